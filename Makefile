@@ -1,0 +1,62 @@
+# Every target sets up .venv first (only when the lock or pyproject.toml changed): nothing to install by hand before.
+#   make check   the whole catalogue against the built-in reference, with an HTML report
+#   make test    the tests that need no network service, JVM server or container
+#   make lint | selftest | live | bench | docs | lock
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: check test lint selftest live bench docs lock clean
+.DELETE_ON_ERROR:
+
+check: $(READY)
+	$(BIN)/rmq-harness check builtin: --report html,json,junit --out out/check
+
+test: $(READY)
+	$(BIN)/python -m pytest tests -m "not live"
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/rmq-harness docs --check
+
+selftest: $(READY)
+	$(BIN)/rmq-harness selftest
+
+live: $(READY)
+	$(BIN)/python -m pytest tests/live -m live
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+docs: $(READY)
+	$(BIN)/rmq-harness docs
+
+# Rewrites the locks; they hold names, versions and hashes, and name no host.
+UV_COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade
+lock: $(READY)
+	$(BIN)/python -m pip install -q uv
+	$(UV_COMPILE) --extra allure --extra fast --group dev -o requirements.lock
+	$(UV_COMPILE) --extra docker --extra pcap --extra spark -c requirements.lock -o requirements-extras.lock
+
+clean:
+	rm -rf $(VENV) out dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "rmq-harness needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo missing)."; \
+	  echo "Install one and name it: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 3; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "This Python cannot make virtual environments (module ensurepip or venv is missing)."; \
+	  echo "On Debian or Ubuntu: apt-get install python3-venv"; exit 3; }
+	@echo "setting up $(VENV) (once; again only when the lock changes) …"
+	@rm -f $@
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
