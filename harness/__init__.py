@@ -1,0 +1,1 @@
+"""rmq-harness: a conformance and test harness for Apache RocketMQ's remoting protocol."""

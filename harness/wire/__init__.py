@@ -1,0 +1,37 @@
+"""The codec of RocketMQ's remoting protocol: frames, both header serializations, bodies. Sans-IO.
+
+`encode` and `decode` are the everyday pair; `FrameBuffer` cuts a stream into frames; `dissect` shows any bytes; `RawFrame`
+and `header_bytes` build what no encoder would. Bodies are in `harness.wire.bodies`, their JSON in `harness.wire.fastjson`.
+"""
+
+from __future__ import annotations
+
+from .bodies.checksum import body_crc32
+from .codes import FLAG_ONEWAY, FLAG_RESPONSE, RequestCode, ResponseCode, Serialization
+from .command import Command
+from .decoder import decode
+from .dissect import Dissection, Field, dissect
+from .encoder import RawFrame, encode, header_bytes
+from .errors import Diagnostic, WireError
+from .framing import FRAME_LIMIT, FrameBuffer
+
+__all__ = [
+    "FLAG_ONEWAY",
+    "FLAG_RESPONSE",
+    "FRAME_LIMIT",
+    "Command",
+    "Diagnostic",
+    "Dissection",
+    "Field",
+    "FrameBuffer",
+    "RawFrame",
+    "RequestCode",
+    "ResponseCode",
+    "Serialization",
+    "WireError",
+    "body_crc32",
+    "decode",
+    "dissect",
+    "encode",
+    "header_bytes",
+]

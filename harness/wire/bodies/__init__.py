@@ -1,0 +1,32 @@
+"""What frames carry: typed bodies, each with `encode()` and a class method `decode(bytes)`.
+
+Reading is as lenient as Apache's server; writing gives the bytes that Apache's encoder gives (order of maps aside).
+"""
+
+from __future__ import annotations
+
+from .checksum import body_crc32
+from .data_version import DataVersion
+from .json_body import NullBodyError
+from .mapping import TopicQueueMappingInfo
+from .register import INFLATED_LIMIT, RegisterBody
+from .route import BrokerData, BrokerMemberGroup, ClusterInfo, QueueData, TopicRoute
+from .tables import KvTable, TopicList
+from .topic_config import TopicConfig
+
+__all__ = [
+    "INFLATED_LIMIT",
+    "BrokerData",
+    "BrokerMemberGroup",
+    "ClusterInfo",
+    "DataVersion",
+    "KvTable",
+    "NullBodyError",
+    "QueueData",
+    "RegisterBody",
+    "TopicConfig",
+    "TopicList",
+    "TopicQueueMappingInfo",
+    "TopicRoute",
+    "body_crc32",
+]

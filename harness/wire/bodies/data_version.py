@@ -1,0 +1,58 @@
+"""DataVersion: how a broker says that its topic table changed. Body of QUERY_DATA_VERSION, part of register bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
+
+from harness.wire.fastjson import Node, dumps
+from harness.wire.fastjson.coerce import as_int64, members
+
+from .json_body import InvalidUtf8, read, without_none
+
+__all__ = ["DataVersion"]
+
+if TYPE_CHECKING:
+    _Int64 = int
+else:
+    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """`counter` and `timestamp` (milliseconds) and, from 5.x on, `state_version`; None means that the member is not there.
+
+    A member that is missing is 0 for Apache, except that a missing timestamp is the receiver's current time; here it is 0.
+    """
+
+    counter: _Int64 = 0
+    timestamp: _Int64 = 0
+    state_version: _Int64 | None = None
+
+    def document(self) -> dict[str, int]:
+        """The members, in the order in which they are written."""
+        return without_none(
+            {"counter": self.counter, "stateVersion": self.state_version, "timestamp": self.timestamp}
+        )
+
+    def encode(self) -> bytes:
+        """The JSON body. `state_version` None leaves the member out, as 4.9 does."""
+        return dumps(self.document())
+
+    @classmethod
+    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> DataVersion:
+        """Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, _fast, read_data_version, invalid_utf8)
+
+
+_fast: Final = msgspec.json.Decoder(DataVersion).decode
+
+
+def read_data_version(node: Node) -> DataVersion:
+    """The lenient path."""
+    found = members(node, {"counter": as_int64, "stateVersion": as_int64, "timestamp": as_int64})
+    return DataVersion(
+        counter=found.get("counter") or 0,
+        timestamp=found.get("timestamp") or 0,
+        state_version=(found["stateVersion"] or 0) if "stateVersion" in found else None,
+    )

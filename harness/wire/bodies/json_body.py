@@ -1,0 +1,153 @@
+"""What all JSON bodies share: the fast path and the lenient path of reading, and the writing.
+
+Rules of this module:
+- Fast: msgspec, which knows every member and takes nothing for granted; anything it refuses goes to the lenient path.
+- Lenient: the fastjson dialect and its coercions, member by member.
+- What the lenient path refuses, Apache's server refuses: `WireError`. A body that says `null` is `NullBodyError`: Apache
+  decodes it to null and stumbles over that later, elsewhere.
+- Bytes that are no UTF-8 are replaced (4.9) or make the whole body null (5.x), as `invalid_utf8` says.
+
+Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83 (nameserver.md §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from harness.wire.errors import WireError
+from harness.wire.fastjson import Node, ParseError, quote_keys, tree
+from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string
+
+__all__ = [
+    "InvalidUtf8",
+    "NullBodyError",
+    "integers_by_integer",
+    "list_of",
+    "map_of",
+    "not_null",
+    "read",
+    "strings",
+    "strings_by_id",
+    "strings_by_name",
+    "without_none",
+]
+
+T = TypeVar("T")
+InvalidUtf8 = Literal["refuse", "replace"]
+
+
+class NullBodyError(WireError):
+    """The body is JSON `null` (or, on 5.x, no UTF-8), which Apache takes for no object at all."""
+
+
+def read(
+    data: bytes,
+    fast: Callable[[bytes], T],
+    lenient: Callable[[Node], T],
+    invalid_utf8: InvalidUtf8 = "replace",
+) -> T:
+    """Decodes a body. Raises `WireError` where Apache's server fails to, `NullBodyError` where it gets null."""
+    for prepared in (
+        bytes,
+        quote_keys,
+    ):  # in this order and only if needed: quoting keys costs forty times as much
+        try:
+            return fast(prepared(data))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
+    try:
+        root, replaced = tree(data)
+        if root.kind == "null" or (replaced and invalid_utf8 == "refuse"):
+            raise NullBodyError("the body is null")
+        return lenient(root)
+    except ParseError as error:
+        raise WireError(f"the body is no JSON: {error}") from error
+    except CoercionError as error:
+        raise WireError(f"the body has {error} at offset {error.node.start}") from error
+
+
+def without_none(members: dict[str, Any]) -> dict[str, Any]:
+    """The members that fastjson writes: null is left out."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def not_null(reader: Callable[[Node], T | None]) -> Callable[[Node], T]:
+    """For what a Java collection or a primitive cannot hold as null."""
+
+    def read_value(node: Node) -> T:
+        value = reader(node)
+        if value is None:
+            raise CoercionError("null where none can be", node)
+        return value
+
+    return read_value
+
+
+def list_of(element: Callable[[Node], T]) -> Callable[[Node], list[T] | None]:
+    """A list field."""
+
+    def read_list(node: Node) -> list[T] | None:
+        if node.kind == "null":
+            return None
+        if node.kind != "array":
+            raise CoercionError(f"{node.kind} instead of a list", node)
+        return [element(item) for item in node.elements]
+
+    return read_list
+
+
+def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
+    """A map field with text as keys. An unquoted number is no text."""
+
+    def read_map(node: Node) -> dict[str, T] | None:
+        if node.kind == "null":
+            return None
+        if node.kind != "object":
+            raise CoercionError(f"{node.kind} instead of a map", node)
+        found: dict[str, T] = {}
+        for name, member in node.members:
+            if name.kind == "number":
+                raise CoercionError("a number instead of a name", name)
+            found[str(name.value)] = value(member)
+        return found
+
+    return read_map
+
+
+def _numeric_map(node: Node, value: Callable[[Node], T]) -> dict[int, T]:
+    if node.kind != "object":
+        raise CoercionError(f"{node.kind} instead of a map", node)
+    found: dict[int, T] = {}
+    for name, member in node.members:
+        try:
+            found[int(str(name.value))] = value(member)
+        except ValueError as error:
+            raise CoercionError(f"{str(name.value)[:40]!r} instead of a number as a key", name) from error
+    return found
+
+
+def strings_by_id(node: Node) -> dict[int, str]:
+    """`brokerAddrs`: addresses by broker id."""
+    return _numeric_map(node, not_null(as_string))
+
+
+def integers_by_integer(node: Node) -> dict[int, int]:
+    """`currIdMap`: physical queue ids by logical ones."""
+    return _numeric_map(node, not_null(as_int32))
+
+
+def strings(node: Node) -> list[str] | None:
+    """A list of text."""
+    return list_of(not_null(as_string))(node)
+
+
+def strings_by_name(node: Node) -> dict[str, str] | None:
+    """A map of text."""
+    return map_of(not_null(as_string))(node)
+
+
+INT32 = not_null(as_int32)
+INT64 = not_null(as_int64)

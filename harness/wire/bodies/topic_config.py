@@ -1,0 +1,136 @@
+"""TopicConfig: one topic as a broker announces it, as JSON and as the line of text of the compressed form."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+
+from harness.wire.errors import WireError
+from harness.wire.fastjson import Node, ParseError, dumps, tree
+from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
+from harness.wire.text import java_text
+
+from .json_body import strings_by_name, without_none
+
+__all__ = ["FILTER_TYPES", "TopicConfig", "read_topic_config"]
+
+FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
+_NUMBER: Final = re.compile(r"[+-]?\d+")
+
+if TYPE_CHECKING:
+    _Int32 = int
+    _FilterType = str
+else:
+    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+    _FilterType = Literal["SINGLE_TAG", "MULTI_TAG"]
+
+
+class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """The defaults are those of a member that is missing.
+
+    `attributes` None leaves the member out (4.9); 5.x always writes it. `topic_filter_type` None is what an unknown name
+    becomes. Of all this only the two queue numbers, `perm` and `topic_sys_flag` reach a route.
+    """
+
+    topic_name: str | None = None
+    read_queue_nums: _Int32 = 16
+    write_queue_nums: _Int32 = 16
+    perm: _Int32 = 6
+    topic_filter_type: _FilterType | None = "SINGLE_TAG"
+    topic_sys_flag: _Int32 = 0
+    order: bool = False
+    attributes: dict[str, str] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The members, in the order in which they are written."""
+        return without_none(
+            {
+                "attributes": self.attributes,
+                "order": self.order,
+                "perm": self.perm,
+                "readQueueNums": self.read_queue_nums,
+                "topicFilterType": self.topic_filter_type,
+                "topicName": self.topic_name,
+                "topicSysFlag": self.topic_sys_flag,
+                "writeQueueNums": self.write_queue_nums,
+            }
+        )
+
+    def line(self, v5: bool) -> bytes:
+        """The text in a compressed register body: five tokens, and the attributes as a sixth in 5.x."""
+        text = (
+            f"{_text(self.topic_name)} {self.read_queue_nums} {self.write_queue_nums} {self.perm}"
+            f" {_text(self.topic_filter_type)}"
+        ).encode()
+        return text + b" " + dumps(self.attributes or {}) if v5 else text
+
+    @classmethod
+    def from_line(cls, line: bytes, v5: bool) -> TopicConfig:
+        """Reads such a text: exactly five tokens in 4.9, at least five in 5.x; a sixth that is no JSON is ignored.
+
+        Raises `WireError` for any other number of tokens, a number that is none, an unknown filter type.
+        """
+        tokens = java_text(line).split(" ")
+        while len(tokens) > 1 and not tokens[-1]:
+            tokens.pop()
+        if len(tokens) < 5 or (len(tokens) > 5 and not v5):
+            raise WireError(f"a topic of {len(tokens)} tokens")
+        if tokens[4] not in FILTER_TYPES:
+            raise WireError(f"unknown filter type {tokens[4][:40]!r}")
+        return cls(
+            topic_name=tokens[0],
+            read_queue_nums=_int32(tokens[1]),
+            write_queue_nums=_int32(tokens[2]),
+            perm=_int32(tokens[3]),
+            topic_filter_type=tokens[4],
+            attributes=_attributes(tokens[5] if len(tokens) > 5 else "") if v5 else None,
+        )
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else value
+
+
+def _int32(token: str) -> int:
+    if not _NUMBER.fullmatch(token) or len(token) > 11:
+        raise WireError(f"{token[:40]!r} is no number")
+    value = int(token)
+    if not -(2**31) <= value < 2**31:
+        raise WireError(f"{value} is not an int32")
+    return value
+
+
+def _attributes(token: str) -> dict[str, str]:
+    try:
+        return strings_by_name(tree(token)[0]) or {}
+    except (ParseError, CoercionError):
+        return {}
+
+
+def read_topic_config(node: Node) -> TopicConfig:
+    """The lenient path of the JSON form."""
+    found = members(
+        node,
+        {
+            "attributes": strings_by_name,
+            "order": as_boolean,
+            "perm": as_int32,
+            "readQueueNums": as_int32,
+            "topicFilterType": lambda value: as_enum(value, FILTER_TYPES),
+            "topicName": as_string,
+            "topicSysFlag": as_int32,
+            "writeQueueNums": as_int32,
+        },
+    )
+    return TopicConfig(
+        topic_name=found.get("topicName"),
+        read_queue_nums=found.get("readQueueNums", 16) or 0,
+        write_queue_nums=found.get("writeQueueNums", 16) or 0,
+        perm=found.get("perm", 6) or 0,
+        topic_filter_type=found.get("topicFilterType", "SINGLE_TAG"),
+        topic_sys_flag=found.get("topicSysFlag") or 0,
+        order=found.get("order") or False,
+        attributes=found.get("attributes"),
+    )

@@ -1,0 +1,11 @@
+"""The dialect of JSON that fastjson 1.2 speaks: what Apache's servers write, and what they accept.
+
+`parse` and `dumps` are values in, values out. `tree` and `locate` say where things are.
+"""
+
+from __future__ import annotations
+
+from .emit import Dialect, dumps, quote
+from .parse import Node, ParseError, locate, parse, quote_keys, tree
+
+__all__ = ["Dialect", "Node", "ParseError", "dumps", "locate", "parse", "quote", "quote_keys", "tree"]

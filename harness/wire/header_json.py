@@ -1,0 +1,199 @@
+"""The JSON header, read the way fastjson reads it into a RemotingCommand.
+
+Rules of this module:
+- Names match whatever their case, `_` and `-`; of names that occur twice the last counts, but a name that matches only
+  that way does not replace what the exact name has set; unknown names are ignored.
+- Numbers may come as text, booleans, fractions or null (which leaves what was there). Text of any other kind closes
+  the connection, as does an integer outside int32. Values of `extFields` become text.
+- `serializeTypeCurrentRPC` and `body` are ignored, because the frame decides about both; but what cannot become a value of
+  their type closes the connection.
+
+Source: remoting-codec.md §2.2; fastjson 1.2.69 and 1.2.83 run on the same text. Not reproduced: constructors such as
+`new Date(…)`, `Set[…]` and `x'0A'` (refused here), lone signs as numbers, `$ref` inside `extFields`, and `extFields` as
+an empty string (null on 5.x, refused on 4.9; refused here).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .codes import LANGUAGES, Serialization
+from .command import Command
+from .fastjson import Node, ParseError, tree
+from .fastjson.coerce import CoercionError, as_enum, as_int32, as_string, smart_name
+from .report import Field, Reading
+
+__all__ = ["INVALID_UTF8_IN_JSON", "read_json_header"]
+
+INVALID_UTF8_IN_JSON: Final = "json-invalid-utf8"
+
+_NUMBERS: Final = ("code", "flag", "opaque", "version")
+_KNOWN: Final = (*_NUMBERS, "body", "extFields", "language", "remark", "serializeTypeCurrentRPC")
+_FOLDED: Final = {name.lower(): name for name in _KNOWN}
+_OWN_CLASS: Final = "org.apache.rocketmq.remoting.protocol.RemotingCommand"
+
+
+def read_json_header(reading: Reading, start: int, end: int) -> Command:
+    """The command without its body, from the bytes `start` to `end` of the frame."""
+    if start == end:
+        reading.refuse("header-empty", "a header of no bytes", 5, 8)
+    reader = _JsonReader(reading, start, end)
+    try:
+        return reader.read()
+    except CoercionError as error:
+        reading.refuse("value-malformed", f"{reader.current} has {error}", *reader.place(error.node))
+
+
+def _is_bytes(node: Node) -> bool:
+    if node.kind == "array":
+        return all(element.kind == "number" for element in node.elements)
+    return node.kind == "string" or node.text == "null"
+
+
+class _JsonReader:
+    def __init__(self, reading: Reading, start: int, end: int) -> None:
+        self.reading = reading
+        self.base = start
+        self.end = end
+        self.raw = reading.data[start:end]
+        self.command = Command(serialization=Serialization.JSON)
+        self.seen: set[str] = set()
+        self.current = "the header"
+
+    def read(self) -> Command:
+        reading, base = self.reading, self.base
+        try:
+            root, replaced = tree(self.raw)
+        except ParseError as error:
+            at = base + min(error.offset, len(self.raw) - 1)
+            reading.refuse("json-malformed", f"the header is no JSON: {error}", at, self.end)
+        for first, last in replaced:
+            reading.odd(
+                INVALID_UTF8_IN_JSON, "the header is no UTF-8; 5.x refuses it", base + first, base + last
+            )
+        if root.kind != "object":
+            reading.refuse("json-not-an-object", f"the header is {root.kind}", *self.place(root))
+        for name, value in root.members:
+            self.member(name, value)
+        for missing in ("code", "opaque"):
+            if missing not in self.seen:
+                reading.odd(f"{missing}-missing", f"no {missing}; it is read as 0", *self.place(root))
+        return self.command
+
+    def place(self, first: Node, last: Node | None = None) -> tuple[int, int]:
+        return self.base + first.start, self.base + (first if last is None else last).end
+
+    def member(self, name: Node, value: Node) -> None:
+        reading = self.reading
+        text = str(name.value)
+        at = self.place(name)
+        if name.kind == "number":
+            reading.refuse("json-malformed", f"the unquoted number {text} as a name", *at)
+        if b"/" in self.raw[name.end : value.start].partition(b":")[0]:
+            reading.refuse("json-malformed", "a comment between a name and its colon", *at)
+        if text == "@type" and value.value != _OWN_CLASS:
+            reading.refuse(
+                "json-type-refused", "a class is named that is not RemotingCommand", *self.place(value)
+            )
+        if name.bare:
+            reading.odd("json-name-unquoted", f"{text} has no quotes", *at)
+        known = text if text in _KNOWN else _FOLDED.get(smart_name(text))
+        if known is None:
+            reading.odd("member-unknown", f"{text} means nothing here and is ignored", *at)
+            return
+        if text != known:
+            reading.odd("member-case", f"{text} is read as {known}", *at)
+        if known in self.seen:
+            if text != known and known != "extFields":
+                reading.odd("member-duplicate", f"{known} is set already; {text} is ignored", *at)
+                return
+            reading.odd("member-duplicate", f"{known} occurs again; the last one counts", *at)
+        self.current = known
+        self.known_member(known, value)
+
+    def known_member(self, name: str, value: Node) -> None:
+        command = self.command
+        match name:
+            case "code" | "flag" | "opaque" | "version":
+                self.number(name, value)
+                return
+            case "language":
+                command.language = self.language(value)
+            case "remark":
+                command.remark = self.text(name, value)
+            case "extFields":
+                command.ext = self.ext(value)
+            case "serializeTypeCurrentRPC":
+                self.note(name, value, as_enum(value, ("JSON", "ROCKETMQ")))
+            case _:
+                if not _is_bytes(value):
+                    raise CoercionError(f"{value.kind} instead of bytes", value)
+                self.reading.odd("member-unknown", f"{name} in a header is ignored", *self.place(value))
+        self.seen.add(name)
+
+    def note(self, name: str, node: Node, value: int | str | None) -> None:
+        self.reading.fields.append(Field(name, *self.place(node), value))
+
+    def source(self, node: Node) -> str:
+        return self.raw[node.start : node.end].decode("utf-8", "replace")
+
+    def coerced(self, name: str, node: Node, value: int | str | None) -> None:
+        shown = "null" if value is None else value
+        self.reading.odd("value-coerced", f"{name} {self.source(node)} is read as {shown}", *self.place(node))
+
+    def number(self, name: str, node: Node) -> None:
+        value = as_int32(node)
+        if value is None:
+            self.coerced(name, node, value)
+            return
+        if node.kind != "number" or str(value) != self.source(node):
+            self.coerced(name, node, value)
+        setattr(self.command, name, value)
+        self.seen.add(name)
+        self.note(name, node, value)
+
+    def language(self, node: Node) -> str | None:
+        name = as_enum(node, LANGUAGES)
+        if name is None:
+            self.reading.odd(
+                "language-unknown", f"language {self.source(node)} is read as null", *self.place(node)
+            )
+        elif name != node.value:
+            self.coerced("language", node, name)
+        self.note("language", node, name)
+        return name
+
+    def text(self, name: str, node: Node) -> str | None:
+        value = as_string(node)
+        if node.kind != "string":
+            self.coerced(name, node, value)
+        self.note(name, node, value)
+        return value
+
+    def ext(self, node: Node) -> dict[str, str | None] | None:
+        reading = self.reading
+        if node.text == "null":
+            self.coerced("extFields", node, None)
+            return None
+        if node.kind != "object":
+            reading.refuse("ext-not-an-object", f"extFields is {node.kind}", *self.place(node))
+        ext: dict[str, str | None] = {}
+        for name, value in node.members:
+            key = str(name.value)
+            if name.kind == "number":
+                reading.refuse(
+                    "ext-key-number", f"extFields has the unquoted number {key} as a name", *self.place(name)
+                )
+            if name.bare:
+                reading.odd("json-name-unquoted", f"{key} has no quotes", *self.place(name))
+            if name.bare and key == "null":
+                reading.odd(
+                    "ext-key-empty", "an entry with a null key cannot be asked for", *self.place(name, value)
+                )
+                continue
+            if key in ext:
+                reading.odd(
+                    "ext-duplicate", f"{key} occurs again; the last one counts", *self.place(name, value)
+                )
+            ext[key] = self.text(f"extFields.{key}", value)
+        return ext
