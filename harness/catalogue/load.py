@@ -1,0 +1,248 @@
+"""Loads `specs/` into a `Catalogue`, or says everything that is wrong with it.
+
+Rules of this module:
+
+* It reads only `specs/`, wherever that lies: beside the package in a checkout, inside it in an installed
+  wheel.
+* JSON Schema says what a file may hold; this module adds what a schema of one file cannot say: duplicate and
+  retired ids, unknown profiles, an id whose chapter is not its file's.
+* All problems are collected; each names the file and the item.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from harness.catalogue.errors import CatalogueError, CatalogueProblems
+from harness.catalogue.statements import Profile, Statement
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    """Every statement and profile. `digest` names this very text of the catalogue in records of runs."""
+
+    statements: tuple[Statement, ...]
+    profiles: tuple[Profile, ...]
+    digest: str
+
+    def statement(self, identifier: str) -> Statement | None:
+        """The statement with this id, or None."""
+        return next((one for one in self.statements if one.id == identifier), None)
+
+    def profile(self, name: str) -> Profile | None:
+        """The profile with this name, or None."""
+        return next((one for one in self.profiles if one.name == name), None)
+
+    def under(self, profile: str) -> tuple[Statement, ...]:
+        """The statements that apply under the profile, in the order of the catalogue."""
+        return tuple(one for one in self.statements if profile in one.profiles)
+
+    @property
+    def chapters(self) -> tuple[str, ...]:
+        """Names of the chapters in the order of the catalogue."""
+        return tuple(dict.fromkeys(one.chapter for one in self.statements))
+
+
+CHAPTER_ORDER = (
+    "sanity",
+    "framing",
+    "errors",
+    "registration",
+    "unregistration",
+    "lease",
+    "routes",
+    "topics",
+    "cluster",
+    "data-version",
+    "write-permission",
+    "kv",
+)  # how a reader meets the protocol; chapters not named here follow by name
+
+
+def specs_directory() -> Path:
+    """Where `specs/` lies.
+
+    Raises:
+        CatalogueError: neither in the installed package nor beside it.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for place in (package / "specs", package.parent / "specs"):
+        if (place / "statements").is_dir():
+            return place
+    raise CatalogueError(
+        str(package),
+        "no specs/ inside the package or beside it",
+        "reinstall rmq-harness, or run from its checkout",
+    )
+
+
+@functools.cache
+def catalogue() -> Catalogue:
+    """The catalogue of this installation; read once."""
+    return load(specs_directory())
+
+
+def load(specs: Path) -> Catalogue:
+    """The catalogue in a directory like `specs/`.
+
+    Raises:
+        CatalogueProblems: with every problem of every file.
+    """
+    problems: list[CatalogueError] = []
+    digest = hashlib.sha256()
+    profiles = _profiles(specs, problems)
+    retired = _retired(specs, problems)
+    seen: dict[str, str] = {}
+    statements: list[Statement] = []
+    for path in _chapters(specs):
+        digest.update(path.read_bytes())
+        for item in _checked(path, _schema(specs, "statement"), problems):
+            statement = _statement(path, item)
+            problems += _cross_checks(path, statement, profiles, retired, seen)
+            seen.setdefault(statement.id, _name(path))
+            statements.append(statement)
+    if not statements and not problems:
+        problems.append(CatalogueError(str(specs / "statements"), "no statement", "add a chapter file"))
+    if problems:
+        raise CatalogueProblems(problems)
+    return Catalogue(tuple(statements), tuple(profiles), digest.hexdigest()[:12])
+
+
+def _chapters(specs: Path) -> list[Path]:
+    order = {name: index for index, name in enumerate(CHAPTER_ORDER)}
+    return sorted(
+        (specs / "statements").glob("*.yaml"), key=lambda path: (order.get(path.stem, len(order)), path.stem)
+    )
+
+
+def _cross_checks(
+    path: Path, statement: Statement, profiles: list[Profile], retired: dict[str, str], seen: dict[str, str]
+) -> Iterator[CatalogueError]:
+    where = f"{_name(path)} {statement.id}"
+    if statement.id in seen:
+        yield CatalogueError(
+            where, f"this id is already used in {seen[statement.id]}", "give the statement an id of its own"
+        )
+    if statement.id in retired:
+        yield CatalogueError(
+            where, f"this id was retired ({retired[statement.id]})", "ids are never reused: choose a new one"
+        )
+    chapter = statement.id.split(".")[1]
+    if chapter != path.stem:
+        yield CatalogueError(
+            where,
+            f"the id belongs to chapter {chapter!r}",
+            f"move it to {chapter}.yaml or call it ….{path.stem}.…",
+        )
+    known = [profile.name for profile in profiles]
+    for profile in statement.profiles:
+        if known and profile not in known:
+            yield CatalogueError(
+                where, f"profile {profile!r} does not exist", f"profiles are: {', '.join(known)}"
+            )
+
+
+def _statement(path: Path, item: dict[str, Any]) -> Statement:
+    return msgspec.convert({**item, "chapter": path.stem}, Statement)
+
+
+def _profiles(specs: Path, problems: list[CatalogueError]) -> list[Profile]:
+    found: list[Profile] = []
+    schema = _schema(specs, "profile")
+    for path in sorted((specs / "profiles").glob("*.yaml")):
+        data = _read(path, problems)
+        wrong = list(_violations(path, schema, data))
+        problems += wrong
+        if wrong or data is None:
+            continue
+        profile = msgspec.convert(data, Profile)
+        if profile.name != path.stem:
+            problems.append(
+                CatalogueError(
+                    _name(path), f"it is named {profile.name!r}", f"name the file {profile.name}.yaml"
+                )
+            )
+        found.append(profile)
+    return found
+
+
+def _retired(specs: Path, problems: list[CatalogueError]) -> dict[str, str]:
+    path = specs / "retired.yaml"
+    if not path.exists():
+        return {}
+    return {item["id"]: item["why"] for item in _checked(path, _schema(specs, "retired"), problems)}
+
+
+def _checked(path: Path, schema: dict[str, Any], problems: list[CatalogueError]) -> list[dict[str, Any]]:
+    """The valid items of a file that is a list; what is wrong with the others goes to `problems`."""
+    data = _read(path, problems)
+    if data is None:
+        return []
+    wrong = list(_violations(path, schema, data))
+    problems += wrong
+    return data if not wrong and isinstance(data, list) else []
+
+
+def _read(path: Path, problems: list[CatalogueError]) -> Any:
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_loader())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        detail = getattr(error, "problem", None) or str(error)
+        problems.append(CatalogueError(f"{_name(path)}{line}", f"not YAML: {detail}", "mend the file"))
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(CatalogueError(_name(path), f"cannot be read: {error}", "it must be a file in UTF-8"))
+    return None
+
+
+@functools.cache
+def _loader() -> Any:
+    # libyaml's loader reads the catalogue in a tenth of the time; both refuse anything but plain data.
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _schema(specs: Path, name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(
+        (specs / "schema" / f"{name}.schema.json").read_text(encoding="utf-8")
+    )
+    return schema
+
+
+def _violations(path: Path, schema: dict[str, Any], data: Any) -> Iterator[CatalogueError]:
+    from jsonschema import Draft202012Validator  # here: it is slow to import and only validation needs it
+
+    for error in sorted(
+        Draft202012Validator(schema).iter_errors(data), key=lambda error: list(map(str, error.path))
+    ):
+        steps = list(error.absolute_path)
+        item = _item(data, steps)
+        field = ".".join(str(step) for step in (steps[1:] if item else steps))
+        hint = error.schema.get("description") if isinstance(error.schema, dict) else None
+        yield CatalogueError(
+            f"{_name(path)} {item}".rstrip(),
+            f"{field + ': ' if field else ''}{error.message}",
+            hint or f"see specs/schema/ for what {_name(path)} may hold",
+        )
+
+
+def _item(data: Any, steps: list[Any]) -> str:
+    """How people find the item that an error is about: its id, else its place in the list."""
+    if not steps or not isinstance(data, list):
+        return ""
+    item = data[steps[0]]
+    identifier = item.get("id") if isinstance(item, dict) else None
+    return identifier if isinstance(identifier, str) else f"item {steps[0] + 1}"
+
+
+def _name(path: Path) -> str:
+    """The path from `specs` on: short, and the same in a checkout and in a wheel."""
+    parts = path.parts
+    return "/".join(parts[len(parts) - 1 - parts[::-1].index("specs") :]) if "specs" in parts else str(path)
