@@ -1,0 +1,108 @@
+"""A connection as a case sees it.
+
+Rules of this module: no waiting and no matching (``link``), no judging (``exchange``); only what a case may
+say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from harness.session.exchange import Asked, Exchange, Question
+from harness.session.link import Link
+from harness.session.requests import Ext, HeaderFields
+
+if TYPE_CHECKING:
+    from harness.session.session import Session
+
+__all__ = ["Connection"]
+
+
+class Connection:
+    """One TCP connection to the target (or its equal in process)."""
+
+    def __init__(self, session: Session, link: Link) -> None:
+        self._session = session
+        self.link = link
+
+    @property
+    def id(self) -> int:
+        """Its number in the trace."""
+        return self.link.number
+
+    @property
+    def peer(self) -> str:
+        """Its own ``ip:port``, which is what the target sees as its peer."""
+        return self.link.local
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no end of it has been seen yet."""
+        return self.link.is_open
+
+    def call(
+        self,
+        code: int,
+        ext: Ext = None,
+        body: bytes = b"",
+        *,
+        subject: str = "",
+        **header: Unpack[HeaderFields],
+    ) -> Exchange:
+        """Sends one command. The exchange awaits the response with its opaque; see ``Session.call``."""
+        return self._session.call(code, ext, body, on=self, subject=subject, **header)
+
+    def send_raw(self, data: bytes, *, opaque: int | None = None) -> Exchange:
+        """Sends bytes as they are. The exchange awaits the next response on this connection, or a close.
+
+        With ``opaque`` it awaits the response that has it: needed where one write holds several requests.
+        """
+        return Exchange(
+            Question(self._session, "raw bytes", lambda: self._raw(data, opaque), repeatable=False)
+        )
+
+    def write(self, data: bytes) -> None:
+        """Sends bytes that are no question, such as the first half of a frame."""
+        self.link.idle = False
+        self._session.checked("writing")
+        self.link.send(data)
+
+    def answer_to(self, opaque: int) -> Exchange:
+        """Awaits one more response with ``opaque``: for a second request that was part of a ``send_raw``."""
+        subject = f"response with opaque {opaque}"
+        return Exchange(Question(self._session, subject, lambda: self._awaiting(opaque), repeatable=False))
+
+    def next_frame(self) -> Exchange:
+        """Awaits one more response, whatever its opaque."""
+        return Exchange(Question(self._session, "next frame", lambda: self._awaiting(None), repeatable=False))
+
+    def closes(self) -> Exchange:
+        """Awaits that the target closes this connection. To be judged by ``Closed()``."""
+        subject = f"connection {self.id}"
+        return Exchange(Question(self._session, subject, self._awaiting_close, repeatable=False))
+
+    def close(self) -> None:
+        """Closes it in order (FIN)."""
+        self.link.close("fin")
+
+    def reset(self) -> None:
+        """Aborts it (RST)."""
+        self.link.close("reset")
+
+    def half_close(self) -> None:
+        """Ends the sending direction only (FIN, and still reading)."""
+        self.link.close("half")
+
+    def _raw(self, data: bytes, opaque: int | None) -> Asked:
+        self.link.idle = False
+        self._session.checked("sending raw bytes")
+        want = self.link.want(opaque)
+        sent_at = self._session.clock.now()
+        event = self.link.send(data)
+        return Asked(self.link, want, None, data, event, sent_at)
+
+    def _awaiting(self, opaque: int | None) -> Asked:
+        return Asked(self.link, self.link.want(opaque), None, b"", None, self._session.clock.now())
+
+    def _awaiting_close(self) -> Asked:
+        return Asked(self.link, None, None, b"", None, self._session.clock.now())

@@ -1,0 +1,92 @@
+"""How a case can end other than well.
+
+Rules of this module: one class for each verdict that a runner must tell apart. An expectation that is not met
+is ``Unmet``; everything else here says that nothing was measured.
+"""
+
+# ruff: noqa: N818  (these are verdicts, named as such)
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.session.exchange import Exchange
+    from harness.session.outcome import Decisive, Outcome
+
+__all__ = [
+    "Blocked",
+    "CaseTimeout",
+    "Misuse",
+    "TargetDied",
+    "TooLate",
+    "Unjudged",
+    "Unmet",
+    "Unsupported",
+]
+
+
+class Unmet(AssertionError):
+    """The target did something else than was expected. The verdict is ``fail``.
+
+    ``expected`` holds the acceptable alternatives, one line each; ``actual`` what was seen, in the same
+    vocabulary; ``reason`` one sentence on how they differ, or nothing. ``decisive`` points at the bytes that
+    decided it; where the raiser gives none, the part of the frame that the exchange's view looks at is taken.
+    """
+
+    def __init__(
+        self,
+        *,
+        expected: str | tuple[str, ...],
+        actual: str,
+        reason: str = "",
+        exchange: Exchange,
+        outcome: Outcome,
+        decisive: Decisive | None = None,
+    ) -> None:
+        self.expected: tuple[str, ...] = (expected,) if isinstance(expected, str) else tuple(expected)
+        self.actual = actual
+        self.reason = reason
+        self.exchange = exchange
+        self.outcome = outcome
+        self.decisive = decisive if decisive is not None else exchange.decisive(outcome)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        lines = [f"{self.exchange.subject}: expected {' or '.join(self.expected)}", f"actual {self.actual}"]
+        if self.reason:
+            lines.append(self.reason)
+        if self.decisive is not None:
+            lines.append(str(self.decisive))
+        lines.extend(self.outcome.remarks())
+        return "\n".join(lines)
+
+
+class Blocked(Exception):
+    """Nothing could be measured, and the case is not to blame. The verdict is ``blocked``."""
+
+
+class TargetDied(Blocked):
+    """The target takes no connection any more: a run can end here."""
+
+
+class TooLate(Blocked):
+    """Real time went by faster than the case could act: what was seen after the limit proves nothing."""
+
+
+class Unsupported(Exception):
+    """The target cannot do this by its nature (restart a server of somebody else's). The verdict is
+    ``unsupported``.
+    """
+
+
+class CaseTimeout(Exception):
+    """The deadline of the whole case has passed. The message says what was being waited for."""
+
+
+class Unjudged(Exception):
+    """The case asked something and never said what it expects. An error of the case."""
+
+
+class Misuse(Exception):
+    """The case did something that has no meaning, such as sending on a connection that it closed."""

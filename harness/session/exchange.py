@@ -1,0 +1,261 @@
+"""A question to the target and its judgement.
+
+Rules of this module:
+- Sending is eager, receiving happens at judgement: ``exchange >> expectation``.
+- A question has one outcome however often it is judged, unless ``eventually()`` asks it again.
+- An exchange is a question seen through a view. Views of one question share its outcome.
+- A question that is never judged is an error of the case, which the session reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from harness.session.errors import Misuse, Unmet
+from harness.session.link import Link, Want
+from harness.session.outcome import (
+    Answer,
+    Decisive,
+    Expectation,
+    Garbled,
+    Mark,
+    Outcome,
+    Replied,
+    Unreadable,
+)
+from harness.wire import Command, fastjson
+
+if TYPE_CHECKING:
+    from harness.session.session import Session
+
+__all__ = ["BODY", "Exchange", "NotSo", "Path", "Question", "View"]
+
+Path = tuple[str | int, ...]
+"""Member names and positions that lead to a part of a JSON body."""
+
+
+class NotSo(Exception):  # noqa: N818  (control flow between a view and its exchange)
+    """Raised by a view's reader: the reply is not made as the view needs it. ``path`` leads to the
+    culprit.
+    """
+
+    def __init__(self, problem: str, path: Path = ()) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.path = path
+
+
+class View(msgspec.Struct, frozen=True):
+    """A part of a reply. ``read`` gives its value or raises ``NotSo``; ``path`` tells where in the body it
+    is.
+    """
+
+    name: str
+    read: Callable[[Command], Any]
+    path: Path | None = None
+
+
+BODY = View("body", lambda reply: reply.body, ())
+
+
+class Asked(msgspec.Struct):
+    """What went out for one question, and what is waited for."""
+
+    link: Link
+    want: Want | None
+    """None where the close of the connection is awaited."""
+    request: Command | None
+    sent: bytes
+    event: int | None
+    sent_at: float
+
+
+class Question:
+    """Something asked once, or again and again; ``ask`` sends it."""
+
+    def __init__(
+        self, session: Session, subject: str, ask: Callable[[], Asked], *, repeatable: bool = True
+    ) -> None:
+        self.session = session
+        self.subject = subject
+        self.repeatable = repeatable
+        self.judged = False
+        self._ask = ask
+        self.asked = ask()
+        session.register(self)
+        self._outcome: Outcome | None = None
+
+    def again(self) -> None:
+        """Sends it once more and forgets what came of it before."""
+        self.asked = self._ask()
+        self._outcome = None
+
+    def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
+        """What became of it; waits the first time."""
+        if self._outcome is None:
+            self._outcome = self.session.decide(self.asked, self.subject, silence_is_an_answer)
+        return self._outcome
+
+
+class Exchange:
+    """A question seen through a view. ``exchange >> expectation`` judges it and gives an ``Answer``."""
+
+    def __init__(self, question: Question, view: View = BODY, *, patient: bool = False) -> None:
+        self._question = question
+        self._view = view
+        self._patient = patient
+
+    def seen_as(self, view: View) -> Self:
+        """The same question through another view."""
+        return type(self)(self._question, view, patient=self._patient)
+
+    @property
+    def body(self) -> Self:
+        """View: the body's bytes. This is what an exchange shows where no other view is chosen."""
+        return self.seen_as(BODY)
+
+    def eventually(self) -> Self:
+        """Asks again until the expectation is met or the patience (2 s) is over; the last failure counts."""
+        if not self._question.repeatable:
+            raise Misuse(
+                f"{self.subject}: eventually() repeats a question, and this one can be asked only once"
+            )
+        return type(self)(self._question, self._view, patient=True)
+
+    def __rshift__(self, expectation: Expectation) -> Answer:
+        """Waits for the outcome and judges it. Raises ``Unmet``, or ``Blocked`` where nothing could be
+        measured.
+        """
+        session = self._question.session
+        session.checked(f"judging {self.subject}")
+        self._question.judged = True
+        if not self._patient:
+            return self._judge(expectation)
+        clock = session.clock
+        end = clock.waiting() + clock.timing.patience
+        pause = clock.timing.pause
+        while True:
+            try:
+                return self._judge(expectation)
+            except Unmet:
+                if clock.waiting() >= end or not self._question.asked.link.takes_frames:
+                    raise
+            session.pause(pause)
+            pause = min(pause * 1.5, 0.1)
+            self._question.again()
+
+    def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
+        """What became of the question, for code that is no case. Counts as judging it."""
+        self._question.judged = True
+        return self._question.outcome(silence_is_an_answer=silence_is_an_answer)
+
+    def look(self, outcome: Outcome) -> Any:
+        """What the view sees: None where there is no reply, ``Unreadable`` where it cannot be read."""
+        if not isinstance(outcome, Replied):
+            return None
+        try:
+            return self._view.read(outcome.command)
+        except NotSo as problem:
+            start, end = _range(outcome.command.body, problem.path)
+            return Unreadable(problem.problem, start, end)
+        except fastjson.ParseError as problem:
+            return Unreadable(
+                str(problem), problem.offset, min(problem.offset + 1, len(outcome.command.body))
+            )
+
+    def decisive(self, outcome: Outcome, path: Sequence[str | int] = ()) -> Decisive | None:
+        """The bytes to show for this outcome: the part of the body that the view, and ``path`` below it, lead
+        to.
+        """
+        if outcome.event is None:
+            return None
+        if isinstance(outcome, Replied):
+            part, data, start, end = "frame", outcome.frame, 0, len(outcome.frame)
+            if outcome.command.body and self._view.path is not None:
+                part, data = "body", outcome.command.body
+                start, end = self.locate(outcome, path)
+        elif isinstance(outcome, Garbled):
+            part, data, start, end = "frame", outcome.data, 0, len(outcome.data)
+        else:
+            part, data, start, end = "connection", b"", 0, 0
+        return Decisive(
+            outcome.event, outcome.connection, self.subject, part, start, end, data[start:end][:400]
+        )
+
+    def locate(self, outcome: Replied, path: Sequence[str | int] = ()) -> tuple[int, int]:
+        """Byte range in the body of what the view looks at, or of what ``path`` leads to below that."""
+        base = self._view.path or ()
+        for length in range(len(path), -1, -1):
+            found = _find(outcome.command.body, (*base, *path[:length]))
+            if found is not None:
+                return found
+        return _range(outcome.command.body, base)
+
+    @property
+    def subject(self) -> str:
+        """What was asked, in words: ``route of T-k3f9a1``."""
+        return self._question.subject
+
+    @property
+    def view(self) -> str:
+        """The name of the part that is compared."""
+        return self._view.name
+
+    @property
+    def request(self) -> Command | None:
+        """The command that was sent; None for raw bytes and for ``closes()``."""
+        return self._question.asked.request
+
+    @property
+    def sent(self) -> bytes:
+        """The bytes that were sent, last time."""
+        return self._question.asked.sent
+
+    @property
+    def sent_event(self) -> int | None:
+        """Number of the event of sending in the trace."""
+        return self._question.asked.event
+
+    @property
+    def connection(self) -> int:
+        """Id of the connection in the trace."""
+        return self._question.asked.link.number
+
+    @property
+    def session(self) -> Session:
+        return self._question.session
+
+    def _judge(self, expectation: Expectation) -> Answer:
+        outcome = self._question.outcome(silence_is_an_answer=expectation.silence_is_an_answer)
+        value = self.look(outcome)
+        session = self._question.session
+        try:
+            grade = expectation.judge(outcome, value, self)
+        except Unmet as unmet:
+            session.refuse_if_late(unmet)
+            raise
+        if grade is not None:
+            session.grades.append((self.subject, grade))
+        command = outcome.command if isinstance(outcome, Replied) else None
+        return Answer(command, value, outcome, Mark(self._question.asked.sent_at, outcome.at), grade)
+
+
+def _range(body: bytes, path: Path) -> tuple[int, int]:
+    """Where ``path`` leads, or the nearest thing above it that exists."""
+    for length in range(len(path), 0, -1):
+        found = _find(body, path[:length])
+        if found is not None:
+            return found
+    return 0, len(body)
+
+
+def _find(body: bytes, path: Path) -> tuple[int, int] | None:
+    if not path:
+        return 0, len(body)
+    try:
+        return fastjson.locate(body, path)
+    except fastjson.ParseError:
+        return None

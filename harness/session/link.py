@@ -1,0 +1,217 @@
+"""One connection, seen as frames: who asked what, what came back, how it ended.
+
+Rules of this module:
+- Every byte passes the recorder, at the transport, before anything is made of it.
+- A response answers the oldest question with its opaque; where there is none, the oldest that takes any
+  response; else it is a stray. A request of the target's is always a stray. Replies may come in any order
+  (nameserver.md W7).
+- Bytes that are no command end the conversation: what waits, and whatever is asked later, is ``Garbled``.
+- Nothing here raises because of what the target does.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from harness.session.clock import Clock
+from harness.session.errors import Misuse
+from harness.session.outcome import ClosedBy, Garbled, Replied, Stray
+from harness.session.transport import PeerReset, Transport, TransportTimeout
+from harness.trace import How, Purpose, Recorder
+from harness.wire import FrameBuffer, WireError, decode, dissect
+
+__all__ = ["Link", "Want"]
+
+
+class Want(msgspec.Struct):
+    """What somebody waits for on a link: the response with ``opaque``, or any (None)."""
+
+    opaque: int | None
+    purpose: Purpose
+    result: Replied | Garbled | None = None
+
+
+class _End(msgspec.Struct, frozen=True):
+    by: Literal["us", "target"]
+    how: How
+    event: int
+    at: float
+
+
+class Link:
+    """The state of one connection. Used by one thread at a time."""
+
+    def __init__(self, number: int, transport: Transport, recorder: Recorder, clock: Clock) -> None:
+        self.number = number
+        self._transport = transport
+        self._recorder = recorder
+        self._clock = clock
+        self._inbound = FrameBuffer()
+        self._unfinished = bytearray()
+        self._outbound = FrameBuffer()
+        self._sends_frames = True
+        self._wants: list[Want] = []
+        self._strays: list[Stray] = []
+        self._end: _End | None = None
+        self._half_closed = False
+        self._garbled: Garbled | None = None
+        self.idle = False
+        self.last_sent = clock.now()
+        recorder.opened(number, transport.local, transport.remote)
+
+    @property
+    def local(self) -> str:
+        return self._transport.local
+
+    @property
+    def is_open(self) -> bool:
+        """Whether both directions are open, as far as has been seen."""
+        return self._end is None
+
+    @property
+    def takes_frames(self) -> bool:
+        """Whether a frame sent now would be read as one: open, and what was sent so far is whole frames."""
+        return (
+            self._end is None and not self._half_closed and self._sends_frames and not self._outbound.pending
+        )
+
+    def send(self, data: bytes, purpose: Purpose = "case") -> int:
+        """Sends bytes; returns the number of the event. A connection that the target has ended swallows
+        them.
+        """
+        if self._half_closed or (self._end is not None and self._end.by == "us"):
+            raise Misuse(f"connection {self.number} was closed by the case: it cannot send any more")
+        event = self._recorder.sent(self.number, data, purpose)
+        self.last_sent = self._clock.now()
+        if self._sends_frames:
+            self._outbound.feed(data)
+            try:
+                while self._outbound.next_frame() is not None:
+                    pass
+            except WireError:
+                self._sends_frames = False
+        if self._end is None and not self._transport.send(data):
+            self._recorder.note("the target took no more bytes", self.number)
+        return event
+
+    def want(self, opaque: int | None, purpose: Purpose = "case") -> Want:
+        """Something to wait for. To be made before the request is sent."""
+        wanted = Want(opaque, purpose, self._garbled)
+        if wanted.result is None:
+            self._wants.append(wanted)
+        return wanted
+
+    def pump(self, timeout: float) -> bool:
+        """Takes what comes within ``timeout`` waiting seconds, and sorts it. False where nothing came."""
+        if self._end is not None:
+            return False
+        try:
+            data = self._transport.receive(timeout)
+        except TransportTimeout:
+            return False
+        except PeerReset:
+            self._ended("reset")
+            return True
+        if not data:
+            self._ended("fin")
+            return True
+        event = self._recorder.received(self.number, data)
+        self._unfinished += data
+        if self._garbled is None:
+            self._inbound.feed(data)
+            self._sort(event)
+        return True
+
+    def close(self, how: How) -> None:
+        """Closes our end. What has arrived by then is taken first, so that nothing seen is lost."""
+        while self._end is None and self.pump(0):
+            pass
+        if self._end is not None:
+            self._transport.close("fin" if how == "half" else how)
+            return
+        event = self._recorder.closed_by_us(self.number, how)
+        if how == "half":
+            self._half_closed = True
+        else:
+            self._end = _End("us", how, event, self._clock.now())
+        self._transport.close(how)
+
+    def ending(self) -> ClosedBy | None:
+        """How it ended, if it has."""
+        if self._end is None:
+            return None
+        return ClosedBy(
+            connection=self.number,
+            event=self._end.event,
+            at=self._end.at,
+            unexpected=self.strays,
+            leftover=self.leftover,
+            how=self._end.how,
+            by=self._end.by,
+        )
+
+    @property
+    def strays(self) -> tuple[Stray, ...]:
+        return tuple(self._strays)
+
+    @property
+    def leftover(self) -> bytes:
+        return bytes(self._unfinished)
+
+    def _ended(self, how: How) -> None:
+        event = self._recorder.closed_by_target(self.number, how)
+        self._end = _End("target", how, event, self._clock.now())
+        self._transport.close("fin")
+
+    def _sort(self, event: int) -> None:
+        try:
+            while (frame := self._inbound.next_frame()) is not None:
+                del self._unfinished[: len(frame)]
+                self._take(frame, event)
+        except WireError as problem:
+            data = bytes(self._unfinished)
+            self._unfinished.clear()
+            self._garble(data, problem, event)
+
+    def _take(self, frame: bytes, event: int) -> None:
+        try:
+            command = decode(frame)
+        except WireError as problem:
+            self._garble(frame, problem, event)
+            return
+        if not command.is_response:
+            self._strays.append(Stray("a request, not a response", command, frame, event))
+            return
+        wanted = self._wanted(command.opaque)
+        if wanted is None:
+            self._strays.append(Stray("a response to nothing that was asked", command, frame, event))
+            return
+        self._wants.remove(wanted)
+        wanted.result = Replied(
+            connection=self.number,
+            event=event,
+            at=self._clock.now(),
+            unexpected=self.strays,
+            command=command,
+            frame=frame,
+        )
+
+    def _wanted(self, opaque: int) -> Want | None:
+        exact = next((want for want in self._wants if want.opaque == opaque), None)
+        return exact or next((want for want in self._wants if want.opaque is None), None)
+
+    def _garble(self, data: bytes, problem: WireError, event: int) -> None:
+        self._garbled = Garbled(
+            connection=self.number,
+            event=event,
+            at=self._clock.now(),
+            unexpected=self.strays,
+            data=data,
+            diagnostics=dissect(data).diagnostics or problem.diagnostics,
+            problem=str(problem),
+        )
+        for want in self._wants:
+            want.result = self._garbled
+        self._wants.clear()

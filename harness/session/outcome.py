@@ -1,0 +1,230 @@
+"""What a question to the target can come to, and how it is judged.
+
+Rules of this module:
+- An outcome is a value. It is decided once, when it is judged; nothing a target does makes it an exception.
+- The types are the whole alphabet. ``Silent`` means that the target was seen to work and chose not to answer;
+  a target that answers nothing at all is ``Stalled``, so that a dead server never satisfies ``Silence()``.
+- Numbers called ``event`` are places in the trace (``harness.trace``), counted from 0.
+
+Judging is a small protocol, ``Expectation``, between this room and the vocabulary in
+``harness.conformance``::
+
+    answer = exchange >> expectation
+
+    1. exchange asks ``expectation.silence_is_an_answer`` and so knows how long to wait (see ``Expectation``);
+    2. it waits, and has an ``Outcome``;
+    3. it looks at the outcome through its view (``.queues``, ``.master``, …): the ``value``;
+    4. it calls ``expectation.judge(outcome, value, exchange)``, which returns or raises ``Unmet``;
+    5. it returns ``Answer(command, value, …)``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from harness.trace import How
+from harness.wire import Command, Diagnostic
+
+if TYPE_CHECKING:
+    from harness.session.exchange import Exchange
+
+__all__ = [
+    "Answer",
+    "ClosedBy",
+    "Decisive",
+    "Expectation",
+    "Garbled",
+    "Mark",
+    "Outcome",
+    "Replied",
+    "Silent",
+    "Stalled",
+    "Stray",
+    "Unreadable",
+]
+
+
+class Stray(msgspec.Struct, frozen=True):
+    """A frame that answers nothing that was asked: an echoed request, an unknown opaque, a request of the
+    target's.
+    """
+
+    why: str
+    command: Command
+    frame: bytes
+    event: int
+
+    def __str__(self) -> str:
+        return f"#{self.event} ← {self.why}: code {self.command.code}, opaque {self.command.opaque}"
+
+
+class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    connection: int
+    """The id of the connection in the trace."""
+    event: int | None = None
+    """The decisive event: the one that completed the frame, or the close. None where there is none."""
+    at: float = 0.0
+    """Protocol seconds on the target's clock when it was decided."""
+    unexpected: tuple[Stray, ...] = ()
+    """Frames that came meanwhile on this connection and answer nothing."""
+    leftover: bytes = b""
+    """Bytes of a frame that has begun and not ended."""
+
+    def remarks(self) -> list[str]:
+        """Lines for a person: what else was seen on the connection."""
+        lines = [str(stray) for stray in self.unexpected]
+        if self.leftover:
+            lines.append(f"{len(self.leftover)} bytes of an unfinished frame: {_hex(self.leftover)}")
+        return lines
+
+
+class Replied(_Outcome, frozen=True, kw_only=True):
+    """The frame that answers the question: for a call the response with its opaque, for raw bytes the next
+    frame.
+    """
+
+    command: Command
+    frame: bytes
+
+    @property
+    def body_offset(self) -> int:
+        """Where the body begins in ``frame``."""
+        return len(self.frame) - len(self.command.body)
+
+    def __str__(self) -> str:
+        remark = "" if self.command.remark is None else f" remark {_short(self.command.remark)}"
+        return f"reply with code {self.command.code}{remark}"
+
+
+class Silent(_Outcome, frozen=True, kw_only=True):
+    """No answer, although a later probe was answered and the grace was over; the connection is open."""
+
+    waited: float
+    """Seconds of waiting (real seconds, or virtual ones)."""
+
+    def __str__(self) -> str:
+        return f"no answer within {self.waited:.2f} s, while the target answers other requests"
+
+
+class Stalled(_Outcome, frozen=True, kw_only=True):
+    """No answer, and the probe was not answered either: nothing can be said about the question."""
+
+    waited: float
+
+    def __str__(self) -> str:
+        return f"no answer within {self.waited:.2f} s, to the request or to a probe after it"
+
+
+class ClosedBy(_Outcome, frozen=True, kw_only=True):
+    """The connection ended before an answer. ``by`` is ``us`` where the case itself had closed it."""
+
+    how: How
+    by: str = "target"
+
+    def __str__(self) -> str:
+        who = "the target" if self.by == "target" else "the case"
+        return f"{who} closed the connection ({self.how})"
+
+
+class Garbled(_Outcome, frozen=True, kw_only=True):
+    """Bytes came that are no command of this protocol."""
+
+    data: bytes
+    """The frame that cannot be decoded, or all that came where there is no frame (HTTP, TLS, a bad length
+    word).
+    """
+    diagnostics: tuple[Diagnostic, ...]
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{len(self.data)} bytes that are no RocketMQ command: {_short(self.data)} ({self.problem})"
+
+
+Outcome = Replied | Silent | Stalled | ClosedBy | Garbled
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """The value of a view whose reply cannot be read that way. It equals no plain value."""
+
+    problem: str
+    start: int
+    """Range of the offending bytes in the body."""
+    end: int
+
+    def __str__(self) -> str:
+        return f"unreadable: {self.problem} (body bytes {self.start}–{self.end})"
+
+
+class Decisive(msgspec.Struct, frozen=True):
+    """The bytes that decided a judgement, for reports."""
+
+    event: int
+    connection: int
+    what: str
+    """What the exchange was about, such as ``cluster information``."""
+    part: str
+    """``body``, ``frame`` or ``connection``: what the range counts in."""
+    start: int
+    end: int
+    excerpt: bytes
+
+    def __str__(self) -> str:
+        if self.part == "connection":
+            return f"event #{self.event} on connection {self.connection}"
+        return (
+            f"#{self.event} ← {self.what}, {self.part} bytes {self.start}–{self.end}: {_short(self.excerpt)}"
+        )
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A moment on the target's clock, known to lie between two readings (protocol seconds)."""
+
+    earliest: float
+    latest: float
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a met expectation leaves: the reply and the value of the view."""
+
+    command: Command | None
+    """None where the outcome is no reply."""
+    value: Any
+    outcome: Outcome
+    mark: Mark
+    """When the target acted on the request: between sending it and having the answer."""
+    grade: str | None = None
+    """What ``judge`` returned: the name of the tolerated alternative, or None where the expectation was
+    plainly met.
+    """
+
+
+class Expectation(Protocol):
+    """What a case can put behind ``>>``.
+
+    ``silence_is_an_answer``: True where no reply can be what is expected (``Silence()``, or an ``AnyOf`` that
+    has it). The exchange then does not sit through its answer deadline: it sends a probe at once, and silence
+    is decided by the probe's answer plus a grace. Where it is False an answer is awaited until the deadline.
+
+    ``judge(outcome, value, exchange)`` returns None where it is met, or the name of the tolerated alternative
+    where a graded one was taken (it is kept in ``Answer.grade`` and in the session's ``grades``); it raises
+    ``Unmet`` otherwise and nothing else. It may be called several times for one exchange (several views,
+    ``eventually()``). ``value`` is what the exchange's view sees: None where the outcome is no reply or the
+    reply has no such part, ``Unreadable`` where the body cannot be parsed.
+    """
+
+    @property
+    def silence_is_an_answer(self) -> bool: ...
+
+    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None: ...
+
+
+def _hex(data: bytes) -> str:
+    return data[:32].hex(" ") + (" …" if len(data) > 32 else "")
+
+
+def _short(data: bytes | str) -> str:
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    text = text if len(text) <= 160 else text[:160] + "…"
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,356 @@
+"""The one thing that a case touches: connections, calls, time, names.
+
+Rules of this module:
+- A session belongs to one case and one thread. Sessions share nothing but the target.
+- Every wait has a deadline of its own, and the case has one over all (``CaseTimeout``).
+- A connection that has been quiet for ``timing.busy`` protocol seconds is given a keep-alive, whenever the
+  session waits: targets close idle connections after 120 s, and warped time runs during every wait. A
+  connection that the case let lie idle stays so until the case uses it again.
+- Silence is decided by a probe on the same connection that is answered, and a grace after that. Where the
+  connection is in the middle of a frame the probe goes over another one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self, Unpack
+
+from harness.session.clock import Clock
+from harness.session.connection import Connection
+from harness.session.errors import CaseTimeout, TooLate, Unjudged, Unmet
+from harness.session.exchange import Asked, Exchange, Question
+from harness.session.link import Link, Want
+from harness.session.names import Names
+from harness.session.outcome import Mark, Outcome, Silent, Stalled
+from harness.session.requests import Ext, HeaderFields, command
+from harness.session.transport import Instance
+from harness.trace import Header, Purpose, Recorder, Trace
+from harness.wire import Command, encode
+
+__all__ = ["Session"]
+
+_IDLE_MARGIN = 60.0
+"""Protocol seconds for which a connection may surely be quiet: half of the idle time of a target
+(nameserver.md W8).
+"""
+
+
+class Session:
+    """A case's view of a running target.
+
+    ``probe(opaque, version)`` makes a cheap request that every target answers; ``announces`` is the version
+    that requests carry; ``random_source`` makes the names; ``deadline`` is in real seconds and counts from
+    now.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        *,
+        header: Header,
+        random_source: random.Random,
+        announces: int,
+        probe: Callable[[int, int, str], Command],
+        deadline: float = 60.0,
+    ) -> None:
+        self._instance = instance
+        self._names = Names(random_source)
+        self._announces = announces
+        self._probe = probe
+        self._deadline = time.monotonic() + deadline
+        self._deadline_seconds = deadline
+        began = time.monotonic()
+        self._recorder = Recorder(header, real=lambda: time.monotonic() - began, protocol=instance.clock.now)
+        self._opaques = itertools.count(1000)
+        self._connections: list[Connection] = []
+        self._main: Connection | None = None
+        self._control: Connection | None = None
+        self._questions: list[Question] = []
+        self._limit: float | None = None
+        self.grades: list[tuple[str, str]] = []
+        """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
+
+    # --- what it is -----------------------------------------------------------------------------------------
+
+    @property
+    def clock(self) -> Clock:
+        return self._instance.clock
+
+    @property
+    def trace(self) -> Trace:
+        """Everything that has happened on the wire in this session."""
+        return self._recorder.trace
+
+    @property
+    def nonce(self) -> str:
+        """The mark that all names of this session carry."""
+        return self._names.nonce
+
+    def name(self, hint: str) -> str:
+        """A new name that nobody else uses and that a topic, a broker or a cluster may have: ``T-k3f9a1``."""
+        made = self._names.name(hint)
+        self._recorder.name(made, hint)
+        return made
+
+    def address(self) -> str:
+        """A new ``10.a.b.c:port`` that nobody else uses."""
+        return self._names.address()
+
+    def note(self, text: str) -> None:
+        """Puts a remark into the trace."""
+        self._recorder.note(text)
+
+    # --- asking ---------------------------------------------------------------------------------------------
+
+    def connect(self) -> Connection:
+        """A new connection. Raises ``TargetDied`` where the target takes none."""
+        self.checked("connecting")
+        link = Link(len(self._connections) + 1, self._instance.open(), self._recorder, self.clock)
+        connection = Connection(self, link)
+        self._connections.append(connection)
+        return connection
+
+    @property
+    def connection(self) -> Connection:
+        """The session's own connection, for calls that need none in particular. A new one if it was
+        closed.
+        """
+        if self._main is None or not self._main.link.takes_frames:
+            self._main = self.connect()
+        return self._main
+
+    def call(
+        self,
+        code: int,
+        ext: Ext = None,
+        body: bytes = b"",
+        *,
+        on: Connection | None = None,
+        subject: str = "",
+        **header: Unpack[HeaderFields],
+    ) -> Exchange:
+        """Sends one command; the exchange awaits the response with its opaque.
+
+        ``on`` is the connection (the session's own where it is None); ``header`` sets ``version``,
+        ``opaque``, ``flag``, ``language``, ``serialization``, ``remark``. ``subject`` says in reports what
+        was asked.
+        """
+        return Exchange(self.question(code, ext, body, on, subject, header))
+
+    def question(
+        self, code: int, ext: Ext, body: bytes, on: Connection | None, subject: str, header: HeaderFields
+    ) -> Question:
+        """Sends one command, as ``call`` does, and gives the question alone, for exchanges with views."""
+
+        def ask() -> Asked:
+            self.checked("calling")
+            connection = on if on is not None else self.connection
+            connection.link.idle = False
+            asked = command(code, ext, body, header, opaque=next(self._opaques), version=self._announces)
+            data = encode(asked)
+            want = connection.link.want(asked.opaque)
+            sent_at = self.clock.now()
+            return Asked(connection.link, want, asked, data, connection.link.send(data), sent_at)
+
+        return Question(self, subject or f"code {int(code)}", ask)
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        """Protocol seconds on the target's clock, from an arbitrary beginning."""
+        return self.clock.now()
+
+    def mark(self) -> Mark:
+        """This moment. An ``Answer`` has one too (``answer.mark``): when the target acted on that request."""
+        return Mark(self.clock.now(), self.clock.now())
+
+    def advance(self, seconds: float, idle: Iterable[Connection] = ()) -> None:
+        """Lets at least so many protocol seconds pass. All connections are kept busy except those in
+        ``idle``.
+        """
+        self._limit = None
+        for connection in idle:
+            connection.link.idle = True
+        self._recorder.note(f"advance {seconds:g} s")
+        if self.clock.warp:
+            self._deadline += seconds / self.clock.warp  # time asked for is not time lost
+        self.clock.advance(seconds, self._busy_round)
+
+    @property
+    def jitter(self) -> float:
+        """Protocol seconds by which a correct target may act late on this clock; 0 where time is virtual."""
+        return self.clock.timing.jitter
+
+    def pause(self, waiting_seconds: float) -> None:
+        """Lets waiting seconds pass (real ones, or virtual where time is virtual)."""
+        self.checked("pausing")
+        self.clock.pause(waiting_seconds)
+        self._keep_busy()
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    def unjudged(self) -> list[str]:
+        """What was asked and never judged."""
+        return [question.subject for question in self._questions if not question.judged]
+
+    def finish(self) -> None:
+        """To be called at the end of a case that went well: raises ``Unjudged`` where a question was not
+        judged.
+        """
+        if forgotten := self.unjudged():
+            raise Unjudged(
+                f"asked and never judged: {', '.join(forgotten)}. Write `… >> Reply(…)` behind each."
+            )
+
+    def close(self) -> None:
+        """Closes all connections. May be called more than once."""
+        for connection in self._connections:
+            connection.link.close("fin")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+        if kind is None:
+            self.finish()
+
+    # --- what exchanges and connections need ----------------------------------------------------------------
+
+    def register(self, question: Question) -> None:
+        """Remembers a question, so that one which is never judged is found."""
+        self._questions.append(question)
+
+    def checked(self, doing: str) -> None:
+        """Raises ``CaseTimeout`` where the time of the case is over."""
+        if time.monotonic() > self._deadline:
+            raise CaseTimeout(f"the case took longer than {self._deadline_seconds:g} s; it was {doing}")
+
+    def ask_own(self, code: int, ext: Ext, body: bytes, connection: Connection) -> Outcome:
+        """A request of the harness's own, not of the case: recorded as a barrier, judged by nobody."""
+        request = command(code, ext, body, {}, opaque=next(self._opaques), version=self._announces)
+        data = encode(request)
+        want = connection.link.want(request.opaque, "barrier")
+        sent_at = self.clock.now()
+        event = connection.link.send(data, "barrier")
+        asked = Asked(connection.link, want, request, data, event, sent_at)
+        return self.decide(asked, f"code {int(code)}", silence_is_an_answer=False)
+
+    def refuse_if_late(self, unmet: Unmet) -> None:
+        """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there."""
+        if self._limit is not None and self.clock.now() > self._limit:
+            late = self.clock.now() - self._limit
+            raise TooLate(
+                f"{unmet.exchange.subject}: the answer came {late:.1f} protocol seconds after the term that "
+                f"it was to be seen within; the machine is too slow for this warp"
+            ) from unmet
+
+    def decide(self, asked: Asked, subject: str, silence_is_an_answer: bool) -> Outcome:
+        """Waits until it is clear what became of a question."""
+        timing, began = self.clock.timing, self.clock.waiting()
+        link, want = asked.link, asked.want
+
+        def decided() -> bool:
+            return not link.is_open or (want is not None and want.result is not None)
+
+        if not silence_is_an_answer or want is None:
+            self._wait(link, decided, timing.answer, subject, quiet=want is None)
+        if not decided():
+            probe, over = self._send_probe(link)
+            patience = timing.answer if silence_is_an_answer else timing.probe
+            self._wait(over, lambda: decided() or _settled(over, probe), patience, subject, also=link)
+            self._wait(link, decided, timing.grace, subject)
+            if not decided():
+                answered = probe.result is not None
+                return (Silent if answered else Stalled)(
+                    connection=link.number,
+                    at=self.clock.now(),
+                    unexpected=link.strays,
+                    leftover=link.leftover,
+                    waited=self.clock.waiting() - began,
+                )
+        if want is not None and want.result is not None:
+            return want.result
+        ending = link.ending()
+        assert ending is not None
+        return ending
+
+    def _wait(
+        self,
+        link: Link,
+        met: Callable[[], bool],
+        seconds: float,
+        subject: str,
+        *,
+        quiet: bool = False,
+        also: Link | None = None,
+    ) -> None:
+        """Takes what comes on ``link`` until ``met`` or for so many waiting seconds, keeping the others
+        busy.
+        """
+        clock = self.clock
+        if clock.warp and (quiet or not link.takes_frames):
+            # It cannot be kept busy: beyond this its idle timer would end it, and prove nothing.
+            seconds = min(seconds, _IDLE_MARGIN / clock.warp)
+        end = clock.waiting() + seconds
+        slice_ = clock.timing.busy / 3 / clock.warp if clock.warp else seconds
+        while not met():
+            self.checked(f"waiting for {subject}")
+            self._keep_busy(link if quiet else None)
+            left = end - clock.waiting()
+            progress = link.pump(max(0.0, min(left, slice_)))
+            if also is not None and also is not link:
+                progress = also.pump(0) or progress
+            if not progress and left <= 0:
+                return
+
+    def _send_probe(self, link: Link) -> tuple[Want, Link]:
+        """Asks something that is surely answered, behind what ``link`` has been asked where that is
+        possible.
+        """
+        over = link if link.takes_frames else self._control_link()
+        return self._send_own(over, "probe"), over
+
+    def _control_link(self) -> Link:
+        if self._control is None or not self._control.link.takes_frames:
+            self._control = self.connect()
+        return self._control.link
+
+    def _send_own(self, link: Link, purpose: Purpose) -> Want:
+        request = self._probe(next(self._opaques), self._announces, self.nonce)
+        want = link.want(request.opaque, purpose)
+        link.send(encode(request), purpose)
+        return want
+
+    def _keep_busy(self, quiet: Link | None = None) -> None:
+        """A keep-alive on every connection that has been quiet for long, except ``quiet`` and the idle
+        ones.
+        """
+        due = self.clock.now() - self.clock.timing.busy
+        pending = [
+            (connection.link, self._send_own(connection.link, "keep-alive"))
+            for connection in self._connections
+            if connection.link.last_sent <= due
+            and connection.link is not quiet
+            and not connection.link.idle
+            and connection.link.takes_frames
+        ]
+        end = self.clock.waiting() + self.clock.timing.probe
+        for link, want in pending:
+            while not _settled(link, want) and (left := end - self.clock.waiting()) > 0:
+                if not link.pump(left):
+                    break
+
+    def _busy_round(self) -> None:
+        self.checked("advancing")
+        self._keep_busy()
+
+
+def _settled(link: Link, want: Want) -> bool:
+    return want.result is not None or not link.is_open

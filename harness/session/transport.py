@@ -1,0 +1,163 @@
+"""Bytes to and from a target: what a session needs, and how a socket gives it.
+
+Rules of this module:
+- Every wait has a deadline. Nothing blocks for good, nothing is retried.
+- A transport knows no frames. It reports an orderly close as ``b""`` and a reset as ``PeerReset``.
+- Sending to a peer that is gone is no error: what became of it is seen when receiving, as on a real network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from typing import Protocol
+
+from harness.session.clock import Clock
+from harness.session.errors import TargetDied
+from harness.trace import How
+
+__all__ = ["Instance", "PeerReset", "SocketTransport", "Transport", "TransportTimeout", "connect"]
+
+_CHUNK = 256 * 1024
+
+
+class TransportTimeout(Exception):  # noqa: N818  (an event, not an error)
+    """Nothing came within the time given. The connection is as before."""
+
+
+class PeerReset(Exception):  # noqa: N818  (an event, not an error)
+    """The peer aborted the connection."""
+
+
+class Transport(Protocol):
+    """One connection. ``local`` and ``remote`` are ``ip:port`` as this end sees them."""
+
+    @property
+    def local(self) -> str: ...
+
+    @property
+    def remote(self) -> str: ...
+
+    def send(self, data: bytes) -> bool:
+        """Sends all. False where the peer was found to be gone, or took nothing more for too long."""
+        ...
+
+    def receive(self, timeout: float) -> bytes:
+        """What has come, at least one byte; ``b""`` once the peer has closed.
+
+        ``timeout`` is in waiting seconds; 0 takes only what is there. Raises ``TransportTimeout``,
+        ``PeerReset``.
+        """
+        ...
+
+    def close(self, how: How) -> None:
+        """``fin`` and ``reset`` end both directions, ``half`` the sending one. Closing twice is allowed."""
+        ...
+
+
+class Instance(Protocol):
+    """A running target."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def description(self) -> str:
+        """What it is, in a few words for the head of a report."""
+        ...
+
+    def open(self) -> Transport:
+        """A new connection. Raises ``TargetDied`` where none can be had."""
+        ...
+
+    def restart(self) -> None:
+        """Stops and starts it again with what it keeps on disk. Raises ``Unsupported`` where that is not ours
+        to do.
+        """
+        ...
+
+    def alive(self) -> bool:
+        """Whether it still takes connections."""
+        ...
+
+    def output(self) -> str:
+        """The end of what it wrote, where it is a process of ours; else nothing."""
+        ...
+
+    def stop(self) -> None:
+        """Ends it surely. May be called more than once."""
+        ...
+
+
+def connect(host: str, port: int, timeout: float = 3.0) -> SocketTransport:
+    """Connects over TCP. Raises ``TargetDied`` with the reason: refused, unreachable, or no answer in
+    time.
+    """
+    try:
+        return SocketTransport(socket.create_connection((host, port), timeout=timeout))
+    except TimeoutError as problem:
+        raise TargetDied(f"{host}:{port} did not take a connection within {timeout:g} s") from problem
+    except OSError as problem:
+        raise TargetDied(f"{host}:{port} takes no connection: {problem.strerror or problem}") from problem
+
+
+class SocketTransport:
+    """A blocking TCP socket with a deadline on every wait."""
+
+    def __init__(self, peer: socket.socket, *, send_timeout: float = 5.0) -> None:
+        self._socket = peer
+        self._send_timeout = send_timeout
+        self._closed = False
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._local = _address(peer.getsockname())
+        self._remote = _address(peer.getpeername())
+
+    @property
+    def local(self) -> str:
+        return self._local
+
+    @property
+    def remote(self) -> str:
+        return self._remote
+
+    def send(self, data: bytes) -> bool:
+        end = time.monotonic() + self._send_timeout
+        view = memoryview(data)
+        try:
+            while view:
+                left = end - time.monotonic()
+                if left <= 0:
+                    return False
+                self._socket.settimeout(left)
+                view = view[self._socket.send(view) :]
+        except OSError:
+            return False
+        return True
+
+    def receive(self, timeout: float) -> bytes:
+        self._socket.settimeout(max(timeout, 0.0))
+        try:
+            return self._socket.recv(_CHUNK)
+        except (TimeoutError, BlockingIOError) as problem:
+            raise TransportTimeout from problem
+        except OSError as problem:
+            raise PeerReset(str(problem)) from problem
+
+    def close(self, how: How) -> None:
+        if self._closed:
+            return
+        with contextlib.suppress(OSError):
+            if how == "half":
+                self._socket.shutdown(socket.SHUT_WR)
+                return
+            if how == "reset":
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._closed = True
+        self._socket.close()
+
+
+def _address(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
+    host = f"[{name[0]}]" if ":" in name[0] else name[0]
+    return f"{host}:{name[1]}"

@@ -1,0 +1,321 @@
+"""What of a NameServer's reply is compared with what a case expects.
+
+Rules of this module:
+- A view is a plain Python value made of strings, numbers, tuples, lists and dicts, so that it prints as it
+  compares.
+- Collections come from hash tables (nameserver.md 3.1): a view sorts them or makes them a mapping.
+- An empty body shows as None. A body that is not made as it should be is ``NotSo``, with the path of the
+  culprit: it becomes an unmet expectation, never an exception.
+- A broker id is an int in a view, whether its JSON name was quoted or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+from harness.session.exchange import Exchange, NotSo, Path, View
+from harness.wire import Command, WireError, fastjson
+from harness.wire.bodies import DataVersion
+
+__all__ = [
+    "ClusterExchange",
+    "CountExchange",
+    "MemberGroupExchange",
+    "QueryVersionExchange",
+    "RegisterExchange",
+    "RouteExchange",
+    "TableExchange",
+    "TopicsExchange",
+    "ValueExchange",
+]
+
+
+class _JsonExchange(Exchange):
+    """A question whose reply has a JSON body."""
+
+    @property
+    def json(self) -> Self:
+        """View: the whole body as plain Python (names are str, also numeric ones)."""
+        return self.seen_as(View("body as JSON", _json, ()))
+
+    @property
+    def text(self) -> Self:
+        """View: the body's bytes, to compare how it is written."""
+        return self.seen_as(View("body as text", lambda reply: reply.body, ()))
+
+
+class RouteExchange(_JsonExchange):
+    """Code 105: TopicRouteData."""
+
+    @property
+    def queues(self) -> Self:
+        """View: ``{broker name: (read queues, write queues, perm, sysflag)}``."""
+        return self.seen_as(View("queues", _queues, ("queueDatas",)))
+
+    @property
+    def addresses(self) -> Self:
+        """View: ``{broker name: {broker id: address}}``."""
+        return self.seen_as(View("addresses", _route_addresses, ("brokerDatas",)))
+
+    @property
+    def brokers(self) -> Self:
+        """View: ``{broker name: brokerData as plain Python}``."""
+        return self.seen_as(View("brokers", lambda reply: _named(reply, "brokerDatas"), ("brokerDatas",)))
+
+
+class ClusterExchange(_JsonExchange):
+    """Code 106: ClusterInfo."""
+
+    def addresses(self, broker: str) -> Self:
+        """View: ``{broker id: address}`` of a broker name, or None where it is not listed."""
+        path: Path = ("brokerAddrTable", broker, "brokerAddrs")
+
+        def read(reply: Command) -> Any:
+            data = _brokers(reply)
+            return None if data is None or broker not in data else _ids(data[broker], path[:2])
+
+        return self.seen_as(View(f"addresses of {broker}", read, path))
+
+    def clusters(self, broker: str) -> Self:
+        """View: the sorted names of the clusters that list a broker name."""
+
+        def read(reply: Command) -> Any:
+            table = _clusters(reply)
+            return (
+                None
+                if table is None
+                else sorted(name for name, members in table.items() if broker in members)
+            )
+
+        return self.seen_as(View(f"clusters of {broker}", read, ("clusterAddrTable",)))
+
+    def broker(self, broker: str) -> Self:
+        """View: brokerData of a broker name as plain Python, or None where it is not listed."""
+
+        def read(reply: Command) -> Any:
+            data = _brokers(reply)
+            return None if data is None else data.get(broker)
+
+        return self.seen_as(View(f"broker {broker}", read, ("brokerAddrTable", broker)))
+
+    def names(self, cluster: str) -> Self:
+        """View: the sorted broker names of a cluster, or None where there is no such cluster."""
+
+        def read(reply: Command) -> Any:
+            table = _clusters(reply)
+            return None if table is None or cluster not in table else sorted(table[cluster])
+
+        return self.seen_as(View(f"brokers of {cluster}", read, ("clusterAddrTable", cluster)))
+
+
+class TopicsExchange(_JsonExchange):
+    """Code 206: TopicList."""
+
+    def among(self, names: Iterable[str]) -> Self:
+        """View: those of ``names`` that are listed, sorted; each as often as it is listed."""
+        wanted = set(names)
+
+        def read(reply: Command) -> Any:
+            value = _json(reply)
+            if value is None:
+                return None
+            topics = _member(value, "topicList", list, ())
+            return sorted(topic for topic in topics if isinstance(topic, str) and topic in wanted)
+
+        return self.seen_as(View("topics", read, ("topicList",)))
+
+
+class ValueExchange(Exchange):
+    """Code 101."""
+
+    @property
+    def value(self) -> Self:
+        """View: the value, or None where the reply has none."""
+        return self.seen_as(View("value", lambda reply: _field(reply, "value")))
+
+
+class TableExchange(_JsonExchange):
+    """Code 219: KVTable."""
+
+    @property
+    def table(self) -> Self:
+        """View: ``{key: value}``; None where the reply has no body."""
+
+        def read(reply: Command) -> Any:
+            value = _json(reply)
+            return None if value is None else _member(value, "table", dict, ())
+
+        return self.seen_as(View("table", read, ("table",)))
+
+
+class CountExchange(Exchange):
+    """Codes 205 and 327."""
+
+    @property
+    def count(self) -> Self:
+        """View: how many topics were touched (``wipeTopicCount`` or ``addTopicCount``); None where not
+        said.
+        """
+        return self.seen_as(View("count", _count))
+
+
+class MemberGroupExchange(_JsonExchange):
+    """Code 901: BrokerMemberGroup inside its wrapper."""
+
+    @property
+    def addresses(self) -> Self:
+        """View: ``{broker id: address}``."""
+        return self.seen_as(
+            View(
+                "addresses",
+                lambda reply: _in_group(reply, lambda group: _ids(group, ("brokerMemberGroup",))),
+                ("brokerMemberGroup", "brokerAddrs"),
+            )
+        )
+
+    @property
+    def cluster(self) -> Self:
+        """View: the cluster name, or None."""
+        return self._plain("cluster")
+
+    @property
+    def broker_name(self) -> Self:
+        """View: the broker name, or None."""
+        return self._plain("brokerName")
+
+    def _plain(self, member: str) -> Self:
+        path: Path = ("brokerMemberGroup", member)
+        return self.seen_as(
+            View(member, lambda reply: _in_group(reply, lambda group: group.get(member)), path)
+        )
+
+
+class RegisterExchange(_JsonExchange):
+    """Code 103."""
+
+    @property
+    def master(self) -> Self:
+        """View: ``(masterAddr, haServerAddr)``, each None where it is not given."""
+        return self.seen_as(
+            View("master", lambda reply: (_field(reply, "masterAddr"), _field(reply, "haServerAddr")))
+        )
+
+
+class QueryVersionExchange(_JsonExchange):
+    """Code 322."""
+
+    @property
+    def changed(self) -> Self:
+        """View: True or False; None where the reply does not say."""
+
+        def read(reply: Command) -> bool | None:
+            changed = _field(reply, "changed")
+            if changed not in (None, "true", "false"):
+                raise NotSo(f"ext field changed is {changed!r}, neither true nor false")
+            return None if changed is None else changed == "true"
+
+        return self.seen_as(View("changed", read))
+
+    @property
+    def stored(self) -> Self:
+        """View: the ``DataVersion`` that the target holds, or None where the reply has no body."""
+
+        def read(reply: Command) -> DataVersion | None:
+            try:
+                return DataVersion.decode(reply.body) if reply.body else None
+            except WireError as problem:
+                raise NotSo(str(problem)) from problem
+
+        return self.seen_as(View("stored version", read, ()))
+
+
+def _field(reply: Command, name: str) -> str | None:
+    return (reply.ext or {}).get(name)
+
+
+def _count(reply: Command) -> int | None:
+    for name in ("wipeTopicCount", "addTopicCount"):
+        count = _field(reply, name)
+        if count is not None:
+            if not count.isdecimal():
+                raise NotSo(f"ext field {name} is {count!r}, not a number")
+            return int(count)
+    return None
+
+
+def _json(reply: Command) -> Any:
+    return fastjson.parse(reply.body) if reply.body else None
+
+
+def _member(value: Any, name: str, kind: type, path: Path) -> Any:
+    if not isinstance(value, dict):
+        raise NotSo(f"expected an object with {name}, found {_called(value)}", path)
+    if name not in value:
+        raise NotSo(f"there is no {name}", path)
+    if not isinstance(value[name], kind):
+        raise NotSo(f"{name} is {_called(value[name])}", (*path, name))
+    return value[name]
+
+
+def _named(reply: Command, table: str) -> dict[str, Any] | None:
+    """The elements of an array by their ``brokerName``."""
+    value = _json(reply)
+    if value is None:
+        return None
+    found: dict[str, Any] = {}
+    for number, element in enumerate(_member(value, table, list, ())):
+        name = _member(element, "brokerName", str, (table, number))
+        if name in found:
+            raise NotSo(f"{name} is in {table} twice", (table, number))
+        found[name] = element
+    return found
+
+
+def _queues(reply: Command) -> Any:
+    named = _named(reply, "queueDatas")
+    if named is None:
+        return None
+    members = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
+    return {
+        name: tuple(_member(data, member, int, ("queueDatas", number)) for member in members)
+        for number, (name, data) in enumerate(named.items())
+    }
+
+
+def _route_addresses(reply: Command) -> Any:
+    named = _named(reply, "brokerDatas")
+    if named is None:
+        return None
+    return {name: _ids(data, ("brokerDatas", number)) for number, (name, data) in enumerate(named.items())}
+
+
+def _brokers(reply: Command) -> Any:
+    value = _json(reply)
+    return None if value is None else _member(value, "brokerAddrTable", dict, ())
+
+
+def _clusters(reply: Command) -> Any:
+    value = _json(reply)
+    if value is None:
+        return None
+    table = _member(value, "clusterAddrTable", dict, ())
+    for name, members in table.items():
+        if not isinstance(members, list):
+            raise NotSo(f"the members of {name} are {_called(members)}", ("clusterAddrTable", name))
+    return table
+
+
+def _in_group(reply: Command, read: Any) -> Any:
+    value = _json(reply)
+    return None if value is None else read(_member(value, "brokerMemberGroup", dict, ()))
+
+
+def _ids(data: Any, path: Path) -> dict[int | str, Any]:
+    addresses = _member(data, "brokerAddrs", dict, path)
+    return {int(name) if name.lstrip("-").isdigit() else name: address for name, address in addresses.items()}
+
+
+def _called(value: Any) -> str:
+    kinds = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")

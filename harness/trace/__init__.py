@@ -1,0 +1,24 @@
+"""What was recorded on the wire, byte for byte: the truth, where a seed is only a hint.
+
+Rules of this package: it imports nothing of ours, reads no clock, opens no socket, and knows no report.
+"""
+
+from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
+from harness.trace.store import Recorder, Trace, TraceError, read_trace, write_trace
+
+__all__ = [
+    "Closed",
+    "Event",
+    "Header",
+    "How",
+    "Note",
+    "Opened",
+    "Purpose",
+    "Received",
+    "Recorder",
+    "Sent",
+    "Trace",
+    "TraceError",
+    "read_trace",
+    "write_trace",
+]

@@ -1,0 +1,137 @@
+"""Recording events and keeping them in a file.
+
+Rules of this module:
+- The recorder is given its clocks; it reads none.
+- The file is JSON lines: the header first, then the events in the order in which they happened. Bytes are
+  base64. The number of an event is its place after the header, counted from 0; it never changes.
+- A file that does not end properly (the writer was killed) is read up to the last whole line.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
+
+__all__ = ["Recorder", "Trace", "TraceError", "read_trace", "write_trace"]
+
+
+class TraceError(ValueError):
+    """A file is not a trace that this version can read; the message says what was found where."""
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """A header and its events."""
+
+    header: Header
+    events: tuple[Event, ...]
+
+
+class Recorder:
+    """Collects the events of one session. Every method may be called from any thread.
+
+    ``real`` and ``protocol`` are called once per event and give seconds.
+    """
+
+    def __init__(self, header: Header, *, real: Callable[[], float], protocol: Callable[[], float]) -> None:
+        self._header = header
+        self._real = real
+        self._protocol = protocol
+        self._events: list[Event] = []
+        self._lock = threading.Lock()
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    @property
+    def trace(self) -> Trace:
+        """What has been recorded so far."""
+        with self._lock:
+            return Trace(self._header, tuple(self._events))
+
+    def name(self, name: str, hint: str) -> None:
+        """Remembers that ``name`` was made from ``hint``."""
+        self._header.names[name] = hint
+
+    def opened(self, connection: int, local: str, remote: str) -> int:
+        return self._append(
+            Opened(
+                real=self._real(),
+                protocol=self._protocol(),
+                connection=connection,
+                local=local,
+                remote=remote,
+            )
+        )
+
+    def sent(self, connection: int, data: bytes, purpose: Purpose = "case") -> int:
+        return self._append(
+            Sent(
+                real=self._real(),
+                protocol=self._protocol(),
+                connection=connection,
+                data=data,
+                purpose=purpose,
+            )
+        )
+
+    def received(self, connection: int, data: bytes) -> int:
+        return self._append(
+            Received(real=self._real(), protocol=self._protocol(), connection=connection, data=data)
+        )
+
+    def closed_by_us(self, connection: int, how: How) -> int:
+        return self._append(
+            Closed(real=self._real(), protocol=self._protocol(), connection=connection, by="us", how=how)
+        )
+
+    def closed_by_target(self, connection: int, how: How) -> int:
+        return self._append(
+            Closed(real=self._real(), protocol=self._protocol(), connection=connection, by="target", how=how)
+        )
+
+    def note(self, text: str, connection: int | None = None) -> int:
+        return self._append(
+            Note(real=self._real(), protocol=self._protocol(), text=text, connection=connection)
+        )
+
+    def _append(self, event: Event) -> int:
+        with self._lock:
+            self._events.append(event)
+            return len(self._events) - 1
+
+
+def write_trace(path: Path, trace: Trace) -> None:
+    """Writes a trace; an existing file is replaced whole or not at all."""
+    lines: Sequence[Header | Event] = (trace.header, *trace.events)
+    partial = path.with_name(path.name + ".partial")
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    partial.write_bytes(msgspec.json.Encoder().encode_lines(lines))
+    partial.replace(path)
+
+
+def read_trace(path: Path) -> Trace:
+    """Reads a trace back. Raises ``TraceError`` where the file is not one."""
+    lines = path.read_bytes().split(b"\n")
+    whole = lines[:-1] if lines[-1] else [line for line in lines if line]
+    if not whole:
+        raise TraceError(f"{path}: expected a trace (JSON lines), found an empty file")
+    try:
+        header = msgspec.json.decode(whole[0], type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise TraceError(f"{path}: line 1: expected the header of a trace: {problem}") from problem
+    if header.format != 1:
+        raise TraceError(f"{path}: format {header.format}; this version reads format 1")
+    decoder = msgspec.json.Decoder(Event)
+    events: list[Event] = []
+    for number, line in enumerate(whole[1:], start=2):
+        try:
+            events.append(decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise TraceError(f"{path}: line {number}: expected an event: {problem}") from problem
+    return Trace(header, tuple(events))
