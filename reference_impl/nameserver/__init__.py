@@ -1,0 +1,59 @@
+"""The reference NameServer: bytes and time in, effects out. `build` makes one.
+
+    endpoint = build("5.3", config=Config(support_acting_master=True))
+    endpoint.connected(1, "10.0.0.9:40000", now=0)
+    for effect in endpoint.received(1, frame, now=5): ...
+
+Everything about calling it is in `endpoint.py`; everything about changing one decision is in `parts.py`.
+"""
+
+from .config import Config, ConfigError
+from .effects import Close, Effect, Persist, Send
+from .endpoint import Endpoint
+from .kv import KvError
+from .parts import PARTS, Parts
+
+__all__ = [
+    "PARTS",
+    "Close",
+    "Config",
+    "ConfigError",
+    "Effect",
+    "Endpoint",
+    "KvError",
+    "Parts",
+    "Persist",
+    "Send",
+    "build",
+]
+
+
+def build(
+    profile: str = "5.3",
+    *,
+    config: Config | None = None,
+    kv: bytes | None = None,
+    parts: Parts | None = None,
+    mutant: str | None = None,
+    started: int = 0,
+) -> Endpoint:
+    """A NameServer that has just started.
+
+    `profile` is "4.9" or "5.3"; `kv` is the content of the KV file (None: there is none; raises KvError if it
+    cannot be read); `parts` stands in for the profile's own; `mutant` is the name of a deliberate fault to
+    apply to them (raises KeyError for an unknown one, ValueError for one that does not apply to the profile);
+    `started` is the time, in ms.
+    """
+    if profile not in PARTS:
+        raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
+    chosen = PARTS[profile] if parts is None else parts
+    if mutant is not None:
+        # Mutants are made of these parts, so that module can only be imported when this one is complete.
+        from reference_impl.mutants import apply
+
+        chosen = apply(mutant, chosen)
+    settings = Config() if config is None else config
+    table = chosen.kv()
+    table.load(kv)
+    nameserver = chosen.nameserver(chosen.profile, settings, chosen.routes(settings), table, started)
+    return chosen.endpoint(chosen.profile, settings, nameserver, started)

@@ -1,0 +1,352 @@
+"""Requests and what is answered to them: the NameServer without connections, bytes or clocks.
+
+Rules:
+1. One method per request code, found through `handlers`; each is a short sequence of decisions, and each
+   decision is a method of its own, so that a mutant can replace exactly one (`parts.py` lists them).
+2. A handler returns a Reply or raises RefusedError, and a request that is refused has changed nothing.
+3. Identifiers that a request needs and does not carry are refused (facts B1, B6, B9 call it a defect that
+   Apache answers such a request with success, or stores null names).
+
+Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3 (facts §2, §5).
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from harness.wire import Command, RequestCode, ResponseCode, WireError, body_crc32
+from harness.wire.bodies import (
+    DataVersion,
+    RegisterBody,
+    TopicConfig,
+    TopicList,
+    TopicQueueMappingInfo,
+    TopicRoute,
+)
+from harness.wire.bodies import KvTable as KvBody
+from harness.wire.codes import V3_0_11, V4_9_4
+
+from . import fields
+from .config import Config
+from .kv import ORDER_TOPIC_CONFIG, KvTable
+from .profiles import Profile
+from .reply import RefusedError, Reply
+from .routes import RouteTable
+from .state import Departure, Registered, Registration
+
+__all__ = ["Handler", "NameServer"]
+
+_T = TypeVar("_T")
+
+Handler = Callable[[Command, int, int], Reply]
+"""(command, connection, now) -> reply; raises RefusedError."""
+
+
+class NameServer:
+    """What both lines share. Use NameServer49 or NameServer53."""
+
+    def __init__(
+        self, profile: Profile, config: Config, routes: RouteTable, kv: KvTable, started: int
+    ) -> None:
+        self.profile = profile
+        self.config = config
+        self.routes = routes
+        self.kv = kv
+        self.started = started
+        self.unwritten = False
+        """Whether the KV table was changed since the caller last took `kv.dump()` to be written."""
+        self.handlers: dict[int, Handler] = self.known_requests()
+        self._encoded: dict[tuple[str, bool], Reply] = {}
+        self._encoded_at = -1
+
+    def known_requests(self) -> dict[int, Handler]:
+        """Request code to handler."""
+        return {
+            RequestCode.PUT_KV_CONFIG: self.put_kv,
+            RequestCode.GET_KV_CONFIG: self.get_kv,
+            RequestCode.DELETE_KV_CONFIG: self.delete_kv,
+            RequestCode.REGISTER_BROKER: self.register,
+            RequestCode.UNREGISTER_BROKER: self.unregister,
+            RequestCode.GET_ROUTEINFO_BY_TOPIC: self.get_route,
+            RequestCode.GET_BROKER_CLUSTER_INFO: self.get_cluster_info,
+            RequestCode.WIPE_WRITE_PERM_OF_BROKER: self.wipe_write_permission,
+            RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: self.list_topics,
+            RequestCode.GET_KVLIST_BY_NAMESPACE: self.list_kv,
+            RequestCode.QUERY_DATA_VERSION: self.query_data_version,
+            RequestCode.ADD_WRITE_PERM_OF_BROKER: self.add_write_permission,
+        }
+
+    def execute(self, command: Command, connection: int, now: int) -> Reply | None:
+        """Carry out a request. None: it is answered with silence."""
+        handler = self.handlers.get(command.code)
+        if handler is None:
+            return self.unknown_request(command)
+        try:
+            return handler(command, connection, now)
+        except RefusedError as refused:
+            return refused.reply()
+
+    def unknown_request(self, command: Command) -> Reply | None:
+        """The answer to a request code that the line does not know (facts E1)."""
+        raise NotImplementedError
+
+    # -- registration (facts §2.2 code 103, §3.3) ------------------------------------------------------------
+
+    def register(self, command: Command, connection: int, now: int) -> Reply:
+        """103. Checked in Apache's order: checksum, body, identifiers, then the rules of the route table."""
+        if not self.checksum_holds(command):
+            return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark="crc32 not match")
+        registered = self.routes.register(self.registration(command), connection, now)
+        if registered is None:
+            return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark="register broker failed")
+        return Reply(ResponseCode.SUCCESS, ext=self.registered_ext(registered), body=self.order_table())
+
+    def checksum_holds(self, command: Command) -> bool:
+        """`bodyCrc32` other than 0 must be that of the body as it was sent."""
+        expected = fields.int32(command.ext, "bodyCrc32") or 0
+        return expected == 0 or expected == body_crc32(command.body)
+
+    def registration(self, command: Command) -> Registration:
+        """What a registration says; raises RefusedError."""
+        body = self.register_body(command)
+        ext = command.ext
+        cluster, broker, address = (
+            self.needed(fields.text(ext, name), name) for name in ("clusterName", "brokerName", "brokerAddr")
+        )
+        return Registration(
+            cluster=cluster,
+            broker=broker,
+            address=address,
+            id=self.needed(fields.int64(ext, "brokerId"), "brokerId"),
+            version=self.needed(body.data_version, "dataVersion"),
+            topics=self.announced_topics(body),
+            ha_address=fields.text(ext, "haServerAddr"),
+            filter_servers=[] if body.filter_servers is msgspec.UNSET else body.filter_servers,
+            mappings=self.announced_mappings(body),
+            lease=fields.int64(ext, "heartbeatTimeoutMillis"),
+            acting_master=fields.boolean(ext, "enableActingMaster"),
+            zone=fields.text(ext, "__ZONE_NAME"),
+        )
+
+    def register_body(self, command: Command) -> RegisterBody:
+        """The body of a registration. No body: no topics, a data version of zeros, filter servers as they
+        were."""
+        if command.version < 0:
+            raise RefusedError(f"version {command.version} is negative")
+        if not command.body:
+            return RegisterBody(data_version=DataVersion(state_version=0), filter_servers=None)
+        try:
+            return RegisterBody.decode(
+                command.body,
+                compressed=bool(fields.boolean(command.ext, "compressed")) and command.version >= V3_0_11,
+                version=command.version,
+                v5=self.profile.v5_bodies,
+            )
+        except WireError as error:
+            raise RefusedError(f"Failed to decode RegisterBrokerBody: {error}") from error
+
+    def announced_topics(self, body: RegisterBody) -> dict[str, TopicConfig]:
+        """The topics of a body by their own name, which is what counts, not their key (facts §3.1)."""
+        topics = body.topics or {}
+        if all(key == topic.topic_name for key, topic in topics.items()):
+            return topics
+        return {self.needed(topic.topic_name, "topicName"): topic for topic in topics.values()}
+
+    def announced_mappings(self, body: RegisterBody) -> list[tuple[str, str, TopicQueueMappingInfo]]:
+        """(topic, broker name, mapping) of the static topics of a body; the broker name is that of the
+        mapping."""
+        mappings = (body.mappings or {}).items()
+        return [(topic, self.needed(mapping.bname, "bname"), mapping) for topic, mapping in mappings]
+
+    def registered_ext(self, registered: Registered) -> dict[str, str | None]:
+        """What a registrant is told in ext fields; nothing is an empty object."""
+        told = {"haServerAddr": registered.ha_address, "masterAddr": registered.master}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def order_table(self) -> bytes:
+        """The body of a registration's reply: the order-topic table, if that namespace has ever been used."""
+        pairs = self.kv.pairs(ORDER_TOPIC_CONFIG)
+        return b"" if pairs is None else KvBody(pairs).encode()
+
+    def needed(self, value: _T | None, name: str) -> _T:
+        """An identifier without which nothing can be done."""
+        if value is None:
+            raise RefusedError(f"{name} is missing or not of its type")
+        return value
+
+    # -- departure (facts §2.2 code 104, §6.4) ---------------------------------------------------------------
+
+    def unregister(self, command: Command, connection: int, now: int) -> Reply:
+        """104. An unknown broker is answered with success."""
+        if self.routes.depart(self.departure(command)):
+            return Reply(ResponseCode.SUCCESS)
+        return Reply(ResponseCode.SYSTEM_ERROR)
+
+    def departure(self, command: Command) -> Departure:
+        """What an unregistration asks for; raises RefusedError."""
+        ext = command.ext
+        cluster, broker, address = (
+            self.needed(fields.text(ext, name), name) for name in ("clusterName", "brokerName", "brokerAddr")
+        )
+        return Departure(
+            cluster, address, (broker,), id=self.needed(fields.int64(ext, "brokerId"), "brokerId")
+        )
+
+    # -- lease (facts §2.2 code 322, §6.6) -------------------------------------------------------------------
+
+    def query_data_version(self, command: Command, connection: int, now: int) -> Reply:
+        """322. Tells whether the broker's data version differs from the stored one; stores nothing."""
+        given = self.given_version(command)
+        cluster, address = self.queried_broker(command)
+        stored = self.routes.stored_version(cluster, address)
+        changed = stored is None or given is None or not self.routes.same_version(stored, given)
+        if self.query_refreshes(changed):
+            self.routes.refresh(cluster, address, now)
+        return Reply(
+            ResponseCode.SUCCESS,
+            ext={"changed": "true" if changed else "false"},
+            body=b"" if stored is None else self.encoded_version(stored),
+        )
+
+    def given_version(self, command: Command) -> DataVersion | None:
+        """The data version in the body of a query; raises RefusedError."""
+        try:
+            return DataVersion.decode(command.body)
+        except WireError as error:
+            raise RefusedError(f"the body is not a data version: {error}") from error
+
+    def queried_broker(self, command: Command) -> tuple[str, str]:
+        """(cluster, address) whose lease a request means; raises RefusedError."""
+        ext = command.ext
+        return (
+            self.needed(fields.text(ext, "clusterName"), "clusterName"),
+            self.needed(fields.text(ext, "brokerAddr"), "brokerAddr"),
+        )
+
+    def query_refreshes(self, changed: bool) -> bool:
+        """Whether a data-version query renews the lease."""
+        raise NotImplementedError
+
+    def encoded_version(self, version: DataVersion) -> bytes:
+        """A stored data version as the body of a reply."""
+        raise NotImplementedError
+
+    # -- routes (facts §2.2 codes 105, 106, 206) -------------------------------------------------------------
+
+    def get_route(self, command: Command, connection: int, now: int) -> Reply:
+        """105."""
+        ext = command.ext
+        topic = None if ext is None else ext.get("topic")
+        reply = None if topic is None else self.route_reply(topic, self.wants_standard_json(command), now)
+        if reply is None:
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=self.unknown_topic(topic))
+        return reply
+
+    def wants_standard_json(self, command: Command) -> bool:
+        """Whether the client can only read JSON with quoted names (facts §2.2, code 105)."""
+        return command.version >= V4_9_4 or fields.boolean(command.ext, "acceptStandardJsonOnly") is True
+
+    def route_reply(self, topic: str, standard: bool, now: int) -> Reply | None:
+        """The reply with a topic's route, encoded once for as long as nothing changes; None for an unknown
+        topic."""
+        revision = self.routes.revision + self.kv.revision
+        if revision != self._encoded_at:
+            self._encoded.clear()
+            self._encoded_at = revision
+        reply = self._encoded.get((topic, standard))
+        if reply is None:
+            route = self.route(topic)
+            if route is None:
+                return None
+            reply = Reply(ResponseCode.SUCCESS, body=self.encoded_route(route, standard))
+            self._encoded[topic, standard] = reply
+        return reply
+
+    def route(self, topic: str) -> TopicRoute | None:
+        """The route of a topic, order configuration included."""
+        route = self.routes.route(topic)
+        if route is not None and self.config.order_message_enable:
+            route.order_topic_conf = self.kv.get(ORDER_TOPIC_CONFIG, topic)
+        return route
+
+    def encoded_route(self, route: TopicRoute, standard: bool) -> bytes:
+        """The body of a route reply."""
+        return route.encode("standard" if standard else "legacy")
+
+    def unknown_topic(self, topic: str | None) -> str:
+        """The remark for a topic that nobody serves."""
+        return (
+            f"No topic route info in name server for the topic: {'null' if topic is None else topic}\n"
+            f"See {self.profile.faq} for further details."
+        )
+
+    def get_cluster_info(self, command: Command, connection: int, now: int) -> Reply:
+        """106."""
+        return Reply(ResponseCode.SUCCESS, body=self.routes.cluster_info().encode())
+
+    def list_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """206."""
+        return Reply(ResponseCode.SUCCESS, body=TopicList(topic_list=self.routes.topic_names()).encode())
+
+    # -- write permission (facts §2.2 codes 205, 327) --------------------------------------------------------
+
+    def wipe_write_permission(self, command: Command, connection: int, now: int) -> Reply:
+        """205. The count is that of the broker name's topics, whatever their permission was."""
+        name = fields.text(command.ext, "brokerName")
+        count = 0 if name is None else self.routes.wipe_write_permission(name)
+        return Reply(ResponseCode.SUCCESS, ext={"wipeTopicCount": str(count)})
+
+    def add_write_permission(self, command: Command, connection: int, now: int) -> Reply:
+        """327. The count is that of the broker name's topics, whatever their permission was."""
+        name = fields.text(command.ext, "brokerName")
+        count = 0 if name is None else self.routes.add_write_permission(name)
+        return Reply(ResponseCode.SUCCESS, ext={"addTopicCount": str(count)})
+
+    # -- KV table (facts §5) ---------------------------------------------------------------------------------
+
+    def put_kv(self, command: Command, connection: int, now: int) -> Reply:
+        """100."""
+        namespace, key = fields.text(command.ext, "namespace"), fields.text(command.ext, "key")
+        if namespace is None or key is None:
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="namespace or key is null")
+        self.kv.put(namespace, key, fields.text(command.ext, "value"))
+        self.kv_changed()
+        return Reply(ResponseCode.SUCCESS)
+
+    def get_kv(self, command: Command, connection: int, now: int) -> Reply:
+        """101."""
+        namespace, key = fields.text(command.ext, "namespace"), fields.text(command.ext, "key")
+        value = self.kv.get(namespace, key)
+        if value is None:
+            remark = f"No config item, Namespace: {_shown(namespace)} Key: {_shown(key)}"
+            return Reply(ResponseCode.QUERY_NOT_FOUND, ext={}, remark=remark)
+        return Reply(ResponseCode.SUCCESS, ext={"value": value})
+
+    def delete_kv(self, command: Command, connection: int, now: int) -> Reply:
+        """102. An unknown key is answered with success."""
+        namespace, key = fields.text(command.ext, "namespace"), fields.text(command.ext, "key")
+        if namespace is not None and key is not None:
+            self.kv.delete(namespace, key)
+        self.kv_changed()
+        return Reply(ResponseCode.SUCCESS)
+
+    def list_kv(self, command: Command, connection: int, now: int) -> Reply:
+        """219."""
+        namespace = fields.text(command.ext, "namespace")
+        pairs = self.kv.pairs(namespace)
+        if pairs is None:
+            return Reply(
+                ResponseCode.QUERY_NOT_FOUND, remark=f"No config item, Namespace: {_shown(namespace)}"
+            )
+        return Reply(ResponseCode.SUCCESS, body=KvBody(pairs).encode())
+
+    def kv_changed(self) -> None:
+        """The table has to be on disk before the reply is sent."""
+        self.unwritten = True
+
+
+def _shown(value: str | None) -> str:
+    """How Java prints a string that may be null."""
+    return "null" if value is None else value

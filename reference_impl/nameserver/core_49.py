@@ -1,0 +1,34 @@
+"""What the 4.9 line answers differently. Source: DefaultRequestProcessor of rocketmq-all-4.9.8 (facts §2)."""
+
+from harness.wire import Command
+from harness.wire.bodies import DataVersion
+
+from . import fields
+from .core import NameServer
+from .reply import RefusedError, Reply
+
+__all__ = ["NameServer49"]
+
+
+class NameServer49(NameServer):
+    """Unknown requests are met with silence; a data version has no stateVersion."""
+
+    def unknown_request(self, command: Command) -> Reply | None:
+        """Silence (facts E1): the connection stays usable, the client waits in vain."""
+        return None
+
+    def given_version(self, command: Command) -> DataVersion | None:
+        if not command.body:
+            raise RefusedError("the body is missing; expected a data version")
+        return super().given_version(command)
+
+    def queried_broker(self, command: Command) -> tuple[str, str]:
+        """The cluster is not looked at, and no address is an unknown broker's."""
+        return "", fields.text(command.ext, "brokerAddr") or ""
+
+    def query_refreshes(self, changed: bool) -> bool:
+        """Only if nothing has changed: otherwise the broker is about to register (facts §6.6)."""
+        return not changed
+
+    def encoded_version(self, version: DataVersion) -> bytes:
+        return DataVersion(counter=version.counter, timestamp=version.timestamp, state_version=None).encode()

@@ -1,0 +1,108 @@
+"""What the 5.x line answers differently.
+
+Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of rocketmq-all-5.3.3 (facts §2,
+§6.8).
+"""
+
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, BrokerMemberGroup, DataVersion, TopicRoute
+
+from . import fields
+from .core import Handler, NameServer
+from .reply import Reply
+from .routes import MASTER
+
+__all__ = ["NameServer53"]
+
+
+class NameServer53(NameServer):
+    """Heartbeats, member groups, zones, a gate for routes, switches for lists."""
+
+    def known_requests(self) -> dict[int, Handler]:
+        return super().known_requests() | {
+            RequestCode.GET_BROKER_MEMBER_GROUP: self.get_member_group,
+            RequestCode.BROKER_HEARTBEAT: self.heartbeat,
+        }
+
+    def unknown_request(self, command: Command) -> Reply | None:
+        remark = f" request type {command.code} not supported"
+        return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+
+    def order_table(self) -> bytes:
+        return super().order_table() if self.config.return_order_topic_config_to_broker else b""
+
+    def given_version(self, command: Command) -> DataVersion | None:
+        """No body is no version, which differs from every other."""
+        return super().given_version(command) if command.body else None
+
+    def query_refreshes(self, changed: bool) -> bool:
+        return True
+
+    def encoded_version(self, version: DataVersion) -> bytes:
+        state_version = version.state_version or 0
+        return DataVersion(
+            counter=version.counter, timestamp=version.timestamp, state_version=state_version
+        ).encode()
+
+    def get_route(self, command: Command, connection: int, now: int) -> Reply:
+        if self.config.need_wait_for_service and not self.ready(now):
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="name server not ready")
+        if command.ext is not None and "__ZONE_MODE" in command.ext:
+            zone, topic = self.asked_zone(command), command.ext.get("topic")
+            route = self.route(topic) if zone is not None and topic is not None else None
+            if zone is not None and route is not None:
+                body = self.encoded_route(self.in_zone(route, zone), self.wants_standard_json(command))
+                return Reply(ResponseCode.SUCCESS, body=body)
+        return NameServer.get_route(self, command, connection, now)
+
+    def ready(self, now: int) -> bool:
+        """Whether `waitSecondsForService` have passed since the start."""
+        return now - self.started >= self.config.wait_seconds_for_service * 1000
+
+    def asked_zone(self, command: Command) -> str | None:
+        """The zone that a client limits its routes to."""
+        if not fields.boolean(command.ext, "__ZONE_MODE"):
+            return None
+        zone = fields.text(command.ext, "__ZONE_NAME")
+        return zone if zone and not zone.isspace() else None
+
+    def in_zone(self, route: TopicRoute, zone: str) -> TopicRoute:
+        """A route without the broker names whose master is in another zone (facts §6.8).
+
+        Facts B18 call it a defect that Apache writes such a route in the legacy dialect to every client: it
+        is written here as any other route.
+        """
+        away = [broker for broker in route.broker_datas if not self.stays_in_zone(broker, zone)]
+        names = {broker.broker_name for broker in away}
+        addresses = {address for broker in away for address in broker.broker_addrs.values()}
+        route.broker_datas = [broker for broker in route.broker_datas if broker.broker_name not in names]
+        route.queue_datas = [queue for queue in route.queue_datas if queue.broker_name not in names]
+        filters = route.filter_server_table or {}
+        route.filter_server_table = {a: servers for a, servers in filters.items() if a not in addresses}
+        return route
+
+    def stays_in_zone(self, broker: BrokerData, zone: str) -> bool:
+        """Without a master, its slaves serve every zone."""
+        return MASTER not in broker.broker_addrs or (broker.zone_name or "").lower() == zone.lower()
+
+    def list_topics(self, command: Command, connection: int, now: int) -> Reply:
+        if not self.config.enable_all_topic_list:
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="disable")
+        return super().list_topics(command, connection, now)
+
+    def get_member_group(self, command: Command, connection: int, now: int) -> Reply:
+        """901. The cluster is echoed, not looked at. (Facts B4: Apache's success carries a stray remark; ours
+        has none.)"""
+        name = fields.text(command.ext, "brokerName")
+        group = BrokerMemberGroup(
+            cluster=fields.text(command.ext, "clusterName"),
+            broker_name=name,
+            broker_addrs={} if name is None else self.routes.member_addresses(name),
+        )
+        return Reply(ResponseCode.SUCCESS, body=group.encode())
+
+    def heartbeat(self, command: Command, connection: int, now: int) -> Reply:
+        """904. Renews a lease; creates nothing, and an unknown broker is answered with success."""
+        cluster, address = self.queried_broker(command)
+        self.routes.refresh(cluster, address, now)
+        return Reply(ResponseCode.SUCCESS)

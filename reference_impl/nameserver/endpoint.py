@@ -1,0 +1,240 @@
+"""Bytes in, effects out: framing, header serializations, flags, opaques, idle connections, timers.
+
+Rules:
+1. No socket, no clock: the caller brings bytes and the time (`now`, int milliseconds, never going back) and
+   carries out the effects that are returned, in their order.
+2. Frames that arrive together are answered together: at most one `Send` per call and connection.
+3. After any call, `next_tick(now)` says when `tick` wants to be called; if that is not later than `now`, at
+   once. `tick` deals with everything that was due up to `now` in the order in which it was due, so that one
+   long jump of the clock gives the same as many short ones.
+4. The endpoint forgets a connection when it asks for its end or is told of it; later calls for it do nothing.
+5. A connection costs at most one frame that has not arrived completely (16 MiB) and nothing else.
+
+Source: NettyDecoder, NettyRemotingAbstract, NettyRemotingServer, RouteInfoManager#scanNotActiveBroker of
+rocketmq-all-4.9.8 and rocketmq-all-5.3.3 (facts §1, §6.5, §6.6; remoting-codec §5-§7). Not here: TLS, and
+5.x's PROXY preamble.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.wire import (
+    FLAG_RESPONSE,
+    FRAME_LIMIT,
+    Command,
+    FrameBuffer,
+    Serialization,
+    WireError,
+    decode,
+    encode,
+)
+
+from .config import Config
+from .core import NameServer
+from .effects import Close, Effect, Persist, Send
+from .profiles import Profile
+from .reply import Reply
+from .state import LiveRecord
+
+__all__ = ["Endpoint"]
+
+_KV_PATH = "kvConfigPath"
+_NEVER = 1 << 62
+_SMALL = 65_536
+"""Far below the frame limit, so that cutting a small chunk cannot meet it."""
+_SHORTEST = 8
+"""Length word and header word."""
+
+
+class _Connection(msgspec.Struct):
+    buffer: FrameBuffer
+    peer: str
+    active: int
+
+
+class Endpoint:
+    """The NameServer as its connections see it."""
+
+    def __init__(self, profile: Profile, config: Config, nameserver: NameServer, started: int) -> None:
+        self.profile = profile
+        self.config = config
+        self.nameserver = nameserver
+        self.routes = nameserver.routes
+        self._connections: OrderedDict[int, _Connection] = OrderedDict()
+        """Least recently active first."""
+        self._scan_at = started + self.routes.first_scan()
+
+    # -- what the caller calls -------------------------------------------------------------------------------
+
+    def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
+        """A connection was accepted. `connection` is any number not in use; `peer` is the remote
+        "ip:port"."""
+        self._connections[connection] = _Connection(self.new_buffer(), peer, now)
+        return []
+
+    def received(self, connection: int, data: bytes, now: int) -> list[Effect]:
+        """Bytes arrived, cut anyhow."""
+        known = self._connections.get(connection)
+        if known is None:
+            return []
+        frames = 0
+        responses: list[bytes] = []
+        broken = False
+        try:
+            for frame in self.frames(known.buffer, data):
+                frames += 1
+                response = self.answer(connection, frame, now)
+                if response is not None:
+                    responses.append(response)
+        except WireError:
+            broken = True
+        if self.is_activity(frames):
+            known.active = now
+            self._connections.move_to_end(connection)
+        effects: list[Effect] = []
+        if self.nameserver.unwritten:
+            self.nameserver.unwritten = False
+            effects.append(Persist(_KV_PATH, self.nameserver.kv.dump()))
+        if responses:
+            effects.append(Send(connection, responses[0] if len(responses) == 1 else b"".join(responses)))
+        if broken:
+            effects += self.close(connection)
+        return effects
+
+    def lost(self, connection: int, now: int) -> list[Effect]:
+        """The peer closed, reset or half-closed."""
+        self.forget(connection)
+        return []
+
+    def tick(self, now: int) -> list[Effect]:
+        """Do what was due up to `now`: departures that wait, expiry scans, ends of idle connections."""
+        effects: list[Effect] = []
+        while True:
+            if self.routes.leaving:
+                self.routes.work()
+            idle_at = self._idle_at()
+            if min(idle_at, self._scan_at) > now:
+                return effects
+            if idle_at < self._scan_at:
+                effects += self.close(next(iter(self._connections)))
+            else:
+                effects += self.scan(self._scan_at)
+                self._scan_at += self.routes.scan_interval()
+
+    def next_tick(self, now: int) -> int:
+        """When `tick` wants to be called, in ms; not later than `now`: at once."""
+        return now if self.routes.leaving else min(self._scan_at, self._idle_at())
+
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def new_buffer(self) -> FrameBuffer:
+        """Where the bytes of a connection are gathered; it refuses frames over 16 MiB."""
+        return FrameBuffer(FRAME_LIMIT)
+
+    def frames(self, buffer: FrameBuffer, data: bytes) -> Iterator[bytes]:
+        """The frames that are whole now, in order. Raises WireError for a length that ends the connection.
+
+        Small chunks mostly bring whole frames: those are cut off directly. Everything else is for the buffer to
+        judge, so that the answer never depends on how the stream was cut.
+        """
+        if not buffer.pending and len(data) <= _SMALL:
+            start, size = 0, len(data)
+            while size - start >= _SHORTEST:
+                end = start + 4 + int.from_bytes(data[start : start + 4], "big")
+                if not start + _SHORTEST <= end <= size:
+                    break
+                yield data[start:end]
+                start = end
+            if start == size:
+                return
+            data = data[start:]
+        buffer.feed(data)
+        while (frame := buffer.next_frame()) is not None:
+            yield frame
+
+    def answer(self, connection: int, frame: bytes, now: int) -> bytes | None:
+        """Carry out one frame. None: no answer. Raises WireError for a frame that ends the connection."""
+        command = self.read(frame)
+        if command.flag and self.is_ignored(command):
+            return None
+        reply = self.nameserver.execute(command, connection, now)
+        if reply is None or (command.flag and self.is_unanswered(command)):
+            return None
+        return self.write(self.response(command, reply))
+
+    def read(self, frame: bytes) -> Command:
+        """The command in a frame. Raises WireError, which ends the connection."""
+        return decode(frame, invalid_utf8=self.profile.invalid_utf8)
+
+    def is_ignored(self, command: Command) -> bool:
+        """A frame with the response bit is an answer to something that was never asked (facts W14)."""
+        return bool(command.flag & FLAG_RESPONSE)
+
+    def is_unanswered(self, command: Command) -> bool:
+        """A one-way request is carried out and never answered, not even with an error (facts W13)."""
+        return command.is_oneway
+
+    def response(self, request: Command, reply: Reply) -> Command:
+        """The response to a request (facts W10-W12)."""
+        return Command(
+            code=reply.code,
+            opaque=request.opaque,
+            flag=FLAG_RESPONSE,
+            language="JAVA",
+            version=self.profile.version,
+            remark=reply.remark,
+            ext=reply.ext,
+            body=reply.body,
+            serialization=self.response_serialization(request, reply),
+        )
+
+    def response_serialization(self, request: Command, reply: Reply) -> Serialization:
+        """4.9 mirrors the request's header serialization, except for errors outside of handlers; 5.x writes
+        JSON (W15)."""
+        if self.profile.mirrors_serialization and reply.from_handler:
+            return request.serialization
+        return Serialization.JSON
+
+    def write(self, response: Command) -> bytes:
+        """The frame of a response."""
+        return encode(response)
+
+    def is_activity(self, frames: int) -> bool:
+        """Whether a connection stays awake: bytes of a frame that is not complete do not count (facts W8)."""
+        return frames > 0
+
+    def idle_limit(self) -> int | None:
+        """How long a connection may be idle, in ms; None: for ever."""
+        return self.config.server_channel_max_idle_time_seconds * 1000 or None
+
+    def scan(self, now: int) -> list[Effect]:
+        """Remove the brokers whose lease has run out, and end their connections (facts §6.6)."""
+        effects: list[Effect] = []
+        for record in self.routes.expired(now):
+            self.routes.depart(self.routes.departure_of(record))
+            effects += self.close_expired(record)
+        return effects
+
+    def close_expired(self, record: LiveRecord) -> list[Effect]:
+        """End the connection of a broker whose lease has run out."""
+        return self.close(record.connection)
+
+    def close(self, connection: int) -> list[Effect]:
+        """End a connection, with everything that its end entails."""
+        return [Close(connection)] if self.forget(connection) else []
+
+    def forget(self, connection: int) -> bool:
+        """Forget a connection and the brokers that registered on it. False: it was not known."""
+        known = self._connections.pop(connection, None)
+        if known is None:
+            return False
+        self.routes.connection_lost(connection, known.peer)
+        return True
+
+    def _idle_at(self) -> int:
+        limit = self.idle_limit()
+        if limit is None or not self._connections:
+            return _NEVER
+        return next(iter(self._connections.values())).active + limit

@@ -1,0 +1,169 @@
+"""The classes that a reference NameServer is made of, and how a mutant replaces one decision of one of them.
+
+A mutant changes exactly one method of one part:
+
+    @mutant("never-expires", "A lease never runs out.")
+    def never_expires(parts: Parts) -> Parts:
+        def lease_ended(self: RouteTable, record: LiveRecord, now: int) -> bool:
+            return False
+
+        return parts.override("routes", lease_ended)
+
+`override` makes a subclass whose method of that name is the function, and refuses a name that the part does
+not have or other parameter names than the original's, so that a renamed decision breaks its mutants loudly.
+The original is `parts.routes.lease_ended(self, record, now)`. Instances have a `__dict__`: a mutant that must
+remember may add attributes. Parts differ by profile (RouteTable49, RouteTable53, …), but the names below
+exist in both unless a profile is given.
+
+part "endpoint" (`endpoint.py`, class Endpoint)
+    new_buffer() -> FrameBuffer                     frame limit
+    frames(buffer, data) -> frames                  what is kept of earlier bytes; which lengths end the connection
+    answer(connection, frame, now) -> bytes|None    everything about one frame
+    read(frame) -> Command                          which headers end the connection (raises WireError)
+    is_ignored(command) -> bool                     response frames; asked only if flag is not 0
+    is_unanswered(command) -> bool                  one-way requests; asked only if flag is not 0
+    response(request, reply) -> Command             opaque, flag, language, version, remark, …
+    response_serialization(request, reply)          JSON or ROCKETMQ
+    write(response) -> bytes                        the bytes of a response
+    is_activity(frames) -> bool                     what keeps a connection from being idle
+    idle_limit() -> int|None                        ms
+    scan(now) -> effects; close_expired(record) -> effects; close(connection) -> effects; forget(connection)
+    -> bool
+
+part "nameserver" (`core.py`, `core_49.py`, `core_53.py`, class NameServer)
+    known_requests() -> {code: handler}             which codes are served
+    unknown_request(command) -> Reply|None          None is silence
+    handlers, each (command, connection, now) -> Reply:
+        register unregister query_data_version get_route get_cluster_info list_topics wipe_write_permission
+        add_write_permission put_kv get_kv delete_kv list_kv; 5.3: get_member_group heartbeat
+    checksum_holds(command) -> bool
+    registration(command) -> Registration           which identifiers are needed, how ext fields are read
+    register_body(command) -> RegisterBody          versions, compression, refusal of undecodable bodies
+    announced_topics(body) -> {name: TopicConfig}   which name of a topic counts
+    announced_mappings(body) -> [(topic, broker name, mapping)]
+    registered_ext(registered) -> ext               what a registrant is told, as ext fields
+    order_table() -> bytes                          body of the registration's reply
+    departure(command) -> Departure                 what an unregistration means
+    given_version(command) -> DataVersion|None; queried_broker(command) -> (cluster, address)
+    query_refreshes(changed) -> bool; encoded_version(version) -> bytes
+    wants_standard_json(command) -> bool
+    route_reply(topic, standard, now) -> Reply|None the cache of encoded routes
+    route(topic) -> TopicRoute|None                 order configuration
+    encoded_route(route, standard) -> bytes
+    unknown_topic(topic) -> str                     remark of code 17
+    kv_changed()                                    whether a change is written
+    needed(value, name)                             refusal of missing identifiers
+    5.3: ready(now), asked_zone(command), in_zone(route, zone), stays_in_zone(broker, zone)
+
+part "routes" (`routes.py`, `routes_49.py`, `routes_53.py`, class RouteTable)
+  registration
+    register(registration, connection, now) -> Registered|None      the whole sequence
+    live_key(cluster, address) -> LiveKey
+    refuses(broker, registration) -> bool           5.3: the lone topic
+    conflicts(broker, registration) -> bool; reject(broker, registration); 5.3: outranks(holder, registrant)
+    -> bool join_cluster(registration)
+    describe(broker, registration)                  5.3: acting master, zone
+    forget_other_ids(broker, registration) -> bool  promotion: one record per address
+    put_address(broker, registration) -> bool       one address per id
+    same_version(stored, given) -> bool             data versions are equal or not, never ordered
+    may_publish(broker, registration) -> bool       only masters; 5.3: is_prime_slave(broker, registration)
+    publish(broker, registration, *, first, moved, changed)
+    updates(known, *, first, moved, changed) -> bool                which topics are taken over
+    queue_of(broker, registration, topic) -> Queue  what is stored of a topic
+    absent_topics(registration) -> topics           topics that a payload removes (none)
+    5.3: store_mappings(registration)
+    lease_of(registration) -> ms
+    owner(previous, connection) -> connection       whose end removes the broker
+    keep_filter_servers(key, servers)
+    told(broker, registration) -> Registered        masterAddr, haServerAddr
+  lease
+    first_scan() -> ms; scan_interval() -> ms; expired(now) -> records; lease_ended(record, now) -> bool
+    refresh(cluster, address, now); stored_version(cluster, address) -> DataVersion|None
+  departure
+    depart(departure) -> bool                       4.9 at once; 5.3 put into the worker's queue
+    work()                                          the worker's batch
+    connection_lost(connection, peer); records_of(connection) -> records; departure_of(record) -> Departure
+    lists(broker, record) -> bool; departures_of_stranger(peer) -> departures
+    leave(departures); still_meant(departure) -> bool; forget_record(departure)
+    remove_entry(broker, departure)                 4.9 by id, 5.3 by address
+    remove_address(broker, address); remove_id(broker, number)
+    reduced(broker)                                 5.3: write permission of a name that lost its master
+    forget_name(broker); leave_clusters(broker); drop_cluster(cluster); drop_topics_of(broker)
+    drop_queue(topic, name); drop_topic(topic)
+  write permission
+    wipe_write_permission(name) -> count; add_write_permission(name) -> count; queues_of(name) -> [(topic,
+    Queue)] set_permission(topic, name, queue, perm); without_write(perm) -> perm; with_write(perm) -> perm
+  what clients see
+    route(topic) -> TopicRoute|None; shown_queue(name, queue) -> QueueData; routed_broker(topic, broker,
+    queue) -> BrokerData shown_broker(broker) -> BrokerData; shown_filters(brokers); cluster_info();
+    topic_names(); member_addresses(name) 5.3: shows_acting_master(topic, broker, queue) -> bool
+
+part "kv" (`kv.py`, class KvTable)
+    put(namespace, key, value); get(namespace, key); delete(namespace, key); pairs(namespace); dump() ->
+    bytes; load(stored)
+
+A mutant that changes what a route shows without a change of state needs no more: replies are encoded anew
+whenever `routes.revision` or `kv.revision` grows, and never otherwise. One that changes state by other means
+than the methods above must add 1 to `self.revision`.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from .core import NameServer
+from .core_49 import NameServer49
+from .core_53 import NameServer53
+from .endpoint import Endpoint
+from .kv import KvTable
+from .profiles import PROFILES, Profile
+from .routes import RouteTable
+from .routes_49 import RouteTable49
+from .routes_53 import RouteTable53
+
+__all__ = ["PARTS", "PartName", "Parts"]
+
+PartName = Literal["endpoint", "nameserver", "routes", "kv"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What `build` puts together."""
+
+    profile: Profile
+    nameserver: type[NameServer]
+    routes: type[RouteTable]
+    endpoint: type[Endpoint] = Endpoint
+    kv: type[KvTable] = KvTable
+
+    def override(self, part: PartName, method: Callable[..., Any]) -> "Parts":
+        """Parts in which one method of one class is replaced by the function of the same name.
+
+        Raises TypeError if the class has no such method or if parameter names differ.
+        """
+        base: type = getattr(self, part)
+        name = method.__name__
+        original = getattr(base, name, None)
+        if original is None:
+            raise TypeError(f"{base.__name__} has no method {name!r}; see reference_impl/nameserver/parts.py")
+        expected, given = _parameters(original), _parameters(method)
+        if expected != given:
+            raise TypeError(f"{base.__name__}.{name} takes {expected}, but the override takes {given}")
+        replaced = type(
+            base.__name__, (base,), {name: method, "__doc__": base.__doc__, "__module__": base.__module__}
+        )
+        changes: dict[str, Any] = {part: replaced}
+        return replace(self, **changes)
+
+
+def _parameters(method: Callable[..., Any]) -> str:
+    parameters = inspect.signature(method).parameters.values()
+    return ", ".join(("*" if p.kind is p.KEYWORD_ONLY else "") + p.name for p in parameters)
+
+
+PARTS = {
+    "4.9": Parts(PROFILES["4.9"], nameserver=NameServer49, routes=RouteTable49),
+    "5.3": Parts(PROFILES["5.3"], nameserver=NameServer53, routes=RouteTable53),
+}
+"""The reference, by profile."""

@@ -1,0 +1,47 @@
+"""What differs between the two lines of the protocol and is a plain value; what differs in behaviour is a
+subclass."""
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["PROFILES", "Profile"]
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the protocol."""
+
+    name: Literal["4.9", "5.3"]
+    version: int
+    """`version` of every response: ordinal of the release in MQVersion (facts W12)."""
+    invalid_utf8: Literal["refuse", "replace"]
+    """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD (facts, remoting-codec §2.2)."""
+    mirrors_serialization: bool
+    """Whether a handler's reply uses the header serialization of its request (facts W15)."""
+    faq: str
+    """What the remark of an unknown topic points to (facts §2.2, code 105)."""
+    v5_bodies: bool
+    """Whether register bodies follow the rules of 5.x (facts §3.3)."""
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="4.9",
+            version=409,
+            invalid_utf8="replace",
+            mirrors_serialization=True,
+            faq="http://rocketmq.apache.org/docs/faq/",
+            v5_bodies=False,
+        ),
+        Profile(
+            name="5.3",
+            version=479,
+            invalid_utf8="refuse",
+            mirrors_serialization=False,
+            faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
+            v5_bodies=True,
+        ),
+    )
+}

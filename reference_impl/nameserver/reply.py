@@ -1,0 +1,36 @@
+"""What a handler answers, before it becomes a response frame."""
+
+import msgspec
+
+from harness.wire import ResponseCode
+
+__all__ = ["RefusedError", "Reply"]
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The parts of a response that a handler decides. Opaque, flag, language, version: the endpoint's."""
+
+    code: int
+    body: bytes = b""
+    ext: dict[str, str | None] | None = None
+    """None: no `extFields`; `{}`: an empty object, where Apache allocates a header class and sets nothing."""
+    remark: str | None = None
+    from_handler: bool = True
+    """False: made outside of a handler, as for an exception; such a reply never mirrors the serialization
+    (facts W15)."""
+
+
+class RefusedError(Exception):
+    """A request that cannot be carried out: code 1, the remark in plain words, and nothing was changed.
+
+    It stands where Apache's handler throws (facts E3); Apache's remark is the Java exception, which nobody
+    may rely on.
+    """
+
+    def __init__(self, remark: str) -> None:
+        super().__init__(remark)
+        self.remark = remark
+
+    def reply(self) -> Reply:
+        """The reply that says so."""
+        return Reply(ResponseCode.SYSTEM_ERROR, remark=self.remark, from_handler=False)

@@ -1,0 +1,149 @@
+"""What the 5.x line decides differently about routes. Source: RouteInfoManager of rocketmq-all-5.3.3 (facts
+§6)."""
+
+from collections.abc import Iterable
+
+from harness.wire.bodies import BrokerData, DataVersion, TopicConfig
+
+from .routes import DEFAULT_LEASE, MASTER, WRITE, RouteTable
+from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registration
+
+__all__ = ["RouteTable53"]
+
+_NEVER_REWRITTEN = "rmq_sys_SYNC_BROKER_MEMBER_"
+"""Brokers find each other by topics of this prefix and need real ids (facts §6.7)."""
+
+
+class RouteTable53(RouteTable):
+    """Live records by cluster and address, leases chosen by brokers, acting masters, departures by a
+    worker."""
+
+    def live_key(self, cluster: str, address: str) -> LiveKey:
+        return (cluster, address)
+
+    def same_version(self, stored: DataVersion, given: DataVersion) -> bool:
+        return (
+            stored.timestamp == given.timestamp
+            and stored.counter == given.counter
+            and (stored.state_version or 0) == (given.state_version or 0)
+        )
+
+    def refuses(self, broker: Broker | None, registration: Registration) -> bool:
+        """A lone topic is an update; an id that is not listed has nothing to update (facts §6.2, step 7)."""
+        return (broker is None or registration.id not in broker.addresses) and len(registration.topics) == 1
+
+    def conflicts(self, broker: Broker, registration: Registration) -> bool:
+        """The id is held by another address that is live with a greater stateVersion (facts §6.2, step 6)."""
+        held = broker.addresses.get(registration.id)
+        if held is None or held == registration.address:
+            return False
+        record = self.live.get(self.live_key(registration.cluster, held))
+        return record is not None and self.outranks(record.version, registration.version)
+
+    def outranks(self, holder: DataVersion, registrant: DataVersion) -> bool:
+        """Equal stateVersions are no conflict."""
+        return (holder.state_version or 0) > (registrant.state_version or 0)
+
+    def describe(self, broker: Broker, registration: Registration) -> None:
+        """Acting master and zone are those of the latest registration, of whichever id (facts §6.2, step
+        3)."""
+        described = (bool(registration.acting_master), registration.zone)
+        if described != (broker.acting_master, broker.zone):
+            broker.acting_master, broker.zone = described
+            self.revision += 1
+
+    def may_publish(self, broker: Broker, registration: Registration) -> bool:
+        return registration.id == MASTER or self.is_prime_slave(broker, registration)
+
+    def is_prime_slave(self, broker: Broker, registration: Registration) -> bool:
+        """The slave of the smallest id, if it sends `enableActingMaster` at all (facts §6.2, step 9)."""
+        return (
+            registration.acting_master is not None
+            and registration.id != MASTER
+            and registration.id == min(broker.addresses)
+        )
+
+    def publish(
+        self, broker: Broker, registration: Registration, *, first: bool, moved: bool, changed: bool
+    ) -> None:
+        super().publish(broker, registration, first=first, moved=moved, changed=changed)
+        if first or changed:
+            self.store_mappings(registration)
+
+    def updates(self, known: Queue | None, *, first: bool, moved: bool, changed: bool) -> bool:
+        """An equal data version adds missing topics and leaves the others as they are (facts I5)."""
+        return first or changed or known is None
+
+    def queue_of(self, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
+        """What a prime slave publishes for an acting master is read-only."""
+        queue = super().queue_of(broker, registration, topic)
+        if registration.id != MASTER and broker.acting_master:
+            return Queue(queue.read, queue.write, self.without_write(queue.perm), queue.flag)
+        return queue
+
+    def absent_topics(self, registration: Registration) -> Iterable[str]:
+        """With `deleteTopicWithBrokerRegistration`, unless static-topic mappings are registered (facts
+        §6.3)."""
+        if not self.config.delete_topic_with_broker_registration or registration.mappings:
+            return ()
+        return [topic for topic, _ in self.queues_of(registration.broker) if topic not in registration.topics]
+
+    def store_mappings(self, registration: Registration) -> None:
+        """Static-topic mappings, by topic and by the broker name that each of them carries."""
+        for topic, name, mapping in registration.mappings:
+            self.mappings.setdefault(topic, {})[name] = mapping
+            self.revision += 1
+
+    def lease_of(self, registration: Registration) -> int:
+        """What the broker asks for, even 0 or less: then it leaves at the next scan."""
+        return DEFAULT_LEASE if registration.lease is None else registration.lease
+
+    def first_scan(self) -> int:
+        return self.config.scan_not_active_broker_interval
+
+    def scan_interval(self) -> int:
+        return self.config.scan_not_active_broker_interval
+
+    def depart(self, departure: Departure) -> bool:
+        """Departures wait for the worker: the reply to an unregistration precedes its effect."""
+        if len(self.leaving) >= self.config.un_register_broker_queue_capacity:
+            return False
+        self.leaving.append(departure)
+        return True
+
+    def lists(self, broker: Broker, record: LiveRecord) -> bool:
+        """The same address in another cluster is another broker."""
+        in_cluster = broker.cluster == record.cluster or broker.name in self.clusters.get(record.cluster, {})
+        return in_cluster and super().lists(broker, record)
+
+    def reduced(self, broker: Broker) -> None:
+        """Without a master, a name that may act for it serves read-only (facts §6.4); negative ids count as
+        master."""
+        if broker.acting_master and min(broker.addresses) > MASTER:
+            for topic, queue in self.queues_of(broker.name):
+                self.set_permission(topic, broker.name, queue, self.without_write(queue.perm))
+
+    def routed_broker(self, topic: str, broker: Broker, queue: Queue) -> BrokerData:
+        shown = self.shown_broker(broker)
+        if self.shows_acting_master(topic, broker, queue):
+            shown.broker_addrs[MASTER] = shown.broker_addrs.pop(min(broker.addresses))
+        return shown
+
+    def shows_acting_master(self, topic: str, broker: Broker, queue: Queue) -> bool:
+        """Whether the smallest slave is shown as id 0, in this route only (facts §6.7)."""
+        return (
+            self.config.support_acting_master
+            and broker.acting_master
+            and MASTER not in broker.addresses
+            and not queue.perm & WRITE
+            and not topic.startswith(_NEVER_REWRITTEN)
+        )
+
+    def shown_broker(self, broker: Broker) -> BrokerData:
+        return BrokerData(
+            cluster=broker.cluster,
+            broker_name=broker.name,
+            broker_addrs=dict(broker.addresses),
+            enable_acting_master=broker.acting_master,
+            zone_name=broker.zone,
+        )

@@ -1,0 +1,339 @@
+"""The reference NameServer on sockets: asyncio (uvloop where it is installed). No protocol decision lives
+here.
+
+Rules:
+1. Bytes and time go to the endpoint, effects are carried out in their order; nothing else happens to a
+   connection.
+2. Memory is bounded per connection: input is handed over in slices, and while a peer does not read its
+   answers, none of its input is (nor read from its socket). So a connection holds at most one incomplete
+   frame, what one read gave, and the answers to one slice above the write mark.
+3. The KV file is replaced atomically (temporary file, fsync, rename) before the answer leaves. If that fails,
+   it is said on standard error and the answer is sent all the same, as Apache does.
+4. A person's mistake (configuration, occupied port, unreadable KV file) ends in one clear line and an exit
+   status, never in a stack trace.
+
+`run` is what the command line calls; `serve_nameserver` is the same inside an event loop.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from reference_impl.nameserver import (
+    PARTS,
+    Close,
+    Config,
+    ConfigError,
+    Effect,
+    Endpoint,
+    KvError,
+    Persist,
+    Send,
+    build,
+)
+
+__all__ = ["EXIT_CONFIGURATION", "EXIT_NOT_STARTED", "StartError", "run", "serve_nameserver"]
+
+EXIT_CONFIGURATION = 3
+"""Exit status for a configuration that cannot be used."""
+EXIT_NOT_STARTED = 4
+"""Exit status for a server that cannot be started: port, KV file."""
+
+SLICE = 65_536
+"""Bytes of input that are answered before it is looked whether the peer reads its answers."""
+TICK_AT_MOST = 0.25
+"""Seconds after which the endpoint is asked again at the latest when its next tick is."""
+LINGER = 5.0
+"""Seconds that a peer has to read what was sent before a close."""
+
+
+class StartError(Exception):
+    """The server cannot start. The text is for people; `status` is the exit status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def run(
+    *,
+    profile: str = "5.3",
+    host: str | None = None,
+    port: int | None = None,
+    config_file: str | os.PathLike[str] | None = None,
+    kv_file: str | os.PathLike[str] | None = None,
+    print_config: bool = False,
+) -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
+
+    `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `port` and `kv_file` go
+    before it; port 0 is any free one. `print_config` (-p) prints the settings and returns. When the port is
+    open, one line with the address goes to standard output.
+    """
+    try:
+        settings = _settings(config_file, host, port, kv_file)
+        if profile not in PARTS:
+            raise StartError(
+                f"unknown profile {profile!r}; use one of {', '.join(PARTS)}", EXIT_CONFIGURATION
+            )
+        if print_config:
+            _say("\n".join(settings.lines()))
+            return 0
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_until_signal(profile, settings))
+    except StartError as error:
+        _complain(f"nameserver: {error}")
+        return error.status
+    except KeyboardInterrupt:  # where the loop cannot handle signals
+        pass
+    return 0
+
+
+async def serve_nameserver(
+    *,
+    profile: str = "5.3",
+    config: Config | None = None,
+    stop: asyncio.Event,
+    ready: Callable[[str, int], None] | None = None,
+) -> None:
+    """Serve until `stop` is set. `ready` is called with host and port once connections are accepted.
+
+    Raises StartError if the port or the KV file cannot be used.
+    """
+    settings = Config() if config is None else config
+    server = _Server(profile, settings)
+    loop = asyncio.get_running_loop()
+    try:
+        listener = await loop.create_server(
+            lambda: _Connection(server), settings.bind_address, settings.listen_port, backlog=1024
+        )
+    except OSError as error:
+        reason = error.strerror or str(error)
+        where = f"{settings.bind_address}:{settings.listen_port}"
+        raise StartError(
+            f"cannot listen on {where}: {reason}; choose another --port or --host, or stop what uses it",
+            EXIT_NOT_STARTED,
+        ) from error
+    server.start()
+    try:
+        address = listener.sockets[0].getsockname()
+        if ready is not None:
+            ready(address[0], address[1])
+        await stop.wait()
+    finally:
+        listener.close()
+        server.stop()
+
+
+class _Server:
+    """The endpoint, its connections, its clock."""
+
+    def __init__(self, profile: str, config: Config) -> None:
+        self.kv_path = Path(config.kv_config_path) if config.kv_config_path else None
+        try:
+            stored = self.kv_path.read_bytes() if self.kv_path is not None and self.kv_path.exists() else None
+            self.endpoint: Endpoint = build(profile, config=config, kv=stored, started=self.now())
+        except (OSError, KvError) as error:
+            raise StartError(
+                f"KV file {self.kv_path} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
+            ) from error
+        self._connections: dict[int, _Connection] = {}
+        self._numbers = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def now(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
+    def start(self) -> None:
+        self._tick()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for connection in list(self._connections.values()):
+            connection.transport.abort()
+
+    def opened(self, connection: "_Connection", peer: str) -> int:
+        self._numbers += 1
+        self._connections[self._numbers] = connection
+        self.perform(self.endpoint.connected(self._numbers, peer, self.now()))
+        return self._numbers
+
+    def received(self, number: int, data: bytes) -> None:
+        now = self.now()
+        self.perform(self.endpoint.received(number, data, now))
+        if self.endpoint.next_tick(now) <= now:
+            self._tick()
+
+    def ended(self, number: int) -> None:
+        if self._connections.pop(number, None) is not None:
+            self.perform(self.endpoint.lost(number, self.now()))
+            self._tick()
+
+    def perform(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            if type(effect) is Send:
+                self._connections[effect.connection].transport.write(effect.data)
+            elif type(effect) is Close:
+                connection = self._connections.pop(effect.connection, None)
+                if connection is not None:
+                    connection.close()
+            elif type(effect) is Persist:
+                self._persist(effect)
+
+    def _tick(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        now = self.now()
+        self.perform(self.endpoint.tick(now))
+        wait = min((self.endpoint.next_tick(now) - now) / 1000, TICK_AT_MOST)
+        self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+
+    def _persist(self, effect: Persist) -> None:
+        if self.kv_path is None:
+            return
+        try:
+            _replace(self.kv_path, effect.data)
+        except OSError as error:
+            _complain(f"nameserver: KV file {self.kv_path} cannot be written: {error}")
+
+
+class _Connection(asyncio.Protocol):
+    """One accepted connection."""
+
+    transport: asyncio.Transport
+    number: int
+
+    def __init__(self, server: _Server) -> None:
+        self._server = server
+        self._waiting = b""
+        """Input that is not handed over, because the peer does not read."""
+        self._paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        connected: socket.socket | None = transport.get_extra_info("socket")
+        if connected is not None:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        name = transport.get_extra_info("peername")
+        self.number = self._server.opened(self, f"{name[0]}:{name[1]}" if name else "")
+
+    def data_received(self, data: bytes) -> None:
+        if not self._paused and len(data) <= SLICE:
+            self._server.received(self.number, data)
+            return
+        self._waiting += data
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        while self._waiting and not self._paused:
+            data, self._waiting = self._waiting[:SLICE], self._waiting[SLICE:]
+            self._server.received(self.number, data)
+
+    def pause_writing(self) -> None:
+        self._paused = True
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        self._hand_over()
+        if not self._paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def eof_received(self) -> None:
+        """The peer has half-closed: that is the end of the connection (facts §6.5)."""
+        self._server.ended(self.number)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._waiting = b""
+        self._server.ended(self.number)
+
+    def close(self) -> None:
+        """End the connection; a peer that does not read what was sent cannot keep it."""
+        self._waiting = b""
+        self.transport.close()
+        asyncio.get_running_loop().call_later(LINGER, self.transport.abort)
+
+
+async def _until_signal(profile: str, settings: Config) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+
+    def ready(host: str, port: int) -> None:
+        kept = settings.kv_config_path or "memory only"
+        _say(f"nameserver {profile} ready on {host}:{port}, KV table in {kept}")
+
+    await serve_nameserver(profile=profile, config=settings, stop=stop, ready=ready)
+
+
+def _settings(
+    config_file: str | os.PathLike[str] | None,
+    host: str | None,
+    port: int | None,
+    kv_file: str | os.PathLike[str] | None,
+) -> Config:
+    config = Config()
+    if config_file is not None:
+        try:
+            loaded = Config.from_properties(Path(config_file).read_bytes().decode("latin-1"))
+        except (OSError, ConfigError) as error:
+            raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
+        if loaded.without_effect:
+            _complain(f"nameserver: no effect in {config_file}: {', '.join(loaded.without_effect)}")
+        config = loaded.config
+    changes: dict[str, Any] = {}
+    if host is not None:
+        changes["bind_address"] = host
+    if port is not None:
+        if not 0 <= port <= 65535:
+            raise StartError(f"port {port}: expected a number from 0 to 65535", EXIT_CONFIGURATION)
+        changes["listen_port"] = port
+    if kv_file is not None:
+        changes["kv_config_path"] = os.fspath(kv_file)
+    return msgspec.structs.replace(config, **changes)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
+
+
+def _replace(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    with contextlib.suppress(OSError):  # a directory cannot be opened everywhere
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
