@@ -1,0 +1,213 @@
+"""Renders the catalogue to Markdown that reads as a protocol document: a page for each chapter, and an index.
+
+Rules of this module:
+
+1. Pure but for :func:`write` and :func:`stale`. The same catalogue and cases give the same bytes: no date, no
+   path.
+2. It knows nothing of how cases are found: they come as data, by the statement that they prove.
+3. The directory holds what is rendered and nothing else: a page whose chapter is gone goes too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.catalogue import LEVELS, Catalogue, Source, Statement
+
+__all__ = ["INDEX", "ProvingCase", "render", "stale", "write"]
+
+INDEX = "README.md"
+_REPOSITORY = "https://github.com/apache/rocketmq"
+_DIFFERENCES = 6
+
+
+class ProvingCase(msgspec.Struct, frozen=True):
+    """A case as far as the document shows it."""
+
+    name: str
+    title: str
+    kills: tuple[str, ...]
+    """Names of the mutants that it must kill."""
+
+
+Cases = Mapping[str, Sequence[ProvingCase]]
+"""The cases of each statement, by its id."""
+
+
+def render(catalogue: Catalogue, cases: Cases) -> dict[str, str]:
+    """File name -> Markdown text."""
+    chapters: dict[str, list[Statement]] = {}
+    for statement in catalogue.statements:
+        chapters.setdefault(statement.chapter, []).append(statement)
+    pages = {f"{name}.md": _chapter(name, statements, cases) for name, statements in chapters.items()}
+    return {INDEX: _index(catalogue, chapters, cases), **pages}
+
+
+def write(pages: Mapping[str, str], directory: Path) -> list[str]:
+    """Make the directory hold exactly these pages; the names of those that changed, came or went."""
+    directory.mkdir(parents=True, exist_ok=True)
+    changed = [name for name in _names(pages, directory) if _text(directory / name) != pages.get(name)]
+    for name in changed:
+        if name in pages:
+            (directory / name).write_text(pages[name], encoding="utf-8")
+        else:
+            (directory / name).unlink()
+    return changed
+
+
+def stale(pages: Mapping[str, str], directory: Path) -> list[str]:
+    """What is not as it would be rendered now, a line for each difference shown. Empty when all is well."""
+    found = []
+    for name in _names(pages, directory):
+        old, new = _text(directory / name), pages.get(name)
+        if old == new:
+            continue
+        if old is None or new is None:
+            found.append(f"{name}: {'missing' if old is None else 'no longer rendered'}")
+            continue
+        lines = [
+            line
+            for line in difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
+            if line[:1] in "+-" and line[:3] not in ("+++", "---")
+        ]
+        found.append(f"{name}: {len(lines)} lines differ")
+        found += [f"  {line}" for line in lines[:_DIFFERENCES]]
+        if len(lines) > _DIFFERENCES:
+            found.append(f"  … {_DIFFERENCES} of {len(lines)} shown")
+    return found
+
+
+def _names(pages: Mapping[str, str], directory: Path) -> list[str]:
+    return sorted({*pages, *(path.name for path in directory.glob("*.md"))})
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+# the index ------------------------------------------------------------------------------------------
+
+
+def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], cases: Cases) -> str:
+    statements = catalogue.statements
+    proven = sum(1 for one in statements if cases.get(one.id))
+    untestable = sum(1 for one in statements if one.untestable is not None)
+    lines = [
+        "# The remoting protocol of Apache RocketMQ, as a NameServer must speak it",
+        "",
+        "Rendered from `specs/`; do not edit. Each statement has an id that never changes its meaning, "
+        "a level (MUST, SHOULD, MAY as in RFC 2119), the profiles under which it applies, and its source in "
+        "Apache's code.",
+        "",
+        f"{len(statements)} statements: {_levels(statements)}. {proven} of {len(statements)} are proven by a "
+        f"case, {untestable} of {len(statements)} say why no case can prove them.",
+        "",
+        "## Profiles",
+        "",
+        "| profile | statements | what it is |",
+        "|---|---:|---|",
+    ]
+    for profile in catalogue.profiles:
+        number = len(catalogue.under(profile.name))
+        text = f"{_plain(profile.title)}: {_plain(profile.text)}"
+        lines.append(f"| `{profile.name}` | {number} of {len(statements)} | {text} |")
+    lines += [
+        "",
+        "## Chapters",
+        "",
+        "| chapter | MUST | SHOULD | MAY | in all |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for name, listed in chapters.items():
+        numbers = [str(sum(one.level == level for one in listed)) for level in LEVELS]
+        lines.append(f"| [{_title(name)}]({name}.md) | {' | '.join(numbers)} | {len(listed)} |")
+    lines += ["", "## Statements", ""]
+    for name, listed in chapters.items():
+        lines += [f"### {_title(name)}", ""]
+        lines += [
+            f"- [`{one.id}`]({name}.md#{_anchor(one.id)}) {one.level}: {_plain(one.text)}" for one in listed
+        ]
+        lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+# a chapter ------------------------------------------------------------------------------------------
+
+
+def _chapter(name: str, statements: Sequence[Statement], cases: Cases) -> str:
+    lines = [
+        f"# {_title(name)}",
+        "",
+        f"{len(statements)} statement{'s' if len(statements) != 1 else ''}: {_levels(statements)}. "
+        f"Rendered from `specs/statements/{name}.yaml`; do not edit. [All chapters]({INDEX})",
+        "",
+    ]
+    for statement in statements:
+        lines += _statement(statement, cases.get(statement.id, ()))
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _statement(statement: Statement, cases: Sequence[ProvingCase]) -> list[str]:
+    facts = [
+        ("Sent", _plain(statement.stimulus)),
+        ("Seen", _plain(statement.observable)),
+        ("Source", "; ".join(_source(source) for source in statement.source)),
+        ("Observed on", f"Apache {', '.join(statement.observed)}" if statement.observed else "no server yet"),
+        ("Issues", ", ".join(_issue(issue) for issue in statement.issues)),
+        ("Note", _plain(statement.notes or "")),
+        ("Not tested", _plain(statement.untestable or "")),
+        ("Cases", "".join(f"\n  - `{case.name}`: {_plain(case.title)}" for case in cases)),
+        (
+            "Mutants",
+            ", ".join(f"`{name}`" for name in dict.fromkeys(m for case in cases for m in case.kills)),
+        ),
+    ]
+    return [
+        f"## {statement.id}",
+        "",
+        f"**{statement.level}** · profile {', '.join(f'`{profile}`' for profile in statement.profiles)}",
+        "",
+        f"> {_plain(statement.text)}",
+        "",
+        *(f"- **{name}:** {text}".replace(":** \n", ":**\n") for name, text in facts if text),
+        "",
+    ]
+
+
+def _source(source: Source) -> str:
+    return f"[{_plain(str(source))}]({_REPOSITORY}/blob/{source.tag}/{source.path})"
+
+
+def _issue(issue: str) -> str:
+    return f"[{issue}](https://github.com/{issue.replace('#', '/issues/')})"
+
+
+def _levels(statements: Sequence[Statement]) -> str:
+    counts = [(sum(one.level == level for one in statements), level) for level in LEVELS]
+    return ", ".join(f"{number} {level}" for number, level in counts if number)
+
+
+def _title(chapter: str) -> str:
+    return "KV configuration" if chapter == "kv" else chapter.replace("-", " ").capitalize()
+
+
+def _anchor(identifier: str) -> str:
+    """The anchor that Git hosts make of a heading."""
+    return re.sub(r"[^\w\- ]", "", identifier.lower()).replace(" ", "-")
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown sees no markup but the code spans that authors wrote."""
+    pieces = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    return "".join(
+        piece if piece.startswith("`") else re.sub(r"([\\*<>|\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", piece)
+        for piece in pieces
+    )

@@ -1,0 +1,215 @@
+"""From a trace's pieces of bytes to the frames that they make up, with what people call them.
+
+Rules of this module:
+
+1. Pure, and it never raises: a trace may hold anything.
+2. A frame is numbered by the event that completed it, as the trace counts events: the number in "frame #6".
+3. Bytes that are no frame are shown as bytes; so is a frame that was never finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from harness.report.results import Direction
+from harness.report.text import visible
+from harness.trace import Closed, Event, Note, Opened, Purpose, Received, Sent
+from harness.wire import FRAME_LIMIT, Command, RequestCode, ResponseCode, dissect
+
+__all__ = ["Moment", "as_text", "describe", "moments"]
+
+Kind = Literal["opened", "frame", "bytes", "closed", "note"]
+
+_TELLING = ("topic", "brokerId", "brokerAddr", "brokerName", "clusterName", "namespace", "key")
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened, as a person would count it."""
+
+    number: int
+    kind: Kind
+    real: float
+    protocol: float
+    """Protocol seconds since the trace began."""
+    label: str
+    connection: int | None = None
+    direction: Direction | None = None
+    data: bytes = b""
+    purpose: Purpose = "case"
+    """For a response, the purpose of its request."""
+
+
+class _Side:
+    """What one end of one connection has sent and not yet finished."""
+
+    def __init__(self) -> None:
+        self.buffer = bytearray()
+        self.broken = False
+
+
+def moments(events: Sequence[Event]) -> list[Moment]:
+    """The frames, notes, openings and closings of a trace, in order; protocol time from its beginning."""
+    begun = events[0].protocol if events else 0.0
+    return [msgspec.structs.replace(m, protocol=m.protocol - begun) for m in _moments(events)]
+
+
+def _moments(events: Sequence[Event]) -> list[Moment]:
+    found: list[Moment] = []
+    sides: dict[tuple[int, Direction], _Side] = {}
+    asked: dict[tuple[int, int], Purpose] = {}
+    for number, event in enumerate(events):
+        if isinstance(event, Sent | Received):
+            direction: Direction = "sent" if isinstance(event, Sent) else "received"
+            side = sides.setdefault((event.connection, direction), _Side())
+            purpose = event.purpose if isinstance(event, Sent) else "case"
+            found += _frames(number, event, direction, side, asked, purpose)
+            continue
+        if isinstance(event, Closed):
+            for (connection, direction), side in sides.items():
+                if connection == event.connection and side.buffer and not side.broken:
+                    found.append(
+                        _bytes(number, event, direction, bytes(side.buffer), "of an unfinished frame")
+                    )
+                    side.broken = True
+        found.append(_plain(number, event))
+    return found
+
+
+def as_text(events: Sequence[Event], decisive: int | None = None) -> str:
+    """The trace for people, one line for each moment: number, protocol time, connection, what happened."""
+    lines = []
+    for moment in moments(events):
+        way = {"sent": "→", "received": "←"}.get(moment.direction or "", "·")
+        place = f"conn {moment.connection}" if moment.connection is not None else ""
+        own = f" [{moment.purpose}]" if moment.purpose != "case" else ""
+        mark = "   <- decisive" if moment.number == decisive else ""
+        when = f"#{moment.number:<4} {moment.protocol:>10.3f} s"
+        lines.append(f"{when}  {place:<8} {way} {visible(moment.label)}{own}{mark}")
+    return "\n".join(lines) + "\n"
+
+
+def describe(command: Command) -> str:
+    """A command in one line: what it asks for or answers, and what about."""
+    if command.is_response:
+        name = _name(ResponseCode, command.code, "response")
+        return f"{name} · {_cut(command.remark, 60)}" if command.remark else name
+    name = _name(RequestCode, command.code, "request")
+    ext = command.ext or {}
+    about = ", ".join(f"{key}={ext[key]}" for key in _TELLING if ext.get(key))
+    return f"{name}{' one-way' if command.is_oneway else ''}{f' ({_cut(about, 70)})' if about else ''}"
+
+
+def _frames(
+    number: int,
+    event: Sent | Received,
+    direction: Direction,
+    side: _Side,
+    asked: dict[tuple[int, int], Purpose],
+    purpose: Purpose,
+) -> Iterable[Moment]:
+    side.buffer += event.data
+    while not side.broken and len(side.buffer) >= 4:
+        length = int.from_bytes(side.buffer[:4], "big", signed=True)
+        if not 4 <= length <= FRAME_LIMIT - 4:
+            side.broken = True
+        elif len(side.buffer) < 4 + length:
+            return
+        else:
+            frame = bytes(side.buffer[: 4 + length])
+            del side.buffer[: 4 + length]
+            yield _frame(number, event, direction, frame, asked, purpose)
+    if side.broken and side.buffer:
+        yield _bytes(number, event, direction, bytes(side.buffer), "that are no frame")
+        side.buffer.clear()
+
+
+def _frame(
+    number: int,
+    event: Sent | Received,
+    direction: Direction,
+    frame: bytes,
+    asked: dict[tuple[int, int], Purpose],
+    purpose: Purpose,
+) -> Moment:
+    command = dissect(frame).command
+    if command is None:
+        return _bytes(number, event, direction, frame, "that cannot be decoded")
+    label = describe(command)
+    if direction == "sent":
+        asked[event.connection, command.opaque] = purpose
+    elif command.is_response:
+        if (event.connection, command.opaque) not in asked:
+            label += f" · answers no question (opaque {command.opaque})"
+        purpose = asked.get((event.connection, command.opaque), "case")
+    return Moment(
+        number=number,
+        kind="frame",
+        real=event.real,
+        protocol=event.protocol,
+        label=label,
+        connection=event.connection,
+        direction=direction,
+        data=frame,
+        purpose=purpose,
+    )
+
+
+def _bytes(
+    number: int, event: Sent | Received | Closed, direction: Direction, data: bytes, words: str
+) -> Moment:
+    return Moment(
+        number=number,
+        kind="bytes",
+        real=event.real,
+        protocol=event.protocol,
+        label=f"{len(data)} bytes {words}: {_cut(repr(data[:40])[2:-1], 60)}",
+        connection=event.connection,
+        direction=direction,
+        data=data,
+    )
+
+
+def _plain(number: int, event: Opened | Closed | Note) -> Moment:
+    if isinstance(event, Opened):
+        return Moment(
+            number=number,
+            kind="opened",
+            real=event.real,
+            protocol=event.protocol,
+            label=f"connects from {event.local}",
+            connection=event.connection,
+        )
+    if isinstance(event, Closed):
+        how = {"fin": "closes", "reset": "resets", "half": "closes its sending side of"}[event.how]
+        who = "the target" if event.by == "target" else "the case"
+        return Moment(
+            number=number,
+            kind="closed",
+            real=event.real,
+            protocol=event.protocol,
+            label=f"{who} {how} connection {event.connection}",
+            connection=event.connection,
+            direction="received" if event.by == "target" else "sent",
+        )
+    return Moment(
+        number=number,
+        kind="note",
+        real=event.real,
+        protocol=event.protocol,
+        label=event.text,
+        connection=event.connection,
+    )
+
+
+def _name(codes: type[RequestCode] | type[ResponseCode], code: int, kind: str) -> str:
+    try:
+        return codes(code).name
+    except ValueError:
+        return f"{kind} {code}"
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,320 @@
+"""What one run of the catalogue leaves behind, and the only thing that any report reads.
+
+Rules of this module:
+
+1. Records are plain data. No live object, no clock and no exception gets in: whoever measures passes values.
+2. A run is a stream of lines (``results.jsonl``): one header, one line per finished case, one end. Each line
+   is flushed as it is written, so that a run that is killed still tells what it had measured.
+3. A record without an end, or with a last line cut short, is *incomplete*: it is read, reported, never green.
+4. The header names every case that was meant to run. What was planned and left no result is "not run".
+5. ``SCHEMA`` is raised whenever a reader of the old form would misunderstand the new one.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Literal
+
+import msgspec
+
+from harness.catalogue import Level
+
+__all__ = [
+    "FILE_NAME",
+    "SCHEMA",
+    "CaseResult",
+    "Direction",
+    "Failure",
+    "FieldLine",
+    "PlannedCase",
+    "RecordError",
+    "ResultsWriter",
+    "Run",
+    "RunEnd",
+    "RunHeader",
+    "StatementSummary",
+    "Verdict",
+    "read_run",
+]
+
+SCHEMA = 1
+FILE_NAME = "results.jsonl"
+
+Direction = Literal["sent", "received"]
+
+
+class Verdict(StrEnum):
+    """What one case came to. The words are those of every report."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    XFAIL = "xfail"
+    XPASS = "xpass"
+    DEVIATES = "deviates"
+    OBSERVED = "observed"
+    UNSUPPORTED = "unsupported"
+    BLOCKED = "blocked"
+    FLAKY = "flaky"
+    ERROR = "error"
+
+
+class RecordError(ValueError):
+    """A results file that cannot be read: says which file, which line, and what was expected there."""
+
+
+class _Heard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A record with text that a target chose.
+
+    Half of a surrogate pair, which JSON can carry and UTF-8 cannot, becomes the text of its escape, so that
+    every report can write it.
+    """
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, str) and not _writable(value):
+                msgspec.structs.force_setattr(
+                    self, name, value.encode("utf-8", "backslashreplace").decode("utf-8")
+                )
+
+
+def _writable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class StatementSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One statement that applies under the run's profile, as far as reports show it."""
+
+    id: str
+    chapter: str
+    level: Level
+    text: str
+    source: tuple[str, ...] = ()
+    """Each as ``Class#method (tag)``."""
+    observed: tuple[str, ...] = ()
+    """Versions of Apache's server on which it was seen to hold."""
+    profiles: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    untestable: str | None = None
+
+
+class PlannedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A case that the run selected, before it ran."""
+
+    name: str
+    chapter: str
+    level: Level
+    statements: tuple[str, ...]
+    title: str = ""
+
+
+class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="run"):
+    """What was about to be measured, written before the first case runs."""
+
+    suite: str
+    """Version of the harness."""
+    target: str
+    """The URI as the user gave it."""
+    profile: str
+    clock: Literal["virtual", "warped", "real"]
+    started: str
+    """Wall clock, ISO 8601 with offset."""
+    cases: tuple[PlannedCase, ...]
+    """Every selected case, in the order of the catalogue."""
+    statements: tuple[StatementSummary, ...]
+    """Every statement that applies under the profile, whether or not a selected case proves it."""
+    cases_available: int
+    """Cases that apply under the profile; ``len(cases)`` of them were selected."""
+    schema: int = SCHEMA
+    """Always written out, unlike other defaults: it is how a reader knows what it reads."""
+    description: str = ""
+    """What the target said it is, e.g. ``Apache RocketMQ 5.3.3 on Java 17``."""
+    warp: float = 1.0
+    """How many protocol seconds pass in one real second (1 in real time; unused in virtual time)."""
+    catalogue: str = ""
+    """Digest of the statements that were loaded."""
+    seed: int | None = None
+    command: tuple[str, ...] = ()
+    strict: bool = False
+    """Whether a broken SHOULD fails the run."""
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+class FieldLine(_Heard, frozen=True):
+    """One decoded field of the decisive frame: bytes ``start`` to ``end`` (exclusive, whole frame from 0)."""
+
+    name: str
+    start: int
+    end: int
+    value: str
+    decisive: bool = False
+    """Whether this field is the one that decided."""
+
+
+class Failure(_Heard, frozen=True):
+    """The six facts of a failure: statement, expected, actual, frame, source, reproduction.
+
+    Used for every verdict that has something to show: ``fail``, ``xfail``, ``deviates``, ``flaky``.
+    """
+
+    statement: str
+    text: str
+    expected: str
+    """One line per allowed alternative."""
+    actual: str
+    frame_no: int | None = None
+    """Number of the decisive event as the trace counts it; None where nothing came (silence)."""
+    direction: Direction | None = None
+    where: str = ""
+    """The decisive bytes in one line: ``#6 ← cluster info, body bytes 96–142: "brokerAddrs":{…}``."""
+    frame_hex: str = ""
+    fields: tuple[FieldLine, ...] = ()
+    start: int | None = None
+    end: int | None = None
+    """Byte range of the decisive part in the frame, end exclusive; both None when the whole frame decides."""
+    source: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    trace: str | None = None
+    """Path of the recorded trace, relative to the directory of the results file where it lies inside it."""
+    replay: str = ""
+    """The command that shows it again."""
+
+
+class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
+    """One finished case."""
+
+    case: str
+    statements: tuple[str, ...]
+    chapter: str
+    level: Level
+    verdict: Verdict
+    begun: float
+    """Real seconds from the beginning of the run to that of the case."""
+    seconds: float
+    """Real time that the case took. Cases that share a wait overlap."""
+    title: str = ""
+    reason: str = ""
+    """Why it is blocked, unsupported, observed, flaky or an error; one sentence."""
+    failure: Failure | None = None
+    detail: str = ""
+    """For ``error``: the stack trace. Nothing else is shown of it on a console."""
+    trace: str | None = None
+
+
+class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):
+    """How the run ended. Its exit status is the one that the process returned."""
+
+    exit_status: int
+    why: str
+    seconds: float
+    """Real time from the first case to the last."""
+    interrupted: bool = False
+    trouble: str = ""
+    """Why the target could not be reached or started, or what failed in the harness outside of any case."""
+
+
+Record = RunHeader | CaseResult | RunEnd
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A recorded run, whole or not."""
+
+    header: RunHeader
+    results: tuple[CaseResult, ...] = ()
+    end: RunEnd | None = None
+    truncated: bool = False
+    """The last line was cut short."""
+
+
+class ResultsWriter:
+    """Appends records to a new results file, one line each, flushed at once.
+
+    The header comes first. Raises :class:`RecordError` for an order that no reader could understand.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[bytes] = path.open("wb")
+        self._last: Record | None = None
+
+    def write(self, record: Record) -> None:
+        if (self._last is None) != isinstance(record, RunHeader):
+            raise RecordError(f"{self.path}: a results file is one header, then cases, then an end")
+        if isinstance(self._last, RunEnd):
+            raise RecordError(f"{self.path}: nothing comes after the end of a run")
+        self._file.write(_encoder.encode(record) + b"\n")
+        self._file.flush()
+        self._last = record
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> ResultsWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def read_run(path: Path) -> Run:
+    """Read ``results.jsonl`` (or the directory that holds it).
+
+    A last line without its newline is cut short: it is dropped and the run is marked. Anything else that does
+    not parse raises :class:`RecordError`, and so does a file of another schema.
+    """
+    if path.is_dir():
+        path = path / FILE_NAME
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(
+            f"{path}: cannot be read ({error.strerror}); expected the {FILE_NAME} of a run"
+        ) from None
+    lines = data.split(b"\n")
+    truncated = lines.pop() != b""
+    records = [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
+    if not records or not isinstance(records[0], RunHeader):
+        raise RecordError(f"{path}: line 1: expected the header of a run")
+    header = records[0]
+    results: list[CaseResult] = []
+    end: RunEnd | None = None
+    planned, seen = {case.name for case in header.cases}, set[str]()
+    for number, record in enumerate(records[1:], start=2):
+        if end is not None or isinstance(record, RunHeader):
+            raise RecordError(f"{path}: line {number}: expected no more than one header, cases and one end")
+        if isinstance(record, RunEnd):
+            end = record
+        elif record.case in seen:
+            raise RecordError(f"{path}: line {number}: the case {record.case} already has a result")
+        elif record.case not in planned:
+            raise RecordError(f"{path}: line {number}: the header does not plan the case {record.case}")
+        else:
+            seen.add(record.case)
+            results.append(record)
+    return Run(header=header, results=tuple(results), end=end, truncated=truncated)
+
+
+def _parse(path: Path, number: int, line: bytes) -> Record:
+    try:
+        record = _decoder.decode(line)
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"{path}: line {number}: not a record of schema {SCHEMA} ({error})") from None
+    if isinstance(record, RunHeader) and record.schema != SCHEMA:
+        raise RecordError(
+            f"{path}: line {number}: written with schema {record.schema}, this version reads {SCHEMA}; "
+            "use the version of rmq-harness that wrote it"
+        )
+    return record

@@ -1,0 +1,96 @@
+"""Words and small pieces of text that all reports share, so that one thing has one name everywhere."""
+
+from __future__ import annotations
+
+import re
+
+from harness.report.results import Failure, RunHeader, StatementSummary, Verdict
+from harness.report.verdicts import Summary
+
+__all__ = ["VERDICT_HELP", "clock_words", "counted", "seconds", "source_line", "tally", "visible"]
+
+_WORDS = {
+    Verdict.PASS: ("passed", "passed"),
+    Verdict.FAIL: ("failed", "failed"),
+    Verdict.XFAIL: ("known failure", "known failures"),
+    Verdict.XPASS: ("stale known failure", "stale known failures"),
+    Verdict.DEVIATES: ("deviates", "deviate"),
+    Verdict.OBSERVED: ("observed", "observed"),
+    Verdict.UNSUPPORTED: ("unsupported", "unsupported"),
+    Verdict.BLOCKED: ("blocked", "blocked"),
+    Verdict.FLAKY: ("flaky", "flaky"),
+    Verdict.ERROR: ("harness error", "harness errors"),
+}
+
+
+def counted(number: int, verdict: Verdict) -> str:
+    """``3 passed``, ``1 deviates``, ``2 harness errors``."""
+    return f"{number} {_WORDS[verdict][number != 1]}"
+
+
+VERDICT_HELP = {
+    Verdict.PASS: "every expectation was met",
+    Verdict.FAIL: "a MUST is broken (or a SHOULD, in a strict run)",
+    Verdict.XFAIL: "fails as the baseline of known failures says",
+    Verdict.XPASS: "passes although the baseline says that it fails: the baseline is stale",
+    Verdict.DEVIATES: "allowed, but not what is recommended or what Apache's server does",
+    Verdict.OBSERVED: "a MAY that the target does not use",
+    Verdict.UNSUPPORTED: "the target does not offer it; nothing was measured",
+    Verdict.BLOCKED: "could not be measured: its setup failed or the target had gone",
+    Verdict.FLAKY: "failed once and did not fail again",
+    Verdict.ERROR: "the harness itself failed; nothing is said about the target",
+}
+
+_ALWAYS = (Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED)
+
+# Controls (line breaks and tabs too), and the marks that turn the direction of text: a target chose the text,
+# and a terminal or a page would obey them.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
+
+
+def visible(text: str, *, keep_lines: bool = False) -> str:
+    """Text that a terminal, XML or HTML takes for nothing but text: control characters become escapes."""
+    return _CONTROLS.sub(lambda found: _escape(found[0], keep_lines), text)
+
+
+def _escape(character: str, keep_lines: bool) -> str:
+    if character == "\n":
+        return "\n" if keep_lines else r"\n"
+    if character in "\t\r":
+        return {"\t": r"\t", "\r": r"\r"}[character]
+    return f"\\x{ord(character):02x}" if ord(character) < 0x100 else f"\\u{ord(character):04x}"
+
+
+def clock_words(header: RunHeader) -> str:
+    """How protocol time passed in this run."""
+    if header.clock == "virtual":
+        return "virtual time"
+    if header.clock == "warped":
+        return f"time runs at ×{header.warp:g}"
+    return "real time, leases share one wait"
+
+
+def seconds(value: float) -> str:
+    """``0.4 s``, ``131.2 s``."""
+    return f"{value:.1f} s"
+
+
+def source_line(failure: Failure | StatementSummary) -> str:
+    """Where a statement comes from: Apache's code, the servers on which it was seen, upstream issues."""
+    parts = [", ".join(failure.source)] if failure.source else []
+    if failure.observed:
+        parts.append("observed on Apache " + _and(failure.observed))
+    if failure.issues:
+        parts.append("see " + ", ".join(failure.issues))
+    return "; ".join(parts)
+
+
+def tally(summary: Summary) -> str:
+    """``229 passed · 1 failed · 0 blocked · 0 not run, of 231``: nought is said too where it matters."""
+    cases = summary.cases
+    parts = [counted(cases[verdict], verdict) for verdict in Verdict if cases[verdict] or verdict in _ALWAYS]
+    return " · ".join([*parts, f"{cases.not_run} not run"]) + f", of {cases.total}"
+
+
+def _and(items: tuple[str, ...]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

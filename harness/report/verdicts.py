@@ -1,0 +1,262 @@
+"""Verdict arithmetic: from results to counts, a conclusion and an exit status.
+
+Pure: no file, no clock, no printing. Every report and the command line take their numbers from here, so that
+no two of them can disagree.
+
+Exit status, the first that applies:
+
+====  ===========================================================================================
+130   the run was interrupted
+4     the target could not be reached or started, or the harness itself failed (also in one case)
+1     a case failed, or an entry of the baseline is stale
+2     nothing was measured, or a case was blocked, flaky or never ran, or the record is incomplete
+0     everything that was selected was measured and is allowed
+====  ===========================================================================================
+
+An error of ours comes before a failure of theirs: a harness that failed in one case has not earned trust in
+the others. A failure comes before blocked cases: a broken MUST settles conformance whatever else is unknown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from harness.catalogue import LEVELS, Level
+from harness.report.results import CaseResult, Run, RunEnd, Verdict
+
+__all__ = [
+    "MEASURED",
+    "Conclusion",
+    "Counts",
+    "Summary",
+    "count",
+    "ending",
+    "exit_status",
+    "gravest",
+    "judge",
+    "summarize",
+]
+
+MEASURED = frozenset(
+    {Verdict.PASS, Verdict.FAIL, Verdict.XFAIL, Verdict.XPASS, Verdict.DEVIATES, Verdict.OBSERVED}
+)
+"""Verdicts that say something about the target. The others say why nothing can be said."""
+
+
+class Conclusion(StrEnum):
+    """The run in one word, as printed."""
+
+    CONFORMANT = "CONFORMANT"
+    NOT_CONFORMANT = "NOT CONFORMANT"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    ERROR = "ERROR"
+    INTERRUPTED = "INTERRUPTED"
+
+
+_CONCLUSIONS = {
+    0: Conclusion.CONFORMANT,
+    1: Conclusion.NOT_CONFORMANT,
+    2: Conclusion.INCONCLUSIVE,
+    4: Conclusion.ERROR,
+    130: Conclusion.INTERRUPTED,
+}
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How many cases came to which verdict, of how many planned."""
+
+    total: int
+    verdicts: dict[Verdict, int]
+    """Only verdicts that occur, in the order of :class:`Verdict`."""
+    seconds: float = 0.0
+    """Real time in which at least one of the cases ran: a wait that cases share counts once."""
+
+    def __getitem__(self, verdict: Verdict) -> int:
+        return self.verdicts.get(verdict, 0)
+
+    @property
+    def done(self) -> int:
+        return sum(self.verdicts.values())
+
+    @property
+    def not_run(self) -> int:
+        return self.total - self.done
+
+    @property
+    def measured(self) -> int:
+        return sum(count for verdict, count in self.verdicts.items() if verdict in MEASURED)
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that reports count. Each count carries its denominator."""
+
+    cases: Counts
+    chapters: dict[str, Counts]
+    """In the order of the catalogue."""
+    levels: dict[Level, Counts]
+    """All three, in falling order."""
+    statements_total: int
+    """Statements that apply under the profile."""
+    statements_selected: int
+    """Those that at least one selected case proves."""
+    statements_measured: int
+    """Those of which at least one case measured something."""
+    statements_untestable: int
+    cases_available: int
+    exit_status: int
+    why: str
+    conclusion: Conclusion
+
+
+_GRAVITY = (
+    Verdict.FAIL,
+    Verdict.XPASS,
+    Verdict.XFAIL,
+    Verdict.ERROR,
+    Verdict.FLAKY,
+    Verdict.BLOCKED,
+    Verdict.UNSUPPORTED,
+    Verdict.DEVIATES,
+    Verdict.OBSERVED,
+    Verdict.PASS,
+)
+
+
+def gravest(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """The one verdict that stands for a statement with several cases; None where there is none."""
+    return min(verdicts, key=_GRAVITY.index, default=None)
+
+
+def judge(level: Level, *, held: bool, strict: bool = False) -> Verdict:
+    """The verdict of a case whose expectations held or broke.
+
+    A broken MUST fails; a broken SHOULD deviates (fails under ``strict``); a broken MAY is observed.
+    """
+    if held:
+        return Verdict.PASS
+    if level == "MUST" or (level == "SHOULD" and strict):
+        return Verdict.FAIL
+    return Verdict.DEVIATES if level == "SHOULD" else Verdict.OBSERVED
+
+
+def count(results: Iterable[CaseResult], total: int) -> Counts:
+    """Counts of these results, of ``total`` that were planned."""
+    listed = list(results)
+    tally = Counter(result.verdict for result in listed)
+    return Counts(
+        total=total,
+        verdicts={verdict: tally[verdict] for verdict in Verdict if tally[verdict]},
+        seconds=_covered((result.begun, result.begun + result.seconds) for result in listed),
+    )
+
+
+def _covered(spans: Iterable[tuple[float, float]]) -> float:
+    """The length of the union of these spans of time."""
+    length, reached = 0.0, float("-inf")
+    for begin, finish in sorted(spans):
+        length += max(0.0, finish - max(begin, reached))
+        reached = max(reached, finish)
+    return length
+
+
+def exit_status(
+    cases: Counts, *, complete: bool = True, interrupted: bool = False, trouble: str = ""
+) -> tuple[int, str]:
+    """The exit status of a run and one sentence that says why.
+
+    ``complete`` is False for a record that was cut short; ``trouble`` is why the target or the harness failed
+    outside of any case. Usage errors (3) never get as far as a run.
+    """
+    of = f"of {cases.total}"
+    if interrupted:
+        return 130, f"interrupted after {cases.done} {of} cases"
+    if trouble:
+        return 4, trouble
+    if cases[Verdict.ERROR]:
+        return 4, f"the harness failed in {cases[Verdict.ERROR]} {of} cases"
+    broken = [
+        f"{cases[verdict]} {of} cases {words}"
+        for verdict, words in ((Verdict.FAIL, "failed"), (Verdict.XPASS, "passed against the baseline"))
+        if cases[verdict]
+    ]
+    if broken:
+        return 1, ", ".join(broken)
+    if not cases.total:
+        return 2, "no case was selected"
+    open_ends = [
+        f"{number} {of} cases {words}"
+        for number, words in (
+            (cases[Verdict.BLOCKED], "blocked"),
+            (cases[Verdict.FLAKY], "flaky"),
+            (cases.not_run, "not run"),
+        )
+        if number
+    ]
+    if open_ends:
+        return 2, ", ".join(open_ends)
+    if not cases.measured:
+        return 2, f"nothing was measured: {cases[Verdict.UNSUPPORTED]} {of} cases are unsupported"
+    if not complete:
+        return 2, "the record of the run is incomplete"
+    return 0, f"{cases.measured} {of} cases measured, none of them fails"
+
+
+def ending(run: Run, *, seconds: float, interrupted: bool = False, trouble: str = "") -> RunEnd:
+    """The end record of a run that is over, from its header and the results it got as far as."""
+    status, why = exit_status(
+        count(run.results, len(run.header.cases)), interrupted=interrupted, trouble=trouble
+    )
+    return RunEnd(exit_status=status, why=why, seconds=seconds, interrupted=interrupted, trouble=trouble)
+
+
+def summarize(run: Run) -> Summary:
+    """All numbers of a run. A run without an end, or with a truncated record, is incomplete and never green.
+
+    Raises ValueError for a result of a case that was never planned: its denominator would be a lie.
+    """
+    header, results = run.header, run.results
+    planned = {case.name: case for case in header.cases}
+    strangers = [result.case for result in results if result.case not in planned]
+    if strangers:
+        raise ValueError(f"result of a case that the header does not plan: {strangers[0]}")
+    cases = count(results, len(planned))
+    status, why = exit_status(
+        cases,
+        complete=run.end is not None and not run.truncated,
+        interrupted=run.end is not None and run.end.interrupted,
+        trouble=run.end.trouble if run.end is not None else "",
+    )
+    measured = {s for result in results if result.verdict in MEASURED for s in result.statements}
+    selected = {s for case in header.cases for s in case.statements}
+    applicable = {statement.id for statement in header.statements}
+    return Summary(
+        cases=cases,
+        chapters=_grouped(results, {case.name: case.chapter for case in header.cases}),
+        levels={
+            level: count(
+                [r for r in results if planned[r.case].level == level],
+                sum(case.level == level for case in header.cases),
+            )
+            for level in LEVELS
+        },
+        statements_total=len(applicable),
+        statements_selected=len(applicable & selected),
+        statements_measured=len(applicable & measured),
+        statements_untestable=sum(s.untestable is not None for s in header.statements),
+        cases_available=header.cases_available,
+        exit_status=status,
+        why=why,
+        conclusion=_CONCLUSIONS[status],
+    )
+
+
+def _grouped(results: Iterable[CaseResult], chapters: Mapping[str, str]) -> dict[str, Counts]:
+    totals = Counter(chapters.values())
+    by_chapter: dict[str, list[CaseResult]] = {chapter: [] for chapter in totals}
+    for result in results:
+        by_chapter[chapters[result.case]].append(result)
+    return {chapter: count(by_chapter[chapter], total) for chapter, total in totals.items()}

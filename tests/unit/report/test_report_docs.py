@@ -1,0 +1,83 @@
+"""The rendered catalogue: golden, without accident of markup, and known to be stale when it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from report_golden import check
+
+from harness.catalogue import Catalogue, Profile, Source, Statement
+from harness.report.docs import INDEX, ProvingCase, render, stale, write
+
+SOURCE = Source("rocketmq-all-5.3.3", "namesrv/src/main/java/a/RouteInfoManager.java", "registerBroker")
+CATALOGUE = Catalogue(
+    statements=(
+        Statement(
+            id="ns.data-version.is-stored",
+            chapter="data-version",
+            level="MUST",
+            profiles=("4.9", "5.3"),
+            text="A NameServer MUST keep the data_version of <each> *broker*, such as `a|b`.",
+            stimulus="REGISTER_BROKER (103) with a _version_.",
+            observable="QUERY_DATA_VERSION (322) returns it | or nothing.",
+            source=(SOURCE,),
+            observed=("4.9.8", "5.3.3"),
+            issues=("apache/rocketmq#5374",),
+        ),
+        Statement(
+            id="ns.kv.memory",
+            chapter="kv",
+            level="SHOULD",
+            profiles=("5.3",),
+            text="Memory SHOULD be given back.",
+            stimulus="nothing",
+            observable="nothing",
+            source=(SOURCE,),
+            notes="A note.",
+            untestable="memory is not seen on the wire",
+        ),
+    ),
+    profiles=(
+        Profile("4.9", "RocketMQ 4.9", "4.9.8", "The older line."),
+        Profile("5.3", "RocketMQ 5.3", "5.3.3", "The newer line."),
+    ),
+    digest="0",
+)
+CASES = {
+    "ns.data-version.is-stored": [
+        ProvingCase("data-version.is-stored", "It is stored.", ("forgets-version",)),
+        ProvingCase("data-version.is-kept", "It is kept.", ("forgets-version", "orders-versions")),
+    ]
+}
+
+
+def test_golden() -> None:
+    pages = render(CATALOGUE, CASES)
+    assert list(pages) == [INDEX, "data-version.md", "kv.md"]
+    for name, text in pages.items():
+        check(f"docs/{name}", text)
+
+
+def test_links_of_the_index_lead_to_headings() -> None:
+    pages = render(CATALOGUE, CASES)
+    assert "(data-version.md#nsdata-versionis-stored)" in pages[INDEX]
+    assert "## ns.data-version.is-stored\n" in pages["data-version.md"]
+
+
+def test_writing_makes_it_fresh_and_removes_what_is_gone(tmp_path: Path) -> None:
+    pages = render(CATALOGUE, CASES)
+    directory = tmp_path / "rendered"
+    assert stale(pages, directory) == ["README.md: missing", "data-version.md: missing", "kv.md: missing"]
+    assert write(pages, directory) == ["README.md", "data-version.md", "kv.md"]
+    assert stale(pages, directory) == []
+    assert write(pages, directory) == []
+    (directory / "gone.md").write_text("old", encoding="utf-8")
+    (directory / "kv.md").write_text(pages["kv.md"].replace("A note.", "Another note."), encoding="utf-8")
+    assert stale(pages, directory) == [
+        "gone.md: no longer rendered",
+        "kv.md: 2 lines differ",
+        "  -- **Note:** Another note.",
+        "  +- **Note:** A note.",
+    ]
+    assert write(pages, directory) == ["gone.md", "kv.md"]
+    assert stale(pages, directory) == []

@@ -1,0 +1,210 @@
+"""The HTML report: whole, self-contained, escaped, and readable without sight, script or network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+import report_samples as samples
+from report_golden import check
+
+from harness.report import html
+from harness.report.diagram import STYLE as DIAGRAM
+from harness.report.html_assets import STYLE
+from harness.report.results import Run, Verdict
+
+VOID = {"meta", "input", "br", "rect", "line", "path", "circle", "polygon"}
+TRACES = {"traces/promotion.trace": samples.TRACE}
+
+
+class Page(HTMLParser):
+    """Every element with its attributes, checked to be closed in order; and the text of each kind."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in self._open:
+            self.texts.setdefault(tag, []).append(data)
+
+    def attributes(self, name: str) -> list[str]:
+        return [value for _, attrs in self.elements if (value := attrs.get(name)) is not None]
+
+
+RUNS = ["run", "green", "interrupted", "unreachable"]
+
+
+@pytest.fixture(params=RUNS)
+def page(request: pytest.FixtureRequest) -> str:
+    run: Run = getattr(samples, request.param)()
+    return html.render(run, TRACES)
+
+
+def test_it_is_well_formed_and_loads_nothing(page: str) -> None:
+    parsed = Page(page)
+    assert not {"src", "srcset", "action", "data", "poster"} & {
+        name for _, attrs in parsed.elements for name in attrs
+    }
+    assert all(target.startswith("#") for target in parsed.attributes("href"))
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "link" not in {tag for tag, _ in parsed.elements}
+    assert set(re.findall(r"https?://[^\"'<\s]+", page)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_only_its_own_script_may_run(page: str) -> None:
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    policy = next(p for p in Page(page).attributes("content") if "default-src" in p)
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not re.search(r"\son\w+=", page)
+
+
+def test_what_a_target_says_is_text(page: str) -> None:
+    assert "<script>alert" not in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
+def test_hostile_text_is_shown_all_the_same() -> None:
+    page = html.render(samples.run(), TRACES)
+    assert (
+        r"&lt;script&gt;alert(1)&lt;/script&gt; \x1b[31mred\x1b[0m &amp;amp; \u202egnp.exe ]]&gt; \x00"
+        in page
+    )
+
+
+def test_headings_go_down_one_at_a_time(page: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Page(page).elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels))
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page: str) -> None:
+    parsed = Page(page)
+    identifiers = parsed.attributes("id")
+    assert len(identifiers) == len(set(identifiers))
+    assert {target[1:] for target in parsed.attributes("href")} <= set(identifiers)
+
+
+def test_pictures_and_controls_have_names(page: str) -> None:
+    for tag, attrs in Page(page).elements:
+        if tag in ("input", "select") or (attrs.get("role") == "img" and tag != "svg"):
+            assert attrs.get("aria-label"), tag
+        if tag == "th":
+            assert attrs.get("scope") in ("row", "col")
+
+
+def test_the_first_screen_has_the_verdict_with_its_denominators() -> None:
+    page = html.render(samples.run(), TRACES)
+    first = page[page.index("<header>") : page.index("</section>")]
+    check("html-first-screen.html", first.replace("><", ">\n<") + "\n")
+
+
+def test_every_failure_unfolds_to_its_six_facts_and_its_diagram() -> None:
+    page = html.render(samples.run(), TRACES)
+    begin = page.index('<details id="case-test_one_record_per_address"')
+    block = page[begin : page.index("</details>", begin)]
+    for fact in ("statement", "expected", "actual", "frame", "source", "replay"):
+        assert f"<dt>{fact}</dt>" in block
+    assert '<svg class="seq"' in block
+    assert "▲ decisive, #9" in block
+    check("html-failure.html", block.replace("><", ">\n<") + "\n")
+
+
+def test_a_missing_trace_is_said() -> None:
+    page = html.render(samples.run())
+    assert "The trace traces/promotion.trace was not there when this page was made." in page
+
+
+def test_every_case_and_statement_is_listed_with_a_denominator() -> None:
+    run = samples.run()
+    page = html.render(run, TRACES)
+    for case in run.header.cases:
+        assert case.name in page
+    for statement in run.header.statements:
+        assert statement.id in page
+    for words in (
+        "6 of 11 statements measured",
+        "10 of 11 selected",
+        "10 of 12 cases selected",
+        "1 of 11 untestable",
+    ):
+        assert words in page
+    assert "untestable: memory is not seen on the wire" in page
+
+
+def test_verdicts_that_share_a_reason_stand_together() -> None:
+    whole = samples.green()
+    results = tuple(
+        msgspec.structs.replace(r, verdict=Verdict.BLOCKED, reason="nobody was at home")
+        for r in whole.results
+    )
+    page = html.render(Run(header=whole.header, results=results))
+    assert page.count("nobody was at home") == 1
+    assert "10 of 10" in page
+
+
+def test_the_same_record_gives_the_same_bytes() -> None:
+    assert html.render(samples.run(), TRACES) == html.render(samples.run(), TRACES)
+
+
+def _luminance(colour: str) -> float:
+    digits = colour.lstrip("#")
+    digits = "".join(d * 2 for d in digits) if len(digits) == 3 else digits
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1, 2], ids=["light", "dark", "print"])
+def test_every_colour_of_text_stands_out_from_its_ground(scheme: int) -> None:
+    """WCAG AA: at least 4.5 to 1, on the page, on a panel and inside a mark."""
+    blocks = re.findall(r":root\{(.*?)\}", STYLE, re.DOTALL)
+    colours = dict(re.findall(r"--([a-z-]+):(#[0-9a-f]+)", blocks[scheme]))
+    assert len(blocks) == 3
+    for name in ("ink", "soft", "pass", "fail", "warn", "info", "none", "error"):
+        for ground in ("ground", "panel"):
+            assert _contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+    assert _contrast(colours["marked-ink"], colours["mark"]) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", [0, 1, 2], ids=["light", "dark", "print"])
+def test_every_colour_of_a_diagram_stands_out(scheme: int) -> None:
+    colours = dict(
+        re.findall(r"--([a-z-]+):(#[0-9a-f]+)", re.findall(r"\.seq\{(--.*?)\}", DIAGRAM, re.DOTALL)[scheme])
+    )
+    for name in ("ink", "soft", "ask", "mark"):
+        assert _contrast(colours[name], colours["ground"]) >= 4.5, name
+    assert _contrast(colours["mark"], colours["marked"]) >= 4.5
