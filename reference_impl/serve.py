@@ -171,7 +171,7 @@ class _Server:
     def received(self, number: int, data: bytes) -> None:
         now = self.now()
         self.perform(self.endpoint.received(number, data, now))
-        if self.endpoint.next_tick(now) <= now:
+        if self.endpoint.is_due:
             self._tick()
 
     def ended(self, number: int) -> None:
@@ -228,16 +228,19 @@ class _Connection(asyncio.Protocol):
         self.number = self._server.opened(self, f"{name[0]}:{name[1]}" if name else "")
 
     def data_received(self, data: bytes) -> None:
-        if not self._paused and len(data) <= SLICE:
+        if self._paused:
+            self._waiting += data
+        elif len(data) <= SLICE:
             self._server.received(self.number, data)
-            return
-        self._waiting += data
-        self._hand_over()
+        else:
+            self._hand_over(data)
 
-    def _hand_over(self) -> None:
-        while self._waiting and not self._paused:
-            data, self._waiting = self._waiting[:SLICE], self._waiting[SLICE:]
-            self._server.received(self.number, data)
+    def _hand_over(self, data: bytes) -> None:
+        for start in range(0, len(data), SLICE):
+            if self._paused:
+                self._waiting = data[start:]
+                return
+            self._server.received(self.number, data[start : start + SLICE])
 
     def pause_writing(self) -> None:
         self._paused = True
@@ -245,7 +248,8 @@ class _Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
-        self._hand_over()
+        data, self._waiting = self._waiting, b""
+        self._hand_over(data)
         if not self._paused and not self.transport.is_closing():
             self.transport.resume_reading()
 

@@ -1,56 +1,67 @@
 """The logical command, whatever its bytes look like.
 
 Rules of this module:
-- A command can hold values that no frame can carry or that no peer accepts (a tester must be able to say them); nothing
-  is validated here.
+- A command can hold values that no frame can carry or that no peer accepts (a tester must be able to say them);
+  nothing is validated here.
 - An empty body and no body are the same bytes on the wire, so they are the same value here: `b""`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
 
-from .codes import FLAG_ONEWAY, FLAG_RESPONSE, Serialization
+from .codes import FLAG_ONEWAY, FLAG_RESPONSE, LANGUAGES, Serialization
 
-__all__ = ["Command"]
+__all__ = ["INT32_MAX", "INT32_MIN", "Command"]
 
 INT32_MIN: Final = -(2**31)
 INT32_MAX: Final = 2**31 - 1
 
 if TYPE_CHECKING:
     _Int32 = int
-    _HeaderSerialization = Serialization
+    _Language = str
+    _Serialization = Serialization
+    _Body = bytes
 else:
-    # The JSON decoder fills a Command in one step: it refuses what is not an int32, and finds the *name* of the
-    # serialization where the command keeps the number, which the decoder overwrites from the type byte of the frame.
+    # The JSON decoder fills a Command in one step, so these say what a well-formed *header* may hold: int32 numbers, a
+    # known language, the name of the serialization where a command keeps the number, and never a body.
+    class _Body:
+        pass
+
     _Int32 = Annotated[int, msgspec.Meta(ge=INT32_MIN, le=INT32_MAX)]
-    _HeaderSerialization = Serialization | str
+    _Language = Literal[LANGUAGES]
+    _Serialization = Serialization | Literal["JSON", "ROCKETMQ"]
+
+
+class _Coded(msgspec.Struct, gc=False):
+    code: _Int32 = 0
 
 
 class Command(
-    msgspec.Struct,
+    _Coded,
     gc=False,  # holds strings and bytes only: no cycle can exist
+    kw_only=True,
     forbid_unknown_fields=True,
     rename={"ext": "extFields", "serialization": "serializeTypeCurrentRPC"},
 ):
-    """One RemotingCommand. Equality is by value.
+    """One RemotingCommand. Equality is by value. All but `code` are given by name.
 
-    `language` is a name of `codes.LANGUAGES`, or None for one that the receiver does not know. `ext` distinguishes None
-    (no map) from `{}` in JSON; the ROCKETMQ header cannot. A value in `ext` is None where the receiver sees a null
+    `language` is a name of `codes.LANGUAGES`, or None for one that the receiver does not know. `ext` distinguishes
+    None (no map) from `{}` in JSON; the ROCKETMQ header cannot. A value in `ext` is None where the receiver sees a null
     (JSON null, or length 0 in ROCKETMQ). Integers are int32 on the wire; ROCKETMQ cuts `code` and `version` to int16.
     """
 
-    code: _Int32 = 0
-    opaque: _Int32 = 0
-    flag: _Int32 = 0
-    language: str | None = "JAVA"
-    version: _Int32 = 0
-    remark: str | None = None
+    # In the order in which Java writes them, which is the order that the JSON decoder finds fastest.
     ext: dict[str, str | None] | None = None
-    body: bytes = b""
-    serialization: _HeaderSerialization = Serialization.JSON
+    flag: _Int32 = 0
+    language: _Language | None = "JAVA"
+    opaque: _Int32 = 0
+    remark: str | None = None
+    serialization: _Serialization = Serialization.JSON
+    version: _Int32 = 0
+    body: _Body = b""
 
     @property
     def is_response(self) -> bool:

@@ -3,6 +3,7 @@
 Rules of this module:
 - `encode` writes what Apache's encoder writes for the same command, byte for byte; `ext` is written in the order of the
   dict (Apache writes it in the order of a HashMap, which nobody may rely on).
+- Plain commands are fast: ASCII without anything to escape. All others take the exact emitter of `fastjson`.
 - `RawFrame` writes what it is told, legal or not; it is the only way to illegal lengths, types and headers.
 
 Sources: `RemotingCommand#fastEncodeHeader`, `#markProtocolType`, `RocketMQSerializable#rocketMQProtocolEncode` of
@@ -19,18 +20,32 @@ import msgspec
 from .codes import LANGUAGE_NUMBERS, Serialization
 from .command import INT32_MAX, INT32_MIN, Command
 from .errors import WireError
-from .fastjson import dumps, quote
+from .fastjson import dumps
 
 __all__ = ["RawFrame", "encode", "header_bytes"]
 
-_FRAME: Final = Struct(">II")
-_FIXED: Final = Struct(">HBHIII")
+_words: Final = Struct(">II").pack
+_fixed: Final = Struct(">HBHII").pack
 _to_json: Final = msgspec.json.Encoder().encode
+_join: Final = "".join
+_UNSET: Final = msgspec.UNSET
+_JSON: Final = Serialization.JSON
 
-_QUOTED_LANGUAGES: Final[dict[str | None, bytes]] = {
-    name: b'"language":"%b",' % name.encode() for name in LANGUAGE_NUMBERS
-}
-_QUOTED_LANGUAGES[None] = b""
+_KEY_LENGTHS: Final = tuple(f"\0{chr(size)}" for size in range(128))
+_VALUE_LENGTHS: Final = tuple(f"\0\0\0{chr(size)}" for size in range(128))
+
+
+class _Header(msgspec.Struct, gc=False):
+    """The members in the order in which Java writes them. UNSET leaves a member out."""
+
+    code: int
+    extFields: dict[str, str | None] | msgspec.UnsetType  # noqa: N815  (names of the protocol)
+    flag: int
+    language: str | msgspec.UnsetType
+    opaque: int
+    remark: str | msgspec.UnsetType
+    serializeTypeCurrentRPC: str  # noqa: N815
+    version: int
 
 
 def encode(command: Command) -> bytes:
@@ -39,65 +54,100 @@ def encode(command: Command) -> bytes:
     Raises `WireError` for what no encoder can write: an integer outside int32 (JSON), a language that has no number
     (ROCKETMQ; Apache's encoder fails on a null language too).
     """
-    header = header_bytes(command)
+    serialization = command.serialization
+    header = _json_header(command) if serialization == _JSON else _binary_header(command)
     size = len(header)
     body = command.body
-    return b"%b%b%b" % (
-        _FRAME.pack(4 + size + len(body), command.serialization << 24 | size & 0xFFFFFF),
-        header,
-        body,
-    )
+    return _words(4 + size + len(body), serialization << 24 | size & 0xFFFFFF) + header + body
 
 
 def header_bytes(command: Command) -> bytes:
     """The header alone, for tampering. Same errors as `encode`."""
-    if command.serialization == Serialization.JSON:
-        return _json_header(command)
-    return _binary_header(command)
+    return _json_header(command) if command.serialization == _JSON else _binary_header(command)
 
 
 def _json_header(command: Command) -> bytes:
-    for number in (command.code, command.flag, command.opaque, command.version):
-        if not INT32_MIN <= number <= INT32_MAX:
-            raise WireError(f"{number} is not an int32")
+    code = command.code
+    flag = command.flag
+    opaque = command.opaque
+    version = command.version
+    if not 0 <= code | flag | opaque | version <= INT32_MAX:
+        _check_int32(code, flag, opaque, version)
     ext = command.ext
     language = command.language
-    return b'{"code":%d,%b"flag":%d,%b"opaque":%d,%b"serializeTypeCurrentRPC":"JSON","version":%d}' % (
-        command.code,
-        b"" if ext is None else b'"extFields":%b,' % dumps(ext, "plain"),
-        command.flag,
-        b"" if language is None else b'"language":%b,' % quote(language),
-        command.opaque,
-        b"" if command.remark is None else b'"remark":%b,' % quote(command.remark),
-        command.version,
+    remark = command.remark
+    plain = _Header(
+        code,
+        _UNSET if ext is None else ext,
+        flag,
+        _UNSET if language is None else language,
+        opaque,
+        _UNSET if remark is None else remark,
+        "JSON",
+        version,
     )
+    try:
+        header = _to_json(plain)
+    except UnicodeEncodeError:
+        return _escaped(plain)
+    # What msgspec escapes otherwise than fastjson has a backslash, is DEL or is not ASCII; null entries are left out.
+    text = header.decode()  # looking for a character is faster in text than in bytes
+    if text.isascii() and "\\" not in text and "\x7f" not in text and not (ext and None in ext.values()):
+        return header
+    return _escaped(plain)
+
+
+def _escaped(header: _Header) -> bytes:
+    members = msgspec.structs.asdict(header)
+    return dumps({name: None if value is _UNSET else value for name, value in members.items()})
+
+
+def _check_int32(*numbers: int) -> None:
+    for number in numbers:
+        if not INT32_MIN <= number <= INT32_MAX:
+            raise WireError(f"{number} is not an int32")
 
 
 def _binary_header(command: Command) -> bytes:
     language = command.language
     if language not in LANGUAGE_NUMBERS:
         raise WireError(f"language {language!r} has no number")
-    remark = (command.remark or "").encode("utf-8", "replace")
+    start = _fixed(
+        command.code & 0xFFFF,
+        LANGUAGE_NUMBERS[language],
+        command.version & 0xFFFF,
+        command.opaque & 0xFFFFFFFF,
+        command.flag & 0xFFFFFFFF,
+    )
+    remark = command.remark.encode("utf-8", "replace") if command.remark else b""
+    entries = _entries(command.ext) if command.ext else b""
+    return b"%b%b%b%b%b" % (
+        start,
+        len(remark).to_bytes(4, "big"),
+        remark,
+        len(entries).to_bytes(4, "big"),
+        entries,
+    )
+
+
+def _entries(ext: dict[str, str | None]) -> bytes:
+    try:
+        return _join(
+            [
+                f"{_KEY_LENGTHS[len(key)]}{key}{_VALUE_LENGTHS[len(value)]}{value}"  # type: ignore[arg-type]
+                for key, value in ext.items()
+            ]
+        ).encode("ascii")
+    except (IndexError, TypeError, UnicodeEncodeError):
+        pass  # text of 128 bytes and more, a null entry, text beyond ASCII
     entries = bytearray()
-    for key, value in (command.ext or {}).items():
+    for key, value in ext.items():
         if value is not None:
             raw_key = key.encode("utf-8", "replace")
             raw_value = value.encode("utf-8", "replace")
             entries += (len(raw_key) & 0xFFFF).to_bytes(2, "big") + raw_key
             entries += len(raw_value).to_bytes(4, "big") + raw_value
-    return b"".join(
-        (
-            (command.code & 0xFFFF).to_bytes(2, "big"),
-            LANGUAGE_NUMBERS[language].to_bytes(1, "big"),
-            (command.version & 0xFFFF).to_bytes(2, "big"),
-            (command.opaque & 0xFFFFFFFF).to_bytes(4, "big"),
-            (command.flag & 0xFFFFFFFF).to_bytes(4, "big"),
-            len(remark).to_bytes(4, "big"),
-            remark,
-            len(entries).to_bytes(4, "big"),
-            entries,
-        )
-    )
+    return bytes(entries)
 
 
 class RawFrame(msgspec.Struct, frozen=True):
@@ -118,4 +168,4 @@ class RawFrame(msgspec.Struct, frozen=True):
         header_length = len(self.header) if self.header_length is None else self.header_length
         length = 4 + len(self.header) + len(self.body) if self.length is None else self.length
         word = (self.serialize_type & 0xFF) << 24 | header_length & 0xFFFFFF
-        return _FRAME.pack(length & 0xFFFFFFFF, word) + self.header + self.body
+        return _words(length & 0xFFFFFFFF, word) + self.header + self.body

@@ -29,6 +29,7 @@ from harness.wire.bodies import KvTable as KvBody
 from harness.wire.codes import V3_0_11, V4_9_4
 
 from . import fields
+from .bodies import BodyMemory
 from .config import Config
 from .kv import ORDER_TOPIC_CONFIG, KvTable
 from .profiles import Profile
@@ -58,6 +59,7 @@ class NameServer:
         self.unwritten = False
         """Whether the KV table was changed since the caller last took `kv.dump()` to be written."""
         self.handlers: dict[int, Handler] = self.known_requests()
+        self._bodies = BodyMemory(profile.v5_bodies, self.announced_topics)
         self._encoded: dict[tuple[str, bool], Reply] = {}
         self._encoded_at = -1
 
@@ -111,23 +113,20 @@ class NameServer:
     def registration(self, command: Command) -> Registration:
         """What a registration says; raises RefusedError."""
         body = self.register_body(command)
-        ext = command.ext
-        cluster, broker, address = (
-            self.needed(fields.text(ext, name), name) for name in ("clusterName", "brokerName", "brokerAddr")
-        )
+        ext = command.ext or {}
         return Registration(
-            cluster=cluster,
-            broker=broker,
-            address=address,
+            cluster=self.needed(ext.get("clusterName"), "clusterName"),
+            broker=self.needed(ext.get("brokerName"), "brokerName"),
+            address=self.needed(ext.get("brokerAddr"), "brokerAddr"),
             id=self.needed(fields.int64(ext, "brokerId"), "brokerId"),
             version=self.needed(body.data_version, "dataVersion"),
-            topics=self.announced_topics(body),
-            ha_address=fields.text(ext, "haServerAddr"),
+            topics=body.topics or {},
+            ha_address=ext.get("haServerAddr"),
             filter_servers=[] if body.filter_servers is msgspec.UNSET else body.filter_servers,
             mappings=self.announced_mappings(body),
             lease=fields.int64(ext, "heartbeatTimeoutMillis"),
             acting_master=fields.boolean(ext, "enableActingMaster"),
-            zone=fields.text(ext, "__ZONE_NAME"),
+            zone=ext.get("__ZONE_NAME"),
         )
 
     def register_body(self, command: Command) -> RegisterBody:
@@ -138,11 +137,11 @@ class NameServer:
         if not command.body:
             return RegisterBody(data_version=DataVersion(state_version=0), filter_servers=None)
         try:
-            return RegisterBody.decode(
+            return self._bodies.read(
+                fields.text(command.ext, "brokerAddr") or "",
                 command.body,
                 compressed=bool(fields.boolean(command.ext, "compressed")) and command.version >= V3_0_11,
                 version=command.version,
-                v5=self.profile.v5_bodies,
             )
         except WireError as error:
             raise RefusedError(f"Failed to decode RegisterBrokerBody: {error}") from error
@@ -150,15 +149,15 @@ class NameServer:
     def announced_topics(self, body: RegisterBody) -> dict[str, TopicConfig]:
         """The topics of a body by their own name, which is what counts, not their key (facts §3.1)."""
         topics = body.topics or {}
-        if all(key == topic.topic_name for key, topic in topics.items()):
+        if list(topics) == [topic.topic_name for topic in topics.values()]:
             return topics
         return {self.needed(topic.topic_name, "topicName"): topic for topic in topics.values()}
 
     def announced_mappings(self, body: RegisterBody) -> list[tuple[str, str, TopicQueueMappingInfo]]:
         """(topic, broker name, mapping) of the static topics of a body; the broker name is that of the
         mapping."""
-        mappings = (body.mappings or {}).items()
-        return [(topic, self.needed(mapping.bname, "bname"), mapping) for topic, mapping in mappings]
+        mappings = body.mappings or {}
+        return [(topic, self.needed(found.bname, "bname"), found) for topic, found in mappings.items()]
 
     def registered_ext(self, registered: Registered) -> dict[str, str | None]:
         """What a registrant is told in ext fields; nothing is an empty object."""
@@ -186,12 +185,12 @@ class NameServer:
 
     def departure(self, command: Command) -> Departure:
         """What an unregistration asks for; raises RefusedError."""
-        ext = command.ext
-        cluster, broker, address = (
-            self.needed(fields.text(ext, name), name) for name in ("clusterName", "brokerName", "brokerAddr")
-        )
+        ext = command.ext or {}
         return Departure(
-            cluster, address, (broker,), id=self.needed(fields.int64(ext, "brokerId"), "brokerId")
+            cluster=self.needed(ext.get("clusterName"), "clusterName"),
+            address=self.needed(ext.get("brokerAddr"), "brokerAddr"),
+            brokers=(self.needed(ext.get("brokerName"), "brokerName"),),
+            id=self.needed(fields.int64(ext, "brokerId"), "brokerId"),
         )
 
     # -- lease (facts §2.2 code 322, §6.6) -------------------------------------------------------------------
@@ -260,7 +259,7 @@ class NameServer:
             route = self.route(topic)
             if route is None:
                 return None
-            reply = Reply(ResponseCode.SUCCESS, body=self.encoded_route(route, standard))
+            reply = Reply(ResponseCode.SUCCESS, body=self.encoded_route(route, standard), repeated=True)
             self._encoded[topic, standard] = reply
         return reply
 

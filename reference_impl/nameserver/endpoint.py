@@ -36,6 +36,7 @@ from .core import NameServer
 from .effects import Close, Effect, Persist, Send
 from .profiles import Profile
 from .reply import Reply
+from .stamp import Stamp
 from .state import LiveRecord
 
 __all__ = ["Endpoint"]
@@ -64,6 +65,11 @@ class Endpoint:
         self.routes = nameserver.routes
         self._connections: OrderedDict[int, _Connection] = OrderedDict()
         """Least recently active first."""
+        self._may_stamp = all(
+            getattr(type(self), name) is getattr(Endpoint, name)
+            for name in ("response", "response_serialization", "write")
+        )
+        """A response that a mutant makes may depend on more than the reply and the opaque."""
         self._scan_at = started + self.routes.first_scan()
 
     # -- what the caller calls -------------------------------------------------------------------------------
@@ -90,7 +96,7 @@ class Endpoint:
                     responses.append(response)
         except WireError:
             broken = True
-        if self.is_activity(frames):
+        if self.is_activity(frames, len(responses)):
             known.active = now
             self._connections.move_to_end(connection)
         effects: list[Effect] = []
@@ -125,7 +131,12 @@ class Endpoint:
 
     def next_tick(self, now: int) -> int:
         """When `tick` wants to be called, in ms; not later than `now`: at once."""
-        return now if self.routes.leaving else min(self._scan_at, self._idle_at())
+        return now if self.is_due else min(self._scan_at, self._idle_at())
+
+    @property
+    def is_due(self) -> bool:
+        """Whether something has come up that `tick` is to do at once (the cheap part of `next_tick`)."""
+        return bool(self.routes.leaving)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
@@ -136,8 +147,8 @@ class Endpoint:
     def frames(self, buffer: FrameBuffer, data: bytes) -> Iterator[bytes]:
         """The frames that are whole now, in order. Raises WireError for a length that ends the connection.
 
-        Small chunks mostly bring whole frames: those are cut off directly. Everything else is for the buffer to
-        judge, so that the answer never depends on how the stream was cut.
+        Small chunks mostly bring whole frames: those are cut off directly. Everything else is for the buffer
+        to judge, so that the answer never depends on how the stream was cut.
         """
         if not buffer.pending and len(data) <= _SMALL:
             start, size = 0, len(data)
@@ -162,6 +173,10 @@ class Endpoint:
         reply = self.nameserver.execute(command, connection, now)
         if reply is None or (command.flag and self.is_unanswered(command)):
             return None
+        if reply.repeated and self._may_stamp and command.serialization == Serialization.JSON:
+            if reply.stamp is None:
+                reply.stamp = Stamp(self.write(self.response(command, reply)))
+            return reply.stamp.frame(command.opaque)
         return self.write(self.response(command, reply))
 
     def read(self, frame: bytes) -> Command:
@@ -201,8 +216,11 @@ class Endpoint:
         """The frame of a response."""
         return encode(response)
 
-    def is_activity(self, frames: int) -> bool:
-        """Whether a connection stays awake: bytes of a frame that is not complete do not count (facts W8)."""
+    def is_activity(self, frames: int, responses: int) -> bool:
+        """Whether a connection stays awake, given how many frames came and how many were answered.
+
+        Frames that nobody answers count; bytes of a frame that is not complete do not (facts W8).
+        """
         return frames > 0
 
     def idle_limit(self) -> int | None:

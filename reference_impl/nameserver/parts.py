@@ -17,7 +17,7 @@ exist in both unless a profile is given.
 
 part "endpoint" (`endpoint.py`, class Endpoint)
     new_buffer() -> FrameBuffer                     frame limit
-    frames(buffer, data) -> frames                  what is kept of earlier bytes; which lengths end the connection
+    frames(buffer, data) -> frames                  what is kept of earlier bytes, which lengths are refused
     answer(connection, frame, now) -> bytes|None    everything about one frame
     read(frame) -> Command                          which headers end the connection (raises WireError)
     is_ignored(command) -> bool                     response frames; asked only if flag is not 0
@@ -25,7 +25,7 @@ part "endpoint" (`endpoint.py`, class Endpoint)
     response(request, reply) -> Command             opaque, flag, language, version, remark, …
     response_serialization(request, reply)          JSON or ROCKETMQ
     write(response) -> bytes                        the bytes of a response
-    is_activity(frames) -> bool                     what keeps a connection from being idle
+    is_activity(frames, responses) -> bool          what keeps a connection from being idle
     idle_limit() -> int|None                        ms
     scan(now) -> effects; close_expired(record) -> effects; close(connection) -> effects; forget(connection)
     -> bool

@@ -4,10 +4,12 @@ import msgspec
 
 from harness.wire import ResponseCode
 
+from .stamp import Stamp
+
 __all__ = ["RefusedError", "Reply"]
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct):
     """The parts of a response that a handler decides. Opaque, flag, language, version: the endpoint's."""
 
     code: int
@@ -15,9 +17,14 @@ class Reply(msgspec.Struct, frozen=True):
     ext: dict[str, str | None] | None = None
     """None: no `extFields`; `{}`: an empty object, where Apache allocates a header class and sets nothing."""
     remark: str | None = None
+    repeated: bool = False
+    """Whether this very object answers many requests, so that it pays to encode it once. No ext, no remark
+    then."""
     from_handler: bool = True
     """False: made outside of a handler, as for an exception; such a reply never mirrors the serialization
     (facts W15)."""
+    stamp: Stamp | None = None
+    """The response to JSON requests once it has been encoded, for a reply that is `repeated`."""
 
 
 class RefusedError(Exception):

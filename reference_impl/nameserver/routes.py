@@ -82,9 +82,11 @@ class RouteTable:
         first |= self.put_address(broker, registration)
         key = self.live_key(registration.cluster, registration.address)
         previous = self.live.get(key)
-        if self.may_publish(broker, registration):
+        settled = self._is_settled(previous, registration)
+        if self.may_publish(broker, registration) and not settled:
             changed = previous is None or not self.same_version(previous.version, registration.version)
             self.publish(broker, registration, first=first, moved=moved, changed=changed)
+            settled = first or changed
         self.live[key] = LiveRecord(
             registration.cluster,
             registration.address,
@@ -93,10 +95,22 @@ class RouteTable:
             registration.version,
             self.owner(previous, connection),
             registration.ha_address,
+            registration.topics,
+            self.revision if settled else -1,
         )
         if registration.filter_servers is not None:
             self.keep_filter_servers(key, registration.filter_servers)
         return self.told(broker, registration)
+
+    def _is_settled(self, previous: LiveRecord | None, registration: Registration) -> bool:
+        """Whether the table shows this very payload already, and publishing it again could not change
+        anything."""
+        return (
+            previous is not None
+            and previous.settled == self.revision
+            and previous.topics is registration.topics
+            and not registration.mappings
+        )
 
     def live_key(self, cluster: str, address: str) -> LiveKey:
         """What a live record is found by (facts §6.1)."""

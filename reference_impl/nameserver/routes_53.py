@@ -91,8 +91,9 @@ class RouteTable53(RouteTable):
     def store_mappings(self, registration: Registration) -> None:
         """Static-topic mappings, by topic and by the broker name that each of them carries."""
         for topic, name, mapping in registration.mappings:
-            self.mappings.setdefault(topic, {})[name] = mapping
-            self.revision += 1
+            if self.mappings.get(topic, {}).get(name) != mapping:
+                self.mappings.setdefault(topic, {})[name] = mapping
+                self.revision += 1
 
     def lease_of(self, registration: Registration) -> int:
         """What the broker asks for, even 0 or less: then it leaves at the next scan."""

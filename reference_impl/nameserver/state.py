@@ -43,6 +43,10 @@ class LiveRecord(msgspec.Struct):
     connection: int
     """The connection of the latest registration."""
     ha_address: str | None
+    topics: dict[str, TopicConfig] = {}
+    """The payload of the latest registration; the next one is often the same object."""
+    settled: int = -1
+    """The revision of the table when it showed all of that payload; -1 if it did not."""
 
 
 class Registration(msgspec.Struct):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-from harness.wire.fastjson import Node, dumps
+from harness.wire.fastjson import Node, document
 from harness.wire.fastjson.coerce import as_int64, members
 
 from .json_body import InvalidUtf8, read, without_none
@@ -37,7 +37,7 @@ class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     def encode(self) -> bytes:
         """The JSON body. `state_version` None leaves the member out, as 4.9 does."""
-        return dumps(self.document())
+        return document(self.document())
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> DataVersion:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from harness.wire.fastjson import Dialect, Node, dumps
+from harness.wire.fastjson import Dialect, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
 
 from .json_body import InvalidUtf8, integers_by_integer, read, without_none
@@ -48,7 +48,7 @@ class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_field
 
     def encode(self) -> bytes:
         """The JSON text, in the legacy dialect, as brokers write it."""
-        return dumps(self.document("legacy"), "legacy")
+        return document(self.document("legacy"), "legacy")
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> TopicQueueMappingInfo:

@@ -18,12 +18,12 @@ import msgspec
 
 from harness.wire.codes import V3_0_11, V5_0_0
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Dialect, Node, ParseError, dumps, tree
+from harness.wire.fastjson import Dialect, Node, ParseError, document, dumps, tree
 from harness.wire.fastjson.coerce import CoercionError, members
 from harness.wire.text import java_text
 
 from .data_version import DataVersion, read_data_version
-from .json_body import InvalidUtf8, NullBodyError, map_of, read, strings
+from .json_body import InvalidUtf8, NullBodyError, map_of, read, strings, without_none
 from .mapping import TopicQueueMappingInfo, read_mapping
 from .topic_config import TopicConfig, read_topic_config
 
@@ -63,18 +63,18 @@ class RegisterBody(msgspec.Struct):
             if self.mappings is None
             else {name: mapping.document(dialect) for name, mapping in self.mappings.items()},
         }
-        return members
+        return without_none(members)
 
     def encode(self) -> bytes:
         """The JSON body (legacy dialect: numeric keys of mappings have no quotes, as Apache's brokers write it)."""
-        wrapper = b'"topicConfigSerializeWrapper":' + dumps(self._wrapper("legacy"), "legacy")
+        wrapper = b'"topicConfigSerializeWrapper":' + document(self._wrapper("legacy"), "legacy")
         if self.filter_servers is msgspec.UNSET:
             return b"{" + wrapper + b"}"
         return b'{"filterServerList":%b,%b}' % (dumps(self.filter_servers), wrapper)
 
     def encode_bare(self) -> bytes:
         """The body of brokers older than V3_0_11: the table and its version, without filter servers."""
-        return dumps(self._wrapper("legacy"), "legacy")
+        return document(self._wrapper("legacy"), "legacy")
 
     def encode_compressed(self, v5: bool) -> bytes:
         """The zlib stream (level 9), as brokers of 4.9 (`v5` False) or 5.x write it."""

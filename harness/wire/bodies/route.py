@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from harness.wire.fastjson import Dialect, Node, dumps
-from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string, members
+from harness.wire.fastjson import Dialect, Node, document, dumps
+from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string
+from harness.wire.fastjson.coerce import members as known_members
 
 from .json_body import InvalidUtf8, list_of, map_of, not_null, read, strings, strings_by_id, without_none
 from .mapping import TopicQueueMappingInfo, read_mapping
@@ -78,7 +79,7 @@ class TopicRoute(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     def encode(self, dialect: Dialect = "standard") -> bytes:
         """The JSON body, "legacy" or "standard"."""
         mappings = self.topic_queue_mapping_by_broker
-        document = {
+        members = {
             "brokerDatas": [broker.document(dialect) for broker in self.broker_datas],
             "filterServerTable": self.filter_server_table,
             "orderTopicConf": self.order_topic_conf,
@@ -87,7 +88,7 @@ class TopicRoute(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
             if mappings is None
             else {name: mapping.document(dialect) for name, mapping in mappings.items()},
         }
-        return dumps(document, dialect)
+        return document(without_none(members), dialect)
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> TopicRoute:
@@ -103,13 +104,13 @@ class ClusterInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     def encode(self) -> bytes:
         """The JSON body; always the legacy dialect."""
-        document = {
+        members = {
             "brokerAddrTable": {
                 name: broker.document("legacy") for name, broker in self.broker_addr_table.items()
             },
             "clusterAddrTable": self.cluster_addr_table,
         }
-        return dumps(document, "legacy")
+        return document(members, "legacy")
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> ClusterInfo:
@@ -131,7 +132,7 @@ class BrokerMemberGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
             "brokerName": self.broker_name,
             "cluster": self.cluster,
         }
-        return dumps({"brokerMemberGroup": without_none(group)}, "legacy")
+        return document({"brokerMemberGroup": without_none(group)}, "legacy")
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> BrokerMemberGroup:
@@ -153,7 +154,7 @@ def _decode_group(data: bytes) -> BrokerMemberGroup:
 
 
 def _read_queue(node: Node) -> QueueData:
-    found = members(
+    found = known_members(
         node,
         {
             "brokerName": as_string,
@@ -173,7 +174,7 @@ def _read_queue(node: Node) -> QueueData:
 
 
 def _read_broker(node: Node) -> BrokerData:
-    found = members(
+    found = known_members(
         node,
         {
             "brokerAddrs": strings_by_id,
@@ -193,7 +194,7 @@ def _read_broker(node: Node) -> BrokerData:
 
 
 def _read_route(node: Node) -> TopicRoute:
-    found = members(
+    found = known_members(
         node,
         {
             "brokerDatas": list_of(_read_broker),
@@ -213,7 +214,7 @@ def _read_route(node: Node) -> TopicRoute:
 
 
 def _read_cluster(node: Node) -> ClusterInfo:
-    found = members(
+    found = known_members(
         node, {"brokerAddrTable": map_of(_read_broker), "clusterAddrTable": map_of(not_null(strings))}
     )
     return ClusterInfo(
@@ -223,10 +224,12 @@ def _read_cluster(node: Node) -> ClusterInfo:
 
 
 def _read_group(node: Node) -> BrokerMemberGroup:
-    group = members(node, {"brokerMemberGroup": lambda value: value}).get("brokerMemberGroup")
+    group = known_members(node, {"brokerMemberGroup": lambda value: value}).get("brokerMemberGroup")
     if group is None or group.kind == "null":
         return BrokerMemberGroup()
-    found = members(group, {"brokerAddrs": strings_by_id, "brokerName": as_string, "cluster": as_string})
+    found = known_members(
+        group, {"brokerAddrs": strings_by_id, "brokerName": as_string, "cluster": as_string}
+    )
     return BrokerMemberGroup(
         cluster=found.get("cluster"),
         broker_name=found.get("brokerName"),

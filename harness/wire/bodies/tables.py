@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from harness.wire.fastjson import Node, dumps
+from harness.wire.fastjson import Node, document
 from harness.wire.fastjson.coerce import as_string, members
 
-from .json_body import InvalidUtf8, read, strings, strings_by_name
+from .json_body import InvalidUtf8, read, strings, strings_by_name, without_none
 
 __all__ = ["KvTable", "TopicList"]
 
@@ -22,7 +22,7 @@ class TopicList(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     def encode(self) -> bytes:
         """The JSON body."""
-        return dumps({"brokerAddr": self.broker_addr, "topicList": self.topic_list})
+        return document(without_none({"brokerAddr": self.broker_addr, "topicList": self.topic_list}))
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> TopicList:
@@ -37,7 +37,7 @@ class KvTable(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     def encode(self) -> bytes:
         """The JSON body."""
-        return dumps({"table": self.table})
+        return document({"table": self.table})
 
     @classmethod
     def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> KvTable:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Node, ParseError, dumps, tree
+from harness.wire.fastjson import Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
 from harness.wire.text import java_text
 
@@ -64,7 +64,7 @@ class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
             f"{_text(self.topic_name)} {self.read_queue_nums} {self.write_queue_nums} {self.perm}"
             f" {_text(self.topic_filter_type)}"
         ).encode()
-        return text + b" " + dumps(self.attributes or {}) if v5 else text
+        return text + b" " + document(self.attributes or {}) if v5 else text
 
     @classmethod
     def from_line(cls, line: bytes, v5: bool) -> TopicConfig:
@@ -94,6 +94,8 @@ def _text(value: str | None) -> str:
 
 
 def _int32(token: str) -> int:
+    if token.isdecimal() and len(token) < 10:
+        return int(token)
     if not _NUMBER.fullmatch(token) or len(token) > 11:
         raise WireError(f"{token[:40]!r} is no number")
     value = int(token)
@@ -103,6 +105,8 @@ def _int32(token: str) -> int:
 
 
 def _attributes(token: str) -> dict[str, str]:
+    if token in ("", "{}"):
+        return {}
     try:
         return strings_by_name(tree(token)[0]) or {}
     except (ParseError, CoercionError):

@@ -5,7 +5,18 @@
 
 from __future__ import annotations
 
-from .emit import Dialect, dumps, quote
+from .emit import Dialect, document, dumps, quote
 from .parse import Node, ParseError, locate, parse, quote_keys, tree
 
-__all__ = ["Dialect", "Node", "ParseError", "dumps", "locate", "parse", "quote", "quote_keys", "tree"]
+__all__ = [
+    "Dialect",
+    "Node",
+    "ParseError",
+    "document",
+    "dumps",
+    "locate",
+    "parse",
+    "quote",
+    "quote_keys",
+    "tree",
+]

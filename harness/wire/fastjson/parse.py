@@ -50,7 +50,10 @@ _ESCAPES: Final = {
     "/": "/",
     "\\": "\\",
 }
-_STRING_OR_BARE_NUMBER: Final = re.compile(rb'"((?:[^"\\]|\\.)*+)"|(?<=[{,])(-?[0-9]++)(?=:)', re.DOTALL)
+_STRING_OR_BARE_NUMBER: Final = re.compile(
+    rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|(?<=[{,])(-?[0-9]++)(?=:)', re.DOTALL
+)
+_BARE_KEY: Final = re.compile(rb"([{,])(-?[0-9]++):")
 _LITERALS: Final[dict[str, tuple[Kind, bool | None]]] = {
     "true": ("true", True),
     "false": ("false", False),
@@ -274,6 +277,8 @@ def parse(data: str | bytes) -> Value:
 
 def quote_keys(data: bytes) -> bytes:
     """Compact text of the legacy dialect with its numeric keys in quotes, which makes it ordinary JSON."""
+    if b"\\" not in data and not _BARE_KEY.search(b" ".join(data.split(b'"')[1::2])):
+        return _BARE_KEY.sub(rb'\1"\2":', data)  # no string looks like a key, so none is touched
     return _STRING_OR_BARE_NUMBER.sub(rb'"\1\2"', data)
 
 
