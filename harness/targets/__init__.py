@@ -1,0 +1,11 @@
+"""Systems under test: named by a URI, started, stopped.
+
+Rules of this package: a target knows how to run a server and how its time passes, and nothing of what is
+asked of it. Only ``builtin`` imports the reference.
+"""
+
+from harness.targets.errors import TargetError
+from harness.targets.remote import attach
+from harness.targets.uri import FORMS, Shareable, Target, parse
+
+__all__ = ["FORMS", "Shareable", "Target", "TargetError", "attach", "parse"]

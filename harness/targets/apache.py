@@ -1,0 +1,106 @@
+"""``apache:``: Apache's own NameServer, from the jars that Apache publishes.
+
+Rules of this module: nothing of the server is changed; it gets a small heap, a home of its own and a port.
+What it is made of is said in ``description``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.session import ProfileName
+from harness.targets import maven
+from harness.targets import warp as faketime
+from harness.targets.errors import TargetError
+from harness.targets.process import Command, ProcessInstance
+
+__all__ = ["ApacheTarget"]
+
+_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
+_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_LOGBACK = """\
+<configuration>
+  <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%d %-5level %m%n</pattern></encoder>
+  </appender>
+  <root level="WARN"><appender-ref ref="console"/></root>
+</configuration>
+"""
+"""4.9 does not start without a file of this kind in its home (peers.md 2.2)."""
+
+
+class ApacheTarget:
+    """``apache:VERSION[?warp=N]``."""
+
+    def __init__(self, uri: str, version: str, warp: float) -> None:
+        self.uri = uri
+        self._version = version
+        self._warp = warp
+        self.line: ProfileName = "4.9" if version.startswith("4.") else "5.3"
+        # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
+        # the scan for good, and with it the expiry of all leases (nameserver.md B16; at x60: within seconds).
+        self.waits_alone = self.line == "4.9"
+
+    def start(self) -> ProcessInstance:
+        """Fetches what is missing and starts it. Raises ``TargetError`` with what to do where it cannot."""
+        java = _java()
+        environment = faketime.environment(self._warp)
+        classpath = maven.classpath(self._version)
+        stand_in = maven.stand_in(self._version)
+        return ProcessInstance(
+            Command(
+                name=f"Apache's NameServer {self._version}",
+                description=self._description(stand_in),
+                arguments=lambda port, home: _arguments(java, classpath, port, home, self.line),
+                environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
+                warp=self._warp,
+                start_within=60.0,
+                answer_within=30.0,
+                must_answer=True,
+            )
+        )
+
+    def _description(self, stand_in: maven.Composed | None) -> str:
+        parts = [f"Apache NameServer {self._version}"]
+        if stand_in is not None:
+            parts.append(stand_in.why)
+        if self._warp != 1:
+            parts.append(f"time x{self._warp:g}")
+        return ", ".join(parts)
+
+
+def _arguments(java: str, classpath: str, port: int, home: Path, line: ProfileName) -> Sequence[str]:
+    (home / "conf").mkdir(exist_ok=True)
+    (home / "tmp").mkdir(exist_ok=True)
+    (home / "conf" / "logback_namesrv.xml").write_text(_LOGBACK, encoding="utf-8")
+    settings = [f"listenPort={port}"]
+    if line != "4.9":  # 4.9 knows no such setting and listens everywhere
+        settings.append("bindAddress=127.0.0.1")
+    (home / "namesrv.properties").write_text("\n".join(settings) + "\n", encoding="utf-8")
+    return [
+        java,
+        *_JVM,
+        f"-Duser.home={home}",
+        f"-Djava.io.tmpdir={home / 'tmp'}",
+        "-cp",
+        classpath,
+        _MAIN,
+        "-c",
+        str(home / "namesrv.properties"),
+    ]
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
+    found = found or shutil.which("java")
+    if found is None:
+        raise TargetError(
+            expected="Java 11 or later, to run Apache's NameServer",
+            got="no command java on the PATH, and none in JAVA_HOME",
+            do="install a JDK or JRE (package openjdk-17-jre-headless), or set JAVA_HOME",
+        )
+    return found

@@ -1,0 +1,235 @@
+"""A target that is a process of ours.
+
+Rules of this module:
+- A started process is always stopped: by ``stop``, at the exit of the interpreter, and by its watchdog when
+  this process is killed. The whole process group goes.
+- Its output goes to a file in its directory; the end of it is part of every error.
+- Ports are found by trying: another program may take one in between, so a start that fails for that is tried
+  again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.session import Clock, RunningClock, SocketTransport, TargetDied, connect
+from harness.targets.errors import TargetError
+from harness.targets.reach import answers, takes_connections
+
+__all__ = ["Command", "ProcessInstance"]
+
+_HOST = "127.0.0.1"
+_TRIES = 3
+_ATTEMPT = 0.5
+_GRACE = 3.0
+_TAIL = 4000
+_PORT_TAKEN = re.compile(
+    r"already in use|BindException|EADDRINUSE|[Ff]ailed to bind|cannot bind", re.IGNORECASE
+)
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run, once a port and a directory are known."""
+
+    name: str
+    """How errors call it."""
+    description: str
+    arguments: Callable[[int, Path], Sequence[str]]
+    """Makes the command line from port and directory. It may also write files into the directory."""
+    environment: Callable[[Path], Mapping[str, str]]
+    """Additions to the environment."""
+    warp: float
+    start_within: float
+    """Real seconds until it must take connections."""
+    answer_within: float
+    """Real seconds from then on in which an answered request is awaited."""
+    must_answer: bool = False
+    """Whether a start without an answered request has failed."""
+
+
+class ProcessInstance:
+    """A running process and the directory that it works in."""
+
+    def __init__(self, command: Command) -> None:
+        self._command = command
+        self._directory = Path(tempfile.mkdtemp(prefix="rmq-harness-"))
+        self._output = ""
+        self._port = 0
+        self._process: subprocess.Popen[str] | None = None
+        self._pid = 0
+        self._clock = RunningClock(command.warp)
+        atexit.register(self.stop)
+        try:
+            self._start_somewhere()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def description(self) -> str:
+        return self._command.description
+
+    @property
+    def port(self) -> int:
+        """Where it listens, on loopback."""
+        return self._port
+
+    @property
+    def pid(self) -> int:
+        """Process id of the command, which leads its own process group."""
+        return self._pid
+
+    def shared(self) -> dict[str, str | int | float]:
+        """What ``attach`` needs in another process to use this instance."""
+        return {
+            "host": _HOST,
+            "port": self._port,
+            "warp": self._command.warp,
+            "description": self.description,
+        }
+
+    def open(self) -> SocketTransport:
+        try:
+            return connect(_HOST, self._port)
+        except TargetDied as problem:
+            if self._process is None or self._process.poll() is None:
+                raise
+            raise TargetDied(f"{self._command.name} has ended by itself: {self.output()[-400:]}") from problem
+
+    def restart(self) -> None:
+        self._end()
+        for left in reversed(range(_TRIES)):
+            try:
+                self._start_at(self._port)
+                return
+            except TargetError:
+                if not left or not _PORT_TAKEN.search(self.output()):
+                    raise
+
+    def alive(self) -> bool:
+        return (
+            self._process is not None
+            and self._process.poll() is None
+            and takes_connections(_HOST, self._port)
+        )
+
+    def output(self) -> str:
+        """The end of what it wrote; also after it was stopped."""
+        with contextlib.suppress(OSError):
+            self._output = self._output_file.read_bytes()[-_TAIL:].decode("utf-8", "replace")
+        return self._output
+
+    def stop(self) -> None:
+        atexit.unregister(self.stop)
+        self._end()
+        self.output()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    @property
+    def _output_file(self) -> Path:
+        return self._directory / "output.log"
+
+    def _start_somewhere(self) -> None:
+        for left in reversed(range(_TRIES)):
+            try:
+                self._start_at(_free_port())
+                return
+            except TargetError:
+                if not left or not _PORT_TAKEN.search(self.output()):
+                    raise
+
+    def _start_at(self, port: int) -> None:
+        self._port = port
+        arguments = self._command.arguments(port, self._directory)
+        additions = json.dumps(dict(self._command.environment(self._directory)))
+        watchdog = Path(__file__).with_name("watchdog.py")
+        with self._output_file.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(watchdog), additions, str(_GRACE), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                cwd=self._directory,
+                text=True,
+                start_new_session=True,
+            )
+        assert self._process.stdout is not None
+        self._pid = int(self._process.stdout.readline() or 0)
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        end = time.monotonic() + self._command.start_within
+        while not takes_connections(_HOST, self._port):
+            self._look_alive()
+            if time.monotonic() > end:
+                raise self._failed(
+                    f"no connection at port {self._port} within {self._command.start_within:g} s"
+                )
+            time.sleep(0.02)
+        end = time.monotonic() + self._command.answer_within
+        while not answers(_HOST, self._port, _ATTEMPT):
+            self._look_alive()
+            if time.monotonic() > end:
+                if self._command.must_answer:
+                    raise self._failed(f"no answer to a request within {self._command.answer_within:g} s")
+                break
+            time.sleep(0.05)
+        self._look_alive()
+
+    def _look_alive(self) -> None:
+        assert self._process is not None
+        if (status := self._process.poll()) is not None:
+            raise self._failed(f"it ended with status {status} before it was ready")
+
+    def _failed(self, got: str) -> TargetError:
+        self._end()
+        said = self.output().strip()
+        return TargetError(
+            expected=f"{self._command.name} to serve RocketMQ's protocol at {_HOST}:{self._port}",
+            got=got,
+            why=f"it wrote: {said[-1500:]}" if said else "it wrote nothing",
+            do="run the command by hand; {port} in it stands for the port that it must listen at",
+        )
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            process.wait(_GRACE + 3)
+        except subprocess.TimeoutExpired:
+            if self._pid:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    """A port that nobody has at this moment, on any address: some targets bind them all."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,47 @@
+"""Whether something takes connections, and whether it answers.
+
+Rules of this module: a question of our own before a session exists; nothing is recorded, nothing is judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+
+from harness.session import PeerReset, TargetDied, TransportTimeout, connect
+from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
+
+__all__ = ["answers", "takes_connections"]
+
+_ASK = Command(
+    code=RequestCode.GET_ROUTEINFO_BY_TOPIC, opaque=1, version=409, ext={"topic": "nothing-is-called-so"}
+)
+
+
+def takes_connections(host: str, port: int) -> bool:
+    """Whether a connection can be made within a second."""
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
+        return True
+    return False
+
+
+def answers(host: str, port: int, within: float) -> bool:
+    """Whether a request is answered with a whole frame within so many seconds."""
+    end = time.monotonic() + within
+    try:
+        transport = connect(host, port, within)
+    except TargetDied:
+        return False
+    buffer = FrameBuffer()
+    try:
+        transport.send(encode(_ASK))
+        while (data := transport.receive(max(0.0, end - time.monotonic()))) != b"":
+            buffer.feed(data)
+            if buffer.next_frame() is not None:
+                return True
+    except (TransportTimeout, PeerReset, WireError):
+        pass
+    finally:
+        transport.close("fin")
+    return False

@@ -1,0 +1,87 @@
+"""A target that somebody else runs, reached over TCP.
+
+Rules of this module: it is neither started, stopped nor restarted here; its time is what it is said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.session import Clock, RunningClock, SocketTransport, TargetDied, Unsupported, connect
+from harness.targets.errors import TargetError
+from harness.targets.reach import takes_connections
+
+__all__ = ["RemoteInstance", "TcpTarget", "attach"]
+
+
+class TcpTarget:
+    """``tcp://HOST:PORT``."""
+
+    waits_alone = False
+
+    line = None
+
+    def __init__(self, uri: str, host: str, port: int) -> None:
+        self.uri = uri
+        self._host = host
+        self._port = port
+
+    def start(self) -> RemoteInstance:
+        """Looks whether it is there. Raises ``TargetError`` where no connection can be made."""
+        try:
+            connect(self._host, self._port).close("fin")
+        except TargetDied as problem:
+            raise TargetError(
+                expected=f"a server that takes connections at {self._host}:{self._port}",
+                got=str(problem),
+                do="start the server, or correct the address",
+            ) from problem
+        return RemoteInstance(self._host, self._port)
+
+
+class RemoteInstance:
+    """A server of somebody else's, or of another process of ours."""
+
+    def __init__(self, host: str, port: int, warp: float = 1.0, description: str = "") -> None:
+        self._host = host
+        self._port = port
+        self._clock = RunningClock(warp)
+        self._description = description or f"server at {host}:{port}"
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def description(self) -> str:
+        return self._description
+
+    def shared(self) -> dict[str, str | int | float]:
+        return {
+            "host": self._host,
+            "port": self._port,
+            "warp": self._clock.warp,
+            "description": self._description,
+        }
+
+    def open(self) -> SocketTransport:
+        return connect(self._host, self._port)
+
+    def restart(self) -> None:
+        raise Unsupported("the server is not ours to restart")
+
+    def alive(self) -> bool:
+        return takes_connections(self._host, self._port)
+
+    def output(self) -> str:
+        return ""
+
+    def stop(self) -> None:
+        """Nothing: whoever started it stops it."""
+
+
+def attach(shared: Mapping[str, str | int | float]) -> RemoteInstance:
+    """An instance that another process has started; ``shared`` is what its ``shared()`` gave."""
+    return RemoteInstance(
+        str(shared["host"]), int(shared["port"]), float(shared["warp"]), str(shared["description"])
+    )

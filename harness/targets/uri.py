@@ -1,0 +1,135 @@
+"""From what a user types to a target.
+
+Rules of this module: a URI is checked whole before anything is started; nothing is guessed; every error shows
+a URI that would be right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+from harness.session import Instance, ProfileName
+from harness.targets import warp as faketime
+from harness.targets.apache import ApacheTarget
+from harness.targets.builtin import PROFILES, BuiltinTarget, problem_with
+from harness.targets.command import ExecTarget
+from harness.targets.errors import TargetError
+from harness.targets.remote import TcpTarget
+
+__all__ = ["FORMS", "Shareable", "Target", "parse"]
+
+FORMS = "builtin:[4.9|5.3], tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60]"
+"""What can be written, for messages and help."""
+
+
+class Shareable(Instance, Protocol):
+    """An instance that can tell another process how to use it."""
+
+    def shared(self) -> dict[str, str | int | float] | None:
+        """What ``attach`` takes; None where the target lives in this process."""
+        ...
+
+
+class Target(Protocol):
+    """A target that is named and not started."""
+
+    @property
+    def uri(self) -> str: ...
+
+    @property
+    def line(self) -> ProfileName | None:
+        """The profile that fits it, where the URI says so."""
+        ...
+
+    @property
+    def waits_alone(self) -> bool:
+        """Whether a case that waits for a lease must have an instance for itself: its expiry scan does not
+        survive that others come and go meanwhile.
+        """
+        ...
+
+    def start(self) -> Shareable:
+        """A running instance: a new one each time, where the target can be started. Raises
+        ``TargetError``.
+        """
+        ...
+
+
+def parse(uri: str) -> Target:
+    """The target that ``uri`` names. Raises ``TargetError`` where it names none."""
+    scheme, colon, rest = uri.partition(":")
+    if colon and scheme == "builtin":
+        return _builtin(uri, rest)
+    if colon and scheme == "tcp":
+        return _tcp(uri)
+    if colon and scheme == "exec":
+        command, options = _options(uri, rest, {"warp"})
+        return ExecTarget(uri, command, _warp(uri, options))
+    if colon and scheme == "apache":
+        version, options = _options(uri, rest, {"warp"})
+        if not re.fullmatch(r"\d[\w.-]*", version):
+            raise _wrong(uri, "a version after apache:", "apache:5.3.3")
+        return ApacheTarget(uri, version, _warp(uri, options))
+    raise TargetError(
+        expected=f"one of {FORMS}", got=uri or "nothing", do="name the target in one of these forms"
+    )
+
+
+def _builtin(uri: str, rest: str) -> BuiltinTarget:
+    profile, options = _options(uri, rest, {"mutant"})
+    found = next((name for name in PROFILES if name == (profile or PROFILES[-1])), None)
+    if found is None:
+        raise _wrong(uri, f"a profile after builtin: ({', '.join(PROFILES)}), or nothing", "builtin:5.3")
+    mutant = options.get("mutant")
+    if problem := problem_with(found, mutant):
+        raise TargetError(
+            expected="a mutant of the reference",
+            got=uri,
+            why=problem,
+            do="name one of them, or leave ?mutant= out",
+        )
+    return BuiltinTarget(uri, found, mutant)
+
+
+def _tcp(uri: str) -> TcpTarget:
+    try:
+        parts = urlsplit(uri)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not port or parts.path or parts.query or parts.fragment or parts.username is not None:
+        raise _wrong(
+            uri, "tcp://HOST:PORT with a port from 1 to 65535, and nothing behind it", "tcp://127.0.0.1:9876"
+        )
+    return TcpTarget(uri, host, port)
+
+
+def _options(uri: str, rest: str, known: set[str]) -> tuple[str, dict[str, str]]:
+    """Splits what is behind the last ``?`` off, where it looks like options: a command may have others."""
+    match = re.fullmatch(r"(.*)\?([a-z]+=[^?\s]*)", rest, re.DOTALL)
+    if match is None:
+        return rest, {}
+    options = dict(parse_qsl(match[2], keep_blank_values=True))
+    for name in options:
+        if name not in known:
+            raise _wrong(uri, f"no option but {', '.join(sorted(known))}", f"{uri.partition('?')[0]}")
+    return match[1], options
+
+
+def _warp(uri: str, options: dict[str, str]) -> float:
+    text = options.get("warp", "1")
+    try:
+        warp = float(text)
+    except ValueError:
+        warp = 0.0
+    if not 1 <= warp <= faketime.HIGHEST:
+        raise _wrong(
+            uri, f"warp= with a number from 1 to {faketime.HIGHEST:g}", f"{uri.rpartition('?')[0]}?warp=60"
+        )
+    return warp
+
+
+def _wrong(uri: str, expected: str, example: str) -> TargetError:
+    return TargetError(expected=expected, got=uri, do=f"write for instance {example}")
