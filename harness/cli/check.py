@@ -1,0 +1,185 @@
+"""`check`: the catalogue against a target.
+
+The cases run under pytest, in this process or in workers, with a configuration of our own: no file, variable
+or plugin of the user's pytest has a say in a measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from harness import conformance
+from harness.catalogue import Level
+from harness.cli.output import complain, say_json
+from harness.cli.parser import Usage
+from harness.cli.status import INCONCLUSIVE
+from harness.conformance.plan import Plan
+from harness.pytest_plugin import MEASUREMENT, Measurement, Order, UsageProblem, chosen_plan
+from harness.report import json_report
+from harness.report.allure import AllureMissingError, pytest_arguments
+from harness.report.console import Console
+from harness.report.results import CaseResult, RunHeader
+from harness.report.write import FORMATS, write_reports
+from harness.targets import TargetError, parse
+
+ALLURE = "allure-results"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    order = _order(options)
+    people = sys.stderr if options.json else sys.stdout
+    try:
+        target = parse(order.target)
+        chosen = chosen_plan(order)
+    except (UsageProblem, TargetError) as problem:
+        raise Usage(f"rmq-harness check: {problem}") from None
+    if chosen.unmatched or not chosen.cases:
+        return _nothing(options, chosen)
+    if options.listing:
+        from harness.cli.listing import print_plan
+
+        print_plan(chosen, as_json=options.json)
+        return 0
+    _prepare(options.out)
+    arguments = _arguments(options)
+    try:
+        instance = target.start()
+    except TargetError as error:
+        _answer_json(options, 4, str(error))
+        raise
+    measurement = Measurement(order, chosen, instance)
+    console = Console(people)
+    try:
+        with _own_environment():
+            pytest.main(arguments, plugins=[_Follower(measurement, console)])
+    finally:
+        console.close()
+        instance.stop()
+    return _finish(options, measurement, console)
+
+
+def _order(options: argparse.Namespace) -> Order:
+    return Order(
+        target=options.target,
+        profile=options.profile,
+        select=tuple(options.select),
+        exclude=tuple(options.exclude),
+        level=cast("Level | None", options.level and options.level.upper()),
+        strict=options.strict,
+        deadline=options.deadline,
+        out=str(options.out.resolve()),
+        allure="allure" in options.report,
+        command=options.command_line,
+    )
+
+
+def _nothing(options: argparse.Namespace, chosen: Plan) -> int:
+    """A selection that leaves nothing is said, and is never green."""
+    why = "; ".join(chosen.unmatched) or (
+        f"nothing of what was selected applies under profile {chosen.profile}; "
+        f"`rmq-harness check --list --profile {chosen.profile}` prints what does"
+    )
+    complain(f"rmq-harness check: nothing was measured: {why}")
+    _answer_json(options, INCONCLUSIVE, why)
+    return INCONCLUSIVE
+
+
+def _answer_json(options: argparse.Namespace, status: int, why: str) -> None:
+    """The result object of a run that never began."""
+    if options.json:
+        conclusion = "INCONCLUSIVE" if status == INCONCLUSIVE else "ERROR"
+        answer = {
+            "conclusion": conclusion,
+            "exit_status": status,
+            "why": why,
+            "target": {"uri": options.target},
+        }
+        say_json(answer)
+
+
+def _prepare(out: Path) -> None:
+    try:
+        (out / "traces").mkdir(parents=True, exist_ok=True)
+        for old in (out / "traces").glob("*.trace"):
+            old.unlink()
+    except OSError as error:
+        raise Usage(
+            f"rmq-harness check: --out {out}: {error.strerror}; expected a directory to write to"
+        ) from None
+
+
+class _Follower:
+    """Hands the measurement to the plugin, and its events to the console."""
+
+    def __init__(self, measurement: Measurement, console: Console) -> None:
+        self._measurement = measurement
+        self._console = console
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[MEASUREMENT] = self._measurement
+
+    def pytest_rmq_start(self, header: RunHeader) -> None:
+        self._console.start(header)
+
+    def pytest_rmq_case(self, result: CaseResult) -> None:
+        self._console.case(result)
+
+
+def _arguments(options: argparse.Namespace) -> list[str]:
+    """What pytest is called with."""
+    home = Path(conformance.__file__).parent
+    arguments = [
+        str(home),
+        "-c",
+        str(home / "pytest.ini"),
+        "--rootdir",
+        str(home),
+        "-p",
+        "harness.pytest_plugin",
+    ]
+    arguments += ["-p", "no:terminal", "-p", "no:cacheprovider", "--capture=no", "--assert=plain"]
+    if options.workers > 1:
+        arguments += ["-p", "xdist.plugin", "-n", str(options.workers), "--dist", "loadgroup"]
+    if "allure" in options.report:
+        try:
+            arguments += ["-p", "allure_pytest.plugin", *pytest_arguments((options.out / ALLURE).resolve())]
+        except AllureMissingError as problem:
+            raise Usage(f"rmq-harness check: {problem}") from None
+    return arguments
+
+
+@contextlib.contextmanager
+def _own_environment() -> Iterator[None]:
+    """No variable of the user's configures the pytest that measures, here or in a worker."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
+    for name in kept:
+        del os.environ[name]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.update(kept)
+
+
+def _finish(options: argparse.Namespace, measurement: Measurement, console: Console) -> int:
+    run = measurement.run
+    if run is None or run.end is None:
+        raise RuntimeError("pytest ended before the run did")
+    paths = write_reports(run, [name for name in options.report if name in FORMATS], options.out)
+    if "allure" in options.report:
+        paths.append(options.out / ALLURE)
+    console.finish(run.end, [str(path) for path in paths])
+    if options.json:
+        sys.stdout.write(json_report.render(run))
+    return run.end.exit_status

@@ -1,0 +1,97 @@
+"""`explain`: one statement, case or mutant, with everything that belongs to it."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import Any
+
+from harness.catalogue import Statement, catalogue, nearest
+from harness.cli.output import say, say_json
+from harness.cli.parser import Usage
+from harness.conformance.loading import LoadedCase, cases
+from reference_impl.mutants import MUTANTS
+
+WIDTH = 110
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    loaded = cases()
+    answer = _explain(options.id, loaded)
+    if options.json:
+        say_json(answer)
+    else:
+        _print(answer)
+    return 0
+
+
+def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
+    statement = catalogue().statement(name)
+    if statement is not None:
+        return _statement(statement, [one for one in loaded if name in one.case.statements])
+    for one in loaded:
+        if one.name == name:
+            return _case(one)
+    if name in MUTANTS:
+        found = MUTANTS[name]
+        return {
+            "mutant": name,
+            "text": found.description,
+            "profiles": list(found.profiles),
+            "killed by": [one.name for one in loaded if name in one.case.kills],
+        }
+    known = [*(one.id for one in catalogue().statements), *(one.name for one in loaded), *MUTANTS]
+    close = nearest(name, known)
+    hint = f"did you mean {' or '.join(close)}?" if close else "`rmq-harness check --list` prints the cases"
+    raise Usage(f"rmq-harness explain: no statement, case or mutant is called {name!r}; {hint}")
+
+
+def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "statement": statement.id,
+        "level": statement.level,
+        "profiles": list(statement.profiles),
+        "text": statement.text,
+        "stimulus": statement.stimulus,
+        "observable": statement.observable,
+        "source": [f"{source}: {source.path}" for source in statement.source],
+        "observed": [f"Apache {version}" for version in statement.observed],
+        "issues": list(statement.issues),
+        "tags": list(statement.tags),
+        "notes": statement.notes,
+        "untestable": statement.untestable,
+        "cases": [f"{one.name}: {one.case.title}" for one in proving],
+        "mutants": sorted({name for one in proving for name in one.case.kills}),
+    }
+    return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _case(one: LoadedCase) -> dict[str, Any]:
+    return {
+        "case": one.name,
+        "text": one.case.title,
+        "proves": list(one.case.statements),
+        "kills": list(one.case.kills),
+        "advances time": one.case.clock,
+        "own server": one.case.own_server,
+        "function": one.case.where,
+    }
+
+
+def _print(answer: dict[str, Any]) -> None:
+    for key, value in answer.items():
+        lines = value if isinstance(value, list) else [value]
+        label = key
+        for line in lines:
+            text = {True: "yes", False: "no"}.get(line, str(line)) if isinstance(line, bool) else str(line)
+            wrapped = textwrap.wrap(
+                text,
+                WIDTH,
+                initial_indent=f"{label:<15}",
+                subsequent_indent=" " * 15,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            say("\n".join(wrapped))
+            label = ""

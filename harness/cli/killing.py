@@ -1,0 +1,170 @@
+"""Cases against mutants: which case notices which fault.
+
+Rules of this module:
+
+* A case kills a mutant when one of its expectations is not met. A case that is blocked, unsupported or in
+  error has noticed nothing.
+* Everything runs in virtual time and in processes of its own, so that a mutant cannot harm the one that
+  counts.
+* `judge_matrix` is pure: from what happened to what is wrong.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+import msgspec
+
+from harness.catalogue import catalogue
+from harness.conformance.loading import LoadedCase, cases
+from harness.conformance.running import Runner, Setting
+from harness.report.results import Verdict
+from harness.targets import parse
+from reference_impl.mutants import MUTANTS
+
+KILLED = frozenset({Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED})
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Some cases against one server: a mutant, or the sound reference (no mutant)."""
+
+    profile: str
+    mutant: str
+    cases: tuple[str, ...]
+
+    @property
+    def target(self) -> str:
+        return f"builtin:{self.profile}" + (f"?mutant={self.mutant}" if self.mutant else "")
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What became of each case of a task; for one that is not met or not sound, one line of why."""
+
+    task: Task
+    verdicts: dict[str, Verdict]
+    why: dict[str, str]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something that the self-test must not show."""
+
+    kind: str
+    what: str
+    do: str
+
+
+def run_tasks(tasks: Sequence[Task], workers: int, done: Callable[[Seen], None]) -> list[Seen]:
+    """Runs the tasks in worker processes; `done` is called as each of them ends."""
+    if workers == 1 or len(tasks) == 1:
+        return [_told(run_task(task), done) for task in tasks]
+    seen: list[Seen] = []
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = [pool.submit(run_task, task) for task in tasks]
+        try:
+            for future in as_completed(futures):
+                seen.append(_told(future.result(), done))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    order = {task: number for number, task in enumerate(tasks)}
+    return sorted(seen, key=lambda one: order[one.task])
+
+
+def _told(seen: Seen, done: Callable[[Seen], None]) -> Seen:
+    done(seen)
+    return seen
+
+
+def run_task(task: Task) -> Seen:
+    """Runs one task in this process."""
+    target = parse(task.target)
+    instance = target.start()
+    setting = Setting(catalogue(), task.profile, task.target, strict=True)
+    runner = Runner(setting, instance, target.start)
+    by_name = {one.name: one for one in cases()}
+    verdicts: dict[str, Verdict] = {}
+    why: dict[str, str] = {}
+    for name in task.cases:
+        result = runner.run(by_name[name])
+        verdicts[name] = result.verdict
+        if result.verdict is not Verdict.PASS:
+            why[name] = result.failure.actual if result.failure else result.reason
+    instance.stop()
+    return Seen(task, verdicts, why)
+
+
+def declared(loaded: Iterable[LoadedCase], profile: str, mutant: str) -> tuple[str, ...]:
+    """The cases that say they kill the mutant and apply under the profile."""
+    return tuple(
+        one.name for one in loaded if mutant in one.case.kills and one.statements(catalogue(), profile)
+    )
+
+
+def judge_matrix(
+    seen: Sequence[Seen], loaded: Sequence[LoadedCase], profiles: Sequence[str]
+) -> list[Problem]:
+    """Everything that is wrong: an unsound reference, a surviving mutant, a case or a declaration in vain."""
+    kills = {
+        (one.task.profile, one.task.mutant, name)
+        for one in seen
+        for name, verdict in one.verdicts.items()
+        if verdict in KILLED
+    }
+    return [
+        *_unsound(seen),
+        *_survivors(seen, kills),
+        *_in_vain(loaded, profiles, {one.task.mutant for one in seen}, kills),
+    ]
+
+
+def _unsound(seen: Iterable[Seen]) -> Iterator[Problem]:
+    for one in seen:
+        for name, verdict in one.verdicts.items():
+            if not one.task.mutant and verdict is not Verdict.PASS:
+                yield Problem(
+                    "reference",
+                    f"{name} comes to {verdict} on the sound reference {one.task.profile}: {one.why[name]}",
+                    "mend the reference or the case",
+                )
+            elif one.task.mutant and verdict is Verdict.ERROR:
+                yield Problem(
+                    "error",
+                    f"{name} ends in an error against {one.task.target}: {one.why[name]}",
+                    "a case must judge whatever a server answers: mend it",
+                )
+
+
+def _survivors(seen: Iterable[Seen], kills: set[tuple[str, str, str]]) -> Iterator[Problem]:
+    killed = {(profile, mutant) for profile, mutant, _ in kills}
+    for one in seen:
+        if one.task.mutant and (one.task.profile, one.task.mutant) not in killed:
+            description = MUTANTS[one.task.mutant].description
+            yield Problem(
+                "survivor",
+                f"{one.task.mutant} survives under {one.task.profile}: {description}",
+                "write a case that notices, or take the profile from the mutant",
+            )
+
+
+def _in_vain(
+    loaded: Iterable[LoadedCase], profiles: Sequence[str], mutants: set[str], kills: set[tuple[str, str, str]]
+) -> Iterator[Problem]:
+    for one in loaded:
+        applying = [profile for profile in profiles if one.statements(catalogue(), profile)]
+        tried = [
+            name
+            for name in one.case.kills
+            if name in mutants and any(profile in MUTANTS[name].profiles for profile in applying)
+        ]
+        vain = [name for name in tried if not any((profile, name, one.name) in kills for profile in applying)]
+        for name in vain:
+            yield Problem(
+                "declaration",
+                f"{one.name} says that it kills {name}, and does not",
+                f"mend the case, or drop the name: {one.case.where}",
+            )
+        if applying and len(vain) == len(tried):
+            do = f"mend it, or write a mutant: {one.case.where}"
+            yield Problem("case", f"{one.name} kills nothing", do)

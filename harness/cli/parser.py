@@ -1,0 +1,272 @@
+"""What can be typed. Every mistake ends in `Usage`, which says what was expected and what was nearest."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+AGAIN = ("console", "html", "json", "junit")  # reports that can be made from a record
+REPORTS = (*AGAIN, "allure")
+LEVELS = ("must", "should", "may")
+TARGETS = "builtin:[4.9|5.3]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]"
+
+
+class Usage(Exception):  # noqa: N818 - said to people, not raised as a fault
+    """A mistake on the command line. The text is complete."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports mistakes by `Usage`, with hints. Abbreviations are refused: a new option would break them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs["allow_abbrev"] = False
+        super().__init__(**kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        raise Usage(f"{self.prog}: {message}\n\n{self.format_usage()}\n{self.prog} --help says more.")
+
+    def unknown(self, words: Sequence[str]) -> NoReturn:
+        """Refuses words that no option and no argument took."""
+        options = [name for name in self._option_string_actions if name.startswith("--")]
+        parts = []
+        for word in words:
+            kind = "option" if word.startswith("-") else "argument"
+            parts.append(f"unknown {kind} {word}{meant(word.split('=')[0], options)}")
+        self.error("; ".join(parts))
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """`, did you mean --profile?`, or nothing."""
+    close = get_close_matches(word, list(known), n=2, cutoff=0.6)
+    return f", did you mean {' or '.join(close)}?" if close else ""
+
+
+def listed(known: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
+    """A converter of `a,b,c` that knows each word."""
+
+    def convert(text: str) -> tuple[str, ...]:
+        words = tuple(word.strip() for word in text.split(",") if word.strip())
+        for word in words:
+            if word not in known:
+                raise argparse.ArgumentTypeError(
+                    f"unknown {what} {word!r}{meant(word, known)}; expected some of {','.join(known)}"
+                )
+        if not words:
+            raise argparse.ArgumentTypeError(f"expected some of {','.join(known)}")
+        return words
+
+    return convert
+
+
+def _words(text: str) -> tuple[str, ...]:
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    if not words:
+        # An unset variable of a script must not select everything.
+        raise argparse.ArgumentTypeError("expected an id, a prefix, a chapter, a glob or tag:…, got nothing")
+    return words
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"expected seconds, such as 30, got {text!r}")
+    return value
+
+
+def _workers(text: str) -> int:
+    import os
+
+    if text == "auto":
+        return os.cpu_count() or 1
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 256:
+        raise argparse.ArgumentTypeError(f"expected a number of processes from 1 on, or auto, got {text!r}")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 (any free one) to 65535, got {text!r}")
+    return int(text)
+
+
+class _Command:
+    """Adds one command; its module is imported when it is used."""
+
+    def __init__(self, commands: Any, name: str, summary: str, description: str = "") -> None:
+        self.parser: _Parser = commands.add_parser(
+            name, help=summary, description=description or f"{summary[0].upper()}{summary[1:]}."
+        )
+        self.parser.set_defaults(run=self._run(name), parser=self.parser)
+
+    @staticmethod
+    def _run(name: str) -> Callable[[argparse.Namespace], int]:
+        def run(options: argparse.Namespace) -> int:
+            module = importlib.import_module(f"harness.cli.{name}")
+            status: int = module.run(options)
+            return status
+
+        return run
+
+    def json(self) -> None:
+        self.parser.add_argument(
+            "--json", action="store_true", help="print one result object on standard output"
+        )
+
+    def selection(self) -> None:
+        self.parser.add_argument(
+            "--profile", metavar="P", default="", help="which statements apply: 4.9 or 5.3"
+        )
+        for option, words in (("--select", "only these"), ("--exclude", "not these")):
+            self.parser.add_argument(
+                option,
+                metavar="ID",
+                type=_words,
+                action="extend",
+                default=[],
+                help=f"{words}: ids, prefixes, chapters, globs, tag:… or cases (repeat it, or use commas)",
+            )
+        self.parser.add_argument(
+            "--level", choices=LEVELS, help="only statements of this level and stricter ones"
+        )
+
+
+def build_parser() -> _Parser:
+    """The parser of everything."""
+    from harness.version import version
+
+    parser = _Strict(
+        prog="rmq-harness",
+        description="A conformance and test harness for Apache RocketMQ's remoting protocol.",
+        epilog="exit status: 0 conformant, 1 not conformant, 2 inconclusive, 3 usage, "
+        "4 target or harness failed, 130 interrupted",
+    )
+    parser.add_argument("--version", action="version", version=f"rmq-harness {version()}")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True, parser_class=_Parser
+    )
+    _add_check(_Command(commands, "check", "judge a target by the catalogue"))
+    _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
+    _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
+    _add_serve(_Command(commands, "serve", "run the reference as a server"))
+    _add_report(_Command(commands, "report", "write the reports of a recorded run again"))
+    _add_decode(_Command(commands, "decode", "take frames apart, byte by byte"))
+    _add_docs(_Command(commands, "docs", "render the catalogue to specs/rendered"))
+    return parser
+
+
+class _Strict(_Parser):
+    """The whole: refuses what is left over in the words of the command that did not take it."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        options, rest = self.parse_known_args(args, namespace)
+        if rest:
+            getattr(options, "parser", self).unknown(rest)
+        return options
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            names = list(action.choices)
+            hint = meant(str(value), names)
+            self.error(f"unknown command {value!r}{hint}; expected {', '.join(names)}")
+
+
+def _add_check(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument(
+        "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
+    )
+    command.selection()
+    parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails the run")
+    parser.add_argument(
+        "--report",
+        type=listed(REPORTS, "report"),
+        default=(),
+        metavar="LIST",
+        help=f"reports to write to --out besides the record: {','.join(REPORTS[1:])}",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="DIR", help="where everything goes (out)"
+    )
+    parser.add_argument(
+        "-n", type=_workers, default=1, metavar="N", dest="workers", help="processes, or auto"
+    )
+    parser.add_argument(
+        "--deadline", type=_seconds, default=30.0, metavar="S", help="real seconds for a case (30)"
+    )
+    parser.add_argument(
+        "--list", action="store_true", dest="listing", help="print the cases instead of running them"
+    )
+    command.json()
+
+
+def _add_selftest(command: _Command) -> None:
+    parser = command.parser
+    command.selection()
+    parser.add_argument(
+        "--mutant", action="append", default=[], metavar="NAME", help="only this one (repeat it)"
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="every case against every mutant, not only where the case says that it kills the mutant",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="DIR", help="where the matrix goes (out)"
+    )
+    parser.add_argument(
+        "-n", type=_workers, default=2, metavar="N", dest="workers", help="processes (2), or auto"
+    )
+    command.json()
+
+
+def _add_explain(command: _Command) -> None:
+    command.parser.add_argument("id", metavar="ID", help="a statement, a case or a mutant")
+    command.json()
+
+
+def _add_serve(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument("server", choices=("nameserver",), help="what to serve")
+    parser.add_argument(
+        "--profile", metavar="P", default="5.3", choices=("4.9", "5.3"), help="4.9 or 5.3 (5.3)"
+    )
+    parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
+    parser.add_argument(
+        "--port", type=_port, metavar="N", help="port to listen on, 0 for any free one (9876)"
+    )
+    parser.add_argument(
+        "-c", "--config", type=Path, metavar="FILE", help="a .properties file with Apache's names"
+    )
+    parser.add_argument("--kv-file", type=Path, metavar="FILE", help="where the KV configuration is kept")
+    parser.add_argument("-p", "--print-config", action="store_true", help="print the settings and end")
+
+
+def _add_report(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument("run_dir", type=Path, metavar="RUN_DIR", help="the --out directory of a run")
+    parser.add_argument(
+        "--format",
+        type=listed(AGAIN, "report"),
+        default=("console",),
+        metavar="LIST",
+        help=f"some of {','.join(AGAIN)} (console); files are written to RUN_DIR",
+    )
+    command.json()
+
+
+def _add_decode(command: _Command) -> None:
+    command.parser.add_argument(
+        "frames", metavar="HEX|FILE", help="hexadecimal digits, a file with frames (raw or hexadecimal), or -"
+    )
+    command.json()
+
+
+def _add_docs(command: _Command) -> None:
+    command.parser.add_argument("--check", action="store_true", help="only say whether they are up to date")

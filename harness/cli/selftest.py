@@ -1,0 +1,212 @@
+"""`selftest`: the harness judged by servers that are wrong on purpose."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from harness.catalogue import LEVELS, Level, catalogue, nearest
+from harness.cli.killing import KILLED, Problem, Seen, Task, declared, judge_matrix, run_tasks
+from harness.cli.output import complain, say_json
+from harness.cli.parser import Usage
+from harness.cli.status import FAILED, INCONCLUSIVE, OK
+from harness.conformance.loading import LoadedCase
+from harness.conformance.plan import Choice, plan
+from harness.pytest_plugin import loaded_cases
+from harness.session import RunningClock
+from reference_impl.mutants import MUTANTS
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    stopwatch = RunningClock()
+    loaded = loaded_cases(unfinished=bool(options.select))
+    profiles = _profiles(options.profile)
+    chosen = {profile: _chosen(loaded, profile, options) for profile in profiles}
+    mutants = _mutants(options, [one for some in chosen.values() for one in some])
+    tasks = _tasks(chosen, mutants, full=options.full)
+    if not any(task.mutant for task in tasks):
+        complain("rmq-harness selftest: nothing was measured: no case and mutant of that choice meet")
+        return INCONCLUSIVE
+    people = sys.stderr if options.json else sys.stdout
+    seen = _run(tasks, options.workers, people)
+    seen += _second_look(seen, chosen, options.workers, people)
+    judged = list({one.name: one for some in chosen.values() for one in some}.values())
+    problems = judge_matrix(seen, judged, profiles)
+    answer = _answer(seen, problems, judged, stopwatch.waiting())
+    paths = _write(options.out, answer, seen, judged)
+    _print(Console(file=people, highlight=False, markup=False, soft_wrap=True), answer, problems, paths)
+    if options.json:
+        say_json(answer)
+    return FAILED if problems else OK
+
+
+def _profiles(wanted: str) -> list[str]:
+    known = [profile.name for profile in catalogue().profiles]
+    if wanted and wanted not in known:
+        raise Usage(
+            f"rmq-harness selftest: --profile {wanted}: no such profile; there are {', '.join(known)}"
+        )
+    return [wanted] if wanted else known
+
+
+def _mutants(options: argparse.Namespace, chosen: Sequence[LoadedCase]) -> list[str]:
+    """The mutants that were named; else all, or where cases were selected those that they say they kill."""
+    wanted: list[str] = options.mutant
+    for name in wanted:
+        if name not in MUTANTS:
+            close = nearest(name, MUTANTS)
+            hint = (
+                f"did you mean {' or '.join(close)}?" if close else "`rmq-harness explain` knows their names"
+            )
+            raise Usage(f"rmq-harness selftest: --mutant {name}: no such mutant; {hint}")
+    if not wanted and (options.select or options.exclude or options.level) and not options.full:
+        wanted = [name for one in chosen for name in one.case.kills]
+    return [name for name in MUTANTS if not wanted or name in wanted]
+
+
+def _chosen(
+    loaded: Sequence[LoadedCase], profile: str, options: argparse.Namespace
+) -> tuple[LoadedCase, ...]:
+    level: Level | None = next((one for one in LEVELS if one.lower() == options.level), None)
+    choice = Choice(tuple(options.select), tuple(options.exclude), level)
+    chosen = plan(catalogue(), loaded, profile, choice)
+    if chosen.unmatched:
+        raise Usage(f"rmq-harness selftest: {'; '.join(chosen.unmatched)}")
+    return chosen.cases
+
+
+def _tasks(chosen: dict[str, tuple[LoadedCase, ...]], mutants: Sequence[str], *, full: bool) -> list[Task]:
+    """The sound reference against every case; each mutant against those that declare it, or against all."""
+    tasks: list[Task] = []
+    for profile, some in chosen.items():
+        names = tuple(one.name for one in some)
+        tasks.append(Task(profile, "", names))
+        for name in mutants:
+            if profile in MUTANTS[name].profiles:
+                tried = names if full else declared(some, profile, name)
+                tasks.append(Task(profile, name, tried))
+    return tasks
+
+
+def _second_look(
+    seen: Sequence[Seen], chosen: dict[str, tuple[LoadedCase, ...]], workers: int, people: TextIO
+) -> list[Seen]:
+    """Every case against the mutants that no case killed which declares it: another one may have."""
+    tasks: list[Task] = []
+    for one in seen:
+        if one.task.mutant and not KILLED.intersection(one.verdicts.values()):
+            others = tuple(case.name for case in chosen[one.task.profile] if case.name not in one.verdicts)
+            if others:
+                tasks.append(Task(one.task.profile, one.task.mutant, others))
+    return _run(tasks, workers, people) if tasks else []
+
+
+def _run(tasks: Sequence[Task], workers: int, people: TextIO) -> list[Seen]:
+    console = Console(file=people)
+    columns = (TextColumn("mutants"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f}"))
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not people.isatty()
+    ) as progress:
+        bar = progress.add_task("", total=len(tasks))
+        return run_tasks(tasks, workers, lambda _: progress.advance(bar))
+
+
+def _answer(
+    seen: Sequence[Seen], problems: Sequence[Problem], judged: Sequence[LoadedCase], seconds: float
+) -> dict[str, Any]:
+    killers = _killers(seen)
+    tried = {(one.task.mutant, one.task.profile) for one in seen if one.task.mutant}
+    killed = {key for key in tried if killers.get(key)}
+    return {
+        "conclusion": "EVERY MUTANT KILLED" if not problems else "SELF-TEST FAILED",
+        "exit_status": FAILED if problems else OK,
+        "seconds": round(seconds, 1),
+        "profiles": sorted({profile for _, profile in tried}),
+        "cases": len(judged),
+        "mutants": {
+            "total": len({name for name, _ in tried}),
+            "tried": len(tried),
+            "killed": len(killed),
+        },
+        "problems": [msgspec.to_builtins(problem) for problem in problems],
+        "matrix": [
+            {"mutant": name, "profile": profile, "killed_by": killers.get((name, profile), [])}
+            for name, profile in sorted(tried)
+        ],
+    }
+
+
+def _killers(seen: Sequence[Seen]) -> dict[tuple[str, str], list[str]]:
+    killers: dict[tuple[str, str], list[str]] = {}
+    for one in seen:
+        if one.task.mutant:
+            found = [name for name, verdict in one.verdicts.items() if verdict in KILLED]
+            killers.setdefault((one.task.mutant, one.task.profile), []).extend(found)
+    return killers
+
+
+def _write(
+    out: Path, answer: dict[str, Any], seen: Sequence[Seen], judged: Sequence[LoadedCase]
+) -> list[str]:
+    table, text = out / "selftest.json", out / "selftest.txt"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        table.write_bytes(msgspec.json.format(msgspec.json.encode(answer), indent=2) + b"\n")
+        text.write_text(_matrix(seen, judged), encoding="utf-8")
+    except OSError as error:
+        raise Usage(
+            f"rmq-harness selftest: --out {out}: {error.strerror}; expected a place to write to"
+        ) from None
+    return [str(text), str(table)]
+
+
+def _matrix(seen: Sequence[Seen], judged: Sequence[LoadedCase]) -> str:
+    """For people: each mutant with its killers; `*` marks a case that declares the kill."""
+    killers = _killers(seen)
+    lines = ["Each mutant, by chapter, with the cases that kill it; * marks those that say so.", ""]
+    chapter = ""
+    for mutant in MUTANTS.values():
+        found = {profile: names for (name, profile), names in killers.items() if name == mutant.name}
+        if not found:
+            continue
+        if mutant.chapter != chapter:
+            chapter = mutant.chapter
+            lines += [chapter, "=" * len(chapter), ""]
+        lines.append(f"{mutant.name}: {mutant.description}")
+        saying = {one.name for one in judged if mutant.name in one.case.kills}
+        for profile, names in found.items():
+            shown = [f"{name}*" if name in saying else name for name in sorted(names)]
+            lines.append(f"  {profile}  {', '.join(shown) or 'SURVIVES'}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _print(
+    console: Console, answer: dict[str, Any], problems: Sequence[Problem], paths: Sequence[str]
+) -> None:
+    by_chapter: dict[str, Counter[str]] = {}
+    for row in answer["matrix"]:
+        counts = by_chapter.setdefault(MUTANTS[row["mutant"]].chapter, Counter())
+        counts["tried"] += 1
+        counts["killed"] += bool(row["killed_by"])
+    for chapter in catalogue().chapters:
+        counts = by_chapter.pop(chapter.replace("-", "_"), Counter())
+        if counts:
+            console.print(f"{chapter:<20}{counts['killed']:>4} of {counts['tried']:>4} killed")
+    for problem in problems:
+        console.print(f"\n✘ {problem.kind}: {problem.what}\n  do: {problem.do}")
+    mutants = answer["mutants"]
+    console.print(
+        f"\n{mutants['killed']} of {mutants['tried']} killed ({mutants['total']} mutants under profiles "
+        f"{', '.join(answer['profiles'])}), {answer['cases']} cases, {len(problems)} problems, "
+        f"{answer['seconds']} s\n{answer['conclusion']}, exit {answer['exit_status']} · {' · '.join(paths)}"
+    )

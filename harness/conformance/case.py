@@ -1,0 +1,113 @@
+"""`@case`: what makes a pytest function a conformance case, and the checks that each case must stand.
+
+Rules of this module:
+
+* A case names at least one statement and at least one mutant, and has a docstring; else it does not load.
+* Only what can be known from the function itself is checked here. Whether the statements and mutants exist is
+  asked of the catalogue and of the mutant registry by `harness.conformance.loading`, which lists all problems
+  at once.
+* Every error says file:line, what was expected and what to do.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from harness.catalogue import CatalogueError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+ATTRIBUTE = "__rmq_case__"
+_STATEMENT_ID = re.compile(r"(ns|wire|broker)(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What `@case` says about a function."""
+
+    statements: tuple[str, ...]
+    kills: tuple[str, ...]
+    clock: bool
+    own_server: bool
+    name: str
+    title: str
+    where: str  # file:line
+
+
+def case(
+    *statements: str, kills: Iterable[str], clock: bool = False, own_server: bool = False
+) -> Callable[[Function], Function]:
+    """Declare a case: the statements that it proves and the mutants that it must kill.
+
+    `clock`: the case advances protocol time. `own_server`: it gets a fresh instance of the target for itself
+    (one that it may restart); it is `unsupported` where the target cannot start one.
+
+    Raises:
+        CatalogueError: no statement, a malformed id, no mutant, no docstring, or an argument list without
+        `ns`.
+    """
+    killed = (kills,) if isinstance(kills, str) else tuple(kills)
+
+    def declare(function: Function) -> Function:
+        where = f"{inspect.getsourcefile(function) or '?'}:{function.__code__.co_firstlineno}"
+        title = (inspect.getdoc(function) or "").strip().split("\n", 1)[0].strip()
+        name = function.__name__
+        _check(where, name, title, statements, killed, list(inspect.signature(function).parameters))
+        declared = Case(statements, killed, clock, own_server, name, title, where)
+        setattr(function, ATTRIBUTE, declared)
+        return function
+
+    return declare
+
+
+def case_of(function: object) -> Case | None:
+    """The declaration of a case, or None for a function that is none."""
+    declared = getattr(function, ATTRIBUTE, None)
+    return declared if isinstance(declared, Case) else None
+
+
+def _check(
+    where: str,
+    name: str,
+    title: str,
+    statements: tuple[str, ...],
+    kills: tuple[str, ...],
+    parameters: list[str],
+) -> None:
+    if not statements:
+        raise CatalogueError(
+            where, f"case {name} names no statement", 'give the id that it proves: @case("ns.…", kills=[…])'
+        )
+    for statement in statements:
+        if not isinstance(statement, str) or not _STATEMENT_ID.fullmatch(statement):
+            raise CatalogueError(
+                where,
+                f"case {name} names {statement!r}, which is no statement id",
+                "an id is ns.<chapter>.<slug> or wire.<chapter>.<slug>, in lower case with dashes",
+            )
+    if len(set(statements)) != len(statements):
+        raise CatalogueError(where, f"case {name} names a statement twice", "name each statement once")
+    if not kills:
+        raise CatalogueError(
+            where,
+            f"case {name} kills no mutant",
+            "name in kills=[…] a mutant of the reference that it must find; if there is none, write one",
+        )
+    if len(set(kills)) != len(kills):
+        raise CatalogueError(where, f"case {name} names a mutant twice in kills", "name each mutant once")
+    if not title:
+        raise CatalogueError(
+            where,
+            f"case {name} has no docstring",
+            "say in one sentence what holds; reports show it as the title",
+        )
+    if parameters != ["ns"]:
+        raise CatalogueError(
+            where,
+            f"case {name} takes ({', '.join(parameters)})",
+            "a case takes exactly one argument, ns: the session with the target",
+        )

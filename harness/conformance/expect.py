@@ -1,0 +1,289 @@
+"""The closed vocabulary of expectations: `Reply`, `AnyOf`, `Silence`, `Closed`, `Unchanged`.
+
+Rules of this module:
+
+* An expectation is mandatory: an exchange that is never judged is an error of the case.
+* `check` is a pure function of the outcome and of the view's value: no socket, no clock, no guess about what
+  was meant.
+* Each expectation renders itself in one line, and says of an outcome that misses it what came instead.
+* A reply is always a frame whose response bit is set. A value that cannot be read misses every reply.
+* A target that answers nothing at all (`Stalled`) meets nothing, so a dead server is never taken for a silent
+  one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from harness.conformance.matchers import ANYTHING, Path, at, difference, show
+from harness.session.errors import Unmet
+from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
+from harness.wire import FLAG_RESPONSE, Command, ResponseCode, dissect
+
+if TYPE_CHECKING:
+    from harness.session.exchange import Exchange
+
+__all__ = ["AnyOf", "Closed", "Met", "Missed", "Reply", "Silence", "Unchanged", "code_name"]
+
+_PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "header", "body")
+
+
+class Met(msgspec.Struct, frozen=True):
+    """It is what was expected.
+
+    `deviates` names a tolerated alternative: allowed, but not what Apache does.
+    """
+
+    deviates: str | None = None
+
+
+class Missed(msgspec.Struct, frozen=True):
+    """It is not what was expected. `actual` and `reason` are for people.
+
+    `field` names the field of the frame that decided it, as `harness.wire.dissect` does; where the value of
+    the view did, it is None and `path` leads to the first difference in it.
+    """
+
+    actual: str
+    reason: str = ""
+    field: str | None = None
+    path: Path = ()
+
+
+Check: TypeAlias = Met | Missed
+
+
+class _Expectation:
+    """What is common to all: from a check to `Unmet`, as `harness.session.Expectation` asks for it."""
+
+    silence_is_an_answer: bool = False
+
+    def check(self, outcome: Outcome, value: object) -> Check:
+        """Whether the outcome, and the value of the exchange's view, are what is expected."""
+        raise NotImplementedError
+
+    def alternatives(self) -> tuple[str, ...]:
+        """What would meet it, one line each."""
+        return (str(self),)
+
+    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None:
+        """None where it is met, else the tolerated alternative that is; raises `Unmet`."""
+        checked = self.check(outcome, value)
+        if isinstance(checked, Met):
+            return checked.deviates
+        raise Unmet(
+            expected=self.alternatives(),
+            actual=checked.actual,
+            reason=checked.reason,
+            exchange=exchange,
+            outcome=outcome,
+            decisive=_decisive(outcome, checked, exchange),
+        )
+
+
+class Reply(_Expectation):
+    """A response with this code, whose value and parts are as the patterns say.
+
+    `value` is compared with the exchange's view (`.queues`, `.addresses`, …). `ext` and `remark` take ABSENT
+    for "not there"; `header` is the header's bytes as text, for what no other part says. `code` may be a
+    tuple of codes where the catalogue allows several.
+    """
+
+    def __init__(
+        self,
+        code: int | tuple[int, ...],
+        value: object = ANYTHING,
+        *,
+        remark: object = ANYTHING,
+        ext: object = ANYTHING,
+        flag: object = ANYTHING,
+        version: object = ANYTHING,
+        language: object = ANYTHING,
+        serialization: object = ANYTHING,
+        header: object = ANYTHING,
+        body: object = ANYTHING,
+    ) -> None:
+        self._codes = code if isinstance(code, tuple) else (code,)
+        if not self._codes or not all(isinstance(one, int) for one in self._codes):
+            raise TypeError(f"Reply({code!r}): the code is a number, such as SUCCESS, or a tuple of them")
+        self._value = value
+        given = (remark, ext, flag, version, language, serialization, header, body)
+        self._parts = {
+            name: pattern for name, pattern in zip(_PARTS, given, strict=True) if pattern is not ANYTHING
+        }
+
+    def check(self, outcome: Outcome, value: object) -> Check:
+        if not isinstance(outcome, Replied):
+            return Missed(str(outcome))
+        command = outcome.command
+        if not command.flag & FLAG_RESPONSE:
+            return Missed(
+                f"a frame that is no response: {_summary(command)}", f"flag is {command.flag}", "flag"
+            )
+        if command.code not in self._codes:
+            return Missed(f"reply {_summary(command)}", field="code")
+        for name, pattern in self._parts.items():
+            actual = _part(outcome, name)
+            path = difference(pattern, actual)
+            if path is not None:
+                actual_line = f"reply {code_name(command.code)}, {name} {show(actual)}"
+                return Missed(actual_line, _differs(path), _field(name, path))
+        if isinstance(value, Unreadable):
+            return Missed(f"reply {code_name(command.code)}, {value}")
+        path = difference(self._value, value)
+        if path is not None:
+            return Missed(f"reply {code_name(command.code)}, {show(value)}", _differs(path), path=path)
+        return Met()
+
+    def __str__(self) -> str:
+        parts = [" or ".join(code_name(code) for code in self._codes)]
+        parts += [f"{name} {show(pattern)}" for name, pattern in self._parts.items()]
+        if self._value is not ANYTHING:
+            parts.append(show(self._value))
+        return "reply " + ", ".join(parts)
+
+
+class AnyOf(_Expectation):
+    """One of several outcomes; the first that is met counts.
+
+    Those in `deviates` are tolerated: within the catalogue, not what Apache does. They grade the case
+    `deviates`.
+    """
+
+    def __init__(self, *alternatives: _Expectation, deviates: Iterable[_Expectation] = ()) -> None:
+        self._plain = alternatives
+        self._tolerated = tuple(deviates)
+        if not alternatives or len(alternatives) + len(self._tolerated) < 2:
+            raise ValueError("AnyOf takes at least two alternatives, one of them not in deviates=")
+        self.silence_is_an_answer = any(one.silence_is_an_answer for one in (*alternatives, *self._tolerated))
+
+    def check(self, outcome: Outcome, value: object) -> Check:
+        misses: list[Missed] = []
+        for one in self._plain:
+            checked = one.check(outcome, value)
+            if isinstance(checked, Met):
+                return checked
+            misses.append(checked)
+        for one in self._tolerated:
+            if isinstance(one.check(outcome, value), Met):
+                return Met(str(one))
+        return max(misses, key=_progress)
+
+    def alternatives(self) -> tuple[str, ...]:
+        return tuple(line for one in (*self._plain, *self._tolerated) for line in one.alternatives())
+
+    def __str__(self) -> str:
+        return " or ".join(self.alternatives())
+
+
+def _progress(missed: Missed) -> tuple[bool, bool, bool]:
+    """How far an alternative got: to have seen a wrong value explains more than to have seen a wrong code."""
+    return bool(missed.reason), missed.field not in (None, "code"), missed.field is not None
+
+
+class Silence(_Expectation):
+    """No frame answers, and the connection stays open and serves."""
+
+    silence_is_an_answer = True
+
+    def check(self, outcome: Outcome, value: object) -> Check:
+        return Met() if isinstance(outcome, Silent) else Missed(_told(outcome))
+
+    def __str__(self) -> str:
+        return "no reply, while the connection goes on to serve"
+
+
+class Closed(_Expectation):
+    """The target closes the connection without an answer, by FIN or by reset."""
+
+    def check(self, outcome: Outcome, value: object) -> Check:
+        if isinstance(outcome, ClosedBy) and outcome.by == "target":
+            return Met()
+        return Missed(_told(outcome))
+
+    def __str__(self) -> str:
+        return "the target closes the connection, without a reply"
+
+
+class Unchanged(_Expectation):
+    """The same code and the same value as an earlier answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        if answer.command is None:
+            raise ValueError("Unchanged takes the answer of a reply; this exchange had none")
+        self._reply = Reply(answer.command.code, answer.value)
+
+    def check(self, outcome: Outcome, value: object) -> Check:
+        return self._reply.check(outcome, value)
+
+    def __str__(self) -> str:
+        return f"as before: {self._reply}"
+
+
+def code_name(code: int) -> str:
+    """A response code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
+    try:
+        return f"{ResponseCode(code).name} ({code})"
+    except ValueError:
+        return str(code)
+
+
+_FIELDS = {"ext": "extFields", "serialization": "serialize type"}  # where the frame's name is another
+
+
+def _field(name: str, path: Path) -> str:
+    """The field of a frame that holds a part of a command, or the ext field that `path` leads to."""
+    field = _FIELDS.get(name, name)
+    return f"{field}.{path[0]}" if name == "ext" and path else field
+
+
+def _decisive(outcome: Outcome, missed: Missed, exchange: Exchange) -> Decisive | None:
+    """The bytes of a field; where the value decided, the exchange knows the place of its view."""
+    if missed.field is None:
+        return exchange.decisive(outcome, missed.path)
+    if not isinstance(outcome, Replied) or outcome.event is None:
+        return None
+    for field in dissect(outcome.frame).fields:
+        if field.name == missed.field:
+            return Decisive(
+                event=outcome.event,
+                connection=outcome.connection,
+                what=exchange.subject,
+                part="frame",
+                start=field.start,
+                end=field.end,
+                excerpt=outcome.frame[field.start : field.end],
+            )
+    return None
+
+
+def _told(outcome: Outcome) -> str:
+    return f"reply {_summary(outcome.command)}" if isinstance(outcome, Replied) else str(outcome)
+
+
+def _summary(command: Command) -> str:
+    parts = [code_name(command.code)]
+    if command.remark is not None:
+        parts.append(f"remark {show(command.remark)}")
+    if command.ext:
+        parts.append(f"ext {show(command.ext)}")
+    if command.body:
+        parts.append(f"{len(command.body)} body bytes")
+    return ", ".join(parts)
+
+
+def _part(outcome: Replied, name: str) -> object:
+    """The part of the reply that `Reply(name=…)` is compared with."""
+    if name == "header":
+        return outcome.frame[8 : outcome.body_offset].decode("utf-8", "replace")
+    value: object = getattr(outcome.command, name)
+    # No ext fields and an empty object of them mean the same to every client, and are one in the binary
+    # header.
+    return (value or {}) if name == "ext" else value
+
+
+def _differs(path: Path) -> str:
+    return f"differs at {at(path)}" if path else ""

@@ -1,0 +1,300 @@
+"""Runs one case and says what it came to.
+
+Rules of this module:
+
+* A case always comes to a verdict. It runs in a thread of its own, which is given up when it outlives its
+  deadline: nothing that a target does, or fails to do, can hang a run.
+* Which exception means which verdict is said here and nowhere else; what a broken level means is said in
+  `harness.report.verdicts`.
+* Results are values. What is needed of live objects (the decisive frame, the trace) is copied out of them
+  here.
+"""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from harness.catalogue import Catalogue, Statement
+from harness.conformance.loading import LAST, LoadedCase
+from harness.report.results import CaseResult, Failure, FieldLine, Verdict
+from harness.report.verdicts import judge
+from harness.session import Clock, Instance, NameServerSession, ProfileName
+from harness.session.clock import RunningClock
+from harness.session.errors import Blocked, CaseTimeout, TargetDied, Unmet, Unsupported
+from harness.session.outcome import Decisive, Garbled, Replied, Stalled
+from harness.trace import write_trace
+from harness.version import version
+from harness.wire import RequestCode, dissect
+
+DEADLINE = 30.0  # real seconds for what a case does; the time that it advances by is not counted
+LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
+REMARKS = 4  # of other things that were seen on the connection, such as a request that came back
+GIVEN_UP = 10.0  # real seconds after the deadline until a thread that does not end is left alone
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What is the same for all cases of a run."""
+
+    catalogue: Catalogue
+    profile: str
+    target: str
+    strict: bool = False
+    waits_alone: bool = False  # whether a case that advances time needs an instance of its own here
+    deadline: float = DEADLINE
+    out: Path | None = None  # where traces of failures are written
+
+
+class Runner:
+    """Runs cases against one instance of the target. May be used by several threads.
+
+    `start` starts another instance, for cases that need their own. `dead` becomes true when the target takes
+    no connection any more; cases that come after that are blocked at once.
+    """
+
+    def __init__(self, setting: Setting, instance: Instance, start: Callable[[], Instance]) -> None:
+        self._setting = setting
+        self._instance = instance
+        self._start = start
+        self._stopwatch = RunningClock()
+        self.dead = ""
+        self.blocked = ""
+
+    def run(self, one: LoadedCase) -> CaseResult:
+        """Runs the case to its verdict."""
+        run = _CaseRun(self._setting, one, self._stopwatch)
+        reason = self.blocked or (self.dead if one.chapter != LAST else "")
+        if reason:
+            return run.result(Verdict.BLOCKED, reason)
+        run.within(lambda: self._measure(run))
+        assert run.ended is not None
+        return run.ended
+
+    def _needs_its_own(self, one: LoadedCase) -> bool:
+        return one.case.own_server or (one.case.clock and self._setting.waits_alone)
+
+    def _measure(self, run: _CaseRun) -> None:
+        try:
+            instance = self._start() if self._needs_its_own(run.one) else self._instance
+        except Unsupported as error:
+            run.ends(Verdict.UNSUPPORTED, str(error))
+            return
+        except Exception as error:  # a target that does not start a second time: no fault of the case
+            run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {error}")
+            return
+        try:
+            run.measure(instance)
+        finally:
+            if instance is not self._instance:
+                instance.stop()
+        if instance is self._instance and not self.dead:
+            if run.target_died and not instance.alive():
+                self.dead = f"the target had gone: {run.target_died}"
+            elif run.stalled and not self._answers():
+                self.dead = "the target had stopped answering"
+
+    def _answers(self) -> bool:
+        """Whether it still answers anything: else every case to come would sit through its patience."""
+        ns = NameServerSession(
+            self._instance, cast(ProfileName, self._setting.profile), deadline=self._setting.deadline
+        )
+        try:
+            question = ns.call(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+            return isinstance(question.outcome(), Replied)
+        except (Blocked, CaseTimeout):
+            return False
+        finally:
+            ns.close()
+
+
+class _CaseRun:
+    """One case on its way to a result."""
+
+    def __init__(self, setting: Setting, one: LoadedCase, stopwatch: Clock) -> None:
+        self.one = one
+        self.ended: CaseResult | None = None
+        self.target_died = ""
+        self.stalled = False
+        self._setting = setting
+        self._stopwatch = stopwatch
+        self._begun = stopwatch.waiting()
+        self._statements = one.statements(setting.catalogue, setting.profile)
+        self._level = one.level(setting.catalogue, setting.profile)
+        self._ns: NameServerSession | None = None
+        self._patience = setting.deadline + GIVEN_UP
+        self._lock = threading.Lock()
+
+    def within(self, work: Callable[[], None]) -> None:
+        """Does the work in a thread, and gives it up when it takes too long.
+
+        An interrupt of the user gets through.
+        """
+        thread = threading.Thread(target=self._guarded, args=(work,), name=self.one.name, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.2)
+            if self._stopwatch.waiting() - self._begun > self._patience:
+                self.ends(
+                    Verdict.BLOCKED,
+                    f"did not end within {self._patience:.0f} s, although every wait has a deadline",
+                )
+                if self._ns is not None:
+                    self._ns.close()
+                return
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # whatever it is, a case comes to a verdict
+            self.ends(Verdict.ERROR, _said(error), detail="".join(traceback.format_exception(error)))
+
+    def measure(self, instance: Instance) -> None:
+        """Runs the function of the case on a session of its own."""
+        longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
+        self._patience = self._setting.deadline + longest + GIVEN_UP
+        ns = self._ns = NameServerSession(
+            instance,
+            cast(ProfileName, self._setting.profile),
+            case=self.one.name,
+            target=self._setting.target,
+            suite=version(),
+            deadline=self._setting.deadline,
+        )
+        try:
+            with ns:
+                self.one.function(ns)
+        except Unmet as unmet:
+            self.stalled = isinstance(unmet.outcome, Stalled)
+            verdict = judge(self._level, held=False, strict=self._setting.strict)
+            self.ends(verdict, unmet.reason, failure=self._failure(unmet, ns))
+        except Unsupported as error:
+            self.ends(Verdict.UNSUPPORTED, str(error))
+        except TargetDied as error:
+            self.target_died = str(error)
+            if self.one.chapter == LAST:
+                self.ends(judge(self._level, held=False), "the target did not live through the run")
+            else:
+                self.ends(Verdict.BLOCKED, str(error))
+        except Blocked as error:
+            self.ends(Verdict.BLOCKED, str(error))
+        except CaseTimeout as error:
+            self.stalled = True
+            self.ends(Verdict.BLOCKED, str(error))
+        else:
+            tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in ns.grades)
+            self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
+
+    def ends(
+        self, verdict: Verdict, reason: str = "", *, failure: Failure | None = None, detail: str = ""
+    ) -> None:
+        """Fixes the result; the first one counts."""
+        with self._lock:
+            if self.ended is None:
+                self.ended = self.result(verdict, reason, failure=failure, detail=detail)
+
+    def result(
+        self, verdict: Verdict, reason: str = "", *, failure: Failure | None = None, detail: str = ""
+    ) -> CaseResult:
+        return CaseResult(
+            case=self.one.name,
+            statements=tuple(statement.id for statement in self._statements),
+            chapter=self.one.chapter,
+            level=self._level,
+            verdict=verdict,
+            begun=self._begun,
+            seconds=self._stopwatch.waiting() - self._begun,
+            title=self.one.case.title,
+            reason=reason,
+            failure=failure,
+            detail=detail,
+            trace=failure.trace if failure else self._trace(verdict),
+        )
+
+    def _failure(self, unmet: Unmet, ns: NameServerSession) -> Failure:
+        statement = self._decisive_statement()
+        decisive, outcome = unmet.decisive, unmet.outcome
+        frame = outcome.frame if isinstance(outcome, Replied) else b""
+        frame = outcome.data if isinstance(outcome, Garbled) else frame
+        start, end = _range(decisive, outcome.body_offset if isinstance(outcome, Replied) else 0, frame)
+        return Failure(
+            statement=statement.id,
+            text=statement.text,
+            expected="\n".join(unmet.expected),
+            actual="\n".join([unmet.actual, *outcome.remarks()[:REMARKS]]),
+            frame_no=decisive.event if decisive else None,
+            direction="received" if frame else None,
+            where=str(decisive) if decisive else "",
+            frame_hex=frame.hex(),
+            fields=_fields(frame, start, end),
+            start=start,
+            end=end,
+            source=tuple(str(source) for source in statement.source),
+            observed=statement.observed,
+            issues=statement.issues,
+            trace=self._write_trace(ns),
+            replay=reproduction(self._setting, statement.id),
+        )
+
+    def _decisive_statement(self) -> Statement:
+        """The statement that a failure of the case is about: the first of its strictest level."""
+        return next(one for one in self._statements if one.level == self._level)
+
+    def _trace(self, verdict: Verdict) -> str | None:
+        """The trace of a case that has no failure to show and still needs one."""
+        if verdict in (Verdict.BLOCKED, Verdict.ERROR, Verdict.FLAKY) and self._ns is not None:
+            return self._write_trace(self._ns)
+        return None
+
+    def _write_trace(self, ns: NameServerSession) -> str | None:
+        if self._setting.out is None:
+            return None
+        name = f"traces/{self.one.name}.trace"
+        write_trace(self._setting.out / name, ns.trace)
+        return name
+
+
+def reproduction(setting: Setting, identifier: str) -> str:
+    """The command that runs one statement again."""
+    target = shlex.quote(setting.target)
+    return f"rmq-harness check {target} --profile {setting.profile} --select {identifier}"
+
+
+def _range(decisive: Decisive | None, body_offset: int, frame: bytes) -> tuple[int | None, int | None]:
+    """The decisive bytes, counted from where the frame begins; None where all of it decides, or nothing."""
+    if decisive is None or not frame or decisive.part == "connection":
+        return None, None
+    offset = body_offset if decisive.part == "body" else 0
+    start, end = decisive.start + offset, decisive.end + offset
+    return (None, None) if (start, end) == (0, len(frame)) else (start, end)
+
+
+def _fields(frame: bytes, start: int | None, end: int | None) -> tuple[FieldLine, ...]:
+    """The frame taken apart; the fields that the decisive range touches are marked."""
+    if not frame:
+        return ()
+    return tuple(
+        FieldLine(
+            name=field.name,
+            start=field.start,
+            end=field.end,
+            value=_value(field.value),
+            decisive=start is not None and end is not None and field.start < end and start < field.end,
+        )
+        for field in dissect(frame).fields
+    )
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return "null" if value is None else str(value)
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

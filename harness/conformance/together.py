@@ -1,0 +1,65 @@
+"""Cases that wait, waiting together.
+
+Where time is real, every case that waits for a lease starts at once, each in its own thread, so that all of
+them share one wait. Where time is warped the waits are short and a machine that is too busy spoils them, so
+only a few run at a time. Where time is virtual nobody waits, and each case runs when its turn comes.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+from harness.conformance.loading import LoadedCase
+from harness.report.results import CaseResult
+from harness.session import ClockKind
+
+WARPED_AT_ONCE = 4
+
+
+class Together:
+    """Runs cases in the background; `result` waits for one of them."""
+
+    def __init__(
+        self, cases: Sequence[LoadedCase], run: Callable[[LoadedCase], CaseResult], kind: ClockKind
+    ) -> None:
+        self._run = run
+        self._names = frozenset(one.name for one in cases) if kind != "virtual" else frozenset[str]()
+        self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
+        self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
+        for one in cases:
+            self._waiting.put(one)
+        self._results: dict[str, CaseResult] = {}
+        self._news = threading.Condition()
+        self._started = False
+
+    def __contains__(self, one: LoadedCase) -> bool:
+        return one.name in self._names
+
+    def start(self) -> None:
+        """Starts them, once."""
+        if self._started:
+            return
+        self._started = True
+        for number in range(self._width):
+            threading.Thread(target=self._work, name=f"together-{number}", daemon=True).start()
+
+    def result(self, one: LoadedCase) -> CaseResult:
+        """The result of a case, as soon as it is there. An interrupt of the user gets through."""
+        self.start()
+        with self._news:
+            while one.name not in self._results:
+                self._news.wait(0.5)
+            return self._results[one.name]
+
+    def _work(self) -> None:
+        while True:
+            try:
+                one = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            result = self._run(one)
+            with self._news:
+                self._results[one.name] = result
+                self._news.notify_all()

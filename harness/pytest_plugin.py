@@ -1,0 +1,471 @@
+"""Runs the conformance cases under pytest: for `rmq-harness check`, and for whoever prefers plain pytest.
+
+    pytest --pyargs harness.conformance -p harness.pytest_plugin --target tcp://127.0.0.1:9876 --profile 5.3
+
+Rules of this module:
+
+* pytest collects, selects, distributes (`-n`) and reports; what a case comes to is said by
+  `harness.conformance.running` and travels as a JSON record in the report's user properties, so it survives
+  the way from a worker.
+* The target is started once. Workers of `-n` are told where it runs, except for one that lives in the
+  process.
+* Whoever wants to follow a run implements the three hooks of `Hooks`.
+* The exit status is that of `harness.report.verdicts`, not pytest's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, catalogue, nearest
+from harness.conformance import case_of
+from harness.conformance.loading import FIRST, LAST, LoadedCase, cases, problems
+from harness.conformance.plan import Choice, Plan, plan
+from harness.conformance.running import DEADLINE, Runner, Setting
+from harness.conformance.together import Together
+from harness.report.allure import decorate
+from harness.report.results import FILE_NAME, CaseResult, ResultsWriter, Run, RunEnd, RunHeader, Verdict
+from harness.report.verdicts import ending
+from harness.session import Instance, NameServerSession, ProfileName, RunningClock
+from harness.targets import Shareable, TargetError, attach, builtin, parse
+from harness.version import version
+
+PROPERTY = "rmq-result"
+_PASSED = (Verdict.PASS, Verdict.DEVIATES, Verdict.OBSERVED)
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What a user ordered: the options of a run, as they travel to workers."""
+
+    target: str = "builtin:"
+    profile: str = ""  # empty: the one that fits the target
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    level: Level | None = None
+    strict: bool = False
+    deadline: float = DEADLINE
+    out: str = ""  # an absolute path, because a worker may run elsewhere; empty: nothing is written
+    allure: bool = False
+    command: tuple[str, ...] = ()
+
+
+class UsageProblem(Exception):  # noqa: N818 - a problem of the user's, told in one line
+    """The order cannot be carried out as it stands."""
+
+
+class Hooks:
+    """Events of a run, for those who follow it."""
+
+    @pytest.hookspec
+    def pytest_rmq_start(self, header: RunHeader) -> None:
+        """The run begins; the header says what is planned."""
+
+    @pytest.hookspec
+    def pytest_rmq_case(self, result: CaseResult) -> None:
+        """A case has come to its verdict."""
+
+    @pytest.hookspec
+    def pytest_rmq_finish(self, run: Run) -> None:
+        """The run is over; `run.end` is there."""
+
+
+# --- what is measured
+# --------------------------------------------------------------------------------------------
+
+
+class Measurement:
+    """A plan, a target that runs, and the record of what has been measured."""
+
+    def __init__(self, order: Order, chosen: Plan, instance: Shareable) -> None:
+        self.order = order
+        self.plan = chosen
+        self.instance = instance
+        self.run: Run | None = None
+        self._stopwatch = RunningClock()
+        self._writer: ResultsWriter | None = None
+        self._results: dict[str, CaseResult] = {}
+
+    def begin(self, names: Iterable[str], hooks: Any) -> None:
+        """Writes the header: the planned cases that pytest really collected."""
+        collected = set(names)
+        clock = self.instance.clock
+        header = RunHeader(
+            suite=version(),
+            target=self.order.target,
+            profile=self.plan.profile,
+            clock=clock.kind,
+            warp=clock.warp or 1.0,
+            started=datetime.now().astimezone().isoformat(timespec="seconds"),
+            description=self.instance.description,
+            cases=tuple(one for one in self.plan.planned if one.name in collected),
+            statements=self.plan.statements,
+            cases_available=self.plan.available,
+            catalogue=catalogue().digest,
+            command=self.order.command,
+            strict=self.order.strict,
+            select=self.order.select,
+            exclude=self.order.exclude,
+        )
+        self.run = Run(header=header)
+        if self.order.out:
+            directory = Path(self.order.out)
+            directory.mkdir(parents=True, exist_ok=True)
+            self._writer = ResultsWriter(directory / FILE_NAME)
+            self._writer.write(header)
+        hooks.pytest_rmq_start(header=header)
+
+    def add(self, result: CaseResult, hooks: Any) -> None:
+        """Records the result of a case; the first one counts."""
+        if result.case in self._results:
+            return
+        self._results[result.case] = result
+        if self._writer is not None:
+            self._writer.write(result)
+        hooks.pytest_rmq_case(result=result)
+
+    def finish(self, hooks: Any, *, interrupted: bool = False, trouble: str = "") -> RunEnd:
+        """Ends the record."""
+        if self.run is None:
+            self.begin((), hooks)
+        assert self.run is not None
+        run = msgspec.structs.replace(self.run, results=tuple(self._results.values()))
+        end = ending(run, seconds=self._stopwatch.waiting(), interrupted=interrupted, trouble=trouble)
+        self.run = msgspec.structs.replace(run, end=end)
+        if self._writer is not None:
+            self._writer.write(end)
+            self._writer.close()
+        hooks.pytest_rmq_finish(run=self.run)
+        return end
+
+
+def chosen_profile(order: Order) -> str:
+    """The profile of the order, or the one that fits its target.
+
+    Raises:
+        UsageProblem: there is no such profile.
+    """
+    known = [profile.name for profile in catalogue().profiles]
+    if order.profile in known:
+        return order.profile
+    if order.profile:
+        close = nearest(order.profile, known)
+        meant = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        raise UsageProblem(f"--profile {order.profile}: no such profile; {meant}")
+    return parse(order.target).line or known[-1]
+
+
+def chosen_plan(order: Order) -> Plan:
+    """The plan of an order.
+
+    A run of the whole catalogue needs all of it to fit together. Where the user selected something, the rest
+    may be unfinished, so that a chapter can be tried while it is written.
+
+    Raises:
+        UsageProblem: an option cannot mean anything.
+        CatalogueProblems: catalogue and cases do not fit together.
+    """
+    profile = chosen_profile(order)
+    loaded = loaded_cases(unfinished=bool(order.select))
+    return plan(catalogue(), loaded, profile, Choice(order.select, order.exclude, order.level))
+
+
+def loaded_cases(*, unfinished: bool) -> list[LoadedCase]:
+    """Every case of this installation. They must fit catalogue and mutants, unless they may be `unfinished`.
+
+    Raises:
+        CatalogueProblems: with everything that does not fit.
+    """
+    try:
+        loaded = cases()
+    except CatalogueError as error:
+        raise CatalogueProblems([error]) from None
+    wrong = [] if unfinished else problems(catalogue(), loaded, builtin.mutant_names())
+    if wrong:
+        raise CatalogueProblems(wrong)
+    return loaded
+
+
+# --- pytest: where the results come together ---
+
+
+class Recording:
+    """On the side that the user sees: takes results from reports, writes the record, says how it ended."""
+
+    def __init__(self, config: pytest.Config, measurement: Measurement) -> None:
+        self._hooks = config.hook
+        self.measurement = measurement
+        self._names = _names_by_node(measurement.plan)
+        self._collected: dict[str, str] = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """(xdist) Tells a worker what to do, and where the target is."""
+        node.workerinput["rmq_order"] = msgspec.json.encode(self.measurement.order).decode()
+        node.workerinput["rmq_profile"] = self.measurement.plan.profile
+        node.workerinput["rmq_shared"] = self.measurement.instance.shared()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if not session.config.pluginmanager.has_plugin("dsession"):
+            self._begin([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
+        self._begin(ids)
+
+    def _begin(self, nodes: Iterable[str]) -> None:
+        if self.measurement.run is None:
+            self._collected = {node: self._names[key] for node in nodes if (key := _key(node)) in self._names}
+            self.measurement.begin(self._collected.values(), self._hooks)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        found = [value for name, value in report.user_properties if name == PROPERTY]
+        if found:
+            self.measurement.add(msgspec.json.decode(str(found[0]), type=CaseResult), self._hooks)
+        elif report.failed and (name := self._names.get(_key(report.nodeid))):
+            self.measurement.add(self._crashed(name, report), self._hooks)
+
+    def _crashed(self, name: str, report: pytest.TestReport) -> CaseResult:
+        """The result of a case that pytest could not run to its end (a worker that died)."""
+        planned = next(one for one in self.measurement.plan.planned if one.name == name)
+        return CaseResult(
+            case=name,
+            statements=planned.statements,
+            chapter=planned.chapter,
+            level=planned.level,
+            verdict=Verdict.ERROR,
+            begun=0.0,
+            seconds=report.duration,
+            title=planned.title,
+            reason="the process that ran the case did not get to its end",
+            detail=report.longreprtext,
+        )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        interrupted = int(exitstatus) == pytest.ExitCode.INTERRUPTED
+        internal = int(exitstatus) == pytest.ExitCode.INTERNAL_ERROR
+        trouble = "pytest failed inside; its message is above" if internal else ""
+        end = self.measurement.finish(self._hooks, interrupted=interrupted, trouble=trouble)
+        session.exitstatus = end.exit_status
+        self.measurement.instance.stop()
+
+
+# --- pytest: where the cases run ---
+
+
+class Measuring:
+    """Where the cases run: in the one process, or in each worker of `-n`."""
+
+    def __init__(self, order: Order, chosen: Plan, instance: Instance) -> None:
+        self.instance = instance
+        self.profile = chosen.profile
+        self._plan = chosen
+        self._cases = {_case_key(one): one for one in chosen.cases}
+        self._order = {one.name: number for number, one in enumerate(chosen.cases)}
+        self._allure = order.allure
+        self._out = Path(order.out) if order.out else None
+        target = parse(order.target)
+        setting = Setting(
+            catalogue(),
+            chosen.profile,
+            order.target,
+            strict=order.strict,
+            deadline=order.deadline,
+            waits_alone=target.waits_alone and instance.clock.kind == "warped",
+            out=self._out,
+        )
+        self._runner = Runner(setting, instance, target.start)
+        waiting = [one for one in chosen.cases if one.case.clock]
+        self._together = Together(waiting, self._runner.run, instance.clock.kind)
+        self._sane: bool | None = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            known = case_of(getattr(item, "function", None)) is None or _key(item.nodeid) in self._cases
+            (kept if known else dropped).append(item)
+        kept.sort(key=self._place)
+        for item in kept:
+            one = self._cases.get(_key(item.nodeid))
+            if one is not None and one in self._together:
+                # (xdist) One worker takes all of them, so that they share one wait.
+                item.add_marker(pytest.mark.xdist_group("together"))
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+        items[:] = kept
+
+    def _place(self, item: pytest.Item) -> tuple[int, int]:
+        """Cases that wait in the background come after those that do not, just before the last chapter."""
+        one = self._cases.get(_key(item.nodeid))
+        if one is None:
+            return (1, -1)
+        stage = {FIRST: 0, LAST: 3}.get(one.chapter, 2 if one in self._together else 1)
+        return (stage, self._order[one.name])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        one = self._cases.get(_key(pyfuncitem.nodeid))
+        if one is None:
+            return None
+        result = self._measure(one)
+        pyfuncitem.user_properties.append((PROPERTY, msgspec.json.encode(result).decode()))
+        if self._allure:
+            decorate(result, profile=self.profile, directory=self._out)
+        _tell_pytest(result)
+        return True
+
+    def _measure(self, one: LoadedCase) -> CaseResult:
+        if one.chapter == FIRST:
+            result = self._runner.run(one)
+            self._judge_sanity(one, result)
+            return result
+        self._be_sane()
+        self._together.start()
+        return self._together.result(one) if one in self._together else self._runner.run(one)
+
+    def _be_sane(self) -> None:
+        """A worker that was not given the first case itself tries it before its first other one."""
+        if self._sane is None:
+            self._sane = True
+            for one in self._plan.cases:
+                if one.chapter == FIRST:
+                    self._judge_sanity(one, self._runner.run(one))
+
+    def _judge_sanity(self, one: LoadedCase, result: CaseResult) -> None:
+        self._sane = result.verdict is Verdict.PASS
+        if not self._sane:
+            why = result.failure.actual.split("\n")[0] if result.failure else result.reason
+            self._runner.blocked = f"{one.name} came to {result.verdict}: {why}"
+
+
+def _tell_pytest(result: CaseResult) -> None:
+    """The verdict in pytest's words, for its own reporters."""
+    if result.verdict in _PASSED:
+        return
+    if result.verdict in (Verdict.UNSUPPORTED, Verdict.BLOCKED):
+        pytest.skip(f"{result.verdict}: {result.reason}")
+    if result.failure is None:
+        pytest.fail(f"{result.verdict}: {result.reason}\n{result.detail}", pytrace=False)
+    failure = result.failure
+    lines = [
+        f"{failure.statement} ({result.level})",
+        failure.text,
+        f"expected   {failure.expected}",
+        f"actual     {failure.actual}",
+        f"frame      {failure.where}",
+        f"source     {'; '.join(failure.source)}",
+        f"replay     {failure.replay}",
+    ]
+    pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.fixture
+def ns(request: pytest.FixtureRequest) -> Generator[NameServerSession | None]:
+    """A session with the target. A case gets its own where it runs; any other test gets one here."""
+    if case_of(request.function) is not None:
+        yield None
+        return
+    measuring = request.config.pluginmanager.get_plugin("rmq-measuring")
+    assert isinstance(measuring, Measuring)
+    with NameServerSession(measuring.instance, cast(ProfileName, measuring.profile)) as session:
+        yield session
+
+
+# --- pytest: options and start ---
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("rmq-harness", "conformance of a RocketMQ NameServer")
+    group.addoption(
+        "--target", default="builtin:", metavar="URI", help="builtin:, tcp://H:P, exec:…, apache:V"
+    )
+    group.addoption("--profile", default="", metavar="P", help="which statements apply (4.9, 5.3)")
+    group.addoption(
+        "--select", action="append", default=[], metavar="ID", help="only these statements or cases"
+    )
+    group.addoption(
+        "--exclude", action="append", default=[], metavar="ID", help="not these statements or cases"
+    )
+    group.addoption(
+        "--level", choices=[level.lower() for level in LEVELS], help="this level and stricter ones"
+    )
+    group.addoption("--strict-should", action="store_true", help="a broken SHOULD fails")
+    group.addoption("--deadline", type=float, default=DEADLINE, metavar="S", help="real seconds for one case")
+    group.addoption("--rmq-out", type=Path, metavar="DIR", help="where results.jsonl and traces go")
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(Hooks)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    try:
+        _configure(config)
+    except CatalogueProblems as error:
+        raise pytest.UsageError(*[str(problem) for problem in error.problems]) from None
+    except (UsageProblem, TargetError) as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _configure(config: pytest.Config) -> None:
+    sent = getattr(config, "workerinput", None)
+    if sent is not None:
+        order = msgspec.json.decode(sent["rmq_order"], type=Order)
+        shared = sent["rmq_shared"]
+        instance = parse(order.target).start() if shared is None else attach(shared)
+        config.pluginmanager.register(Measuring(order, chosen_plan(order), instance), "rmq-measuring")
+        config.add_cleanup(instance.stop)
+        return
+    if config.option.help or config.option.version:
+        return
+    measurement = config.stash.get(MEASUREMENT, None) or _from_options(config)
+    config.pluginmanager.register(Recording(config, measurement), "rmq-recording")
+    if not getattr(config.option, "tx", None):
+        measuring = Measuring(measurement.order, measurement.plan, measurement.instance)
+        config.pluginmanager.register(measuring, "rmq-measuring")
+    config.add_cleanup(measurement.instance.stop)
+
+
+MEASUREMENT = pytest.StashKey[Measurement]()
+
+
+def _from_options(config: pytest.Config) -> Measurement:
+    option = config.option
+    order = Order(
+        target=option.target,
+        profile=option.profile,
+        select=tuple(option.select),
+        exclude=tuple(option.exclude),
+        level=cast("Level | None", option.level and option.level.upper()),
+        strict=option.strict_should,
+        deadline=option.deadline,
+        out=str(option.rmq_out.resolve()) if option.rmq_out else "",
+        command=("pytest", *config.invocation_params.args),
+    )
+    chosen = chosen_plan(order)
+    if chosen.unmatched:
+        raise UsageProblem("; ".join(chosen.unmatched))
+    return Measurement(order, chosen, parse(order.target).start())
+
+
+def _names_by_node(chosen: Plan) -> dict[str, str]:
+    return {_case_key(one): one.name for one in chosen.cases}
+
+
+def _case_key(one: LoadedCase) -> str:
+    return f"{one.function.__module__.rsplit('.', 1)[-1]}::{one.case.name}"
+
+
+def _key(node: str) -> str:
+    """`test_lease::test_x` of a node id, whatever its path and its group of xdist."""
+    path, _, function = node.partition("@")[0].partition("::")
+    return f"{Path(path).stem}::{function}"
