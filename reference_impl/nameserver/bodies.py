@@ -27,7 +27,7 @@ class BodyMemory:
     """The last register body of each address."""
 
     def __init__(self, v5: bool, named: Callable[[RegisterBody], dict[str, TopicConfig]]) -> None:
-        """`v5`: which line's rules hold for bodies; `named`: the topics of a body under the names that count."""
+        """`v5`: whose rules hold for bodies; `named`: the topics of a body under the names that count."""
         self._v5 = v5
         self._named = named
         self._last: OrderedDict[str, _Read] = OrderedDict()

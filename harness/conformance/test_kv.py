@@ -1,0 +1,225 @@
+"""Chapter kv: the key-value table (codes 100, 101, 102, 219).
+
+A rule of these cases: each works in namespaces of its own. A namespace never goes away again, so no case can
+put it back as it was.
+"""
+
+from harness.conformance import ABSENT, Reply, case
+from harness.session import NameServerSession
+from harness.wire import ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
+QUERY_NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
+
+TEXTS = ('v é/"中', "back\\slash", '{"a":[1]}', "two\r\nlines\t;=", "\U0001f600", "null")
+
+
+@case("ns.kv.get-returns-what-was-put", kills=["kv-values-are-lower-case"])
+def test_get_returns_what_was_put(ns: NameServerSession) -> None:
+    """What was put under a key is got under it."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "Value 1") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key").value >> Reply(SUCCESS, "Value 1")
+
+
+@case("ns.kv.put-overwrites", kills=["kv-keeps-the-first-value"])
+def test_put_overwrites(ns: NameServerSession) -> None:
+    """A second put under the same key replaces the value."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "old") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "key", "new") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key").value >> Reply(SUCCESS, "new")
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {"key": "new"})
+
+
+@case("ns.kv.missing-key-is-not-found", kills=["missing-key-is-empty"])
+def test_missing_key_is_not_found(ns: NameServerSession) -> None:
+    """A key that its namespace does not have is not found."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "other").value >> Reply(QUERY_NOT_FOUND, ABSENT)
+
+
+@case(
+    "ns.kv.missing-namespace-is-not-found", kills=["missing-key-is-empty", "missing-namespace-is-a-failure"]
+)
+def test_missing_namespace_is_not_found(ns: NameServerSession) -> None:
+    """A key of a namespace that never was is not found."""
+    ns.get_kv(ns.name("space"), "key").value >> Reply(QUERY_NOT_FOUND, ABSENT)
+
+
+@case("ns.kv.not-found-remark", kills=["kv-not-found-has-no-remark"])
+def test_not_found_remark(ns: NameServerSession) -> None:
+    """The remarks say in Apache's words what was not found."""
+    namespace = ns.name("space")
+    told = f"No config item, Namespace: {namespace}"
+    ns.get_kv(namespace, "key") >> Reply(QUERY_NOT_FOUND, remark=f"{told} Key: key")
+    ns.list_kv(namespace) >> Reply(QUERY_NOT_FOUND, remark=told)
+
+
+@case("ns.kv.put-needs-namespace-and-key", kills=["put-takes-absent-names-for-empty"])
+def test_put_needs_namespace_and_key(ns: NameServerSession) -> None:
+    """A put without namespace or without key is refused and leaves no namespace behind."""
+    namespace = ns.name("space")
+    ns.put_kv(None, "key", "value") >> Reply(SYSTEM_ERROR)
+    ns.put_kv(namespace, None, "value") >> Reply(SYSTEM_ERROR)
+    ns.list_kv(namespace) >> Reply(QUERY_NOT_FOUND)
+
+
+@case("ns.kv.put-refusal-remark", kills=["put-refusal-has-another-remark"])
+def test_put_refusal_remark(ns: NameServerSession) -> None:
+    """The remark of a refused put is Apache's."""
+    ns.put_kv(None, "key", "value") >> Reply(SYSTEM_ERROR, remark="namespace or key is null")
+    ns.put_kv(ns.name("space"), None, "value") >> Reply(SYSTEM_ERROR, remark="namespace or key is null")
+
+
+@case(
+    "ns.kv.put-without-value-is-not-found",
+    kills=["put-without-value-is-ignored", "put-without-value-is-refused"],
+)
+def test_put_without_value_is_not_found(ns: NameServerSession) -> None:
+    """A put without value takes the key's value away."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "key", None) >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key").value >> Reply(QUERY_NOT_FOUND, ABSENT)
+
+
+@case("ns.kv.delete-removes", kills=["delete-is-ignored", "delete-empties-the-namespace"])
+def test_delete_removes(ns: NameServerSession) -> None:
+    """A deleted key is not found; its neighbour is."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "gone", "1") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "kept", "2") >> Reply(SUCCESS)
+    ns.delete_kv(namespace, "gone") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "gone") >> Reply(QUERY_NOT_FOUND)
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {"kept": "2"})
+
+
+@case("ns.kv.delete-is-idempotent", kills=["delete-of-unknown-key-is-not-found"])
+def test_delete_is_idempotent(ns: NameServerSession) -> None:
+    """Deleting what is not there succeeds."""
+    namespace = ns.name("space")
+    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
+    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
+
+
+@case("ns.kv.delete-creates-nothing", kills=["delete-creates-namespaces"])
+def test_delete_creates_nothing(ns: NameServerSession) -> None:
+    """Deleting in a namespace that never was does not create it."""
+    namespace = ns.name("space")
+    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
+    ns.list_kv(namespace) >> Reply(QUERY_NOT_FOUND)
+
+
+@case("ns.kv.list-has-every-pair", kills=["list-has-one-pair", "put-reaches-every-namespace"])
+def test_list_has_every_pair(ns: NameServerSession) -> None:
+    """A namespace is listed whole, and without the pairs of another."""
+    namespace, other = ns.name("space"), ns.name("space")
+    pairs = {"a": "1", "b": "2", "c": "3"}
+    for key, value in pairs.items():
+        ns.put_kv(namespace, key, value) >> Reply(SUCCESS)
+    ns.put_kv(other, "d", "4") >> Reply(SUCCESS)
+    ns.list_kv(namespace).table >> Reply(SUCCESS, pairs)
+
+
+@case("ns.kv.list-of-missing-namespace", kills=["missing-namespace-is-empty"])
+def test_list_of_missing_namespace(ns: NameServerSession) -> None:
+    """A namespace that never was is not found."""
+    ns.list_kv(ns.name("space")).text >> Reply(QUERY_NOT_FOUND, b"")
+
+
+@case("ns.kv.list-of-emptied-namespace", kills=["emptied-namespace-is-dropped"])
+def test_list_of_emptied_namespace(ns: NameServerSession) -> None:
+    """A namespace whose last key was deleted is listed as an empty table."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {})
+
+
+@case("ns.kv.namespaces-are-apart", kills=["delete-reaches-every-namespace"])
+def test_namespaces_are_apart(ns: NameServerSession) -> None:
+    """What happens to a key in one namespace does not touch the other's."""
+    one, other = ns.name("space"), ns.name("space")
+    ns.put_kv(one, "key", "1") >> Reply(SUCCESS)
+    ns.put_kv(other, "key", "2") >> Reply(SUCCESS)
+    ns.delete_kv(one, "key") >> Reply(SUCCESS)
+    ns.get_kv(one, "key") >> Reply(QUERY_NOT_FOUND)
+    ns.get_kv(other, "key").value >> Reply(SUCCESS, "2")
+
+
+@case(
+    "ns.kv.text-survives",
+    kills=["kv-values-are-ascii", "kv-values-lose-backslashes", "kv-values-are-stripped"],
+)
+def test_text_survives(ns: NameServerSession) -> None:
+    """Values come back character by character, one by one and in a list."""
+    namespace = ns.name("space")
+    pairs = {f"key-{number}": text for number, text in enumerate(TEXTS)}
+    for key, value in pairs.items():
+        ns.put_kv(namespace, key, value) >> Reply(SUCCESS)
+        ns.get_kv(namespace, key).value >> Reply(SUCCESS, value)
+    ns.list_kv(namespace).table >> Reply(SUCCESS, pairs)
+
+
+@case("ns.kv.any-name-is-a-name", kills=["kv-names-are-topic-names"])
+def test_any_name_is_a_name(ns: NameServerSession) -> None:
+    """Namespaces and keys may have any characters."""
+    namespace, key = f'{ns.name("space")} é"/中', 'ké y/"\\'
+    ns.put_kv(namespace, key, "value") >> Reply(SUCCESS)
+    ns.get_kv(namespace, key).value >> Reply(SUCCESS, "value")
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {key: "value"})
+
+
+@case("ns.kv.empty-strings-are-legal", kills=["empty-value-is-no-value", "empty-key-is-no-key"])
+def test_empty_strings_are_legal(ns: NameServerSession) -> None:
+    """The empty value is a value, and the empty key a key."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key").value >> Reply(SUCCESS, "")
+    ns.put_kv(namespace, "", "value") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "").value >> Reply(SUCCESS, "value")
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {"key": "", "": "value"})
+
+
+@case("ns.kv.visible-on-every-connection", kills=["kv-is-cached-for-a-second"])
+def test_visible_on_every_connection(ns: NameServerSession) -> None:
+    """What one connection puts or deletes, another sees at once."""
+    namespace, one, other = ns.name("space"), ns.connect(), ns.connect()
+    ns.get_kv(namespace, "key", on=other) >> Reply(QUERY_NOT_FOUND)
+    ns.put_kv(namespace, "key", "value", on=one) >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key", on=other).value >> Reply(SUCCESS, "value")
+    ns.delete_kv(namespace, "key", on=one) >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key", on=other) >> Reply(QUERY_NOT_FOUND)
+
+
+@case(
+    "ns.kv.survives-a-restart", kills=["kv-is-not-written", "kv-writes-its-first-state-only"], own_server=True
+)
+def test_survives_a_restart(ns: NameServerSession) -> None:
+    """Pairs are there again after a restart, with the values that were put last."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "a", "old") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "a", "new") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "b", '"2"') >> Reply(SUCCESS)
+    ns.restart()
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {"a": "new", "b": '"2"'})
+
+
+@case(
+    "ns.kv.deletion-survives-a-restart",
+    kills=["kv-deletions-are-not-written", "emptied-namespaces-are-not-written"],
+    own_server=True,
+)
+def test_deletion_survives_a_restart(ns: NameServerSession) -> None:
+    """A deleted key stays deleted after a restart, and its emptied namespace is still there."""
+    namespace = ns.name("space")
+    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
+    ns.restart()
+    ns.get_kv(namespace, "key") >> Reply(QUERY_NOT_FOUND)
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {})

@@ -1,0 +1,338 @@
+"""Chapter routes: what GET_ROUTEINFO_BY_TOPIC (105) answers, and in which JSON.
+
+A rule of these cases: a route is judged by the broker names that the case made. Only the well-known topic
+TBW102 may have others', which are passed over.
+"""
+
+from harness.conformance import ABSENT, Including, Matching, Reply, case
+from harness.session import Broker, NameServerSession
+from harness.wire import ResponseCode
+from harness.wire.bodies import RegisterBody, TopicConfig, TopicQueueMappingInfo
+
+Fields = dict[str, str | bool]
+
+SUCCESS = ResponseCode.SUCCESS
+TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+
+OLD, STANDARD, NEW = 400, 401, 479
+"""Versions that a client announces: the last without standard JSON, 4.9.4, and 5.3.3."""
+
+IN_ZONE: Fields = {"__ZONE_MODE": True, "__ZONE_NAME": "Z1"}
+UNZONED: tuple[Fields, ...] = (
+    {"__ZONE_MODE": True},
+    {"__ZONE_NAME": "z1"},
+    {"__ZONE_MODE": False, "__ZONE_NAME": "z1"},
+    {"__ZONE_MODE": True, "__ZONE_NAME": ""},
+    {"__ZONE_MODE": True, "__ZONE_NAME": " "},
+)
+"""Ext fields that name no zone, or ask for none."""
+
+
+def registered(ns: NameServerSession) -> Broker:
+    """A broker that has registered with two topics."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    return broker
+
+
+def pair(ns: NameServerSession) -> tuple[Broker, Broker]:
+    """A master and its slave, both registered."""
+    master = registered(ns)
+    slave = master.sibling(5)
+    slave.register() >> Reply(SUCCESS)
+    return master, slave
+
+
+# --- whether there is a route -------------------------------------------------------------------------------
+
+
+@case(
+    "ns.routes.unknown-topic-does-not-exist",
+    kills=["unknown-topic-is-a-failure", "unknown-topic-has-an-empty-route"],
+)
+def test_unknown_topic_does_not_exist(ns: NameServerSession) -> None:
+    """A topic that nobody serves does not exist."""
+    ns.route(ns.topic("A")).text >> Reply(TOPIC_NOT_EXIST, b"")
+
+
+@case("ns.routes.unknown-topic-remark", kills=["unknown-topic-has-no-remark"])
+def test_unknown_topic_remark(ns: NameServerSession) -> None:
+    """The remark says in Apache's words which topic does not exist."""
+    topic = ns.topic("A")
+    remark = Matching(f"^No topic route info in name server for the topic: {topic}")
+    ns.route(topic) >> Reply(TOPIC_NOT_EXIST, remark=remark)
+
+
+@case("ns.routes.absent-topic-does-not-exist", kills=["absent-topic-is-a-failure"])
+def test_absent_topic_does_not_exist(ns: NameServerSession) -> None:
+    """No topic and the empty topic do not exist either, and the connection goes on."""
+    client = ns.connect()
+    ns.route(None, on=client) >> Reply(TOPIC_NOT_EXIST)
+    ns.route("", on=client) >> Reply(TOPIC_NOT_EXIST)
+    ns.topics(on=client) >> Reply(SUCCESS)
+
+
+@case(
+    "ns.routes.success-is-never-empty",
+    kills=["unknown-topic-has-an-empty-route", "departed-brokers-stay-in-queue-data"],
+)
+def test_success_is_never_empty(ns: NameServerSession) -> None:
+    """While brokers leave, a route names those that are left in both lists, and with the last it is gone."""
+    one, other = registered(ns), registered(ns)
+    topic = one.topic("A")
+    one.unregister() >> Reply(SUCCESS)
+    ns.route(topic).addresses.eventually() >> Reply(SUCCESS, {other.name: {0: other.address}})
+    ns.route(topic).queues >> Reply(SUCCESS, {other.name: (8, 8, 6, 0)})
+    other.unregister() >> Reply(SUCCESS)
+    ns.route(topic).text.eventually() >> Reply(TOPIC_NOT_EXIST, b"")
+
+
+@case("ns.routes.reads-see-every-registration", kills=["routes-are-cached-for-a-second"])
+def test_reads_see_every_registration(ns: NameServerSession) -> None:
+    """A client that asks again sees at once what a broker has registered meanwhile."""
+    client, broker = ns.connect(), ns.broker()
+    ns.route(broker.topic("A"), on=client) >> Reply(TOPIC_NOT_EXIST)
+    broker.register() >> Reply(SUCCESS)
+    ns.route(broker.topic("A"), on=client).queues >> Reply(SUCCESS, {broker.name: (8, 8, 6, 0)})
+    broker.register({"A": (8, 8, 4), "B": (8, 8, 4)}, broker.newer()) >> Reply(SUCCESS)
+    ns.route(broker.topic("A"), on=client).queues >> Reply(SUCCESS, {broker.name: (8, 8, 4, 0)})
+
+
+@case("ns.routes.special-names-are-plain-names", kills=["reserved-topics-are-not-routed"])
+def test_special_names_are_plain_names(ns: NameServerSession) -> None:
+    """Reserved topics are routed like others."""
+    broker = ns.broker()
+    retry = f"%RETRY%{broker.topic('group')}"
+    topics = {
+        topic: TopicConfig(topic_name=topic, read_queue_nums=2, write_queue_nums=2)
+        for topic in ("TBW102", retry)
+    }
+    broker.register(body=RegisterBody(topics, broker.version).encode()) >> Reply(SUCCESS)
+    ns.route("TBW102").queues >> Reply(SUCCESS, Including({broker.name: (2, 2, 6, 0)}))
+    ns.route(retry).queues >> Reply(SUCCESS, {broker.name: (2, 2, 6, 0)})
+
+
+@case("ns.routes.do-not-survive-a-restart", kills=["routes-survive-a-restart"], own_server=True)
+def test_do_not_survive_a_restart(ns: NameServerSession) -> None:
+    """After a restart nothing is routed until brokers register again."""
+    broker = registered(ns)
+    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    ns.restart()
+    ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+# --- what a route says --------------------------------------------------------------------------------------
+
+
+@case(
+    "ns.routes.numbers-are-exact",
+    kills=["read-and-write-queues-are-swapped", "system-flag-is-lost", "routes-show-fours"],
+)
+def test_numbers_are_exact(ns: NameServerSession) -> None:
+    """Queue data are what the broker has registered."""
+    broker = ns.broker(topics={"A": (3, 5, 4, 2), "B": (16, 1, 6, 0)})
+    broker.register() >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).queues >> Reply(SUCCESS, {broker.name: (3, 5, 4, 2)})
+    ns.route(broker.topic("B")).queues >> Reply(SUCCESS, {broker.name: (16, 1, 6, 0)})
+
+
+@case("ns.routes.every-broker-name-once", kills=["route-has-one-broker", "route-has-one-queue-data"])
+def test_every_broker_name_once(ns: NameServerSession) -> None:
+    """Each broker that serves a topic is listed with its own numbers and its own addresses."""
+    one = ns.broker(topics={"A": (1, 2, 6), "B": (1, 2, 6)})
+    other = ns.broker(topics={"A": (3, 4, 4), "B": (3, 4, 4)})
+    one.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    route = ns.route(one.topic("A"))
+    route.queues >> Reply(SUCCESS, {one.name: (1, 2, 6, 0), other.name: (3, 4, 4, 0)})
+    route.addresses >> Reply(SUCCESS, {one.name: {0: one.address}, other.name: {0: other.address}})
+
+
+@case("ns.routes.every-id-is-listed", kills=["route-lists-lowest-id-only"])
+def test_every_id_is_listed(ns: NameServerSession) -> None:
+    """Master and slaves are listed under their ids."""
+    master, slave = pair(ns)
+    second = master.sibling(1)
+    second.register() >> Reply(SUCCESS)
+    addresses = {0: master.address, 1: second.address, 5: slave.address}
+    ns.route(master.topic("A")).addresses >> Reply(SUCCESS, {master.name: addresses})
+
+
+@case("ns.routes.broker-data-names-itself", kills=["route-lacks-cluster"])
+def test_broker_data_names_itself(ns: NameServerSession) -> None:
+    """Broker data carry broker name and cluster."""
+    broker = registered(ns)
+    told = Including({"brokerName": broker.name, "cluster": broker.cluster})
+    ns.route(broker.topic("A")).brokers >> Reply(SUCCESS, {broker.name: told})
+
+
+@case("ns.routes.slaves-keep-their-ids", kills=["slave-is-shown-as-master"])
+def test_slaves_keep_their_ids(ns: NameServerSession) -> None:
+    """Without its master a name is routed with its slaves, as slaves."""
+    master, slave = pair(ns)
+    master.unregister() >> Reply(SUCCESS)
+    ns.route(master.topic("A")).addresses.eventually() >> Reply(SUCCESS, {master.name: {5: slave.address}})
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+
+
+@case("ns.routes.filter-server-table-is-present", kills=["empty-filter-server-table-is-left-out"])
+def test_filter_server_table_is_present(ns: NameServerSession) -> None:
+    """A route has a filter server table also where there is no filter server."""
+    broker = ns.broker()
+    broker.register(filters=[]) >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": {}}))
+
+
+@case("ns.routes.no-order-configuration-by-default", kills=["order-configuration-is-always-told"])
+def test_no_order_configuration_by_default(ns: NameServerSession) -> None:
+    """A route does not tell the order configuration unless the server is configured to."""
+    broker = registered(ns)
+    topic = broker.topic("A")
+    ns.put_kv("ORDER_TOPIC_CONFIG", topic, f"{broker.name}:8") >> Reply(SUCCESS)
+    ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
+    ns.delete_kv("ORDER_TOPIC_CONFIG", topic) >> Reply(SUCCESS)
+
+
+@case(
+    "ns.routes.acting-master-is-shown", kills=["route-lacks-acting-master", "acting-master-is-always-false"]
+)
+def test_acting_master_is_shown(ns: NameServerSession) -> None:
+    """Broker data say whether the name may have an acting master."""
+    plain, acting = registered(ns), ns.broker()
+    acting.register(ext={"enableActingMaster": True}) >> Reply(SUCCESS)
+    told = {plain.name: False, acting.name: True}
+    expected = {name: Including({"enableActingMaster": value}) for name, value in told.items()}
+    ns.route(plain.topic("A")).brokers >> Reply(SUCCESS, expected)
+
+
+@case(
+    "ns.routes.static-mapping-is-shown", kills=["mappings-are-not-kept", "mapping-is-shown-for-every-topic"]
+)
+def test_static_mapping_is_shown(ns: NameServerSession) -> None:
+    """The mapping of a static topic is in its route and in no other."""
+    broker = ns.broker()
+    topic = broker.topic("A")
+    body = broker.body()
+    body.mappings = {topic: TopicQueueMappingInfo(topic, broker.name, 2, 5, curr_id_map={0: 1})}
+    broker.register(body=body.encode()) >> Reply(SUCCESS)
+    told = Including(
+        {"bname": broker.name, "currIdMap": {"0": 1}, "epoch": 5, "topic": topic, "totalQueues": 2}
+    )
+    ns.route(topic).json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": {broker.name: told}}))
+    ns.route(broker.topic("B")).json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": ABSENT}))
+
+
+# --- in which JSON ------------------------------------------------------------------------------------------
+
+
+@case("ns.routes.standard-json-for-new-clients", kills=["standard-json-only-on-request"])
+def test_standard_json_for_new_clients(ns: NameServerSession) -> None:
+    """Clients from 4.9.4 on get JSON that every parser reads."""
+    master, slave = pair(ns)
+    topic = master.topic("A")
+    same = (ns.route(topic, version=OLD).json >> Reply(SUCCESS)).value
+    ns.route(topic, version=STANDARD).strict_json >> Reply(SUCCESS, same)
+    ns.route(topic, version=NEW).strict_json >> Reply(SUCCESS, same)
+    ns.route(topic, version=NEW).addresses >> Reply(
+        SUCCESS, {master.name: {0: master.address, 5: slave.address}}
+    )
+
+
+@case(
+    "ns.routes.standard-json-on-request",
+    kills=["standard-json-only-for-new-clients", "standard-json-flag-is-case-sensitive"],
+)
+def test_standard_json_on_request(ns: NameServerSession) -> None:
+    """Older clients that ask for standard JSON get it."""
+    master, _ = pair(ns)
+    topic = master.topic("A")
+    same = (ns.route(topic, version=OLD).json >> Reply(SUCCESS)).value
+    ns.route(topic, True, version=0).strict_json >> Reply(SUCCESS, same)
+    ns.route(topic, ext={"acceptStandardJsonOnly": "TRUE"}, version=0).strict_json >> Reply(SUCCESS, same)
+
+
+@case("ns.routes.older-clients-can-read", kills=["older-clients-are-refused"])
+def test_older_clients_can_read(ns: NameServerSession) -> None:
+    """Clients before 4.9.4 get a route that a parser of either form reads."""
+    master, slave = pair(ns)
+    addresses = {master.name: {0: master.address, 5: slave.address}}
+    ns.route(master.topic("A"), version=OLD).addresses >> Reply(SUCCESS, addresses)
+    ns.route(master.topic("A"), version=0).addresses >> Reply(SUCCESS, addresses)
+
+
+@case(
+    "ns.routes.flavours-are-equal",
+    kills=["standard-flavour-lacks-filter-servers", "legacy-flavour-lacks-slaves"],
+)
+def test_flavours_are_equal(ns: NameServerSession) -> None:
+    """The two forms of a route say the same."""
+    master = ns.broker(name=f"{ns.name('broker')}-é")
+    master.register(filters=["10.1.1.1:3000"]) >> Reply(SUCCESS)
+    master.sibling().register() >> Reply(SUCCESS)
+    topic = master.topic("A")
+    legacy = (ns.route(topic, version=0).json >> Reply(SUCCESS)).value
+    ns.route(topic, version=NEW).json >> Reply(SUCCESS, legacy)
+    ns.route(topic, True, version=0).json >> Reply(SUCCESS, legacy)
+
+
+@case("ns.routes.non-ascii-names-survive", kills=["standard-flavour-is-ascii", "legacy-flavour-is-latin-1"])
+def test_non_ascii_names_survive(ns: NameServerSession) -> None:
+    """Names beyond ASCII, and beyond the first plane, come back as they were registered."""
+    broker = ns.broker(name=f"{ns.name('broker')}-é中", cluster=f"{ns.name('cluster')}-ü\U0001f600")
+    topic, second = f"{broker.topic('T')}-é中", broker.topic("A")
+    topics = {name: TopicConfig(topic_name=name) for name in (topic, second)}
+    broker.register(body=RegisterBody(topics, broker.version).encode()) >> Reply(SUCCESS)
+    told = {broker.name: Including({"brokerName": broker.name, "cluster": broker.cluster})}
+    ns.route(topic, version=0).brokers >> Reply(SUCCESS, told)
+    ns.route(topic, version=NEW).brokers >> Reply(SUCCESS, told)
+
+
+# --- zones --------------------------------------------------------------------------------------------------
+
+
+@case(
+    "ns.routes.zone-needs-both-fields",
+    kills=["zone-name-is-enough", "zone-mode-is-enough", "zones-are-not-distinguished"],
+)
+def test_zone_needs_both_fields(ns: NameServerSession) -> None:
+    """With one of the two zone fields alone a route is not filtered."""
+    broker = registered(ns)
+    everything = {broker.name: {0: broker.address}}
+    for ext in UNZONED:
+        ns.route(broker.topic("A"), ext=ext).addresses >> Reply(SUCCESS, everything)
+
+
+@case(
+    "ns.routes.zone-keeps-its-masters",
+    kills=[
+        "zones-are-ignored",
+        "zones-are-case-sensitive",
+        "zone-keeps-all-queue-data",
+        "masters-without-zone-serve-every-zone",
+    ],
+)
+def test_zone_keeps_its_masters(ns: NameServerSession) -> None:
+    """A route for a zone has the brokers of that zone alone."""
+    here, there, nowhere = ns.broker(), ns.broker(), ns.broker()
+    here.register(ext={"__ZONE_NAME": "z1"}) >> Reply(SUCCESS)
+    there.register(ext={"__ZONE_NAME": "z2"}) >> Reply(SUCCESS)
+    nowhere.register() >> Reply(SUCCESS)
+    route = ns.route(here.topic("A"), ext=IN_ZONE)
+    route.addresses >> Reply(SUCCESS, {here.name: {0: here.address}})
+    route.queues >> Reply(SUCCESS, {here.name: (8, 8, 6, 0)})
+
+
+@case("ns.routes.zone-keeps-slaves-without-master", kills=["zone-drops-slaves-without-master"])
+def test_zone_keeps_slaves_without_master(ns: NameServerSession) -> None:
+    """A broker name without a master serves every zone."""
+    master, slave = pair(ns)
+    master.unregister() >> Reply(SUCCESS)
+    ns.settle()
+    ns.route(master.topic("A"), ext=IN_ZONE).addresses >> Reply(SUCCESS, {master.name: {5: slave.address}})
+
+
+@case("ns.routes.zone-of-unknown-topic", kills=["unknown-topic-has-an-empty-route"])
+def test_zone_of_unknown_topic(ns: NameServerSession) -> None:
+    """In a zone, too, a topic that nobody serves does not exist."""
+    ns.route(ns.topic("A"), ext=IN_ZONE) >> Reply(TOPIC_NOT_EXIST)

@@ -1,0 +1,323 @@
+"""Chapter unregistration: what leaves with a broker (code 104), what stays, and from when on.
+
+Rules of these cases:
+
+* 5.x answers first and removes afterwards: what must go is awaited with `eventually`, and before anything is
+  said to have stayed, `settle` makes sure that nothing is left to be done.
+"""
+
+from harness.conformance import AnyOf, Including, Reply, Silence, case
+from harness.session import Broker, NameServerSession
+from harness.wire import FLAG_ONEWAY, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+
+ACTING = {"enableActingMaster": True}
+NOT_ACTING = {"enableActingMaster": False}
+
+
+def both(ns: NameServerSession, ext: dict[str, bool] | None = None) -> tuple[Broker, Broker]:
+    """A master and a slave of one name, registered with these ext fields."""
+    master = ns.broker()
+    slave = master.sibling()
+    master.register(ext=ext) >> Reply(SUCCESS)
+    slave.register(ext=ext) >> Reply(SUCCESS)
+    return master, slave
+
+
+def leaves(ns: NameServerSession, broker: Broker, *stay: Broker) -> None:
+    """The broker unregisters; soon its name lists only those that stay."""
+    broker.unregister() >> Reply(SUCCESS)
+    listed = {other.id: other.address for other in stay} or None
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, listed)
+
+
+# --- what goes ----------------------------------------------------------------------------------------------
+
+
+@case("ns.unregistration.address-is-removed", kills=["unregistration-is-ignored"])
+def test_address_is_removed(ns: NameServerSession) -> None:
+    """A master that unregisters leaves cluster information and routes; its slave stays."""
+    master, slave = both(ns)
+    leaves(ns, master, slave)
+    ns.route(master.topic("A")).addresses >> Reply(SUCCESS, {master.name: {1: slave.address}})
+
+
+@case("ns.unregistration.effect-precedes-reply", kills=["unregistration-is-late"])
+def test_effect_precedes_reply(ns: NameServerSession) -> None:
+    """When an unregistration is answered it has taken effect."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister() >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+@case(
+    "ns.unregistration.last-address-takes-name-and-cluster",
+    kills=["name-outlives-its-addresses", "empty-cluster-stays", "cluster-keeps-departed-names"],
+)
+def test_last_address_takes_name_and_cluster(ns: NameServerSession) -> None:
+    """With its last address a broker name goes, and with its last name a cluster."""
+    master, slave = both(ns)
+    leaves(ns, master, slave)
+    ns.cluster().names(master.cluster) >> Reply(SUCCESS, [master.name])
+    leaves(ns, slave)
+    ns.cluster().names(master.cluster) >> Reply(SUCCESS, None)
+
+
+@case("ns.unregistration.last-address-takes-topics", kills=["topics-outlive-their-broker"])
+def test_last_address_takes_topics(ns: NameServerSession) -> None:
+    """With its last address a broker name takes its topics."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    ns.topics().among(broker.topics) >> Reply(SUCCESS, sorted(broker.topics))
+    leaves(ns, broker)
+    ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
+    ns.topics().among(broker.topics) >> Reply(SUCCESS, [])
+
+
+@case("ns.unregistration.data-version-is-forgotten", kills=["record-outlives-address"])
+def test_data_version_is_forgotten(ns: NameServerSession) -> None:
+    """The data version of a broker that has unregistered is not known."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    leaves(ns, broker)
+    broker.query_version().changed >> Reply(SUCCESS, True, body=b"")
+
+
+@case(
+    "ns.unregistration.filter-servers-are-removed",
+    kills=["filter-servers-outlive-address", "record-outlives-address"],
+)
+def test_filter_servers_are_removed(ns: NameServerSession) -> None:
+    """A broker that comes back finds no filter servers of former times."""
+    broker = ns.broker()
+    broker.register(filters=["f:1"]) >> Reply(SUCCESS)
+    leaves(ns, broker)
+    broker.register(filters=None) >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": {}}))
+
+
+@case("ns.unregistration.broker-registers-anew", kills=["departed-address-is-barred"])
+def test_broker_registers_anew(ns: NameServerSession) -> None:
+    """A broker that comes back is taken as new."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    leaves(ns, broker)
+    broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    ns.route(broker.topic("A")).queues >> Reply(SUCCESS, {broker.name: (2, 3, 4, 0)})
+
+
+@case("ns.unregistration.any-connection-may-unregister", kills=["unregistration-needs-own-connection"])
+def test_any_connection_may_unregister(ns: NameServerSession) -> None:
+    """An unregistration may arrive on any connection."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(on=ns.connect()) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+@case("ns.unregistration.one-way-unregistration-takes-effect", kills=["one-way-unregistration-is-dropped"])
+def test_one_way_unregistration_takes_effect(ns: NameServerSession) -> None:
+    """A one-way unregistration is not answered, and the broker goes."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(flag=FLAG_ONEWAY) >> Silence()
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+# --- what stays ---------------------------------------------------------------------------------------------
+
+
+@case("ns.unregistration.cluster-stays-for-other-names", kills=["cluster-leaves-with-first-name"])
+def test_cluster_stays_for_other_names(ns: NameServerSession) -> None:
+    """A cluster stays while one of its names does."""
+    broker = ns.broker()
+    other = ns.broker(cluster=broker.cluster)
+    broker.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    leaves(ns, broker)
+    ns.cluster().names(broker.cluster) >> Reply(SUCCESS, [other.name])
+    ns.cluster().addresses(other.name) >> Reply(SUCCESS, {0: other.address})
+
+
+@case(
+    "ns.unregistration.topics-survive-on-other-broker",
+    kills=["topic-leaves-with-first-broker", "topics-outlive-their-broker"],
+)
+def test_topics_survive_on_other_broker(ns: NameServerSession) -> None:
+    """A topic stays with the broker that still serves it."""
+    broker = ns.broker()
+    other = ns.broker(cluster=broker.cluster)
+    broker.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    leaves(ns, broker)
+    route = ns.route(broker.topic("A"))
+    route.queues >> Reply(SUCCESS, {other.name: (8, 8, 6, 0)})
+    route.addresses >> Reply(SUCCESS, {other.name: {0: other.address}})
+
+
+@case("ns.unregistration.topics-survive-on-other-id", kills=["topics-leave-with-master"])
+def test_topics_survive_on_other_id(ns: NameServerSession) -> None:
+    """The topics of a master stay, writable, with its slave."""
+    master, slave = both(ns)
+    leaves(ns, master, slave)
+    route = ns.route(master.topic("A"))
+    route.queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+    route.addresses >> Reply(SUCCESS, {master.name: {1: slave.address}})
+
+
+@case(
+    "ns.unregistration.leaving-slave-keeps-master",
+    kills=["unregistration-takes-the-whole-name", "topics-leave-with-any-address"],
+)
+def test_leaving_slave_keeps_master(ns: NameServerSession) -> None:
+    """A slave that leaves takes nothing from its master."""
+    master, slave = both(ns)
+    leaves(ns, slave, master)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+
+
+@case("ns.unregistration.unknown-broker-is-a-success", kills=["unknown-broker-is-an-error"])
+def test_unknown_broker_is_a_success(ns: NameServerSession) -> None:
+    """Whoever is not registered may unregister."""
+    broker = ns.broker()
+    broker.unregister() >> Reply(SUCCESS, b"")
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+@case("ns.unregistration.repetition-is-a-success", kills=["unknown-broker-is-an-error"])
+def test_repetition_is_a_success(ns: NameServerSession) -> None:
+    """A second unregistration is answered like the first and changes nothing."""
+    broker = ns.broker()
+    other = ns.broker(cluster=broker.cluster)
+    broker.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    leaves(ns, broker)
+    leaves(ns, broker)
+    ns.settle()
+    ns.cluster().addresses(other.name) >> Reply(SUCCESS, {0: other.address})
+
+
+@case("ns.unregistration.unknown-name-keeps-addresses", kills=["unregistration-takes-every-name"])
+def test_unknown_name_keeps_addresses(ns: NameServerSession) -> None:
+    """An unregistration under another name does not touch the address."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(name=ns.name("nobody")) >> Reply(SUCCESS)
+    ns.settle()
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    ns.route(broker.topic("A")).queues >> Reply(SUCCESS, {broker.name: (8, 8, 6, 0)})
+    broker.unregister() >> Reply(SUCCESS)
+
+
+@case("ns.unregistration.same-address-under-other-name-is-kept", kills=["unregistration-takes-every-name"])
+def test_same_address_under_other_name_is_kept(ns: NameServerSession) -> None:
+    """Of two names with one address only the one that unregisters goes."""
+    first = ns.broker()
+    second = ns.broker(address=first.address, cluster=first.cluster)
+    first.register() >> Reply(SUCCESS)
+    second.register(version=second.newer()) >> Reply(SUCCESS)
+    leaves(ns, second)
+    ns.cluster().addresses(first.name) >> Reply(SUCCESS, {0: first.address})
+    first.unregister() >> Reply(SUCCESS)
+
+
+@case("ns.unregistration.closing-afterwards-is-harmless", kills=["departed-connection-owns-its-name"])
+def test_closing_afterwards_is_harmless(ns: NameServerSession) -> None:
+    """When a broker that has unregistered closes its connection, its slave stays."""
+    master, slave = both(ns)
+    leaves(ns, master, slave)
+    master.connection.close()
+    ns.settle()
+    ns.cluster().addresses(master.name) >> Reply(SUCCESS, {1: slave.address})
+
+
+# --- whose address it is ------------------------------------------------------------------------------------
+
+
+@case("ns.unregistration.matches-by-address-whatever-the-id", kills=["unregistration-needs-the-id"])
+def test_matches_by_address_whatever_the_id(ns: NameServerSession) -> None:
+    """An unregistration with another id removes the address all the same."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(id=7) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+@case("ns.unregistration.other-address-is-kept", kills=["unregistration-goes-by-id"])
+def test_other_address_is_kept(ns: NameServerSession) -> None:
+    """An unregistration of another address leaves the holder of the id alone."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(address=ns.address()) >> Reply(SUCCESS)
+    ns.settle()
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    ns.route(broker.topic("A")).queues >> Reply(SUCCESS, {broker.name: (8, 8, 6, 0)})
+
+
+@case("ns.unregistration.late-unregistration-of-old-master-is-harmless", kills=["unregistration-goes-by-id"])
+def test_late_unregistration_of_old_master_is_harmless(ns: NameServerSession) -> None:
+    """A former master that unregisters late does not take the new one with it."""
+    old = ns.broker()
+    new = old.sibling(id=0)
+    old.register() >> Reply(SUCCESS)
+    new.register() >> Reply(SUCCESS)
+    old.unregister() >> Reply(SUCCESS)
+    ns.settle()
+    ns.cluster().addresses(old.name) >> Reply(SUCCESS, {0: new.address})
+    ns.route(new.topic("C")).queues >> Reply(SUCCESS, {new.name: (8, 8, 6, 0)})
+
+
+@case("ns.unregistration.id-may-be-enough", kills=["unknown-address-is-an-error"])
+def test_id_may_be_enough(ns: NameServerSession) -> None:
+    """An unregistration of another address may remove the holder of the id."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(address=ns.address()) >> Reply(SUCCESS)
+    ns.settle()
+    gone, kept = Reply(SUCCESS, None), Reply(SUCCESS, {0: broker.address})
+    ns.cluster().addresses(broker.name) >> AnyOf(gone, deviates=[kept])
+    broker.unregister() >> Reply(SUCCESS)
+
+
+# --- write permission ---------------------------------------------------------------------------------------
+
+
+@case("ns.unregistration.leaving-acting-master-takes-write-permission", kills=["acting-master-keeps-write"])
+def test_leaving_acting_master_takes_write_permission(ns: NameServerSession) -> None:
+    """Without its master, a name that may act for it serves read-only."""
+    master, slave = both(ns, ACTING)
+    leaves(ns, master, slave)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 4, 0)})
+
+
+@case(
+    "ns.unregistration.returning-acting-master-restores-write-permission",
+    kills=["acting-master-keeps-write", "lost-write-permission-stays-lost"],
+)
+def test_returning_acting_master_restores_write_permission(ns: NameServerSession) -> None:
+    """A master that comes back makes its topics writable again."""
+    master, slave = both(ns, ACTING)
+    leaves(ns, master, slave)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 4, 0)})
+    master.register(ext=ACTING) >> Reply(SUCCESS)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+
+
+@case("ns.unregistration.leaving-slave-keeps-write-permission", kills=["write-leaves-with-any-address"])
+def test_leaving_slave_keeps_write_permission(ns: NameServerSession) -> None:
+    """While its master stays, a name stays writable."""
+    master, slave = both(ns, ACTING)
+    leaves(ns, slave, master)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+
+
+@case("ns.unregistration.permissions-stay-without-acting-master", kills=["write-leaves-with-every-master"])
+def test_permissions_stay_without_acting_master(ns: NameServerSession) -> None:
+    """Without its master, a name that may not act for it stays writable."""
+    master, slave = both(ns, NOT_ACTING)
+    leaves(ns, master, slave)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
