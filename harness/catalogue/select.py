@@ -45,7 +45,7 @@ def select(
     ]
 
 
-def nearest(word: str, known: Iterable[str], count: int = 3) -> list[str]:
+def nearest(word: str, known: Iterable[str], count: int = 2) -> list[str]:
     """The names that look most like the word, best first; empty when none does."""
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(word, names, n=count, cutoff=0.6)

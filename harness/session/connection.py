@@ -102,7 +102,7 @@ class Connection:
         return Asked(self.link, want, None, data, event, sent_at)
 
     def _awaiting(self, opaque: int | None) -> Asked:
-        return Asked(self.link, self.link.want(opaque), None, b"", None, self._session.clock.now())
+        return Asked(self.link, self.link.want_next(opaque), None, b"", None, self._session.clock.now())
 
     def _awaiting_close(self) -> Asked:
         return Asked(self.link, None, None, b"", None, self._session.clock.now())

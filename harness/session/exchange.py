@@ -37,6 +37,10 @@ Path = tuple[str | int, ...]
 """Member names and positions that lead to a part of a JSON body."""
 
 
+_EXCUSES = 20
+"""How often a question is asked again because its reply is excused."""
+
+
 class NotSo(Exception):  # noqa: N818  (control flow between a view and its exchange)
     """Raised by a view's reader: the reply is not made as the view needs it. ``path`` leads to the
     culprit.
@@ -83,6 +87,8 @@ class Question:
         self.subject = subject
         self.repeatable = repeatable
         self.judged = False
+        self.excuses: Callable[[Command], bool] | None = None
+        """Which replies are the target's way of saying "ask again"; None: no reply is."""
         self._ask = ask
         self.asked = ask()
         session.register(self)
@@ -94,9 +100,17 @@ class Question:
         self._outcome = None
 
     def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
-        """What became of it; waits the first time."""
+        """What became of it; waits the first time. After a reply that is excused it is asked again."""
         if self._outcome is None:
             self._outcome = self.session.decide(self.asked, self.subject, silence_is_an_answer)
+            for _ in range(_EXCUSES):
+                if self.excuses is None or not isinstance(self._outcome, Replied):
+                    break
+                if not self.excuses(self._outcome.command):
+                    break
+                self.session.pause(self.session.clock.timing.pause)
+                self.again()
+                self._outcome = self.session.decide(self.asked, self.subject, silence_is_an_answer)
         return self._outcome
 
 

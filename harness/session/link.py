@@ -103,6 +103,22 @@ class Link:
             self._wants.append(wanted)
         return wanted
 
+    def want_next(self, opaque: int | None) -> Want:
+        """Something to wait for that belongs to what was sent before: what has come meanwhile counts."""
+        for stray in self._strays:
+            if stray.command.is_response and opaque in (None, stray.command.opaque):
+                self._strays.remove(stray)
+                answer = Replied(
+                    connection=self.number,
+                    event=stray.event,
+                    at=self._clock.now(),
+                    unexpected=self.strays,
+                    command=stray.command,
+                    frame=stray.frame,
+                )
+                return Want(opaque, "case", answer)
+        return self.want(opaque)
+
     def pump(self, timeout: float) -> bool:
         """Takes what comes within ``timeout`` waiting seconds, and sorts it. False where nothing came."""
         if self._end is not None:
@@ -124,12 +140,15 @@ class Link:
             self._sort(event)
         return True
 
+    def notice(self) -> None:
+        """Takes what has arrived already."""
+        while self.pump(0):
+            pass
+
     def close(self, how: How) -> None:
         """Closes our end. What has arrived by then is taken first, so that nothing seen is lost."""
-        while self._end is None and self.pump(0):
-            pass
+        self.notice()
         if self._end is not None:
-            self._transport.close("fin" if how == "half" else how)
             return
         event = self._recorder.closed_by_us(self.number, how)
         if how == "half":

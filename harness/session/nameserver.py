@@ -212,9 +212,11 @@ class NameServerSession(Session):
         return RouteExchange(self.question(code, sent, b"", on, f"route of {topic}", header))
 
     def cluster(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> ClusterExchange:
-        """GET_BROKER_CLUSTER_INFO (106)."""
+        """GET_BROKER_CLUSTER_INFO (106); asked again where Apache fails because brokers come and go."""
         code = RequestCode.GET_BROKER_CLUSTER_INFO
-        return ClusterExchange(self.question(code, None, b"", on, "cluster information", header))
+        question = self.question(code, None, b"", on, "cluster information", header)
+        question.excuses = _changed_meanwhile
+        return ClusterExchange(question)
 
     def topics(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> TopicsExchange:
         """GET_ALL_TOPIC_LIST_FROM_NAMESERVER (206)."""
@@ -339,6 +341,13 @@ class NameServerSession(Session):
     def _is_routed(self, topic: str, connection: Connection) -> bool:
         outcome = self.ask_own(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, b"", connection)
         return isinstance(outcome, Replied) and outcome.command.code == ResponseCode.SUCCESS
+
+
+def _changed_meanwhile(reply: Command) -> bool:
+    """Apache's servers write cluster information without a lock. While brokers register or leave, they may fail
+    with this exception and code 1 (nameserver.md B16, apache/rocketmq#1432; seen on 4.9.8 and 5.3.3)."""
+    remark = reply.remark or ""
+    return reply.code == ResponseCode.SYSTEM_ERROR and "ConcurrentModificationException" in remark
 
 
 def _probe(opaque: int, version: int, nonce: str) -> Command:

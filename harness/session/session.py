@@ -119,8 +119,7 @@ class Session:
         """The session's own connection, for calls that need none in particular. A new one if it was
         closed.
         """
-        if self._main is None or not self._main.link.takes_frames:
-            self._main = self.connect()
+        self._main = self._usable(self._main)
         return self._main
 
     def call(
@@ -318,9 +317,15 @@ class Session:
         return self._send_own(over, "probe"), over
 
     def _control_link(self) -> Link:
-        if self._control is None or not self._control.link.takes_frames:
-            self._control = self.connect()
+        self._control = self._usable(self._control)
         return self._control.link
+
+    def _usable(self, connection: Connection | None) -> Connection:
+        if connection is not None:
+            connection.link.notice()
+        if connection is None or not connection.link.takes_frames:
+            return self.connect()
+        return connection
 
     def _send_own(self, link: Link, purpose: Purpose) -> Want:
         request = self._probe(next(self._opaques), self._announces, self.nonce)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self
 
+import msgspec
+
 from harness.session.exchange import Exchange, NotSo, Path, View
 from harness.wire import Command, WireError, fastjson
 from harness.wire.bodies import DataVersion
@@ -38,6 +40,11 @@ class _JsonExchange(Exchange):
     def json(self) -> Self:
         """View: the whole body as plain Python (names are str, also numeric ones)."""
         return self.seen_as(View("body as JSON", _json, ()))
+
+    @property
+    def strict_json(self) -> Self:
+        """View: as ``json``, but only what every parser of standard JSON (RFC 8259) would read."""
+        return self.seen_as(View("body as standard JSON", _strict_json, ()))
 
     @property
     def text(self) -> Self:
@@ -242,6 +249,13 @@ def _count(reply: Command) -> int | None:
                 raise NotSo(f"ext field {name} is {count!r}, not a number")
             return int(count)
     return None
+
+
+def _strict_json(reply: Command) -> Any:
+    try:
+        return msgspec.json.decode(reply.body) if reply.body else None
+    except msgspec.DecodeError as problem:
+        raise NotSo(f"not standard JSON: {problem}") from problem
 
 
 def _json(reply: Command) -> Any:

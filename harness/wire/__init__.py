@@ -1,7 +1,8 @@
 """The codec of RocketMQ's remoting protocol: frames, both header serializations, bodies. Sans-IO.
 
-`encode` and `decode` are the everyday pair; `FrameBuffer` cuts a stream into frames; `dissect` shows any bytes; `RawFrame`
-and `header_bytes` build what no encoder would. Bodies are in `harness.wire.bodies`, their JSON in `harness.wire.fastjson`.
+`encode` and `decode` are the everyday pair; `FrameBuffer` cuts a stream into frames; `dissect` shows any
+bytes; `RawFrame` and `header_bytes` build what no encoder would. Bodies are in `harness.wire.bodies`, their
+JSON in `harness.wire.fastjson`.
 """
 
 from __future__ import annotations

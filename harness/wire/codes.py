@@ -1,7 +1,8 @@
 """Numbers that have names on the wire: request codes, response codes, flags, languages, protocol versions.
 
-Sources: `RequestCode`, `ResponseCode`, `RemotingSysResponseCode`, `LanguageCode`, `MQVersion` of rocketmq-all-4.9.8 and
-rocketmq-all-5.3.3. Only what a NameServer answers or sends is listed: an unknown number stays a plain int everywhere.
+Sources: `RequestCode`, `ResponseCode`, `RemotingSysResponseCode`, `LanguageCode`, `MQVersion` of
+rocketmq-all-4.9.8 and rocketmq-all-5.3.3. Only what a NameServer answers or sends is listed: an unknown
+number stays a plain int everywhere.
 """
 
 from __future__ import annotations

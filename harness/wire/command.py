@@ -1,8 +1,8 @@
 """The logical command, whatever its bytes look like.
 
 Rules of this module:
-- A command can hold values that no frame can carry or that no peer accepts (a tester must be able to say them);
-  nothing is validated here.
+- A command can hold values that no frame can carry or that no peer accepts (a tester must be able to say
+  them); nothing is validated here.
 - An empty body and no body are the same bytes on the wire, so they are the same value here: `b""`.
 """
 
@@ -48,9 +48,10 @@ class Command(
 ):
     """One RemotingCommand. Equality is by value. All but `code` are given by name.
 
-    `language` is a name of `codes.LANGUAGES`, or None for one that the receiver does not know. `ext` distinguishes
-    None (no map) from `{}` in JSON; the ROCKETMQ header cannot. A value in `ext` is None where the receiver sees a null
-    (JSON null, or length 0 in ROCKETMQ). Integers are int32 on the wire; ROCKETMQ cuts `code` and `version` to int16.
+    `language` is a name of `codes.LANGUAGES`, or None for one that the receiver does not know. `ext`
+    distinguishes None (no map) from `{}` in JSON; the ROCKETMQ header cannot. A value in `ext` is None where
+    the receiver sees a null (JSON null, or length 0 in ROCKETMQ). Integers are int32 on the wire; ROCKETMQ
+    cuts `code` and `version` to int16.
     """
 
     # In the order in which Java writes them, which is the order that the JSON decoder finds fastest.

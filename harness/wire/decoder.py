@@ -1,10 +1,10 @@
 """The fast path of reading: a whole frame to a command.
 
 Rules of this module:
-- What the fast path is not sure of it hands to `dissect`; it never decides that a frame is bad. Both give equal
-  commands and the same verdict (tests/unit/wire/test_wire_fast_path.py).
-- Only plain frames are fast: known members with their plain types (JSON), ASCII text shorter than 128 bytes with no
-  empty one among it (ROCKETMQ). That is what brokers and clients send.
+- What the fast path is not sure of it hands to `dissect`; it never decides that a frame is bad. Both give
+  equal commands and the same verdict (tests/unit/wire/test_wire_fast_path.py).
+- Only plain frames are fast: known members with their plain types (JSON), ASCII text shorter than 128 bytes
+  with no empty one among it (ROCKETMQ). That is what brokers and clients send.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ _EXT_AT: Final = 8 + 21
 def decode(frame: bytes, *, invalid_utf8: InvalidUtf8 = "refuse") -> Command:
     """The command in one whole frame, length word included.
 
-    Raises `WireError` where Apache's server would close the connection. `invalid_utf8` decides about a JSON header that
-    is no UTF-8: "refuse" is 5.x, "replace" is 4.9 (the ROCKETMQ header is replaced on both lines).
+    Raises `WireError` where Apache's server would close the connection. `invalid_utf8` decides about a JSON
+    header that is no UTF-8: "refuse" is 5.x, "replace" is 4.9 (the ROCKETMQ header is replaced on both
+    lines).
     """
     try:
         length, word = _words(frame)

@@ -2,14 +2,15 @@
 
 Rules of this module:
 - Never raises, whatever the bytes are. What is wrong becomes a diagnostic with a range of bytes.
-- A *fatal* diagnostic means that Apache's server closes the connection; any other means that it serves the frame although
-  no Java peer would have written it. A frame with no fatal diagnostic always has a command.
-- Invalid UTF-8 in a JSON header is the one thing on which the two lines disagree (4.9 replaces, 5.x refuses): it is
-  reported as odd under `INVALID_UTF8_IN_JSON`, and whoever asks decides.
+- A *fatal* diagnostic means that Apache's server closes the connection; any other means that it serves the
+  frame although no Java peer would have written it. A frame with no fatal diagnostic always has a command.
+- Invalid UTF-8 in a JSON header is the one thing on which the two lines disagree (4.9 replaces, 5.x refuses):
+  it is reported as odd under `INVALID_UTF8_IN_JSON`, and whoever asks decides.
 - A missing `opaque` is 0 here; Apache leaves an unpredictable number of its own counter there.
 
-Sources: remoting-codec.md §1-§5 and §9, `RemotingCommand#decode`, `RocketMQSerializable#rocketMQProtocolDecode` of both
-tags, fastjson 1.2.69 and 1.2.83; every rule was compared with Apache's decoder run on the same bytes.
+Sources: remoting-codec.md §1-§5 and §9, `RemotingCommand#decode`,
+`RocketMQSerializable#rocketMQProtocolDecode` of both tags, fastjson 1.2.69 and 1.2.83; every rule was
+compared with Apache's decoder run on the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ __all__ = ["INVALID_UTF8_IN_JSON", "Diagnostic", "Dissection", "Field", "dissect
 
 
 class Dissection(msgspec.Struct, frozen=True):
-    """What is in a frame. `command` is None exactly when a diagnostic is fatal. Fields are in the order of the bytes."""
+    """What is in a frame. `command` is None exactly when a diagnostic is fatal. Fields are in the order of
+    the bytes.
+    """
 
     command: Command | None
     fields: tuple[Field, ...]
@@ -41,7 +44,9 @@ class Dissection(msgspec.Struct, frozen=True):
 
 
 def dissect(frame: bytes | bytearray | memoryview) -> Dissection:
-    """Takes one frame, length word included, apart. Bytes that are no whole frame are taken apart as far as they go."""
+    """Takes one frame, length word included, apart. Bytes that are no whole frame are taken apart as far as
+    they go.
+    """
     reading = Reading(bytes(frame))
     try:
         command = _read(reading)

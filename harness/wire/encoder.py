@@ -1,13 +1,14 @@
 """From a command, or from arbitrary parts, to the bytes of a frame.
 
 Rules of this module:
-- `encode` writes what Apache's encoder writes for the same command, byte for byte; `ext` is written in the order of the
-  dict (Apache writes it in the order of a HashMap, which nobody may rely on).
+- `encode` writes what Apache's encoder writes for the same command, byte for byte; `ext` is written in the
+  order of the dict (Apache writes it in the order of a HashMap, which nobody may rely on).
 - Plain commands are fast: ASCII without anything to escape. All others take the exact emitter of `fastjson`.
 - `RawFrame` writes what it is told, legal or not; it is the only way to illegal lengths, types and headers.
 
-Sources: `RemotingCommand#fastEncodeHeader`, `#markProtocolType`, `RocketMQSerializable#rocketMQProtocolEncode` of
-rocketmq-all-4.9.8 and -5.3.3, and the golden vectors in fixtures/frames.
+Sources: `RemotingCommand#fastEncodeHeader`, `#markProtocolType`,
+`RocketMQSerializable#rocketMQProtocolEncode` of rocketmq-all-4.9.8 and -5.3.3, and the golden vectors in
+fixtures/frames.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class _Header(msgspec.Struct, gc=False):
 def encode(command: Command) -> bytes:
     """The whole frame of a command, length word included.
 
-    Raises `WireError` for what no encoder can write: an integer outside int32 (JSON), a language that has no number
-    (ROCKETMQ; Apache's encoder fails on a null language too).
+    Raises `WireError` for what no encoder can write: an integer outside int32 (JSON), a language that has no
+    number (ROCKETMQ; Apache's encoder fails on a null language too).
     """
     serialization = command.serialization
     header = _json_header(command) if serialization == _JSON else _binary_header(command)
@@ -153,8 +154,8 @@ def _entries(ext: dict[str, str | None]) -> bytes:
 class RawFrame(msgspec.Struct, frozen=True):
     """A frame made of parts, however illegal.
 
-    `length` and `header_length` are written as given (modulo 2^32 and 2^24, so -1 is `ffffffff`); None means the right
-    one. `serialize_type` is the byte at offset 4.
+    `length` and `header_length` are written as given (modulo 2^32 and 2^24, so -1 is `ffffffff`); None means
+    the right one. `serialize_type` is the byte at offset 4.
     """
 
     header: bytes

@@ -15,9 +15,9 @@ __all__ = ["Diagnostic", "WireError"]
 class Diagnostic(msgspec.Struct, frozen=True):
     """One remark on one range of bytes.
 
-    `code` is stable and meant for programs, `message` for people. `start` and `end` are byte offsets, end exclusive,
-    into the frame (length word included). `fatal` says that Apache's server closes the connection because of it;
-    otherwise the input is odd, but served.
+    `code` is stable and meant for programs, `message` for people. `start` and `end` are byte offsets, end
+    exclusive, into the frame (length word included). `fatal` says that Apache's server closes the connection
+    because of it; otherwise the input is odd, but served.
     """
 
     code: str

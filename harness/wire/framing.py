@@ -3,11 +3,13 @@
 Rules of this module:
 - The frames found do not depend on how the stream was cut.
 - Work is linear in the bytes received: a byte is copied at most twice, whatever the size of the chunks.
-- Memory is bounded: a bad length word is refused as soon as its four bytes are there, before anything is gathered for it.
+- Memory is bounded: a bad length word is refused as soon as its four bytes are there, before anything is
+  gathered for it.
 - A buffer that has refused stays refused: the stream has lost its frame boundaries for good.
 
-Source: `NettyDecoder`, a length-field decoder whose limit counts the four bytes of the length word too; observed on both
-lines: 16 777 212 is accepted, 16 777 213 closes the connection at once. A length below 4 cannot hold the header word.
+Source: `NettyDecoder`, a length-field decoder whose limit counts the four bytes of the length word too;
+observed on both lines: 16 777 212 is accepted, 16 777 213 closes the connection at once. A length below 4
+cannot hold the header word.
 """
 
 from __future__ import annotations

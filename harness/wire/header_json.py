@@ -1,16 +1,16 @@
 """The JSON header, read the way fastjson reads it into a RemotingCommand.
 
 Rules of this module:
-- Names match whatever their case, `_` and `-`; of names that occur twice the last counts, but a name that matches only
-  that way does not replace what the exact name has set; unknown names are ignored.
-- Numbers may come as text, booleans, fractions or null (which leaves what was there). Text of any other kind closes
-  the connection, as does an integer outside int32. Values of `extFields` become text.
-- `serializeTypeCurrentRPC` and `body` are ignored, because the frame decides about both; but what cannot become a value of
-  their type closes the connection.
+- Names match whatever their case, `_` and `-`; of names that occur twice the last counts, but a name that
+  matches only that way does not replace what the exact name has set; unknown names are ignored.
+- Numbers may come as text, booleans, fractions or null (which leaves what was there). Text of any other kind
+  closes the connection, as does an integer outside int32. Values of `extFields` become text.
+- `serializeTypeCurrentRPC` and `body` are ignored, because the frame decides about both; but what cannot
+  become a value of their type closes the connection.
 
-Source: remoting-codec.md §2.2; fastjson 1.2.69 and 1.2.83 run on the same text. Not reproduced: constructors such as
-`new Date(…)`, `Set[…]` and `x'0A'` (refused here), lone signs as numbers, `$ref` inside `extFields`, and `extFields` as
-an empty string (null on 5.x, refused on 4.9; refused here).
+Source: remoting-codec.md §2.2; fastjson 1.2.69 and 1.2.83 run on the same text. Not reproduced: constructors
+such as `new Date(…)`, `Set[…]` and `x'0A'` (refused here), lone signs as numbers, `$ref` inside `extFields`,
+and `extFields` as an empty string (null on 5.x, refused on 4.9; refused here).
 """
 
 from __future__ import annotations

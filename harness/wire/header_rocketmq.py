@@ -1,12 +1,14 @@
 """The ROCKETMQ header, read the way Apache reads it.
 
 Rules of this module:
-- Apache reads the header as a stream that knows nothing of the header's end: spare bytes of the header become the start
-  of the body (and the last bytes of the body are lost), and a string may run on into the body.
-- Length 0 is null: for the remark, for a key (the entry's key is null then, and nobody can ask for it), for a value.
+- Apache reads the header as a stream that knows nothing of the header's end: spare bytes of the header become
+  the start of the body (and the last bytes of the body are lost), and a string may run on into the body.
+- Length 0 is null: for the remark, for a key (the entry's key is null then, and nobody can ask for it), for a
+  value.
 - Bytes that are no UTF-8 are replaced by U+FFFD on both lines.
 
-Source: `RocketMQSerializable#rocketMQProtocolDecode`, `#readStr`, `#mapDeserialize`; remoting-codec.md §3 and §5.
+Source: `RocketMQSerializable#rocketMQProtocolDecode`, `#readStr`, `#mapDeserialize`; remoting-codec.md §3 and
+§5.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ __all__ = ["Field", "Reading", "Refused"]
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One named piece of a frame: bytes `start` to `end` (exclusive, from the length word on), and what they mean."""
+    """One named piece of a frame: bytes `start` to `end` (exclusive, from the length word on), and what they
+    mean.
+    """
 
     name: str
     start: int

@@ -60,7 +60,7 @@ def as_sent(fields: dict[str, Any]) -> Command:
 
 
 def as_received(fields: dict[str, Any]) -> Command:
-    """What is left of it on the wire: nulls go, a lone surrogate is `?`; ROCKETMQ has int16 numbers and no empty text."""
+    """What is left of it: nulls go, a lone surrogate is `?`; ROCKETMQ has int16 numbers and no empty text."""
     command = as_sent(fields)
     if command.remark is not None:
         command.remark = command.remark.encode("utf-8", "replace").decode()

@@ -8,7 +8,11 @@ from harness.wire import FrameBuffer, Serialization, decode, dissect, encode, he
 
 from .golden import FRAME_VECTORS, Vector, as_received, as_sent
 
-ODD_ON_PURPOSE = {"ext-value-empty": "ext-value-empty", "language-NODE_JS": "", "ext-value-null": "ext-value-empty"}
+ODD_ON_PURPOSE = {
+    "ext-value-empty": "ext-value-empty",
+    "language-NODE_JS": "",
+    "ext-value-null": "ext-value-empty",
+}
 
 vectors = pytest.mark.parametrize("vector", FRAME_VECTORS, ids=str)
 

@@ -1,6 +1,7 @@
 """What frames carry: typed bodies, each with `encode()` and a class method `decode(bytes)`.
 
-Reading is as lenient as Apache's server; writing gives the bytes that Apache's encoder gives (order of maps aside).
+Reading is as lenient as Apache's server; writing gives the bytes that Apache's encoder gives (order of maps
+aside).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""DataVersion: how a broker says that its topic table changed. Body of QUERY_DATA_VERSION, part of register bodies."""
+"""DataVersion: how a broker says that its topic table changed. Body of QUERY_DATA_VERSION, part of register
+bodies.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ else:
 
 
 class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """`counter` and `timestamp` (milliseconds) and, from 5.x on, `state_version`; None means that the member is not there.
+    """`counter` and `timestamp` (milliseconds) and, from 5.x on, `state_version`; None means that the member
+    is not there.
 
-    A member that is missing is 0 for Apache, except that a missing timestamp is the receiver's current time; here it is 0.
+    A member that is missing is 0 for Apache, except that a missing timestamp is the receiver's current time;
+    here it is 0.
     """
 
     counter: _Int64 = 0
@@ -44,15 +48,25 @@ class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         """Raises `WireError` (`NullBodyError` for JSON null)."""
         return read(data, _fast, read_data_version, invalid_utf8)
 
+    @classmethod
+    def decode_as(cls, data: bytes, v5: bool) -> DataVersion:
+        """As a server of 5.x or of 4.9 reads it: the latter knows no `stateVersion`, and replaces what is no UTF-8."""
+        if v5:
+            return cls.decode(data, invalid_utf8="refuse")
+        version = read(data, _fast, lambda node: read_data_version(node, v5=False), "replace")
+        version.state_version = None
+        return version
+
 
 _fast: Final = msgspec.json.Decoder(DataVersion).decode
 
 
-def read_data_version(node: Node) -> DataVersion:
-    """The lenient path."""
-    found = members(node, {"counter": as_int64, "stateVersion": as_int64, "timestamp": as_int64})
+def read_data_version(node: Node, v5: bool = True) -> DataVersion:
+    """The lenient path. 4.9 has no `stateVersion`: to it, the member is unknown."""
+    known = {"counter": as_int64, "timestamp": as_int64}
+    found = members(node, {**known, "stateVersion": as_int64} if v5 else known)
     return DataVersion(
         counter=found.get("counter") or 0,
         timestamp=found.get("timestamp") or 0,
-        state_version=(found["stateVersion"] or 0) if "stateVersion" in found else None,
+        state_version=found.get("stateVersion"),
     )

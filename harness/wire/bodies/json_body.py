@@ -1,10 +1,11 @@
 """What all JSON bodies share: the fast path and the lenient path of reading, and the writing.
 
 Rules of this module:
-- Fast: msgspec, which knows every member and takes nothing for granted; anything it refuses goes to the lenient path.
+- Fast: msgspec, which knows every member and takes nothing for granted; anything it refuses goes to the
+  lenient path.
 - Lenient: the fastjson dialect and its coercions, member by member.
-- What the lenient path refuses, Apache's server refuses: `WireError`. A body that says `null` is `NullBodyError`: Apache
-  decodes it to null and stumbles over that later, elsewhere.
+- What the lenient path refuses, Apache's server refuses: `WireError`. A body that says `null` is
+  `NullBodyError`: Apache decodes it to null and stumbles over that later, elsewhere.
 - Bytes that are no UTF-8 are replaced (4.9) or make the whole body null (5.x), as `invalid_utf8` says.
 
 Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83 (nameserver.md §3).
@@ -12,13 +13,14 @@ Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83 (nameserver.md
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Node, ParseError, quote_keys, tree
+from harness.wire.fastjson import Node, ParseError, tree
 from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string
 
 __all__ = [
@@ -39,6 +41,16 @@ T = TypeVar("T")
 InvalidUtf8 = Literal["refuse", "replace"]
 
 
+_NUMERIC_MAP: Final = re.compile(
+    rb'((?<!\\)"(?:brokerAddrs|currIdMap)":\{)'
+    rb'((?:-?[0-9]++:(?:"[^"\\]*+"|-?[0-9]++)(?:,(?=-?[0-9])|(?=\})))++)\}'
+)
+_NUMERIC_ENTRY: Final = re.compile(rb'(-?[0-9]++):("[^"]*+"|-?[0-9]++)')
+
+
+_NOT_PLAIN: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
 class NullBodyError(WireError):
     """The body is JSON `null` (or, on 5.x, no UTF-8), which Apache takes for no object at all."""
 
@@ -50,14 +62,14 @@ def read(
     invalid_utf8: InvalidUtf8 = "replace",
 ) -> T:
     """Decodes a body. Raises `WireError` where Apache's server fails to, `NullBodyError` where it gets null."""
-    for prepared in (
-        bytes,
-        quote_keys,
-    ):  # in this order and only if needed: quoting keys costs forty times as much
-        try:
-            return fast(prepared(data))
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            pass
+    try:
+        return fast(data)
+    except _NOT_PLAIN:
+        pass
+    try:
+        return fast(_with_quoted_keys(data))
+    except _NOT_PLAIN:
+        pass
     try:
         root, replaced = tree(data)
         if root.kind == "null" or (replaced and invalid_utf8 == "refuse"):
@@ -67,6 +79,11 @@ def read(
         raise WireError(f"the body is no JSON: {error}") from error
     except CoercionError as error:
         raise WireError(f"the body has {error} at offset {error.node.start}") from error
+
+
+def _with_quoted_keys(data: bytes) -> bytes:
+    """Compact text of the legacy dialect with the keys of its two numeric maps in quotes: ordinary JSON."""
+    return _NUMERIC_MAP.sub(lambda found: found[1] + _NUMERIC_ENTRY.sub(rb'"\1":\2', found[2]) + b"}", data)
 
 
 def without_none(members: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +107,7 @@ def list_of(element: Callable[[Node], T]) -> Callable[[Node], list[T] | None]:
     """A list field."""
 
     def read_list(node: Node) -> list[T] | None:
-        if node.kind == "null":
+        if node.kind == "null" or node.value == "":
             return None
         if node.kind != "array":
             raise CoercionError(f"{node.kind} instead of a list", node)

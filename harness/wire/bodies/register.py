@@ -1,24 +1,26 @@
 """The body of REGISTER_BROKER: as JSON, as a zlib stream, and bare for brokers older than V3_0_11.
 
 Rules of this module:
-- The receiver, not the sender, decides how the body is read: by the ext field `compressed`, by the header version and by
-  its own line (`v5`).
-- Inflation is bounded by `INFLATED_LIMIT`. Apache's servers inflate without bound; beyond that size we refuse.
+- The receiver, not the sender, decides how the body is read: by the ext field `compressed`, by the header
+  version and by its own line (`v5`).
+- Inflation is bounded by `INFLATED_LIMIT`. Apache's servers inflate without bound; beyond that size we
+  refuse.
 
-Sources: `RegisterBrokerBody#encode`, `#decode`, `TopicConfig#encode`, `#decode`, `DefaultRequestProcessor` of both tags;
-nameserver.md §2.2 (103) and §3.3.
+Sources: `RegisterBrokerBody#encode`, `#decode`, `TopicConfig#encode`, `#decode`, `DefaultRequestProcessor` of
+both tags; nameserver.md §2.2 (103) and §3.3.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 
 from harness.wire.codes import V3_0_11, V5_0_0
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Dialect, Node, ParseError, document, dumps, tree
+from harness.wire.fastjson import Node, ParseError, document, dumps, tree
 from harness.wire.fastjson.coerce import CoercionError, members
 from harness.wire.text import java_text
 
@@ -33,13 +35,16 @@ INFLATED_LIMIT: Final = 64 * 1024 * 1024
 """The most bytes that a compressed register body may inflate to. 64 MiB hold about a million topics."""
 
 
+_NULL: Final = msgspec.Raw(b"null")
+
+
 class RegisterBody(msgspec.Struct):
     """What a broker announces.
 
-    `topics` is keyed as sent; the topic that counts is `TopicConfig.topic_name`, not the key. `filter_servers` tells
-    three things apart: None (explicit null: leaves what is stored), a list (replaces, `[]` clears) and `msgspec.UNSET`
-    (member missing; Apache treats it like `[]`). `topics` or `data_version` is None where the body says null. The three
-    mapping members are 5.x; None leaves them out.
+    `topics` is keyed as sent; the topic that counts is `TopicConfig.topic_name`, not the key.
+    `filter_servers` tells three things apart: None (explicit null: leaves what is stored), a list (replaces,
+    `[]` clears) and `msgspec.UNSET` (member missing; Apache treats it like `[]`). `topics` or `data_version`
+    is None where the body says null. The three mapping members are 5.x; None leaves them out.
     """
 
     topics: dict[str, TopicConfig] | None = msgspec.field(default_factory=dict)
@@ -49,32 +54,34 @@ class RegisterBody(msgspec.Struct):
     mapping_data_version: DataVersion | None = None
     mapping_details: dict[str, Any] | None = None
 
-    def _wrapper(self, dialect: Dialect) -> dict[str, Any]:
+    def _wrapper(self) -> dict[str, Any]:
         members: dict[str, Any] = {
-            "dataVersion": None if self.data_version is None else self.data_version.document(),
+            "dataVersion": _NULL if self.data_version is None else self.data_version.document(),
             "mappingDataVersion": None
             if self.mapping_data_version is None
             else self.mapping_data_version.document(),
-            "topicConfigTable": None
+            "topicConfigTable": _NULL
             if self.topics is None
             else {k: t.document() for k, t in self.topics.items()},
             "topicQueueMappingDetailMap": self.mapping_details,
             "topicQueueMappingInfoMap": None
             if self.mappings is None
-            else {name: mapping.document(dialect) for name, mapping in self.mappings.items()},
+            else {name: mapping.document("legacy") for name, mapping in self.mappings.items()},
         }
         return without_none(members)
 
     def encode(self) -> bytes:
-        """The JSON body (legacy dialect: numeric keys of mappings have no quotes, as Apache's brokers write it)."""
-        wrapper = b'"topicConfigSerializeWrapper":' + document(self._wrapper("legacy"), "legacy")
+        """The JSON body (legacy dialect: numeric keys of mappings have no quotes, as Apache's brokers write
+        it).
+        """
+        wrapper = b'"topicConfigSerializeWrapper":' + document(self._wrapper(), "legacy")
         if self.filter_servers is msgspec.UNSET:
             return b"{" + wrapper + b"}"
         return b'{"filterServerList":%b,%b}' % (dumps(self.filter_servers), wrapper)
 
     def encode_bare(self) -> bytes:
         """The body of brokers older than V3_0_11: the table and its version, without filter servers."""
-        return document(self._wrapper("legacy"), "legacy")
+        return document(self._wrapper(), "legacy")
 
     def encode_compressed(self, v5: bool) -> bytes:
         """The zlib stream (level 9), as brokers of 4.9 (`v5` False) or 5.x write it."""
@@ -98,17 +105,18 @@ class RegisterBody(msgspec.Struct):
     ) -> RegisterBody:
         """Reads a body as a server of 5.x (`v5`) or 4.9 does.
 
-        `version` is that of the request header. No body at all is an empty table with version 0. Raises `WireError` where
-        the server answers with an error, `NullBodyError` where it does because the body is JSON null.
+        `version` is that of the request header. No body at all is an empty table with version 0. Raises
+        `WireError` where the server answers with an error, `NullBodyError` where it does because the body is
+        JSON null.
         """
         if not body:
             return cls(data_version=DataVersion(state_version=0 if v5 else None))
         invalid_utf8: InvalidUtf8 = "refuse" if v5 else "replace"
         if version < V3_0_11:
-            return _trimmed(read(body, _decode_bare, _read_bare, invalid_utf8), v5)
+            return _trimmed(read(body, _decode_bare, lambda node: _read_bare(node, v5), invalid_utf8), v5)
         if compressed:
             return _read_layout(_inflated(body), version, v5)
-        return _trimmed(read(body, _decode_whole, _read_whole, invalid_utf8), v5)
+        return _trimmed(read(body, _decode_whole, lambda node: _read_whole(node, v5), invalid_utf8), v5)
 
 
 def _sized(data: bytes) -> bytes:
@@ -121,6 +129,8 @@ def _trimmed(body: RegisterBody, v5: bool) -> RegisterBody:
         body.mappings = body.mapping_details = body.mapping_data_version = None
         for topic in (body.topics or {}).values():
             topic.attributes = None
+        if body.data_version is not None:
+            body.data_version.state_version = None
     return body
 
 
@@ -163,23 +173,27 @@ def _from_wrapper(wrapper: _Wrapper | None, filters: list[str] | msgspec.UnsetTy
     )
 
 
-def _nullable_version(node: Node) -> DataVersion | None:
-    return None if node.kind == "null" else read_data_version(node)
+def _is_null(node: Node) -> bool:
+    """An empty text is null too where an object is wanted."""
+    return node.kind == "null" or node.value == ""
 
 
-def _read_wrapper(node: Node) -> _Wrapper | None:
-    if node.kind == "null":
+def _read_wrapper(node: Node, v5: bool) -> _Wrapper | None:
+    if _is_null(node):
         return None
-    found = members(
-        node,
-        {
-            "dataVersion": _nullable_version,
-            "mappingDataVersion": _nullable_version,
-            "topicConfigTable": map_of(read_topic_config),
-            "topicQueueMappingDetailMap": map_of(lambda detail: detail.to_value()),
-            "topicQueueMappingInfoMap": map_of(read_mapping),
-        },
-    )
+
+    def version(value: Node) -> DataVersion | None:
+        return None if _is_null(value) else read_data_version(value, v5)
+
+    known: dict[str, Callable[[Node], object]] = {
+        "dataVersion": version,
+        "topicConfigTable": map_of(lambda topic: read_topic_config(topic, v5)),
+    }
+    if v5:
+        known["mappingDataVersion"] = version
+        known["topicQueueMappingDetailMap"] = map_of(lambda detail: detail.to_value())
+        known["topicQueueMappingInfoMap"] = map_of(read_mapping)
+    found = members(node, known)
     return _Wrapper(
         topic_config_table=found.get("topicConfigTable", {}),
         data_version=found.get("dataVersion", DataVersion()),
@@ -189,15 +203,21 @@ def _read_wrapper(node: Node) -> _Wrapper | None:
     )
 
 
-def _read_whole(node: Node) -> RegisterBody:
-    found = members(node, {"filterServerList": strings, "topicConfigSerializeWrapper": _read_wrapper})
+def _read_whole(node: Node, v5: bool) -> RegisterBody:
+    found = members(
+        node,
+        {
+            "filterServerList": strings,
+            "topicConfigSerializeWrapper": lambda wrapper: _read_wrapper(wrapper, v5),
+        },
+    )
     return _from_wrapper(
         found.get("topicConfigSerializeWrapper", _Wrapper()), found.get("filterServerList", msgspec.UNSET)
     )
 
 
-def _read_bare(node: Node) -> RegisterBody:
-    return _from_wrapper(_read_wrapper(node), None)
+def _read_bare(node: Node, v5: bool) -> RegisterBody:
+    return _from_wrapper(_read_wrapper(node, v5), None)
 
 
 def _inflated(body: bytes) -> bytes:
@@ -235,7 +255,7 @@ def _read_layout(data: bytes, version: int, v5: bool) -> RegisterBody:
     invalid_utf8: InvalidUtf8 = "refuse" if v5 else "replace"
     data_version: DataVersion | None
     try:
-        data_version = DataVersion.decode(layout.take(layout.integer()), invalid_utf8=invalid_utf8)
+        data_version = DataVersion.decode_as(layout.take(layout.integer()), v5)
     except NullBodyError:
         data_version = None
     topics: dict[str, TopicConfig] = {}

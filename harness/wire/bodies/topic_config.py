@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
@@ -30,8 +31,8 @@ else:
 class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """The defaults are those of a member that is missing.
 
-    `attributes` None leaves the member out (4.9); 5.x always writes it. `topic_filter_type` None is what an unknown name
-    becomes. Of all this only the two queue numbers, `perm` and `topic_sys_flag` reach a route.
+    `attributes` None leaves the member out (4.9); 5.x always writes it. `topic_filter_type` None is what an
+    unknown name becomes. Of all this only the two queue numbers, `perm` and `topic_sys_flag` reach a route.
     """
 
     topic_name: str | None = None
@@ -68,7 +69,8 @@ class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     @classmethod
     def from_line(cls, line: bytes, v5: bool) -> TopicConfig:
-        """Reads such a text: exactly five tokens in 4.9, at least five in 5.x; a sixth that is no JSON is ignored.
+        """Reads such a text: exactly five tokens in 4.9, at least five in 5.x; a sixth that is no JSON is
+        ignored.
 
         Raises `WireError` for any other number of tokens, a number that is none, an unknown filter type.
         """
@@ -113,21 +115,18 @@ def _attributes(token: str) -> dict[str, str]:
         return {}
 
 
-def read_topic_config(node: Node) -> TopicConfig:
-    """The lenient path of the JSON form."""
-    found = members(
-        node,
-        {
-            "attributes": strings_by_name,
-            "order": as_boolean,
-            "perm": as_int32,
-            "readQueueNums": as_int32,
-            "topicFilterType": lambda value: as_enum(value, FILTER_TYPES),
-            "topicName": as_string,
-            "topicSysFlag": as_int32,
-            "writeQueueNums": as_int32,
-        },
-    )
+def read_topic_config(node: Node, v5: bool = True) -> TopicConfig:
+    """The lenient path of the JSON form. 4.9 has no `attributes`: to it, the member is unknown."""
+    known: dict[str, Callable[[Node], object]] = {
+        "order": as_boolean,
+        "perm": as_int32,
+        "readQueueNums": as_int32,
+        "topicFilterType": lambda value: as_enum(value, FILTER_TYPES),
+        "topicName": as_string,
+        "topicSysFlag": as_int32,
+        "writeQueueNums": as_int32,
+    }
+    found = members(node, {**known, "attributes": strings_by_name} if v5 else known)
     return TopicConfig(
         topic_name=found.get("topicName"),
         read_queue_nums=found.get("readQueueNums", 16) or 0,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .emit import Dialect, document, dumps, quote
-from .parse import Node, ParseError, locate, parse, quote_keys, tree
+from .parse import Node, ParseError, locate, parse, tree
 
 __all__ = [
     "Dialect",
@@ -17,6 +17,5 @@ __all__ = [
     "locate",
     "parse",
     "quote",
-    "quote_keys",
     "tree",
 ]

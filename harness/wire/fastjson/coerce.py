@@ -1,7 +1,8 @@
 """From what the text says to what a Java field of a given type becomes.
 
 Rules of this module:
-- Each function takes a Node and gives the value that fastjson stores in a field of that type, or raises `CoercionError`.
+- Each function takes a Node and gives the value that fastjson stores in a field of that type, or raises
+  `CoercionError`.
 - Null is None; whether a field keeps None, 0 or its default is decided by whoever knows the field.
 
 Source: `TypeUtils` and the deserializers of fastjson 1.2.69 and 1.2.83, run on the same text.
@@ -141,7 +142,9 @@ def _compact(node: Node) -> str:
 
 
 def as_enum(node: Node, names: Sequence[str]) -> str | None:
-    """An enum field: by name whatever its case (an unknown name is null), or by ordinal (an unknown one is an error)."""
+    """An enum field: by name whatever its case (an unknown name is null), or by ordinal (an unknown one is an
+    error).
+    """
     match node.kind:
         case "null" if node.text == "null":
             return None
@@ -165,7 +168,9 @@ def smart_name(name: str) -> str:
 
 
 def members(node: Node, known: Mapping[str, Callable[[Node], object]]) -> dict[str, Any]:
-    """The members of an object that a class knows, each read by its function; of two with one name the last counts."""
+    """The members of an object that a class knows, each read by its function; of two with one name the last
+    counts.
+    """
     if node.kind != "object":
         raise CoercionError(f"{node.kind} instead of an object", node)
     folded = {smart_name(name): name for name in known}

@@ -1,8 +1,9 @@
 """Writing the dialect.
 
 Rules of this module:
-- Compact, members in the order of the dict (emitters of typed bodies order them alphabetically, as fastjson does for
-  objects with getters), members whose value is None omitted, elements of arrays that are None written as `null`.
+- Compact, members in the order of the dict (emitters of typed bodies order them alphabetically, as fastjson
+  does for objects with getters), members whose value is None omitted, elements of arrays that are None
+  written as `null`.
 - Three dialects, told apart only by numeric keys and by escapes:
 
   | dialect    | numeric keys | `/`  | not ASCII | used for                                              |
@@ -58,14 +59,18 @@ def quote(text: str, dialect: Dialect = "plain") -> bytes:
 
 
 def dumps(value: object, dialect: Dialect = "plain") -> bytes:
-    """The text of a value: dict (keys str or int), list, tuple, str, bool, int, float, None, msgspec.Raw (written as is)."""
+    """The text of a value: dict (keys str or int), list, tuple, str, bool, int, float, None, msgspec.Raw
+    (written as is).
+    """
     out: list[bytes] = []
     _write(value, dialect, out)
     return b"".join(out)
 
 
 def document(value: object, dialect: Dialect = "plain") -> bytes:
-    """As `dumps`, but fast for plain text; maps with numeric keys must come as `msgspec.Raw`, already written."""
+    """As `dumps`, but fast for plain text; maps with numeric keys must come as `msgspec.Raw`, already
+    written.
+    """
     try:
         text = _to_json(value)
     except UnicodeEncodeError:  # a lone surrogate

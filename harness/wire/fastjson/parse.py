@@ -1,13 +1,16 @@
 """Reading the dialect, with the place of everything.
 
 Rules of this module:
-- Accepts what fastjson 1.2.83 accepts by default: unquoted and single-quoted names, unquoted numbers as names, commas too
-  many, comments, its own escapes, raw control characters in strings, a byte order mark, bytes that are no UTF-8.
-- Never loses anything: names that occur twice, members in their order, the exact bytes of everything (`Node`).
+- Accepts what fastjson 1.2.83 accepts by default: unquoted and single-quoted names, unquoted numbers as
+  names, commas too many, comments, its own escapes, raw control characters in strings, a byte order mark,
+  bytes that are no UTF-8.
+- Never loses anything: names that occur twice, members in their order, the exact bytes of everything
+  (`Node`).
 - Positions are offsets into what the caller gave: bytes for bytes, characters for str.
 - Depth is bounded by `DEPTH_LIMIT`, so hostile nesting is a `ParseError` and not a crash.
 
-Bytes are parsed as latin-1 so that an offset in the text is an offset in the bytes; strings become text at the end.
+Bytes are parsed as latin-1 so that an offset in the text is an offset in the bytes; strings become text at
+the end.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Final, Literal
 
 from harness.wire.text import java_text
 
-__all__ = ["DEPTH_LIMIT", "Node", "ParseError", "locate", "parse", "quote_keys", "tree"]
+__all__ = ["DEPTH_LIMIT", "Node", "ParseError", "locate", "parse", "tree"]
 
 DEPTH_LIMIT: Final = 256
 DIGITS_LIMIT: Final = 4000
@@ -50,10 +53,6 @@ _ESCAPES: Final = {
     "/": "/",
     "\\": "\\",
 }
-_STRING_OR_BARE_NUMBER: Final = re.compile(
-    rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|(?<=[{,])(-?[0-9]++)(?=:)', re.DOTALL
-)
-_BARE_KEY: Final = re.compile(rb"([{,])(-?[0-9]++):")
 _LITERALS: Final[dict[str, tuple[Kind, bool | None]]] = {
     "true": ("true", True),
     "false": ("false", False),
@@ -78,9 +77,9 @@ class ParseError(ValueError):
 class Node:
     """One value and its place.
 
-    `value` is the scalar (numbers: int or float; `text` is how a number or a literal was written), `members` the
-    (name, value) pairs of an object in their order, `elements` those of an array. A name is a Node of kind "string", or
-    "number" where it was an unquoted number; `bare` says that a name had no quotes.
+    `value` is the scalar (numbers: int or float; `text` is how a number or a literal was written), `members`
+    the (name, value) pairs of an object in their order, `elements` those of an array. A name is a Node of
+    kind "string", or "number" where it was an unquoted number; `bare` says that a name had no quotes.
     """
 
     __slots__ = ("bare", "elements", "end", "kind", "members", "start", "text", "value")
@@ -265,7 +264,9 @@ class _Parser:
 
 
 def tree(data: str | bytes) -> tuple[Node, Sequence[tuple[int, int]]]:
-    """The value with the place of everything, and the ranges of bytes (the first of each string) that are no UTF-8."""
+    """The value with the place of everything, and the ranges of bytes (the first of each string) that are no
+    UTF-8.
+    """
     parser = _Parser(data)
     return parser.document(), parser.replaced
 
@@ -273,13 +274,6 @@ def tree(data: str | bytes) -> tuple[Node, Sequence[tuple[int, int]]]:
 def parse(data: str | bytes) -> Value:
     """The value as plain Python; names are str, also numeric ones. Raises `ParseError`."""
     return tree(data)[0].to_value()
-
-
-def quote_keys(data: bytes) -> bytes:
-    """Compact text of the legacy dialect with its numeric keys in quotes, which makes it ordinary JSON."""
-    if b"\\" not in data and not _BARE_KEY.search(b" ".join(data.split(b'"')[1::2])):
-        return _BARE_KEY.sub(rb'\1"\2":', data)  # no string looks like a key, so none is touched
-    return _STRING_OR_BARE_NUMBER.sub(rb'"\1\2"', data)
 
 
 def locate(data: str | bytes, path: Sequence[str | int]) -> tuple[int, int] | None:

@@ -1,0 +1,1 @@
+"""Benchmarks. Each prints ratios, measured side by side in one run: figures alone belong to one machine."""

@@ -1,0 +1,80 @@
+"""Choosing statements, counting coverage, guessing what was meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.catalogue import Level, Source, Statement, coverage, matches, nearest, select
+
+
+def statement(identifier: str, level: Level = "MUST", tags: tuple[str, ...] = (), **more: str) -> Statement:
+    return Statement(
+        id=identifier,
+        chapter=identifier.split(".")[1],
+        level=level,
+        profiles=("5.3",),
+        text="Something MUST hold.",
+        stimulus="x",
+        observable="y",
+        source=(Source("tag", "path.java"),),
+        tags=tags,
+        untestable=more.get("untestable"),
+    )
+
+
+EXPIRES = statement("ns.lease.expires", tags=("lifecycle",))
+RENEWS = statement("ns.lease.renews-by-heartbeat", "SHOULD")
+OPAQUE = statement("wire.framing.opaque-is-echoed", "MAY")
+ALL = [EXPIRES, RENEWS, OPAQUE]
+
+
+@pytest.mark.parametrize(
+    ("expression", "chosen"),
+    [
+        ("ns.lease.expires", [EXPIRES]),
+        ("ns.lease", [EXPIRES, RENEWS]),
+        ("ns.lease.", [EXPIRES, RENEWS]),
+        ("ns", [EXPIRES, RENEWS]),
+        ("lease", [EXPIRES, RENEWS]),
+        ("ns.le", []),
+        ("ns.lease.exp", []),
+        ("*.renews-*", [RENEWS]),
+        ("*", ALL),
+        ("wire.*", [OPAQUE]),
+        ("tag:lifecycle", [EXPIRES]),
+        ("tag:life", []),
+        ("nothing.matches", []),
+        ("", []),
+    ],
+)
+def test_expressions(expression: str, chosen: list[Statement]) -> None:
+    assert [one for one in ALL if matches(one, expression)] == chosen
+
+
+def test_select_combines() -> None:
+    assert select(ALL) == ALL
+    assert select(ALL, include=["lease", "wire"], exclude=["tag:lifecycle"]) == [RENEWS, OPAQUE]
+    assert select(ALL, level="MUST") == [EXPIRES]
+    assert select(ALL, level="SHOULD") == [EXPIRES, RENEWS]
+    assert select(ALL, level="MAY") == ALL
+    assert select(ALL, include=["nothing.matches"]) == []
+
+
+def test_nearest_names_come_first() -> None:
+    known = ["ns.lease.expires", "ns.lease.renews", "wire.framing.opaque"]
+    assert nearest("ns.lease.expire", known)[0] == "ns.lease.expires"
+    assert nearest("opaque", known) == ["wire.framing.opaque"]
+    assert nearest("zzz", known) == []
+    assert nearest("", known) == []
+
+
+def test_coverage_counts_each_statement_once_and_leaves_none_out() -> None:
+    unsaid = statement("ns.kv.unsaid", untestable="needs a full disk")
+    covered = coverage(
+        [*ALL, unsaid], {"a": ["ns.lease.expires", "not.in.catalogue"], "b": ["ns.lease.expires"]}
+    )
+    assert covered.total == 4
+    assert covered.proven == {"ns.lease.expires": ("a", "b")}
+    assert covered.untestable == ("ns.kv.unsaid",)
+    assert covered.unproven == ("ns.lease.renews-by-heartbeat", "wire.framing.opaque-is-echoed")
+    assert len(covered.proven) + len(covered.untestable) + len(covered.unproven) == covered.total

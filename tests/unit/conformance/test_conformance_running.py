@@ -1,0 +1,275 @@
+"""From what happens in a case to its verdict, on the built-in reference and on instances that fail."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance_samples import module
+
+from harness.catalogue import Catalogue, Level, Profile, Source, Statement
+from harness.conformance import AnyOf, Closed, Reply, case
+from harness.conformance.loading import LoadedCase, cases
+from harness.conformance.running import Runner, Setting, reproduction
+from harness.conformance.together import Together
+from harness.report.results import CaseResult, Verdict
+from harness.session import Blocked, CaseTimeout, NameServerSession, TargetDied, Unsupported
+from harness.targets import Shareable, parse
+from harness.trace import read_trace
+from harness.wire import RequestCode
+
+QUERY = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
+Body = Callable[[NameServerSession], Any]
+
+
+def catalogue(level: Level) -> Catalogue:
+    one = Statement(
+        id="ns.kv.something",
+        chapter="kv",
+        level=level,
+        profiles=("5.3",),
+        text="Something MUST hold.",
+        stimulus="x",
+        observable="y",
+        source=(Source("tag", "path/Class.java", "method"),),
+        observed=("5.3.3",),
+    )
+    last = Statement(
+        id="wire.endurance.lives",
+        chapter="endurance",
+        level="MUST",
+        profiles=("5.3",),
+        text="It MUST live.",
+        stimulus="x",
+        observable="y",
+        source=one.source,
+    )
+    return Catalogue((one, last), (Profile("5.3", "t", "5.3.3", "x"),), "d")
+
+
+def loaded(body: Body, chapter: str = "kv", identifier: str = "ns.kv.something", **more: Any) -> LoadedCase:
+    def test_function(ns: NameServerSession) -> None:
+        """Something holds."""
+        body(ns)
+
+    declared = case(identifier, kills=["m"], **more)(test_function)
+    return cases([module(chapter, test_function=declared)])[0]
+
+
+def runner(level: Level = "MUST", instance: Shareable | None = None, **setting: Any) -> Runner:
+    target = parse("builtin:5.3")
+    made = Setting(catalogue(level), "5.3", "builtin:5.3", **setting)
+    return Runner(made, instance or target.start(), target.start)
+
+
+def run(body: Body, level: Level = "MUST", **setting: Any) -> CaseResult:
+    return runner(level, **setting).run(loaded(body))
+
+
+def met(ns: NameServerSession) -> None:
+    ns.call(QUERY) >> Reply(0)
+
+
+def unmet(ns: NameServerSession) -> None:
+    ns.call(QUERY) >> Reply(17)
+
+
+def tolerated(ns: NameServerSession) -> None:
+    ns.call(QUERY) >> AnyOf(Closed(), deviates=[Reply(0)])
+
+
+def forgotten(ns: NameServerSession) -> None:
+    ns.call(QUERY)
+
+
+def raising(error: BaseException) -> Body:
+    def body(ns: NameServerSession) -> None:
+        raise error
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("body", "level", "strict", "verdict"),
+    [
+        (met, "MUST", False, Verdict.PASS),
+        (unmet, "MUST", False, Verdict.FAIL),
+        (unmet, "SHOULD", False, Verdict.DEVIATES),
+        (unmet, "SHOULD", True, Verdict.FAIL),
+        (unmet, "MAY", True, Verdict.OBSERVED),
+        (tolerated, "MUST", False, Verdict.DEVIATES),
+        (forgotten, "MUST", False, Verdict.ERROR),
+        (raising(Unsupported("no")), "MUST", False, Verdict.UNSUPPORTED),
+        (raising(Blocked("no")), "MUST", False, Verdict.BLOCKED),
+        (raising(CaseTimeout("no")), "MUST", False, Verdict.BLOCKED),
+        (raising(ZeroDivisionError("x")), "MUST", False, Verdict.ERROR),
+        (raising(AssertionError("x")), "MUST", False, Verdict.ERROR),
+        (raising(SystemExit(0)), "MUST", False, Verdict.ERROR),
+    ],
+)
+def test_verdicts(body: Body, level: Level, strict: bool, verdict: Verdict) -> None:
+    result = run(body, level, strict=strict)
+    assert result.verdict is verdict
+    assert result.level == level
+    assert (result.case, result.chapter, result.statements) == ("kv.function", "kv", ("ns.kv.something",))
+
+
+def test_a_failure_carries_all_its_facts(tmp_path: Path) -> None:
+    result = run(unmet, out=tmp_path)
+    failure = result.failure
+    assert failure is not None
+    assert failure.statement == "ns.kv.something"
+    assert failure.expected == "reply TOPIC_NOT_EXIST (17)"
+    assert failure.actual.startswith("reply SUCCESS (0)")
+    assert failure.source == ("Class#method (tag)",)
+    assert failure.observed == ("5.3.3",)
+    assert bytes.fromhex(failure.frame_hex)[failure.start : failure.end] == b"0"
+    assert [field.name for field in failure.fields if field.decisive] == ["code"]
+    assert failure.replay == "rmq-harness check builtin:5.3 --profile 5.3 --select ns.kv.something"
+    assert failure.trace == result.trace == "traces/kv.function.trace"
+    trace = read_trace(tmp_path / "traces" / "kv.function.trace")
+    assert trace.header.case == "kv.function"
+    assert failure.frame_no is not None
+    assert trace.events[failure.frame_no]
+
+
+def test_an_error_tells_what_and_keeps_the_stack_trace_apart() -> None:
+    result = run(raising(ZeroDivisionError("by zero")))
+    assert result.reason == "ZeroDivisionError: by zero"
+    assert "Traceback" in result.detail
+
+
+def test_a_tolerated_alternative_is_named() -> None:
+    assert "reply SUCCESS (0)" in run(tolerated).reason
+
+
+def test_nothing_is_written_without_a_place() -> None:
+    result = run(unmet)
+    assert result.trace is None
+
+
+def test_a_case_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conformance.running.GIVEN_UP", 0.1)
+    release = threading.Event()
+    result = run(lambda _: release.wait(30), deadline=0.1)
+    release.set()
+    assert result.verdict is Verdict.BLOCKED
+    assert "did not end" in result.reason
+
+
+class Gone:
+    """An instance that has stopped to take connections."""
+
+    def __init__(self, *, alive: bool) -> None:
+        self._instance = parse("builtin:5.3").start()
+        self._alive = alive
+        self.clock = self._instance.clock
+        self.description = "gone"
+
+    def open(self) -> Any:
+        raise TargetDied("connection refused")
+
+    def alive(self) -> bool:
+        return self._alive
+
+    def stop(self) -> None:
+        pass
+
+
+def test_a_dead_target_blocks_what_comes_after_at_once() -> None:
+    gone: Any = Gone(alive=False)
+    running = runner(instance=gone)
+    first, second = running.run(loaded(met)), running.run(loaded(met))
+    assert first.verdict is second.verdict is Verdict.BLOCKED
+    assert first.reason == "connection refused"
+    assert second.reason == "the target had gone: connection refused"
+
+
+def test_a_target_that_refuses_once_is_not_given_up() -> None:
+    gone: Any = Gone(alive=True)
+    running = runner(instance=gone)
+    running.run(loaded(met))
+    assert not running.dead
+
+
+def test_the_last_case_fails_where_the_target_has_died() -> None:
+    gone: Any = Gone(alive=False)
+    running = runner(instance=gone)
+    running.run(loaded(met))
+    last = running.run(loaded(met, "endurance", "wire.endurance.lives"))
+    assert last.verdict is Verdict.FAIL
+
+
+def test_what_is_blocked_does_not_run() -> None:
+    running = runner()
+    running.blocked = "sanity failed"
+    result = running.run(loaded(raising(AssertionError("ran"))))
+    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "sanity failed")
+
+
+def test_a_case_with_its_own_server_gets_a_fresh_one() -> None:
+    descriptions: list[int] = []
+    running = runner()
+    running.run(loaded(lambda ns: descriptions.append(id(ns.clock)), own_server=True))
+    running.run(loaded(lambda ns: descriptions.append(id(ns.clock))))
+    assert descriptions[0] != descriptions[1]
+
+
+def test_where_no_second_server_can_be_started_the_case_is_not_measured() -> None:
+    def refuse() -> Any:
+        raise Unsupported("the server is not ours to start")
+
+    running = Runner(Setting(catalogue("MUST"), "5.3", "tcp://h:1"), parse("builtin:5.3").start(), refuse)
+    result = running.run(loaded(met, own_server=True))
+    assert (result.verdict, result.reason) == (Verdict.UNSUPPORTED, "the server is not ours to start")
+
+
+def test_a_command_line_can_be_pasted() -> None:
+    setting = Setting(catalogue("MUST"), "5.3", "exec:./ns --port {port}")
+    line = reproduction(setting, "ns.kv.something")
+    assert line == "rmq-harness check 'exec:./ns --port {port}' --profile 5.3 --select ns.kv.something"
+
+
+# --- waiting together ---
+
+
+def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
+    both = threading.Barrier(3, timeout=20)
+    waiting = [loaded(met, name) for name in ("kv", "lease", "routes")]
+
+    def wait(one: LoadedCase) -> CaseResult:
+        both.wait()
+        return run(met)
+
+    together = Together(waiting, wait, "real")
+    assert all(one in together for one in waiting)
+    assert [together.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
+
+
+def test_in_virtual_time_nobody_waits_for_others() -> None:
+    waiting = [loaded(met)]
+    assert waiting[0] not in Together(waiting, lambda _: run(met), "virtual")
+
+
+def test_in_warped_time_only_a_few_run_at_once() -> None:
+    waiting = [loaded(met, f"chapter{number}") for number in range(12)]
+    lock, running, most = threading.Lock(), 0, 0
+    result = run(met)
+
+    def wait(one: LoadedCase) -> CaseResult:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        threading.Event().wait(0.01)
+        with lock:
+            running -= 1
+        return result
+
+    together = Together(waiting, wait, "warped")
+    for one in waiting:
+        together.result(one)
+    assert 1 < most <= 4

@@ -1,0 +1,206 @@
+"""Processes that are started, and surely stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from harness.session import NameServerSession, TargetDied
+from harness.targets import TargetError, attach, parse
+from harness.targets.process import ProcessInstance
+
+_SERVER = """
+import os, pathlib, signal, socket, subprocess, sys
+port, directory = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+mode = sys.argv[3] if len(sys.argv) > 3 else ""
+if mode == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if mode == "family":
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    (directory / "child").write_text(str(child.pid))
+starts = directory / "starts"
+starts.write_text(str(int(starts.read_text()) + 1) if starts.exists() else "1")
+if mode == "taken" and starts.read_text() != "3":
+    sys.exit("cannot bind: Address already in use")
+listener = socket.create_server(("127.0.0.1", port))
+print("I am", mode or "plain", "at", starts.read_text(), flush=True)
+peers = []
+while True:
+    peer, _ = listener.accept()
+    peers.append(peer)
+    data = peer.recv(65536)
+    if data and mode != "mute":
+        header = b'{"code":%s,"flag":1,"opaque":1}' % starts.read_text().encode()
+        peer.sendall((4 + len(header)).to_bytes(4, "big") + len(header).to_bytes(4, "big") + header)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "server of a test.py"
+    path.write_text(_SERVER)
+    return path
+
+
+@pytest.fixture
+def started(script: Path) -> Generator[object]:
+    running: list[ProcessInstance] = []
+
+    def start(mode: str = "", options: str = "") -> ProcessInstance:
+        instance = parse(f"exec:{sys.executable} '{script}' {{port}} {{dir}} {mode}{options}").start()
+        assert isinstance(instance, ProcessInstance)
+        running.append(instance)
+        return instance
+
+    yield start
+    for instance in running:
+        instance.stop()
+
+
+def _runs(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state != "Z"
+    return False
+
+
+def _ends(pid: int, within: float = 5.0) -> bool:
+    end = time.monotonic() + within
+    while _runs(pid) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not _runs(pid)
+
+
+def test_it_is_started_and_stopped(started) -> None:
+    instance = started()
+    directory = instance._directory
+    assert instance.alive()
+    assert os.getpgid(instance.pid) == instance.pid != os.getpgid(0)
+    assert "I am plain at 1" in instance.output()
+    instance.stop()
+    assert not instance.alive()
+    assert not _runs(instance.pid)
+    assert not directory.exists()
+    assert "I am plain at 1" in instance.output()
+    instance.stop()
+
+
+def test_a_restart_keeps_port_and_directory(started) -> None:
+    instance = started()
+    port, pid = instance.port, instance.pid
+    instance.restart()
+    assert instance.port == port
+    assert instance.pid != pid
+    assert "I am plain at 2" in instance.output()
+
+
+def test_one_that_will_not_end_is_made_to(started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.targets.process._GRACE", 0.2)
+    instance = started("stubborn")
+    instance.stop()
+    assert not _runs(instance.pid)
+
+
+def test_its_children_end_with_it(started) -> None:
+    instance = started("family")
+    child = int((instance._directory / "child").read_text())
+    assert _runs(child)
+    instance.stop()
+    assert _ends(child)
+
+
+def test_a_port_that_was_taken_in_between_is_given_up(started) -> None:
+    instance = started("taken")
+    assert "I am taken at 3" in instance.output()
+
+
+def test_one_that_never_answers_is_started_all_the_same(started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.targets.command._ANSWER_WITHIN", 0.2)
+    assert started("mute").alive()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("false {port}", "ended with status 1 before it was ready"),
+        ("sh -c 'echo no such option >&2; exit 3' {port}", "it wrote: no such option"),
+        ("/nonexistent/ns {port}", "No such file or directory"),
+    ],
+)
+def test_one_that_does_not_start_says_why(command: str, message: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        parse(f"exec:{command}").start()
+    assert message in str(caught.value)
+
+
+def test_one_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.targets.command._START_WITHIN", 0.3)
+    with pytest.raises(TargetError, match="no connection at port"):
+        parse("exec:sleep 600 {port}").start()
+
+
+def test_one_that_has_died_is_told_from_one_that_refuses(started) -> None:
+    instance = started()
+    os.kill(instance.pid, signal.SIGKILL)
+    assert _ends(instance.pid)
+    with pytest.raises(TargetDied, match="ended by itself: I am plain"):
+        for _ in range(50):
+            instance.open().close("fin")
+            time.sleep(0.02)
+    assert not instance.alive()
+
+
+def test_another_process_may_use_it(started) -> None:
+    instance = started()
+    shared = instance.shared()
+    other = attach(shared)
+    assert other.alive()
+    assert other.clock.warp == 1
+    other.stop()
+    assert instance.alive()
+
+
+def test_it_does_not_outlive_a_killed_harness(script: Path) -> None:
+    program = (
+        "import sys, time\n"
+        "from harness.targets import parse\n"
+        "instance = parse(sys.argv[1]).start()\n"
+        "print(instance.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    uri = f"exec:{sys.executable} '{script}' {{port}} {{dir}} family"
+    root = Path(__file__).resolve().parents[3]
+    harness = subprocess.Popen(
+        [sys.executable, "-c", program, uri],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(root)},
+    )
+    assert harness.stdout is not None
+    pid = int(harness.stdout.readline())
+    assert _runs(pid)
+    harness.kill()
+    harness.wait()
+    harness.stdout.close()
+    assert _ends(pid)
+
+
+def test_the_reference_as_a_server() -> None:
+    root = Path(__file__).resolve().parents[3]
+    program = 'from reference_impl.serve import run; run(profile="4.9", port={port})'
+    command = f"env PYTHONPATH={root} {sys.executable} -c '{program}'"
+    instance = parse(f"exec:{command}").start()
+    try:
+        with NameServerSession(instance, "4.9") as ns:
+            answer = ns.cluster().outcome()
+            assert "code 0" in str(answer)
+    finally:
+        instance.stop()

@@ -1,0 +1,66 @@
+"""What a user types."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.targets import TargetError, parse
+
+
+@pytest.mark.parametrize(
+    ("uri", "line"),
+    [
+        ("builtin:", "5.3"),
+        ("builtin:4.9", "4.9"),
+        ("builtin:5.3?mutant=unregistration-is-ignored", "5.3"),
+        ("tcp://127.0.0.1:9876", None),
+        ("tcp://[::1]:9876", None),
+        ("exec:./ns --port {port} --what='a b'", None),
+        ("exec:./ns {port} --url http://x/?a=b&c -q", None),
+        ("exec:./ns {port}?warp=60", None),
+        ("apache:4.9.8?warp=60", "4.9"),
+        ("apache:5.5.0", "5.3"),
+    ],
+)
+def test_good_ones(uri: str, line: str | None) -> None:
+    target = parse(uri)
+    assert (target.uri, target.line) == (uri, line)
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("", "one of builtin:"),
+        ("builtin", "one of builtin:"),
+        ("docker:image", "one of builtin:"),
+        ("builtin:4.8", "builtin:5.3"),
+        ("builtin:5.3?mutant=unregistration-is-ignore", "did you mean unregistration-is-ignored"),
+        ("builtin:5.3?mutant=zzzzzzz", "there is no mutant 'zzzzzzz' among"),
+        ("builtin:5.3?mutants=x", "no option but mutant"),
+        ("tcp://127.0.0.1", "tcp://127.0.0.1:9876"),
+        ("tcp://127.0.0.1:0", "tcp://127.0.0.1:9876"),
+        ("tcp://127.0.0.1:99999", "tcp://127.0.0.1:9876"),
+        ("tcp://127.0.0.1:1/x", "tcp://127.0.0.1:9876"),
+        ("tcp:127.0.0.1:1", "tcp://127.0.0.1:9876"),
+        ("exec:", "a command line"),
+        ("exec:./ns", "{port} somewhere"),
+        ("exec:./ns '{port}", "close the quotes"),
+        ("exec:./ns {port}?warp=0.5", "from 1 to 100"),
+        ("apache:", "apache:5.3.3"),
+        ("apache:latest", "apache:5.3.3"),
+        ("apache:5.3.3?warp=fast", "from 1 to 100"),
+        ("apache:5.3.3?warp=nan", "from 1 to 100"),
+        ("apache:5.3.3?speed=3", "no option but warp"),
+    ],
+)
+def test_bad_ones_say_what_would_be_right(uri: str, message: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        parse(uri)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("expected  ")
+    assert "\ndo        " in str(caught.value)
+
+
+def test_nobody_listens() -> None:
+    with pytest.raises(TargetError, match="Connection refused"):
+        parse("tcp://127.0.0.1:1").start()

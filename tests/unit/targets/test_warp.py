@@ -1,0 +1,42 @@
+"""Making time run faster."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from harness.targets import TargetError, warp
+
+
+def test_real_time_needs_nothing() -> None:
+    assert warp.environment(1) == {}
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warp, "_NAME", "libnothing.so")
+    with pytest.raises(TargetError, match="package faketime"):
+        warp.environment(60)
+
+
+def test_both_clocks_run_faster() -> None:
+    try:
+        environment = warp.environment(60)
+    except TargetError:
+        pytest.skip("libfaketime is not installed")
+    program = (
+        "import time; wall, monotonic = time.time(), time.monotonic(); time.sleep(6); "
+        "print(time.time() - wall, time.monotonic() - monotonic)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=5,
+        check=True,
+    )
+    wall, monotonic = map(float, done.stdout.split())
+    assert wall >= 6
+    assert monotonic >= 6
