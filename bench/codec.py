@@ -1,8 +1,8 @@
 """The codec beside Apache's own: the same frames, one thread each, after warm-up, in one run.
 
 `python -m bench.codec [VERSION]` prints, for each frame, nanoseconds per operation of ours and of Apache's
-RemotingCommand on the JVM, and their ratio (1.00 is parity, 2.00 is twice as fast as the JVM). Times are processor time
-of one thread, the best of several rounds.
+RemotingCommand on the JVM, and their ratio (1.00 is parity, 2.00 is twice as fast as the JVM). Times are
+processor time of one thread, the best of several rounds.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ data version, same bytes); and with a data version that changes every time.
 from __future__ import annotations
 
 import argparse
-import shlex
 import statistics
 import sys
 import time
@@ -31,7 +30,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.targets import TargetError, maven, parse
+from harness.targets import TargetError, maven, process
 from harness.wire import Command, FrameBuffer, RequestCode, ResponseCode, body_crc32, decode, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig, TopicRoute
 
@@ -44,6 +43,7 @@ GOAL = 2.0
 _FIRST_OPAQUE = 100_000_000
 _TIMESTAMP = 1_700_000_000_000
 _PATIENCE = 10.0
+_START_WITHIN = 60.0
 
 
 Address: TypeAlias = tuple[str, int]
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     with ExitStack() as stack:
         try:
-            addresses = [_started(uri, stack) for uri in (_apache(), _ours())]
+            addresses = [_started(command, stack) for command in (_apache(), _ours())]
         except TargetError as error:
             print(f"bench.server: {error}", file=sys.stderr)
             return 4
@@ -79,28 +79,44 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _started(uri: str, stack: ExitStack) -> Address:
-    instance = parse(uri).start()
+def _started(command: process.Command, stack: ExitStack) -> Address:
+    instance = process.ProcessInstance(command)
     stack.callback(instance.stop)
-    shared = instance.shared() or {}
-    return str(shared["host"]), int(shared["port"])
+    return "127.0.0.1", instance.port
 
 
-def _apache() -> str:
-    script = (
-        "printf 'listenPort={port}\\n' > {dir}/namesrv.properties; "
-        "ROCKETMQ_HOME={dir} exec java -Xms512m -Xmx512m -Duser.home={dir} "
-        f"-cp {shlex.quote(maven.classpath(APACHE))} org.apache.rocketmq.namesrv.NamesrvStartup "
-        "-c {dir}/namesrv.properties"
+def _apache() -> process.Command:
+    def arguments(port: int, home: Path) -> list[str]:
+        settings = home / "namesrv.properties"
+        settings.write_text(f"listenPort={port}\n", encoding="utf-8")
+        heap = ["-Xms512m", "-Xmx512m"]
+        server = ["-cp", maven.classpath(APACHE), "org.apache.rocketmq.namesrv.NamesrvStartup"]
+        return ["java", *heap, f"-Duser.home={home}", *server, "-c", str(settings)]
+
+    return process.Command(
+        name=f"Apache's NameServer {APACHE}",
+        description=f"Apache NameServer {APACHE}, the JVM's own choice of compilers and collector",
+        arguments=arguments,
+        environment=lambda home: {"ROCKETMQ_HOME": str(home)},
+        warp=1.0,
+        start_within=_START_WITHIN,
+        answer_within=_START_WITHIN,
     )
-    return f"exec:/bin/sh -c {shlex.quote(script)}"
 
 
-def _ours() -> str:
+def _ours() -> process.Command:
     root = str(Path(__file__).resolve().parent.parent)
     script = f"import sys; sys.path.insert(0, {root!r}); from harness.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", script, "serve", "nameserver", "--host", "127.0.0.1"]
-    return f"exec:{shlex.join(command)} --port {{port}}"
+    serve = [sys.executable, "-c", script, "serve", "nameserver", "--host", "127.0.0.1"]
+    return process.Command(
+        name="serve nameserver",
+        description="the reference",
+        arguments=lambda port, _: [*serve, "--port", str(port)],
+        environment=lambda _: {},
+        warp=1.0,
+        start_within=_START_WITHIN,
+        answer_within=_START_WITHIN,
+    )
 
 
 # -- what is asked -------------------------------------------------------------------------------------------

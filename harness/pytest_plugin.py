@@ -282,7 +282,7 @@ class Measuring:
         )
         self._runner = Runner(setting, instance, target.start)
         waiting = [one for one in chosen.cases if one.case.clock]
-        self._together = Together(waiting, self._runner.run, instance.clock.kind)
+        self._together = Together(waiting, self._runner.run, self._runner.hopeless, instance.clock.kind)
         self._sane: bool | None = None
 
     @pytest.hookimpl(trylast=True)

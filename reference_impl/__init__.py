@@ -1,2 +1,1 @@
-"""The reference implementation: one concrete reading of the catalogue, the server that `builtin:` judges
-cases with."""
+"""The reference implementation: one concrete reading of the catalogue, and what `builtin:` targets are."""

@@ -4,9 +4,9 @@ here.
 Rules:
 1. Bytes and time go to the endpoint, effects are carried out in their order; nothing else happens to a
    connection.
-2. Memory is bounded per connection: input is handed over in slices, and while a peer does not read its
-   answers, none of its input is (nor read from its socket). So a connection holds at most one incomplete
-   frame, what one read gave, and the answers to one slice above the write mark.
+2. Memory is bounded per connection: while a peer does not read its answers, no more of its requests are
+   answered and nothing more is read from its socket. So a connection holds at most one incomplete frame, what
+   one read gave, and `MOST` bytes of answers.
 3. The KV file is replaced atomically (temporary file, fsync, rename) before the answer leaves. If that fails,
    it is said on standard error and the answer is sent all the same, as Apache does.
 4. A person's mistake (configuration, occupied port, unreadable KV file) ends in one clear line and an exit
@@ -48,8 +48,8 @@ EXIT_CONFIGURATION = 3
 EXIT_NOT_STARTED = 4
 """Exit status for a server that cannot be started: port, KV file."""
 
-SLICE = 65_536
-"""Bytes of input that are answered before it is looked whether the peer reads its answers."""
+MOST = 1_048_576
+"""Bytes of answers after which it is looked whether the peer reads them."""
 TICK_AT_MOST = 0.25
 """Seconds after which the endpoint is asked again at the latest when its next tick is."""
 LINGER = 5.0
@@ -170,7 +170,7 @@ class _Server:
 
     def received(self, number: int, data: bytes) -> None:
         now = self.now()
-        self.perform(self.endpoint.received(number, data, now))
+        self.perform(self.endpoint.received(number, data, now, MOST))
         if self.endpoint.is_due:
             self._tick()
 
@@ -215,8 +215,6 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self, server: _Server) -> None:
         self._server = server
-        self._waiting = b""
-        """Input that is not handed over, because the peer does not read."""
         self._paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -228,19 +226,8 @@ class _Connection(asyncio.Protocol):
         self.number = self._server.opened(self, f"{name[0]}:{name[1]}" if name else "")
 
     def data_received(self, data: bytes) -> None:
-        if self._paused:
-            self._waiting += data
-        elif len(data) <= SLICE:
-            self._server.received(self.number, data)
-        else:
-            self._hand_over(data)
-
-    def _hand_over(self, data: bytes) -> None:
-        for start in range(0, len(data), SLICE):
-            if self._paused:
-                self._waiting = data[start:]
-                return
-            self._server.received(self.number, data[start : start + SLICE])
+        self._server.received(self.number, data)
+        self._go_on()
 
     def pause_writing(self) -> None:
         self._paused = True
@@ -248,22 +235,24 @@ class _Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
-        data, self._waiting = self._waiting, b""
-        self._hand_over(data)
+        self._go_on()
         if not self._paused and not self.transport.is_closing():
             self.transport.resume_reading()
 
+    def _go_on(self) -> None:
+        """Answer what was held back, as long as the peer reads."""
+        while not self._paused and self._server.endpoint.has_waiting(self.number):
+            self._server.received(self.number, b"")
+
     def eof_received(self) -> None:
-        """The peer has half-closed: that is the end of the connection (facts §6.5)."""
+        """The peer has half-closed: that is the end of the connection."""
         self._server.ended(self.number)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._waiting = b""
         self._server.ended(self.number)
 
     def close(self) -> None:
         """End the connection; a peer that does not read what was sent cannot keep it."""
-        self._waiting = b""
         self.transport.close()
         asyncio.get_running_loop().call_later(LINGER, self.transport.abort)
 

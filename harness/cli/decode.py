@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 def _read(argument: str) -> bytes:
     """The bytes that the user means: hexadecimal digits, or the content of a file (raw, or hexadecimal)."""
     packed = _unhex(argument.encode("utf-8", "surrogateescape"))
-    if packed is not None and not Path(argument).exists():
+    if packed is not None and not _is_there(argument):
         return packed
     try:
         data = sys.stdin.buffer.read() if argument == "-" else Path(argument).read_bytes()
@@ -56,6 +56,13 @@ def _read(argument: str) -> bytes:
         )
     unpacked = _unhex(data)
     return data if unpacked is None else unpacked
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # longer than any name of a file
+        return False
 
 
 def _unhex(text: bytes) -> bytes | None:

@@ -24,6 +24,7 @@ from harness.report.results import Verdict
 from harness.targets import parse
 from reference_impl.mutants import MUTANTS
 
+_IN_THE_MUTANT = "reference_impl/mutants/"  # in a stack trace: the fault stumbled, the case is not to blame
 KILLED = frozenset({Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED})
 
 
@@ -87,8 +88,11 @@ def run_task(task: Task) -> Seen:
     verdicts: dict[str, Verdict] = {}
     why: dict[str, str] = {}
     for name in task.cases:
+        runner.dead = ""  # a mutant that does not answer one case may well answer the next one
         result = runner.run(by_name[name])
         verdicts[name] = result.verdict
+        if result.verdict is Verdict.ERROR and _IN_THE_MUTANT in result.detail:
+            verdicts[name] = Verdict.BLOCKED
         if result.verdict is not Verdict.PASS:
             why[name] = result.failure.actual if result.failure else result.reason
     instance.stop()
@@ -153,18 +157,22 @@ def _in_vain(
 ) -> Iterator[Problem]:
     for one in loaded:
         applying = [profile for profile in profiles if one.statements(catalogue(), profile)]
-        tried = [
+        meant = [
             name
             for name in one.case.kills
-            if name in mutants and any(profile in MUTANTS[name].profiles for profile in applying)
+            if name in MUTANTS and any(profile in MUTANTS[name].profiles for profile in applying)
         ]
-        vain = [name for name in tried if not any((profile, name, one.name) in kills for profile in applying)]
+        vain = [
+            name
+            for name in meant
+            if name in mutants and not any((profile, name, one.name) in kills for profile in applying)
+        ]
         for name in vain:
             yield Problem(
                 "declaration",
                 f"{one.name} says that it kills {name}, and does not",
                 f"mend the case, or drop the name: {one.case.where}",
             )
-        if applying and len(vain) == len(tried):
+        if applying and len(vain) == len(meant):
             do = f"mend it, or write a mutant: {one.case.where}"
             yield Problem("case", f"{one.name} kills nothing", do)

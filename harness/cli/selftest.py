@@ -60,17 +60,19 @@ def _profiles(wanted: str) -> list[str]:
 
 def _mutants(options: argparse.Namespace, chosen: Sequence[LoadedCase]) -> list[str]:
     """The mutants that were named; else all, or where cases were selected those that they say they kill."""
-    wanted: list[str] = options.mutant
-    for name in wanted:
+    for name in options.mutant:
         if name not in MUTANTS:
             close = nearest(name, MUTANTS)
             hint = (
                 f"did you mean {' or '.join(close)}?" if close else "`rmq-harness explain` knows their names"
             )
             raise Usage(f"rmq-harness selftest: --mutant {name}: no such mutant; {hint}")
-    if not wanted and (options.select or options.exclude or options.level) and not options.full:
-        wanted = [name for one in chosen for name in one.case.kills]
-    return [name for name in MUTANTS if not wanted or name in wanted]
+    if options.mutant:
+        return [name for name in MUTANTS if name in options.mutant]
+    if (options.select or options.exclude or options.level) and not options.full:
+        said = {name for one in chosen for name in one.case.kills}
+        return [name for name in MUTANTS if name in said]
+    return list(MUTANTS)
 
 
 def _chosen(

@@ -36,6 +36,7 @@ from harness.wire import RequestCode, dissect
 DEADLINE = 30.0  # real seconds for what a case does; the time that it advances by is not counted
 LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
 REMARKS = 4  # of other things that were seen on the connection, such as a request that came back
+STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread that does not end is left alone
 
 
@@ -69,12 +70,28 @@ class Runner:
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict."""
         run = _CaseRun(self._setting, one, self._stopwatch)
-        reason = self.blocked or (self.dead if one.chapter != LAST else "")
+        reason = self._obstacle(one)
         if reason:
             return run.result(Verdict.BLOCKED, reason)
         run.within(lambda: self._measure(run))
         assert run.ended is not None
         return run.ended
+
+    def hopeless(self, one: LoadedCase) -> CaseResult | None:
+        """A result for a case that is waiting for a target that has gone; None while there is hope."""
+        if not self.dead and not self._instance.alive():
+            self.dead = "the target had gone"
+        reason = self._obstacle(one)
+        return (
+            _CaseRun(self._setting, one, self._stopwatch).result(Verdict.BLOCKED, reason) if reason else None
+        )
+
+    def _obstacle(self, one: LoadedCase) -> str:
+        """Why the case cannot be measured; empty where it can."""
+        if self.blocked:
+            return self.blocked
+        # The last case is about this very question, and a case with a server of its own has a living one.
+        return "" if one.chapter == LAST or self._needs_its_own(one) else self.dead
 
     def _needs_its_own(self, one: LoadedCase) -> bool:
         return one.case.own_server or (one.case.clock and self._setting.waits_alone)
@@ -127,7 +144,7 @@ class _CaseRun:
         self._statements = one.statements(setting.catalogue, setting.profile)
         self._level = one.level(setting.catalogue, setting.profile)
         self._ns: NameServerSession | None = None
-        self._patience = setting.deadline + GIVEN_UP
+        self._patience = STARTING + GIVEN_UP  # until the case itself begins
         self._lock = threading.Lock()
 
     def within(self, work: Callable[[], None]) -> None:
@@ -157,7 +174,9 @@ class _CaseRun:
     def measure(self, instance: Instance) -> None:
         """Runs the function of the case on a session of its own."""
         longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
-        self._patience = self._setting.deadline + longest + GIVEN_UP
+        restart = STARTING if self.one.case.own_server else 0.0
+        started = self._stopwatch.waiting() - self._begun
+        self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
         ns = self._ns = NameServerSession(
             instance,
             cast(ProfileName, self._setting.profile),

@@ -16,15 +16,26 @@ from harness.report.results import CaseResult
 from harness.session import ClockKind
 
 WARPED_AT_ONCE = 4
+AT_FIRST = 0.05  # real seconds until it is looked whether the target is still there
+PATIENCE = 3.0  # real seconds until it is looked again
 
 
 class Together:
-    """Runs cases in the background; `result` waits for one of them."""
+    """Runs cases in the background; `result` waits for one of them.
+
+    `hopeless` gives the result of a case that is not worth waiting for any longer, because the target has
+    gone.
+    """
 
     def __init__(
-        self, cases: Sequence[LoadedCase], run: Callable[[LoadedCase], CaseResult], kind: ClockKind
+        self,
+        cases: Sequence[LoadedCase],
+        run: Callable[[LoadedCase], CaseResult],
+        hopeless: Callable[[LoadedCase], CaseResult | None],
+        kind: ClockKind,
     ) -> None:
         self._run = run
+        self._hopeless = hopeless
         self._names = frozenset(one.name for one in cases) if kind != "virtual" else frozenset[str]()
         self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
         self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
@@ -48,10 +59,16 @@ class Together:
     def result(self, one: LoadedCase) -> CaseResult:
         """The result of a case, as soon as it is there. An interrupt of the user gets through."""
         self.start()
+        result = self._wait(one, AT_FIRST)
+        while result is None:
+            # The thread is left to its wait, which nobody waits for any more.
+            result = self._hopeless(one) or self._wait(one, PATIENCE)
+        return result
+
+    def _wait(self, one: LoadedCase, seconds: float) -> CaseResult | None:
         with self._news:
-            while one.name not in self._results:
-                self._news.wait(0.5)
-            return self._results[one.name]
+            self._news.wait_for(lambda: one.name in self._results, seconds)
+            return self._results.get(one.name)
 
     def _work(self) -> None:
         while True:

@@ -4,6 +4,9 @@ Rules of this module:
 - One connection for one broker (nameserver.md B8), opened when it is first used.
 - Defaults are what both lines accept: two topics in a first registration (11.7), compact JSON (11.5), version
   at hand.
+- A request looks as Apache's own broker of the profile's line writes it, members without content included
+  (broker.md, `BrokerOuterAPI#registerBrokerAll`): what a server refuses, it refuses to real brokers too. What
+  Apache's servers do without is left out by the cases whose point that is.
 - Every value can be overridden for one request; ``ext`` adds or replaces ext fields, and None in it leaves
   one out.
 """
@@ -105,7 +108,7 @@ class Broker:
         version: DataVersion | None = None,
         *,
         compressed: bool = False,
-        crc: Literal["right"] | int | None = None,
+        crc: Literal["right"] | int | None = "right",
         body: bytes | None = None,
         filters: list[str] | msgspec.UnsetType | None = _NO_FILTERS,
         ext: Extra | None = None,
@@ -122,7 +125,7 @@ class Broker:
 
         ``version`` is the data version; ``announces`` the ordinal of the release in the header. ``body``
         replaces the whole body. ``filters`` None sends an explicit null, ``msgspec.UNSET`` leaves the member
-        out. ``crc="right"`` sends the CRC of the body, a number sends that number, None sends no such field.
+        out. ``crc`` is the right one as a rule, a number sends that number, None sends no such field.
         """
         if body is None:
             body = self._body(topics, version, compressed, filters)
@@ -134,7 +137,7 @@ class Broker:
                 clusterName=self.cluster if cluster is None else cluster,
                 haServerAddr=self.ha if ha is None else ha,
                 brokerId=self.id if id is None else id,
-                compressed=True if compressed else None,
+                compressed=compressed,
                 bodyCrc32=crc32,
             ),
             ext,
@@ -204,10 +207,16 @@ class Broker:
 
     def body(self, topics: Topics | None = None, version: DataVersion | None = None) -> RegisterBody:
         """The body that ``register`` would send, to be tampered with."""
-        return RegisterBody(
+        body = RegisterBody(
             topics=self.topics if topics is None else self._configs(topics),
             data_version=self.version if version is None else version,
         )
+        if self._session.profile != "4.9":
+            body.mappings, body.mapping_details = {}, {}
+            body.mapping_data_version = DataVersion(timestamp=BROKER_VERSION, state_version=0)
+            for topic in (body.topics or {}).values():
+                topic.attributes = topic.attributes or {}
+        return body
 
     def _body(
         self,

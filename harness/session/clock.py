@@ -13,6 +13,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
 import msgspec
@@ -136,14 +137,20 @@ class VirtualClock:
 
     ``next_due()`` gives the millisecond at which the target wants to act next, ``tick(now)`` lets it act.
     Times are whole milliseconds, as the target's are. May be used by several threads, one of which moves it
-    at a time.
+    at a time, holding `lock`. A target whose callbacks take a lock of their own must give that one: two locks
+    would be taken in either order.
     """
 
-    def __init__(self, next_due: Callable[[], int], tick: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        next_due: Callable[[], int],
+        tick: Callable[[int], None],
+        lock: AbstractContextManager[object] | None = None,
+    ) -> None:
         self._next_due = next_due
         self._tick = tick
         self._now = 0
-        self._lock = threading.RLock()
+        self._lock = threading.RLock() if lock is None else lock
         self._timing = Timing(
             answer=1.0,
             patience=2.0,

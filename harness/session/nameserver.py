@@ -344,8 +344,9 @@ class NameServerSession(Session):
 
 
 def _changed_meanwhile(reply: Command) -> bool:
-    """Apache's servers write cluster information without a lock. While brokers register or leave, they may fail
-    with this exception and code 1 (nameserver.md B16, apache/rocketmq#1432; seen on 4.9.8 and 5.3.3)."""
+    """Whether cluster information changed while it was written: Apache's servers do that without a lock and
+    may then fail with this exception and code 1 (nameserver.md B16, apache/rocketmq#1432; on both lines).
+    """
     remark = reply.remark or ""
     return reply.code == ResponseCode.SYSTEM_ERROR and "ConcurrentModificationException" in remark
 

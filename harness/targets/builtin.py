@@ -71,7 +71,7 @@ class BuiltinInstance:
         self._connections: dict[int, _Transport] = {}
         self._numbers = itertools.count(1)
         self._stopped = False
-        self._clock = VirtualClock(self._next_due, self._tick)
+        self._clock = VirtualClock(self._next_due, self._tick, self._lock)
         self._endpoint = self._build()
 
     @property

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     _Serialization = Serialization
     _Body = bytes
 else:
-    # The JSON decoder fills a Command in one step, so these say what a well-formed *header* may hold: int32 numbers, a
-    # known language, the name of the serialization where a command keeps the number, and never a body.
+    # The JSON decoder fills a Command in one step, so these say what a well-formed *header* may hold: int32
+    # numbers, a known language, the name of the serialization where a command keeps its number, never a body.
     class _Body:
         pass
 

@@ -55,11 +55,14 @@ def encode(command: Command) -> bytes:
     Raises `WireError` for what no encoder can write: an integer outside int32 (JSON), a language that has no
     number (ROCKETMQ; Apache's encoder fails on a null language too).
     """
-    serialization = command.serialization
-    header = _json_header(command) if serialization == _JSON else _binary_header(command)
-    size = len(header)
     body = command.body
-    return _words(4 + size + len(body), serialization << 24 | size & 0xFFFFFF) + header + body
+    if command.serialization == _JSON:
+        header = _json_header(command)
+        word = len(header) & 0xFFFFFF
+    else:
+        header = _binary_header(command)
+        word = command.serialization << 24 | len(header) & 0xFFFFFF
+    return _words(4 + len(header) + len(body), word) + header + body
 
 
 def header_bytes(command: Command) -> bytes:
@@ -91,7 +94,7 @@ def _json_header(command: Command) -> bytes:
         header = _to_json(plain)
     except UnicodeEncodeError:
         return _escaped(plain)
-    # What msgspec escapes otherwise than fastjson has a backslash, is DEL or is not ASCII; null entries are left out.
+    # What msgspec escapes otherwise than fastjson has a backslash, is DEL or is not ASCII; null entries go.
     text = header.decode()  # looking for a character is faster in text than in bytes
     if text.isascii() and "\\" not in text and "\x7f" not in text and not (ext and None in ext.values()):
         return header

@@ -41,8 +41,10 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def mutant(name: str, description: str, profiles: Sequence[str] = ("4.9", "5.3")) -> Callable[[Apply], Apply]:
-    """Register a function from the parts of a sound server to those of a faulty one. Raises ValueError on a
-    bad entry."""
+    """Register a function from the parts of a sound server to those of a faulty one.
+
+    Raises ValueError on a bad entry.
+    """
     unknown = set(profiles) - set(PARTS)
     if unknown or not profiles:
         raise ValueError(f"mutant {name!r}: profiles {list(profiles)}; expected some of {list(PARTS)}")
@@ -60,8 +62,10 @@ def mutant(name: str, description: str, profiles: Sequence[str] = ("4.9", "5.3")
 
 
 def apply(name: str, parts: Parts) -> Parts:
-    """The parts of a mutant. Raises KeyError if there is none of that name, ValueError if it does not fit the
-    profile."""
+    """The parts of a mutant.
+
+    Raises KeyError if there is none of that name, ValueError if it does not fit the profile.
+    """
     if name not in MUTANTS:
         raise KeyError(f"no mutant {name!r}; there are {', '.join(MUTANTS)}")
     found = MUTANTS[name]

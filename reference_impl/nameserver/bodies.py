@@ -3,7 +3,7 @@
 Rules:
 1. A broker repeats its registration every 30 s, mostly byte for byte, else with the same topic table under
    another data version. What is byte for byte what the same address sent last is taken from memory; the
-   result is the same as reading it anew.
+   result equals that of reading it anew (tests/unit/nameserver/test_ns_bodies.py).
 2. What is taken from memory is the same object as before, so that the route table can see at once that
    nothing changed. Nobody may change it in place.
 3. Bounded: the last `REMEMBERED` addresses, bodies of at most `LARGEST` bytes.
@@ -14,13 +14,18 @@ from collections.abc import Callable
 
 import msgspec
 
-from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig, TopicQueueMappingInfo
+from harness.wire.bodies import RegisterBody, TopicConfig
 from harness.wire.codes import V3_0_11
 
-__all__ = ["BodyMemory"]
+__all__ = ["LARGEST", "REMEMBERED", "BodyMemory"]
 
 REMEMBERED = 512
 LARGEST = 131_072
+
+_TABLE = b'"topicConfigTable":'
+_NO_TOPIC = "\x00"
+_STAND_IN = b'{"\\u0000":{}}'
+"""What is put where a known table was: if exactly this comes out as the table, that was the table."""
 
 
 class BodyMemory:
@@ -33,27 +38,45 @@ class BodyMemory:
         self._last: OrderedDict[str, _Read] = OrderedDict()
 
     def read(self, address: str, body: bytes, *, compressed: bool, version: int) -> RegisterBody:
-        """The content of a body that a broker at `address` sent. Raises WireError as RegisterBody.decode
-        does."""
+        """The content of a body that a broker at `address` sent, its topics under the names that count.
+
+        Raises WireError as RegisterBody.decode does, and what `named` raises.
+        """
         how = (compressed, version)
         last = self._last.get(address)
-        if last is not None and last.how != how:
-            last = None
-        if last is not None and last.body == body:
+        if last is None or last.how != how:
+            return self._read_anew(address, body, how)
+        if last.body == body:
             self._last.move_to_end(address)
             return last.content
-        shallow = None if compressed or version < V3_0_11 or len(body) > LARGEST else _shallow(body)
-        if (
-            last is not None
-            and last.table is not None
-            and shallow is not None
-            and shallow.table == last.table
-        ):
-            content = shallow.with_topics(last.content.topics, self._v5)
-        else:
-            content = RegisterBody.decode(body, compressed=compressed, version=version, v5=self._v5)
-            content.topics = self._named(content)
-        self._remember(address, _Read(how, body, None if shallow is None else shallow.table, content))
+        content = self._with_table_of(last, body)
+        if content is None:
+            return self._read_anew(address, body, how)
+        self._remember(address, _Read(how, body, last.table, content))
+        return content
+
+    def _read_anew(self, address: str, body: bytes, how: tuple[bool, int]) -> RegisterBody:
+        compressed, version = how
+        content = RegisterBody.decode(body, compressed=compressed, version=version, v5=self._v5)
+        content.topics = self._named(content)
+        plain = not compressed and version >= V3_0_11 and len(body) <= LARGEST
+        self._remember(address, _Read(how, body, _table(body) if plain else b"", content))
+        return content
+
+    def _with_table_of(self, last: "_Read", body: bytes) -> RegisterBody | None:
+        """The content of a body that has the same table as the last one; None if it has not, or may not have.
+
+        A JSON object ends where its text ends, so equal text at the place of a value is that value. Whether
+        the place is that of the table is seen by what comes out in its stead.
+        """
+        start = body.find(_TABLE) + len(_TABLE)
+        if not last.table or start < len(_TABLE) or not body.startswith(last.table, start):
+            return None
+        end = start + len(last.table)
+        content = RegisterBody.decode(body[:start] + _STAND_IN + body[end:], version=last.how[1], v5=self._v5)
+        if list(content.topics or ()) != [_NO_TOPIC]:
+            return None
+        content.topics = last.content.topics
         return content
 
     def _remember(self, address: str, read: "_Read") -> None:
@@ -66,46 +89,28 @@ class BodyMemory:
 
 class _Read(msgspec.Struct, frozen=True):
     how: tuple[bool, int]
+    """(compressed, version): the same bytes mean something else otherwise."""
     body: bytes
-    table: msgspec.Raw | None
-    """The text of the topic table within `body`."""
+    table: bytes
+    """The text of the topic table within `body`; empty if that is not known."""
     content: RegisterBody
 
 
-class _Wrapper(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+class _Wrapper(msgspec.Struct, rename="camel"):
     topic_config_table: msgspec.Raw
-    data_version: DataVersion
-    mapping_data_version: DataVersion | None = None
-    topic_queue_mapping_detail_map: dict[str, msgspec.Raw] | None = None
-    topic_queue_mapping_info_map: dict[str, TopicQueueMappingInfo] | None = None
 
 
-class _Shallow(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A register body whose topic table is not read."""
-
+class _Body(msgspec.Struct, rename="camel"):
     topic_config_serialize_wrapper: _Wrapper
-    filter_server_list: list[str] | msgspec.UnsetType | None = msgspec.UNSET
-
-    @property
-    def table(self) -> msgspec.Raw:
-        return self.topic_config_serialize_wrapper.topic_config_table
-
-    def with_topics(self, topics: dict[str, TopicConfig] | None, v5: bool) -> RegisterBody:
-        wrapper = self.topic_config_serialize_wrapper
-        return RegisterBody(
-            topics=topics,
-            data_version=wrapper.data_version,
-            filter_servers=self.filter_server_list,
-            mappings=wrapper.topic_queue_mapping_info_map if v5 else None,
-        )
 
 
-_decode = msgspec.json.Decoder(_Shallow).decode
+_decode = msgspec.json.Decoder(_Body).decode
 
 
-def _shallow(body: bytes) -> _Shallow | None:
-    """None: this body needs the lenient way of reading."""
+def _table(body: bytes) -> bytes:
+    """The text of the topic table, if the body is ordinary JSON and the table an object with members."""
     try:
-        return _decode(body)
+        table = bytes(_decode(body).topic_config_serialize_wrapper.topic_config_table)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+        return b""
+    return table if table.startswith(b"{") and len(table) > len("{}") else b""

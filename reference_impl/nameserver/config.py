@@ -7,7 +7,7 @@ Rules:
    runtime and keeps the default; a server that starts with another setting than its file says helps nobody.)
 3. Units are those of Apache: see each field.
 
-Source: facts §4.1, §4.2 — NamesrvConfig, NettyServerConfig (rocketmq-all-4.9.8, rocketmq-all-5.3.3).
+Source: NamesrvConfig, NettyServerConfig of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 import re
@@ -30,11 +30,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     bind_address: str = "0.0.0.0"
     """Address to listen on."""
     kv_config_path: str = ""
-    """File of the KV table; empty: the KV table is kept in memory only (Apache:
-    `<user.home>/namesrv/kvConfig.json`)."""
+    """File of the KV table. Empty: in memory only. (Apache: `<user.home>/namesrv/kvConfig.json`.)"""
     server_channel_max_idle_time_seconds: int = 120
-    """A connection without a complete inbound message and without an outbound write for this long is closed;
-    0: never."""
+    """For how long a connection may go without a whole frame either way before it is closed; 0: for ever."""
     order_message_enable: bool = False
     """Show `orderTopicConf` in routes."""
     return_order_topic_config_to_broker: bool = True

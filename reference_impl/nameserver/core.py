@@ -4,11 +4,11 @@ Rules:
 1. One method per request code, found through `handlers`; each is a short sequence of decisions, and each
    decision is a method of its own, so that a mutant can replace exactly one (`parts.py` lists them).
 2. A handler returns a Reply or raises RefusedError, and a request that is refused has changed nothing.
-3. Identifiers that a request needs and does not carry are refused (facts B1, B6, B9 call it a defect that
-   Apache answers such a request with success, or stores null names).
+3. Identifiers that a request needs and does not carry are refused with code 1. (Apache notices some of them:
+   others it answers with success, stores null names, or loses the unregistrations that it drained together.)
 
 Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of rocketmq-all-4.9.8 and
-rocketmq-all-5.3.3 (facts §2, §5).
+rocketmq-all-5.3.3.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ import msgspec
 from harness.wire import Command, RequestCode, ResponseCode, WireError, body_crc32
 from harness.wire.bodies import (
     DataVersion,
+    NullBodyError,
     RegisterBody,
     TopicConfig,
     TopicList,
@@ -91,10 +92,10 @@ class NameServer:
             return refused.reply()
 
     def unknown_request(self, command: Command) -> Reply | None:
-        """The answer to a request code that the line does not know (facts E1)."""
+        """The answer to a request code that the line does not know."""
         raise NotImplementedError
 
-    # -- registration (facts §2.2 code 103, §3.3) ------------------------------------------------------------
+    # -- registration ----------------------------------------------------------------------------------------
 
     def register(self, command: Command, connection: int, now: int) -> Reply:
         """103. Checked in Apache's order: checksum, body, identifiers, then the rules of the route table."""
@@ -130,8 +131,7 @@ class NameServer:
         )
 
     def register_body(self, command: Command) -> RegisterBody:
-        """The body of a registration. No body: no topics, a data version of zeros, filter servers as they
-        were."""
+        """The body of a registration; none: no topics, a version of zeros, filter servers as they were."""
         if command.version < 0:
             raise RefusedError(f"version {command.version} is negative")
         if not command.body:
@@ -147,15 +147,14 @@ class NameServer:
             raise RefusedError(f"Failed to decode RegisterBrokerBody: {error}") from error
 
     def announced_topics(self, body: RegisterBody) -> dict[str, TopicConfig]:
-        """The topics of a body by their own name, which is what counts, not their key (facts §3.1)."""
+        """The topics of a body by their own name, which is what counts, not their key."""
         topics = body.topics or {}
         if list(topics) == [topic.topic_name for topic in topics.values()]:
             return topics
         return {self.needed(topic.topic_name, "topicName"): topic for topic in topics.values()}
 
     def announced_mappings(self, body: RegisterBody) -> list[tuple[str, str, TopicQueueMappingInfo]]:
-        """(topic, broker name, mapping) of the static topics of a body; the broker name is that of the
-        mapping."""
+        """(topic, broker name, mapping) of a body's static topics; the broker name is the mapping's own."""
         mappings = body.mappings or {}
         return [(topic, self.needed(found.bname, "bname"), found) for topic, found in mappings.items()]
 
@@ -175,7 +174,7 @@ class NameServer:
             raise RefusedError(f"{name} is missing or not of its type")
         return value
 
-    # -- departure (facts §2.2 code 104, §6.4) ---------------------------------------------------------------
+    # -- departure -------------------------------------------------------------------------------------------
 
     def unregister(self, command: Command, connection: int, now: int) -> Reply:
         """104. An unknown broker is answered with success."""
@@ -193,7 +192,7 @@ class NameServer:
             id=self.needed(fields.int64(ext, "brokerId"), "brokerId"),
         )
 
-    # -- lease (facts §2.2 code 322, §6.6) -------------------------------------------------------------------
+    # -- lease -----------------------------------------------------------------------------------------------
 
     def query_data_version(self, command: Command, connection: int, now: int) -> Reply:
         """322. Tells whether the broker's data version differs from the stored one; stores nothing."""
@@ -210,9 +209,11 @@ class NameServer:
         )
 
     def given_version(self, command: Command) -> DataVersion | None:
-        """The data version in the body of a query; raises RefusedError."""
+        """The data version in the body of a query, None if that says null; raises RefusedError."""
         try:
             return DataVersion.decode(command.body)
+        except NullBodyError:
+            return None
         except WireError as error:
             raise RefusedError(f"the body is not a data version: {error}") from error
 
@@ -232,7 +233,7 @@ class NameServer:
         """A stored data version as the body of a reply."""
         raise NotImplementedError
 
-    # -- routes (facts §2.2 codes 105, 106, 206) -------------------------------------------------------------
+    # -- routes ----------------------------------------------------------------------------------------------
 
     def get_route(self, command: Command, connection: int, now: int) -> Reply:
         """105."""
@@ -244,12 +245,11 @@ class NameServer:
         return reply
 
     def wants_standard_json(self, command: Command) -> bool:
-        """Whether the client can only read JSON with quoted names (facts §2.2, code 105)."""
+        """Whether the client can only read JSON with quoted names."""
         return command.version >= V4_9_4 or fields.boolean(command.ext, "acceptStandardJsonOnly") is True
 
     def route_reply(self, topic: str, standard: bool, now: int) -> Reply | None:
-        """The reply with a topic's route, encoded once for as long as nothing changes; None for an unknown
-        topic."""
+        """The reply with a topic's route, encoded once while nothing changes; None for an unknown topic."""
         revision = self.routes.revision + self.kv.revision
         if revision != self._encoded_at:
             self._encoded.clear()
@@ -289,7 +289,7 @@ class NameServer:
         """206."""
         return Reply(ResponseCode.SUCCESS, body=TopicList(topic_list=self.routes.topic_names()).encode())
 
-    # -- write permission (facts §2.2 codes 205, 327) --------------------------------------------------------
+    # -- write permission ------------------------------------------------------------------------------------
 
     def wipe_write_permission(self, command: Command, connection: int, now: int) -> Reply:
         """205. The count is that of the broker name's topics, whatever their permission was."""
@@ -303,7 +303,7 @@ class NameServer:
         count = 0 if name is None else self.routes.add_write_permission(name)
         return Reply(ResponseCode.SUCCESS, ext={"addTopicCount": str(count)})
 
-    # -- KV table (facts §5) ---------------------------------------------------------------------------------
+    # -- KV table --------------------------------------------------------------------------------------------
 
     def put_kv(self, command: Command, connection: int, now: int) -> Reply:
         """100."""

@@ -1,4 +1,4 @@
-"""What the 4.9 line answers differently. Source: DefaultRequestProcessor of rocketmq-all-4.9.8 (facts §2)."""
+"""What the 4.9 line answers differently. Source: DefaultRequestProcessor of rocketmq-all-4.9.8."""
 
 from harness.wire import Command
 from harness.wire.bodies import DataVersion
@@ -14,7 +14,7 @@ class NameServer49(NameServer):
     """Unknown requests are met with silence; a data version has no stateVersion."""
 
     def unknown_request(self, command: Command) -> Reply | None:
-        """Silence (facts E1): the connection stays usable, the client waits in vain."""
+        """Silence: the connection stays usable, the client waits in vain."""
         return None
 
     def given_version(self, command: Command) -> DataVersion | None:
@@ -27,7 +27,7 @@ class NameServer49(NameServer):
         return "", fields.text(command.ext, "brokerAddr") or ""
 
     def query_refreshes(self, changed: bool) -> bool:
-        """Only if nothing has changed: otherwise the broker is about to register (facts §6.6)."""
+        """Only if nothing has changed: otherwise the broker is about to register."""
         return not changed
 
     def encoded_version(self, version: DataVersion) -> bytes:

@@ -1,7 +1,6 @@
 """What the 5.x line answers differently.
 
-Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of rocketmq-all-5.3.3 (facts §2,
-§6.8).
+Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of rocketmq-all-5.3.3.
 """
 
 from harness.wire import Command, RequestCode, ResponseCode
@@ -67,10 +66,10 @@ class NameServer53(NameServer):
         return zone if zone and not zone.isspace() else None
 
     def in_zone(self, route: TopicRoute, zone: str) -> TopicRoute:
-        """A route without the broker names whose master is in another zone (facts §6.8).
+        """A route without the broker names whose master is in another zone.
 
-        Facts B18 call it a defect that Apache writes such a route in the legacy dialect to every client: it
-        is written here as any other route.
+        Apache writes it in the legacy dialect to every client, even to one that asked for standard JSON; here
+        it is written as any other route.
         """
         away = [broker for broker in route.broker_datas if not self.stays_in_zone(broker, zone)]
         names = {broker.broker_name for broker in away}
@@ -91,8 +90,11 @@ class NameServer53(NameServer):
         return super().list_topics(command, connection, now)
 
     def get_member_group(self, command: Command, connection: int, now: int) -> Reply:
-        """901. The cluster is echoed, not looked at. (Facts B4: Apache's success carries a stray remark; ours
-        has none.)"""
+        """901. The cluster is echoed, not looked at.
+
+        Apache's success carries the remark "not set any response code", left over from its construction; ours
+        carries none.
+        """
         name = fields.text(command.ext, "brokerName")
         group = BrokerMemberGroup(
             cluster=fields.text(command.ext, "clusterName"),

@@ -27,8 +27,7 @@ class Close(msgspec.Struct, frozen=True):
 
 
 class Persist(msgspec.Struct, frozen=True):
-    """Replace the whole content of the file that the configuration names under `path_key`
-    (`kvConfigPath`)."""
+    """Replace the whole content of the file that the setting `path_key` (`kvConfigPath`) names."""
 
     path_key: str
     data: bytes

@@ -8,15 +8,16 @@ Rules:
    once. `tick` deals with everything that was due up to `now` in the order in which it was due, so that one
    long jump of the clock gives the same as many short ones.
 4. The endpoint forgets a connection when it asks for its end or is told of it; later calls for it do nothing.
-5. A connection costs at most one frame that has not arrived completely (16 MiB) and nothing else.
+5. A connection costs at most one frame that has not arrived completely (16 MiB), and what `most` holds back.
 
 Source: NettyDecoder, NettyRemotingAbstract, NettyRemotingServer, RouteInfoManager#scanNotActiveBroker of
-rocketmq-all-4.9.8 and rocketmq-all-5.3.3 (facts §1, §6.5, §6.6; remoting-codec §5-§7). Not here: TLS, and
+rocketmq-all-4.9.8 and rocketmq-all-5.3.3. Not here: TLS, and
 5.x's PROXY preamble.
 """
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -43,7 +44,7 @@ __all__ = ["Endpoint"]
 
 _KV_PATH = "kvConfigPath"
 _NEVER = 1 << 62
-_SMALL = 65_536
+_SMALL = 1 << 20
 """Far below the frame limit, so that cutting a small chunk cannot meet it."""
 _SHORTEST = 8
 """Length word and header word."""
@@ -53,6 +54,8 @@ class _Connection(msgspec.Struct):
     buffer: FrameBuffer
     peer: str
     active: int
+    waiting: Iterator[bytes] | None = None
+    """Frames that have arrived and are not answered yet, because the answers were too much for one call."""
 
 
 class Endpoint:
@@ -75,25 +78,37 @@ class Endpoint:
     # -- what the caller calls -------------------------------------------------------------------------------
 
     def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
-        """A connection was accepted. `connection` is any number not in use; `peer` is the remote
-        "ip:port"."""
+        """A connection was accepted: `connection` is any number not in use, `peer` its remote "ip:port"."""
         self._connections[connection] = _Connection(self.new_buffer(), peer, now)
         return []
 
-    def received(self, connection: int, data: bytes, now: int) -> list[Effect]:
-        """Bytes arrived, cut anyhow."""
+    def received(self, connection: int, data: bytes, now: int, most: int | None = None) -> list[Effect]:
+        """Bytes arrived, cut anyhow.
+
+        `most` is how many bytes of answers are enough for one call (the last answer may go beyond): then
+        `has_waiting` is true, and the rest is answered by further calls, whose `data` may be empty.
+        """
         known = self._connections.get(connection)
         if known is None:
             return []
+        arrived: Iterator[bytes] = self.frames(known.buffer, data)
+        if known.waiting is not None:
+            arrived = chain(known.waiting, arrived) if data else known.waiting
+            known.waiting = None
+        enough = _NEVER if most is None else most
         frames = 0
         responses: list[bytes] = []
         broken = False
         try:
-            for frame in self.frames(known.buffer, data):
+            for frame in arrived:
                 frames += 1
                 response = self.answer(connection, frame, now)
                 if response is not None:
                     responses.append(response)
+                    enough -= len(response)
+                    if enough <= 0:
+                        known.waiting = arrived
+                        break
         except WireError:
             broken = True
         if self.is_activity(frames, len(responses)):
@@ -108,6 +123,11 @@ class Endpoint:
         if broken:
             effects += self.close(connection)
         return effects
+
+    def has_waiting(self, connection: int) -> bool:
+        """Whether `received` is to be called again, once the peer has read the answers that it has got."""
+        known = self._connections.get(connection)
+        return known is not None and known.waiting is not None
 
     def lost(self, connection: int, now: int) -> list[Effect]:
         """The peer closed, reset or half-closed."""
@@ -184,15 +204,15 @@ class Endpoint:
         return decode(frame, invalid_utf8=self.profile.invalid_utf8)
 
     def is_ignored(self, command: Command) -> bool:
-        """A frame with the response bit is an answer to something that was never asked (facts W14)."""
+        """A frame with the response bit is an answer to something that was never asked."""
         return bool(command.flag & FLAG_RESPONSE)
 
     def is_unanswered(self, command: Command) -> bool:
-        """A one-way request is carried out and never answered, not even with an error (facts W13)."""
+        """A one-way request is carried out and never answered, not even with an error."""
         return command.is_oneway
 
     def response(self, request: Command, reply: Reply) -> Command:
-        """The response to a request (facts W10-W12)."""
+        """The response to a request."""
         return Command(
             code=reply.code,
             opaque=request.opaque,
@@ -206,8 +226,7 @@ class Endpoint:
         )
 
     def response_serialization(self, request: Command, reply: Reply) -> Serialization:
-        """4.9 mirrors the request's header serialization, except for errors outside of handlers; 5.x writes
-        JSON (W15)."""
+        """5.x writes JSON; 4.9 mirrors the request, except for errors that are made outside of handlers."""
         if self.profile.mirrors_serialization and reply.from_handler:
             return request.serialization
         return Serialization.JSON
@@ -219,7 +238,7 @@ class Endpoint:
     def is_activity(self, frames: int, responses: int) -> bool:
         """Whether a connection stays awake, given how many frames came and how many were answered.
 
-        Frames that nobody answers count; bytes of a frame that is not complete do not (facts W8).
+        Frames that nobody answers count; bytes of a frame that is not complete do not.
         """
         return frames > 0
 
@@ -228,7 +247,7 @@ class Endpoint:
         return self.config.server_channel_max_idle_time_seconds * 1000 or None
 
     def scan(self, now: int) -> list[Effect]:
-        """Remove the brokers whose lease has run out, and end their connections (facts §6.6)."""
+        """Remove the brokers whose lease has run out, and end their connections."""
         effects: list[Effect] = []
         for record in self.routes.expired(now):
             self.routes.depart(self.routes.departure_of(record))

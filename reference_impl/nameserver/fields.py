@@ -1,7 +1,7 @@
 """Reading ext fields the way that Apache's server reads them into its header classes.
 
 Rules:
-1. A field that is absent, null, or cannot be read as its type is None: nothing is refused here (facts E4-E7).
+1. A field that is absent, null, or cannot be read as its type is None: nothing is refused here.
 2. Numbers follow Java's `parseInt`/`parseLong`: an optional sign, digits, no blanks, in range. Booleans:
    `true` in any case is true, every other text is false.
 

@@ -6,7 +6,7 @@ Rules:
 2. The empty string is a legal namespace, key and value (over JSON; the binary header cannot carry it).
 3. `revision` grows with every change.
 
-Source: KVConfigManager, KVConfigSerializeWrapper of rocketmq-all-4.9.8 and rocketmq-all-5.3.3 (facts §5).
+Source: KVConfigManager, KVConfigSerializeWrapper of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 from harness.wire import fastjson
@@ -29,8 +29,7 @@ class KvTable:
         self.revision = 0
 
     def put(self, namespace: str, key: str, value: str | None) -> None:
-        """Store a pair over any older one. Without a value the key reads as not found, yet the namespace
-        exists."""
+        """Store a pair over any older one. Without value: the namespace exists, the key is not found."""
         self.revision += 1
         pairs = self.namespaces.setdefault(namespace, {})
         if value is None:
@@ -58,8 +57,7 @@ class KvTable:
         return fastjson.dumps({"configTable": self.namespaces}, "plain")
 
     def load(self, stored: bytes | None) -> None:
-        """Take over a stored table; nothing, blank or `null` is an empty one. Raises KvError for anything
-        else."""
+        """Take over a stored table; nothing, blank or `null` is an empty one. Raises KvError otherwise."""
         if stored is None or not stored.strip():
             return
         try:

@@ -1,5 +1,4 @@
-"""What differs between the two lines of the protocol and is a plain value; what differs in behaviour is a
-subclass."""
+"""The two lines of the protocol: what differs as a plain value. What differs in behaviour is a subclass."""
 
 from typing import Literal
 
@@ -13,15 +12,15 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     name: Literal["4.9", "5.3"]
     version: int
-    """`version` of every response: ordinal of the release in MQVersion (facts W12)."""
+    """`version` of every response: ordinal of the release in MQVersion."""
     invalid_utf8: Literal["refuse", "replace"]
-    """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD (facts, remoting-codec §2.2)."""
+    """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD."""
     mirrors_serialization: bool
-    """Whether a handler's reply uses the header serialization of its request (facts W15)."""
+    """Whether a handler's reply uses the header serialization of its request."""
     faq: str
-    """What the remark of an unknown topic points to (facts §2.2, code 105)."""
+    """What the remark of an unknown topic points to."""
     v5_bodies: bool
-    """Whether register bodies follow the rules of 5.x (facts §3.3)."""
+    """Whether register bodies follow the rules of 5.x."""
 
 
 PROFILES = {

@@ -18,11 +18,9 @@ class Reply(msgspec.Struct):
     """None: no `extFields`; `{}`: an empty object, where Apache allocates a header class and sets nothing."""
     remark: str | None = None
     repeated: bool = False
-    """Whether this very object answers many requests, so that it pays to encode it once. No ext, no remark
-    then."""
+    """This very object answers many requests, so that it pays to encode it once. No ext, no remark then."""
     from_handler: bool = True
-    """False: made outside of a handler, as for an exception; such a reply never mirrors the serialization
-    (facts W15)."""
+    """False: made outside of a handler, as for an exception; such a reply never mirrors a serialization."""
     stamp: Stamp | None = None
     """The response to JSON requests once it has been encoded, for a reply that is `repeated`."""
 
@@ -30,7 +28,7 @@ class Reply(msgspec.Struct):
 class RefusedError(Exception):
     """A request that cannot be carried out: code 1, the remark in plain words, and nothing was changed.
 
-    It stands where Apache's handler throws (facts E3); Apache's remark is the Java exception, which nobody
+    It stands where Apache's handler throws; Apache's remark is the Java exception, which nobody
     may rely on.
     """
 

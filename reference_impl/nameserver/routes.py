@@ -1,6 +1,6 @@
 """The route table: which brokers exist, what they serve, and until when. Pure state; time is injected.
 
-Rules that hold after every call (facts §6.9):
+Rules that hold after every call:
 1. Within one broker name an address has one id, and an id has one address.
 2. A broker name without address does not exist, nor a topic without broker, nor a cluster without broker
    name.
@@ -10,15 +10,15 @@ Rules that hold after every call (facts §6.9):
 Each decision is one small method, so that a mutant can replace exactly one; `parts.py` lists them. What the
 two lines share is here; what they decide differently is in `routes_49.py` and `routes_53.py`.
 
-Where the facts (§10) call Apache's behaviour a defect, this table does the sane thing:
-- B5: a slave promoted over a master that is still listed publishes its topics in 4.9 too.
-- B8: a lost connection removes every broker whose latest registration came over it.
-- B10: a refused registration changes nothing.
-- B11, B12: a broker name that vanishes leaves every cluster, whatever cluster the request named.
-- B13: the live record of a replaced address goes when its connection or its lease ends.
-- B14: a static-topic mapping goes with the queue data that it belongs to.
+Where Apache's server has a defect that no client can rely on, this table does the sane thing:
+- A slave promoted over a master that is still listed publishes its topics. (4.9 forgets them.)
+- A lost connection removes every broker whose latest registration came over it. (Both remove one of them.)
+- A refused registration changes nothing. (5.x leaves a broker without address and an entry in the cluster.)
+- A broker name that vanishes leaves every cluster. (Both look only at the one that the request names.)
+- The live record of a replaced address goes when its connection or its lease ends. (5.x keeps it for ever.)
+- A static-topic mapping goes with the queue data that it belongs to. (5.x keeps it for ever.)
 
-Source: RouteInfoManager of rocketmq-all-4.9.8 and rocketmq-all-5.3.3 (facts §6).
+Source: RouteInfoManager of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 from collections import deque
@@ -40,11 +40,11 @@ from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registered, Re
 __all__ = ["DEFAULT_LEASE", "MASTER", "READ", "WRITE", "RouteTable"]
 
 MASTER = 0
-"""The broker id of a master; every other id, negative ones too, is a slave's (facts NS-REG-049)."""
+"""The broker id of a master; every other id, negative ones too, is a slave's."""
 READ, WRITE = 4, 2
 """Bits of `perm`."""
 DEFAULT_LEASE = 120_000
-"""How long a broker that is not heard of stays, in ms (facts §6.6)."""
+"""How long a broker that is not heard of stays, in ms."""
 
 
 class RouteTable:
@@ -61,7 +61,7 @@ class RouteTable:
         self.mappings: dict[str, dict[str, TopicQueueMappingInfo]] = {}
         self.leaving: deque[Departure] = deque()
 
-    # -- registration (facts §6.2) ---------------------------------------------------------------------------
+    # -- registration ----------------------------------------------------------------------------------------
 
     def register(self, registration: Registration, connection: int, now: int) -> Registered | None:
         """Carry out a registration. None: refused, and nothing was changed."""
@@ -103,8 +103,7 @@ class RouteTable:
         return self.told(broker, registration)
 
     def _is_settled(self, previous: LiveRecord | None, registration: Registration) -> bool:
-        """Whether the table shows this very payload already, and publishing it again could not change
-        anything."""
+        """Whether the table shows this very payload already, so that publishing it could change nothing."""
         return (
             previous is not None
             and previous.settled == self.revision
@@ -113,7 +112,7 @@ class RouteTable:
         )
 
     def live_key(self, cluster: str, address: str) -> LiveKey:
-        """What a live record is found by (facts §6.1)."""
+        """What a live record is found by."""
         raise NotImplementedError
 
     def refuses(self, broker: Broker | None, registration: Registration) -> bool:
@@ -155,11 +154,11 @@ class RouteTable:
         return not held
 
     def same_version(self, stored: DataVersion, given: DataVersion) -> bool:
-        """Whether two data versions are equal; neither is ever "newer" (facts I6)."""
+        """Whether two data versions are equal; neither is ever "newer"."""
         raise NotImplementedError
 
     def may_publish(self, broker: Broker, registration: Registration) -> bool:
-        """Whether the registrant may change queue data (facts I3)."""
+        """Whether the registrant may change queue data."""
         return registration.id == MASTER
 
     def publish(
@@ -193,8 +192,7 @@ class RouteTable:
         return Queue(topic.read_queue_nums, topic.write_queue_nums, topic.perm, topic.topic_sys_flag)
 
     def absent_topics(self, registration: Registration) -> Iterable[str]:
-        """The broker's topics that its registration removes: none, even if it does not list them (facts
-        I7)."""
+        """The broker's topics that its registration removes: none, even if it does not list them."""
         return ()
 
     def lease_of(self, registration: Registration) -> int:
@@ -202,7 +200,7 @@ class RouteTable:
         return DEFAULT_LEASE
 
     def owner(self, previous: LiveRecord | None, connection: int) -> int:
-        """The connection whose end removes the broker: that of the latest registration (facts §6.5)."""
+        """The connection whose end removes the broker: that of the latest registration."""
         return connection
 
     def keep_filter_servers(self, key: LiveKey, servers: list[str]) -> None:
@@ -215,14 +213,14 @@ class RouteTable:
             self.filters.pop(key, None)
 
     def told(self, broker: Broker, registration: Registration) -> Registered:
-        """A slave is told its master if that is live; a master is told nothing (facts I9)."""
+        """A slave is told its master if that is live; a master is told nothing."""
         address = broker.addresses.get(MASTER)
         if registration.id == MASTER or address is None:
             return Registered()
         record = self.live.get(self.live_key(registration.cluster, address))
         return Registered() if record is None else Registered(address, record.ha_address)
 
-    # -- lease (facts §6.6) ----------------------------------------------------------------------------------
+    # -- lease -----------------------------------------------------------------------------------------------
 
     def first_scan(self) -> int:
         """Milliseconds from the start to the first expiry scan."""
@@ -251,7 +249,7 @@ class RouteTable:
         record = self.live.get(self.live_key(cluster, address))
         return None if record is None else record.version
 
-    # -- departure (facts §6.4, §6.5) ------------------------------------------------------------------------
+    # -- departure -------------------------------------------------------------------------------------------
 
     def depart(self, departure: Departure) -> bool:
         """Take a departure in hand. False: too many are waiting, and this one is not taken."""
@@ -264,8 +262,7 @@ class RouteTable:
         self.leave(batch)
 
     def connection_lost(self, connection: int, peer: str) -> None:
-        """Remove the brokers that registered on a connection that is no more; `peer` is its remote
-        "ip:port"."""
+        """Remove the brokers of a connection that is no more; `peer` is its remote "ip:port"."""
         records = self.records_of(connection)
         for departure in map(self.departure_of, records) if records else self.departures_of_stranger(peer):
             self.depart(departure)
@@ -334,7 +331,7 @@ class RouteTable:
         """A broker name has lost an address and has others left."""
 
     def forget_name(self, broker: Broker) -> None:
-        """A broker name has lost its last address (facts I8)."""
+        """A broker name has lost its last address."""
         del self.brokers[broker.name]
         self.revision += 1
         self.leave_clusters(broker)
@@ -373,7 +370,7 @@ class RouteTable:
         """A topic has lost its last broker name."""
         del self.topics[topic]
 
-    # -- write permission (facts §2.2, codes 205 and 327) ----------------------------------------------------
+    # -- write permission ------------------------------------------------------------------------------------
 
     def wipe_write_permission(self, name: str) -> int:
         """Clear the write bit of a broker name's topics; returns how many topics it has."""
@@ -407,7 +404,7 @@ class RouteTable:
         """What 327 makes of a permission: exactly readable and writable, other bits are dropped."""
         return READ | WRITE
 
-    # -- what clients see (facts §6.7) -----------------------------------------------------------------------
+    # -- what clients see ------------------------------------------------------------------------------------
 
     def route(self, topic: str) -> TopicRoute | None:
         """The route of a topic, or None if no broker that exists serves it."""

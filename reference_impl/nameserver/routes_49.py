@@ -1,5 +1,4 @@
-"""What the 4.9 line decides differently about routes. Source: RouteInfoManager of rocketmq-all-4.9.8 (facts
-§6)."""
+"""What the 4.9 line decides differently about routes. Source: RouteInfoManager of rocketmq-all-4.9.8."""
 
 from harness.wire.bodies import BrokerData, DataVersion
 
@@ -19,8 +18,7 @@ class RouteTable49(RouteTable):
         return stored.timestamp == given.timestamp and stored.counter == given.counter
 
     def updates(self, known: Queue | None, *, first: bool, moved: bool, changed: bool) -> bool:
-        """An equal data version of a known registrant leaves everything as it is, missing topics too (facts
-        I5)."""
+        """An equal data version of a known registrant leaves everything as it is, missing topics too."""
         return first or moved or changed
 
     def first_scan(self) -> int:
@@ -34,15 +32,14 @@ class RouteTable49(RouteTable):
         return True
 
     def remove_entry(self, broker: Broker, departure: Departure) -> None:
-        """An unregistration means its id, whatever address that holds; a lost connection means its
-        address."""
+        """An unregistration means its id, whatever address holds it; a lost connection, its address."""
         if departure.id is None:
             self.remove_address(broker, departure.address)
         else:
             self.remove_id(broker, departure.id)
 
     def departures_of_stranger(self, peer: str) -> list[Departure]:
-        """The peer's own "ip:port" is taken for a broker address (facts §6.5)."""
+        """The peer's own "ip:port" is taken for a broker address."""
         record = self.live.get(self.live_key("", peer))
         return [] if record is None else [self.departure_of(record)]
 

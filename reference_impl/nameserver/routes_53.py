@@ -1,5 +1,4 @@
-"""What the 5.x line decides differently about routes. Source: RouteInfoManager of rocketmq-all-5.3.3 (facts
-§6)."""
+"""What the 5.x line decides differently about routes. Source: RouteInfoManager of rocketmq-all-5.3.3."""
 
 from collections.abc import Iterable
 
@@ -11,12 +10,11 @@ from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registration
 __all__ = ["RouteTable53"]
 
 _NEVER_REWRITTEN = "rmq_sys_SYNC_BROKER_MEMBER_"
-"""Brokers find each other by topics of this prefix and need real ids (facts §6.7)."""
+"""Brokers find each other by topics of this prefix and need real ids."""
 
 
 class RouteTable53(RouteTable):
-    """Live records by cluster and address, leases chosen by brokers, acting masters, departures by a
-    worker."""
+    """Live records by cluster and address, leases that brokers choose, acting masters, a worker."""
 
     def live_key(self, cluster: str, address: str) -> LiveKey:
         return (cluster, address)
@@ -29,11 +27,11 @@ class RouteTable53(RouteTable):
         )
 
     def refuses(self, broker: Broker | None, registration: Registration) -> bool:
-        """A lone topic is an update; an id that is not listed has nothing to update (facts §6.2, step 7)."""
+        """A lone topic is an update; an id that is not listed has nothing to update."""
         return (broker is None or registration.id not in broker.addresses) and len(registration.topics) == 1
 
     def conflicts(self, broker: Broker, registration: Registration) -> bool:
-        """The id is held by another address that is live with a greater stateVersion (facts §6.2, step 6)."""
+        """The id is held by another address that is live with a greater stateVersion."""
         held = broker.addresses.get(registration.id)
         if held is None or held == registration.address:
             return False
@@ -45,8 +43,7 @@ class RouteTable53(RouteTable):
         return (holder.state_version or 0) > (registrant.state_version or 0)
 
     def describe(self, broker: Broker, registration: Registration) -> None:
-        """Acting master and zone are those of the latest registration, of whichever id (facts §6.2, step
-        3)."""
+        """Acting master and zone are those of the latest registration, of whichever id."""
         described = (bool(registration.acting_master), registration.zone)
         if described != (broker.acting_master, broker.zone):
             broker.acting_master, broker.zone = described
@@ -56,7 +53,7 @@ class RouteTable53(RouteTable):
         return registration.id == MASTER or self.is_prime_slave(broker, registration)
 
     def is_prime_slave(self, broker: Broker, registration: Registration) -> bool:
-        """The slave of the smallest id, if it sends `enableActingMaster` at all (facts §6.2, step 9)."""
+        """The slave of the smallest id, if it sends `enableActingMaster` at all."""
         return (
             registration.acting_master is not None
             and registration.id != MASTER
@@ -71,7 +68,7 @@ class RouteTable53(RouteTable):
             self.store_mappings(registration)
 
     def updates(self, known: Queue | None, *, first: bool, moved: bool, changed: bool) -> bool:
-        """An equal data version adds missing topics and leaves the others as they are (facts I5)."""
+        """An equal data version adds missing topics and leaves the others as they are."""
         return first or changed or known is None
 
     def queue_of(self, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
@@ -82,8 +79,7 @@ class RouteTable53(RouteTable):
         return queue
 
     def absent_topics(self, registration: Registration) -> Iterable[str]:
-        """With `deleteTopicWithBrokerRegistration`, unless static-topic mappings are registered (facts
-        §6.3)."""
+        """With `deleteTopicWithBrokerRegistration`, unless static-topic mappings are registered."""
         if not self.config.delete_topic_with_broker_registration or registration.mappings:
             return ()
         return [topic for topic, _ in self.queues_of(registration.broker) if topic not in registration.topics]
@@ -118,8 +114,7 @@ class RouteTable53(RouteTable):
         return in_cluster and super().lists(broker, record)
 
     def reduced(self, broker: Broker) -> None:
-        """Without a master, a name that may act for it serves read-only (facts §6.4); negative ids count as
-        master."""
+        """Without a master a name that may act for it serves read-only; negative ids count as masters."""
         if broker.acting_master and min(broker.addresses) > MASTER:
             for topic, queue in self.queues_of(broker.name):
                 self.set_permission(topic, broker.name, queue, self.without_write(queue.perm))
@@ -131,7 +126,7 @@ class RouteTable53(RouteTable):
         return shown
 
     def shows_acting_master(self, topic: str, broker: Broker, queue: Queue) -> bool:
-        """Whether the smallest slave is shown as id 0, in this route only (facts §6.7)."""
+        """Whether the smallest slave is shown as id 0, in this route only."""
         return (
             self.config.support_acting_master
             and broker.acting_master

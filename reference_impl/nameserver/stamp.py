@@ -1,5 +1,4 @@
-"""A response that is sent again and again and differs only in its opaque: encoded once, stamped for each
-request."""
+"""A response that is sent again and again and differs in its opaque only: encoded once, then stamped."""
 
 __all__ = ["Stamp"]
 

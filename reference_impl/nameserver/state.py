@@ -23,7 +23,7 @@ class Broker(msgspec.Struct):
     """One broker name: a master and its slaves."""
 
     cluster: str
-    """That of the first registration of the name; later ones do not change it (facts I10)."""
+    """That of the first registration of the name; later ones do not change it."""
     name: str
     addresses: dict[int, str]
     acting_master: bool = False

@@ -14,7 +14,6 @@ import sys
 import threading
 from collections.abc import Callable
 
-
 _frames = itertools.count()
 
 

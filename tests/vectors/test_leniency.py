@@ -1,4 +1,4 @@
-"""What fastjson makes of JSON headers that no Java peer writes: all seen on Apache's decoder, 4.9.8 and 5.3.3."""
+"""What fastjson makes of headers that no Java peer writes: all seen on Apache's decoder, 4.9.8 and 5.3.3."""
 
 from __future__ import annotations
 

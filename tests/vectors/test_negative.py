@@ -5,6 +5,8 @@ The names are those of the fact sheet on the codec, §9.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.wire import (
@@ -86,7 +88,7 @@ def test_refused(name: str) -> None:
     assert str(refusal.value) == fatal.message
 
 
-ODD = {
+ODD: dict[str, tuple[bytes, dict[str, Any], str, tuple[int, int]]] = {
     "OV-01": (binary(B0 + b"XYZ", b"BODY"), {"body": b"XYZB"}, "header-spare-bytes", (29, 32)),
     "OV-02": (binary(with_ext(b"", -5), b"BODY"), {"body": b"BODY"}, "ext-length-negative", (25, 29)),
     "language-99": (binary(B0[:2] + b"\x63" + B0[3:]), {"language": None}, "language-unknown", (10, 11)),

@@ -50,7 +50,7 @@ class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     @classmethod
     def decode_as(cls, data: bytes, v5: bool) -> DataVersion:
-        """As a server of 5.x or of 4.9 reads it: the latter knows no `stateVersion`, and replaces what is no UTF-8."""
+        """As a server reads it: 4.9 (`v5` False) knows no `stateVersion` and replaces what is no UTF-8."""
         if v5:
             return cls.decode(data, invalid_utf8="refuse")
         version = read(data, _fast, lambda node: read_data_version(node, v5=False), "replace")

@@ -21,12 +21,13 @@ import msgspec
 
 from harness.wire.errors import WireError
 from harness.wire.fastjson import Node, ParseError, tree
-from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string
+from harness.wire.fastjson.coerce import CoercionError, as_int32, as_string
 
 __all__ = [
     "InvalidUtf8",
     "NullBodyError",
     "integers_by_integer",
+    "is_null",
     "list_of",
     "map_of",
     "not_null",
@@ -61,7 +62,7 @@ def read(
     lenient: Callable[[Node], T],
     invalid_utf8: InvalidUtf8 = "replace",
 ) -> T:
-    """Decodes a body. Raises `WireError` where Apache's server fails to, `NullBodyError` where it gets null."""
+    """Decodes a body. Raises `WireError` where Apache fails to, `NullBodyError` where it gets null."""
     try:
         return fast(data)
     except _NOT_PLAIN:
@@ -70,9 +71,11 @@ def read(
         return fast(_with_quoted_keys(data))
     except _NOT_PLAIN:
         pass
+    if not data.strip():
+        raise NullBodyError("the body is blank")
     try:
         root, replaced = tree(data)
-        if root.kind == "null" or (replaced and invalid_utf8 == "refuse"):
+        if is_null(root) or (replaced and invalid_utf8 == "refuse"):
             raise NullBodyError("the body is null")
         return lenient(root)
     except ParseError as error:
@@ -84,6 +87,11 @@ def read(
 def _with_quoted_keys(data: bytes) -> bytes:
     """Compact text of the legacy dialect with the keys of its two numeric maps in quotes: ordinary JSON."""
     return _NUMERIC_MAP.sub(lambda found: found[1] + _NUMERIC_ENTRY.sub(rb'"\1":\2', found[2]) + b"}", data)
+
+
+def is_null(node: Node) -> bool:
+    """Empty text and an empty array are null too where an object is wanted."""
+    return node.kind == "null" or node.value == "" or (node.kind == "array" and not node.elements)
 
 
 def without_none(members: dict[str, Any]) -> dict[str, Any]:
@@ -126,8 +134,8 @@ def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
             raise CoercionError(f"{node.kind} instead of a map", node)
         found: dict[str, T] = {}
         for name, member in node.members:
-            if name.kind == "number":
-                raise CoercionError("a number instead of a name", name)
+            if name.kind == "number" or (name.bare and name.value == "null"):
+                raise CoercionError(f"{name.value} without quotes instead of a name", name)
             found[str(name.value)] = value(member)
         return found
 
@@ -135,6 +143,8 @@ def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
 
 
 def _numeric_map(node: Node, value: Callable[[Node], T]) -> dict[int, T]:
+    if node.kind == "null":
+        return {}
     if node.kind != "object":
         raise CoercionError(f"{node.kind} instead of a map", node)
     found: dict[int, T] = {}
@@ -162,9 +172,6 @@ def strings(node: Node) -> list[str] | None:
 
 
 def strings_by_name(node: Node) -> dict[str, str] | None:
-    """A map of text."""
-    return map_of(not_null(as_string))(node)
-
-
-INT32 = not_null(as_int32)
-INT64 = not_null(as_int64)
+    """A map of text; entries that are null are left out."""
+    found = map_of(as_string)(node)
+    return None if found is None else {name: value for name, value in found.items() if value is not None}

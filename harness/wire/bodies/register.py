@@ -21,11 +21,11 @@ import msgspec
 from harness.wire.codes import V3_0_11, V5_0_0
 from harness.wire.errors import WireError
 from harness.wire.fastjson import Node, ParseError, document, dumps, tree
-from harness.wire.fastjson.coerce import CoercionError, members
+from harness.wire.fastjson.coerce import as_string, members
 from harness.wire.text import java_text
 
 from .data_version import DataVersion, read_data_version
-from .json_body import InvalidUtf8, NullBodyError, map_of, read, strings, without_none
+from .json_body import InvalidUtf8, NullBodyError, is_null, map_of, read, without_none
 from .mapping import TopicQueueMappingInfo, read_mapping
 from .topic_config import TopicConfig, read_topic_config
 
@@ -173,17 +173,27 @@ def _from_wrapper(wrapper: _Wrapper | None, filters: list[str] | msgspec.UnsetTy
     )
 
 
-def _is_null(node: Node) -> bool:
-    """An empty text is null too where an object is wanted."""
-    return node.kind == "null" or node.value == ""
+def _read_filters(node: Node) -> list[str] | None:
+    """One value is a list of one; null among others is left out."""
+    if node.kind == "null" or node.value == "":
+        return None
+    elements = node.elements if node.kind == "array" else [node]
+    return [text for text in map(as_string, elements) if text is not None]
+
+
+def _read_mappings(node: Node) -> dict[str, TopicQueueMappingInfo] | None:
+    found = map_of(lambda value: None if is_null(value) else read_mapping(value))(node)
+    return (
+        None if found is None else {name: mapping for name, mapping in found.items() if mapping is not None}
+    )
 
 
 def _read_wrapper(node: Node, v5: bool) -> _Wrapper | None:
-    if _is_null(node):
+    if is_null(node):
         return None
 
     def version(value: Node) -> DataVersion | None:
-        return None if _is_null(value) else read_data_version(value, v5)
+        return None if is_null(value) else read_data_version(value, v5)
 
     known: dict[str, Callable[[Node], object]] = {
         "dataVersion": version,
@@ -192,7 +202,7 @@ def _read_wrapper(node: Node, v5: bool) -> _Wrapper | None:
     if v5:
         known["mappingDataVersion"] = version
         known["topicQueueMappingDetailMap"] = map_of(lambda detail: detail.to_value())
-        known["topicQueueMappingInfoMap"] = map_of(read_mapping)
+        known["topicQueueMappingInfoMap"] = _read_mappings
     found = members(node, known)
     return _Wrapper(
         topic_config_table=found.get("topicConfigTable", {}),
@@ -207,7 +217,7 @@ def _read_whole(node: Node, v5: bool) -> RegisterBody:
     found = members(
         node,
         {
-            "filterServerList": strings,
+            "filterServerList": _read_filters,
             "topicConfigSerializeWrapper": lambda wrapper: _read_wrapper(wrapper, v5),
         },
     )
@@ -252,7 +262,6 @@ class _Layout:
 
 def _read_layout(data: bytes, version: int, v5: bool) -> RegisterBody:
     layout = _Layout(data)
-    invalid_utf8: InvalidUtf8 = "refuse" if v5 else "replace"
     data_version: DataVersion | None
     try:
         data_version = DataVersion.decode_as(layout.take(layout.integer()), v5)
@@ -267,15 +276,26 @@ def _read_layout(data: bytes, version: int, v5: bool) -> RegisterBody:
     if v5 and version >= V5_0_0:
         mappings = {}
         for _ in range(layout.integer()):
-            mapping = TopicQueueMappingInfo.decode(layout.take(layout.integer()), invalid_utf8=invalid_utf8)
+            mapping = _mapping(layout.take(layout.integer()))
             if mapping.topic is None:
                 raise WireError("a mapping without a topic")
             mappings[mapping.topic] = mapping
     return RegisterBody(topics=topics, data_version=data_version, filter_servers=filters, mappings=mappings)
 
 
-def _filters(data: bytes) -> list[str] | None:
+def _mapping(data: bytes) -> TopicQueueMappingInfo:
     try:
-        return strings(tree(java_text(data))[0])
-    except (ParseError, CoercionError):
+        return TopicQueueMappingInfo.decode(data, invalid_utf8="refuse")
+    except NullBodyError as error:
+        raise WireError("a mapping that is null") from error
+
+
+def _filters(data: bytes) -> list[str] | None:
+    text = java_text(data)
+    if not text.strip():
+        return None
+    try:
+        node = tree(text)[0]
+    except ParseError:
         return []
+    return _read_filters(node) if node.kind in ("array", "null") else []

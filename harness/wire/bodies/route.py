@@ -46,7 +46,7 @@ class QueueData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class BrokerData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """The addresses of one broker name by broker id. `enable_acting_master` None leaves the member out (4.9)."""
+    """The addresses of one broker name by id. `enable_acting_master` None leaves the member out (4.9)."""
 
     cluster: str | None = None
     broker_name: str | None = None
@@ -68,7 +68,7 @@ class BrokerData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class TopicRoute(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """The answer to GET_ROUTEINFO_BY_TOPIC, the body of REGISTER_TOPIC_IN_NAMESRV. The lists have no order."""
+    """The answer to GET_ROUTEINFO_BY_TOPIC, body of REGISTER_TOPIC_IN_NAMESRV. The lists have no order."""
 
     queue_datas: list[QueueData] = []
     broker_datas: list[BrokerData] = []
@@ -119,7 +119,7 @@ class ClusterInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class BrokerMemberGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """The answer to GET_BROKER_MEMBER_GROUP (5.x); on the wire it is the one member of an enclosing object."""
+    """The answer to GET_BROKER_MEMBER_GROUP (5.x); on the wire the one member of an enclosing object."""
 
     cluster: str | None = None
     broker_name: str | None = None

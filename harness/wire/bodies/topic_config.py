@@ -127,13 +127,15 @@ def read_topic_config(node: Node, v5: bool = True) -> TopicConfig:
         "writeQueueNums": as_int32,
     }
     found = members(node, {**known, "attributes": strings_by_name} if v5 else known)
+    # What cannot be null keeps its default.
+    kept = {name: value for name, value in found.items() if value is not None}
     return TopicConfig(
         topic_name=found.get("topicName"),
-        read_queue_nums=found.get("readQueueNums", 16) or 0,
-        write_queue_nums=found.get("writeQueueNums", 16) or 0,
-        perm=found.get("perm", 6) or 0,
+        read_queue_nums=kept.get("readQueueNums", 16),
+        write_queue_nums=kept.get("writeQueueNums", 16),
+        perm=kept.get("perm", 6),
         topic_filter_type=found.get("topicFilterType", "SINGLE_TAG"),
-        topic_sys_flag=found.get("topicSysFlag") or 0,
-        order=found.get("order") or False,
+        topic_sys_flag=kept.get("topicSysFlag", 0),
+        order=kept.get("order", False),
         attributes=found.get("attributes"),
     )

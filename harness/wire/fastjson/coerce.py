@@ -168,16 +168,21 @@ def smart_name(name: str) -> str:
 
 
 def members(node: Node, known: Mapping[str, Callable[[Node], object]]) -> dict[str, Any]:
-    """The members of an object that a class knows, each read by its function; of two with one name the last
-    counts.
+    """The members of an object that a class knows, each read by its function.
+
+    Of two with the same name the last counts; where one of them matches by `smart_name` only, the first.
     """
     if node.kind != "object":
         raise CoercionError(f"{node.kind} instead of an object", node)
     folded = {smart_name(name): name for name in known}
     found: dict[str, Any] = {}
+    smartly: set[str] = set()
     for name, member in node.members:
         text = str(name.value)
         exact = text if text in known else folded.get(smart_name(text))
-        if exact is not None:
-            found[exact] = known[exact](member)
+        if exact is None or (exact in found and (exact != text or exact in smartly)):
+            continue
+        if exact != text:
+            smartly.add(exact)
+        found[exact] = known[exact](member)
     return found

@@ -52,15 +52,15 @@ def _escape_standard(found: re.Match[str]) -> str:
 
 
 def quote(text: str, dialect: Dialect = "plain") -> bytes:
-    """One string literal, quotes included. A lone surrogate becomes `?`, as Java's UTF-8 encoder writes it."""
+    """One string literal, quotes included. A lone surrogate becomes `?`, as Java's encoder writes it."""
     if dialect == "standard":
         return b'"%b"' % _TO_ESCAPE_STANDARD.sub(_escape_standard, text).encode()
     return b'"%b"' % _TO_ESCAPE.sub(_escape, text).encode("utf-8", "replace")
 
 
 def dumps(value: object, dialect: Dialect = "plain") -> bytes:
-    """The text of a value: dict (keys str or int), list, tuple, str, bool, int, float, None, msgspec.Raw
-    (written as is).
+    """The text of a value: dict (keys str or int), list, tuple, str, bool, int, float, None, and
+    `msgspec.Raw`, which is written as it is.
     """
     out: list[bytes] = []
     _write(value, dialect, out)

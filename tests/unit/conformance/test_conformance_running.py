@@ -236,6 +236,33 @@ def test_a_command_line_can_be_pasted() -> None:
 # --- waiting together ---
 
 
+def still_there(_: LoadedCase) -> None:
+    return None
+
+
+def test_nobody_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conformance.together.PATIENCE", 0.01)
+    gone: Any = Gone(alive=False)
+    running, release = runner(instance=gone), threading.Event()
+
+    def wait(one: LoadedCase) -> CaseResult:
+        release.wait(30)
+        return running.run(one)
+
+    waiting = [loaded(met)]
+    result = Together(waiting, wait, running.hopeless, "real").result(waiting[0])
+    release.set()
+    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "the target had gone")
+
+
+def test_a_case_with_its_own_server_outlives_the_shared_one() -> None:
+    gone: Any = Gone(alive=False)
+    running = runner(instance=gone)
+    running.run(loaded(met))
+    assert running.hopeless(loaded(met, own_server=True)) is None
+    assert running.run(loaded(met, own_server=True)).verdict is Verdict.PASS
+
+
 def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
     both = threading.Barrier(3, timeout=20)
     waiting = [loaded(met, name) for name in ("kv", "lease", "routes")]
@@ -244,14 +271,14 @@ def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
         both.wait()
         return run(met)
 
-    together = Together(waiting, wait, "real")
+    together = Together(waiting, wait, still_there, "real")
     assert all(one in together for one in waiting)
     assert [together.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
 
 
 def test_in_virtual_time_nobody_waits_for_others() -> None:
     waiting = [loaded(met)]
-    assert waiting[0] not in Together(waiting, lambda _: run(met), "virtual")
+    assert waiting[0] not in Together(waiting, lambda _: run(met), still_there, "virtual")
 
 
 def test_in_warped_time_only_a_few_run_at_once() -> None:
@@ -269,7 +296,7 @@ def test_in_warped_time_only_a_few_run_at_once() -> None:
             running -= 1
         return result
 
-    together = Together(waiting, wait, "warped")
+    together = Together(waiting, wait, still_there, "warped")
     for one in waiting:
         together.result(one)
     assert 1 < most <= 4

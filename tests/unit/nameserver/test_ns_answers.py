@@ -1,4 +1,4 @@
-"""Routes, KV, write permission, data versions, lists: what is answered (facts §2.2, §3.2, §5)."""
+"""Routes, KV, write permission, data versions, lists: what is answered."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ def test_data_version_queries_that_lack_something(ns: Driver) -> None:
     without_body = ns.call(322, known)
     assert (without_body.code == 1) == (ns.profile == "4.9")
     assert ns.call(322, known, b"{{").code == 1
+    assert ns.call(322, known, b"null").ext == {"changed": "true"}
     nameless = ns.call(322, None, version().encode())
     if ns.profile == "4.9":
         assert (nameless.code, nameless.ext) == (0, {"changed": "true"})

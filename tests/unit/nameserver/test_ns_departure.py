@@ -1,4 +1,4 @@
-"""Unregistration, loss of connection, and what they leave behind (facts §6.4, §6.5)."""
+"""Unregistration, loss of connection, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_worker_s_queue_is_bounded() -> None:
 
 
 def test_a_name_leaves_every_cluster_whatever_the_request_says(ns: Driver) -> None:
-    """Apache leaves the others for ever (facts B11, B12)."""
+    """Apache leaves the others for ever."""
     ns.register()
     ns.register(cluster="d")
     ns.unregister(cluster="x")
@@ -128,7 +128,7 @@ def test_a_broker_goes_with_the_connection_of_its_latest_registration(ns: Driver
 
 
 def test_all_brokers_of_a_connection_go(ns: Driver) -> None:
-    """Apache removes one (facts B8)."""
+    """Apache removes one."""
     shared = ns.connect()
     for number in range(3):
         ns.register(f"b{number}", address=f"1.1.1.{number}:1", on=shared)
@@ -158,7 +158,7 @@ def test_a_broker_that_has_come_back_is_not_removed_by_what_was_queued_before(ns
 
 
 def test_a_replaced_address_is_forgotten_with_its_connection(ns: Driver) -> None:
-    """Apache's 5.x keeps its data version for ever (facts B13)."""
+    """Apache's 5.x keeps its data version for ever."""
     old = ns.connect()
     ns.register(on=old)
     ns.register(address="2.2.2.2:2")
@@ -190,7 +190,7 @@ def test_the_same_address_in_another_cluster_is_another_broker(ns53: Driver) -> 
 
 
 def test_a_name_of_two_clusters_is_removed_with_its_connection(ns: Driver) -> None:
-    """Apache's 5.x does not find it (facts B11)."""
+    """Apache's 5.x does not find it."""
     ns.register(cluster="c", id=1, address="2.2.2.2:2", on=ns.connect())
     broker = ns.connect()
     ns.register(cluster="d", on=broker)

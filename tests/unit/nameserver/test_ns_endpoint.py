@@ -1,4 +1,4 @@
-"""Frames, flags, serializations, opaques, connections (facts §1; remoting-codec §5-§7)."""
+"""Frames, flags, serializations, opaques, connections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from ns_driver import Driver
 
 from harness.wire import Command, RawFrame, Serialization, encode, header_bytes
-from reference_impl.nameserver import Close, Persist, Send, build
+from reference_impl.nameserver import Close, Effect, Persist, Send, build
 
 CLUSTER_INFO = encode(Command(code=106, opaque=3, version=479))
 
@@ -107,6 +107,29 @@ def test_frames_that_arrive_together_are_answered_together(ns: Driver) -> None:
     put = Command(code=100, ext={"namespace": "n", "key": "k", "value": "v"})
     kinds = [type(effect) for effect in ns.endpoint.received(ns.client, encode(put) * 2 + b"\0\0\0\0", 0)]
     assert kinds == [Persist, Send, Close]
+
+
+def test_answers_can_be_had_bit_by_bit(ns: Driver) -> None:
+    bit = len(encode(Command(code=106, opaque=3)))
+    requests = b"".join(encode(Command(code=106, opaque=number)) for number in range(10, 16))
+    everything = _sent(ns.endpoint.received(ns.client, requests, 0))
+    effects = ns.endpoint.received(ns.client, requests + CLUSTER_INFO[:9], 0, most=bit)
+    assert ns.endpoint.has_waiting(ns.client)
+    effects += ns.endpoint.received(ns.client, CLUSTER_INFO[9:] + CLUSTER_INFO, 0, most=bit)
+    calls = 2
+    while ns.endpoint.has_waiting(ns.client):
+        effects += ns.endpoint.received(ns.client, b"", 0, most=bit)
+        calls += 1
+    last = _sent(ns.endpoint.received(ns.client, CLUSTER_INFO, 0))
+    assert _sent(effects) == everything + last * 2
+    assert calls > 3
+    ns.endpoint.received(ns.client, requests, 0, most=1)
+    ns.lose(ns.client)
+    assert not ns.endpoint.has_waiting(ns.client)
+
+
+def _sent(effects: list[Effect]) -> bytes:
+    return b"".join(effect.data for effect in effects if isinstance(effect, Send))
 
 
 def test_unknown_connections_are_nothing(ns: Driver) -> None:

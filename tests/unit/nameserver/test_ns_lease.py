@@ -1,4 +1,4 @@
-"""Leases, expiry scans and idle connections, in virtual time (facts W8, §6.6)."""
+"""Leases, expiry scans and idle connections, in virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for all inputs: bytes never raise, the cutting of a stream does not matter, the rules of the table."""
+"""What holds for all inputs: no bytes raise, no cutting of a stream matters, the rules of the table hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration: the state machine of facts §6.2, on both lines."""
+"""Registration: the state machine of both lines."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_promotion_moves_the_only_record_of_an_address(ns: Driver) -> None:
 
 
 def test_promotion_over_a_listed_master_publishes(ns: Driver) -> None:
-    """Apache's 4.9 does not (facts B5)."""
+    """Apache's 4.9 does not."""
     ns.register(address="1.1.1.1:1", topics=())
     ns.register(id=1, address="2.2.2.2:2", topics=("TC", "TD"))
     ns.register(id=0, address="2.2.2.2:2", topics=("TC", "TD"))
@@ -106,7 +106,7 @@ def test_a_topic_is_named_by_itself_not_by_its_key(ns: Driver) -> None:
 
 
 def test_a_topic_without_name_refuses_the_registration(ns: Driver) -> None:
-    """Apache stores a null topic in 4.9 and stops half-way in 5.x (facts B29)."""
+    """Apache stores a null topic in 4.9 and stops half-way in 5.x."""
     answer = ns.register(topics={"TA": topic("TA"), "TB": topic(None)})  # type: ignore[arg-type]
     assert answer.code == 1
     assert answer.remark
@@ -224,7 +224,7 @@ def test_the_order_table_is_the_reply_of_a_registration(ns: Driver) -> None:
 
 
 def test_a_lone_topic_of_an_unknown_id_is_refused_without_a_trace(ns53: Driver) -> None:
-    """Apache leaves an empty broker behind (facts B10)."""
+    """Apache leaves an empty broker behind."""
     refused = ns53.register(topics=("TA",))
     assert (refused.code, refused.remark, refused.ext) == (1, "register broker failed", {})
     assert ns53.cluster_info().broker_addr_table == {}
@@ -296,7 +296,7 @@ def test_broker_data_of_49_has_no_members_of_5x(ns49: Driver) -> None:
 
 
 def test_mappings_are_shown_and_go_with_their_topic(ns53: Driver) -> None:
-    """Apache never forgets them (facts B14)."""
+    """Apache never forgets them."""
     mapping = TopicQueueMappingInfo(bname="b", topic="TA", total_queues=2, epoch=5, curr_id_map={0: 1})
     ns53.register(mappings={"TA": mapping})
     route = ns53.route()

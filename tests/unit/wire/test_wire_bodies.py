@@ -62,8 +62,9 @@ def test_topic_name_counts_and_not_the_key() -> None:
 
 def test_members_that_are_missing_have_defaults() -> None:
     assert TopicConfig() == TopicConfig(None, 16, 16, 6, "SINGLE_TAG", 0, False, None)
-    body = whole(b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":{"Perm":"2","unknown":[{}]}}}}')
-    assert body.topics == {"T": TopicConfig(perm=2)}
+    topic = b'{"Perm":"2","perm":4,"unknown":[{}],"readQueueNums":null,"attributes":{"a":null,"b":"c"}}'
+    body = whole(b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":%b}}}' % topic)
+    assert body.topics == {"T": TopicConfig(perm=2, attributes={"b": "c"})}
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,9 @@ def test_members_that_are_missing_have_defaults() -> None:
         (b'{"filterServerList":null}', None),
         (b'{"filterServerList":[]}', []),
         (b'{"filterServerList":["f:1"]}', ["f:1"]),
+        (b'{"filterServerList":""}', None),
+        (b'{"filterServerList":5}', ["5"]),
+        (b'{"filterServerList":[null,"f:1"]}', ["f:1"]),
     ],
 )
 def test_three_kinds_of_no_filter_servers(text: bytes, value: Any) -> None:
@@ -96,7 +100,7 @@ def test_null_inside_a_register_body(text: bytes) -> None:
 
 
 def test_null_as_a_whole_is_an_error_of_its_own() -> None:
-    for text in (b"null", b" null "):
+    for text in (b"null", b" null ", b" ", b"[]", b'""'):
         with pytest.raises(NullBodyError):
             whole(text)
     with pytest.raises(NullBodyError):
@@ -104,9 +108,7 @@ def test_null_as_a_whole_is_an_error_of_its_own() -> None:
     assert whole(b'{"x":"\xff"}', v5=False).topics == {}
 
 
-@pytest.mark.parametrize(
-    "text", [b"[]", b"{", b"1", b'{"topicConfigSerializeWrapper":[]}', b'{"filterServerList":{}}']
-)
+@pytest.mark.parametrize("text", [b"[1]", b"{", b"1", b'{"topicConfigSerializeWrapper":[1]}'])
 def test_what_is_no_register_body(text: bytes) -> None:
     with pytest.raises(WireError):
         whole(text)
@@ -117,7 +119,7 @@ def test_unquoted_numbers_are_keys_where_keys_are_numbers() -> None:
         b'{"topicConfigSerializeWrapper":{"topicQueueMappingInfoMap":{"T":{"currIdMap":{0:1},"topic":"T"}}}}'
     )
     assert body.mappings == {"T": TopicQueueMappingInfo("T", curr_id_map={0: 1})}
-    with pytest.raises(WireError, match="number instead of a name"):
+    with pytest.raises(WireError, match="0 without quotes"):
         whole(b'{"topicConfigSerializeWrapper":{"topicConfigTable":{0:{}}}}')
 
 
@@ -189,20 +191,34 @@ def test_mapping_section_is_read_by_5_x_from_version_413_on() -> None:
     info = b'{"currIdMap":{0:1},"topic":"T"}'
     tail = b"\0\0\0\1" + len(info).to_bytes(4, "big") + info + b"trailing"
     assert compressed(layout(tail=tail)).mappings == {"T": TopicQueueMappingInfo("T", curr_id_map={0: 1})}
+    with pytest.raises(WireError, match="mapping that is null") as error:
+        compressed(layout(tail=b"\0\0\0\1\0\0\0\4null"))
+    assert not isinstance(error.value, NullBodyError)
+    absent = b'{"topicConfigSerializeWrapper":{"topicQueueMappingInfoMap":{"T":null}}}'
+    assert whole(absent).mappings == {}
     with pytest.raises(WireError, match="without a topic"):
         compressed(layout(tail=b"\0\0\0\1\0\0\0\2{}"))
 
 
 @pytest.mark.parametrize(
     ("filters", "expected"),
-    [(b'["a"]', ["a"]), (b"null", None), (b"garbage", []), (b"{}", []), (b"[]", []), (b"[1]", ["1"])],
+    [
+        (b'["a"]', ["a"]),
+        (b"null", None),
+        (b"garbage", []),
+        (b"{}", []),
+        (b"[]", []),
+        (b"[1,null]", ["1"]),
+        (b"", None),
+    ],
 )
 def test_filters_that_are_no_list_clear_the_list(filters: bytes, expected: list[str] | None) -> None:
     assert compressed(layout(filters=filters)).filter_servers == expected
 
 
 def test_data_version_of_the_compressed_form() -> None:
-    assert compressed(layout(version=b"null")).data_version is None
+    for text in (b"null", b"", b"[]"):
+        assert compressed(layout(version=text)).data_version is None
     assert compressed(layout(version=VERSION.encode())).data_version == VERSION
     with pytest.raises(WireError):
         compressed(layout(version=b"{"))
@@ -248,11 +264,12 @@ def test_data_version_of_both_lines() -> None:
     "kind", [TopicRoute, ClusterInfo, TopicList, KvTable, BrokerMemberGroup, TopicQueueMappingInfo]
 )
 def test_every_body_refuses_what_is_no_object(kind: Any) -> None:
-    for text in (b"[]", b"", b"{", b'{"a":}'):
+    for text in (b"[1]", b"{", b'{"a":}'):
         with pytest.raises(WireError):
             kind.decode(text)
-    with pytest.raises(NullBodyError):
-        kind.decode(b"null")
+    for text in (b"null", b"[]", b""):
+        with pytest.raises(NullBodyError):
+            kind.decode(text)
     assert kind.decode(b'{"unknown":[1]}') == kind()
 
 

@@ -1,0 +1,134 @@
+"""The catalogue against the reference, mutants against the cases, plain pytest: each as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.report.results import Verdict, read_run
+
+PROGRAM = "import sys; from harness.cli import main; sys.exit(main())"
+ROOT = Path(__file__).parents[2]
+
+
+def rmq(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_the_reference_conforms(profile: str, tmp_path: Path) -> None:
+    ended = rmq("check", f"builtin:{profile}", "--strict", "--json", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    answer = json.loads(ended.stdout)
+    assert answer["conclusion"] == "CONFORMANT"
+    assert answer["profile"] == profile
+    run = read_run(tmp_path / "out")
+    assert {one.verdict for one in run.results} == {Verdict.PASS}
+    assert len(run.results) == len(run.header.cases) == run.header.cases_available
+
+
+def test_every_mutant_is_killed_and_every_case_kills(tmp_path: Path) -> None:
+    ended = rmq("selftest", "--json", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    answer = json.loads(ended.stdout)
+    assert answer["problems"] == []
+    assert answer["mutants"]["killed"] == answer["mutants"]["tried"]
+    assert answer["mutants"]["total"] >= 45
+
+
+def test_workers_give_the_same_verdicts(tmp_path: Path) -> None:
+    target = "builtin:5.3?mutant=leases-never-end"
+    verdicts = []
+    for number in ("1", "2"):
+        ended = rmq("check", target, "-n", number, "--out", number, cwd=tmp_path)
+        assert ended.returncode == 1, ended.stderr
+        verdicts.append({one.case: one.verdict for one in read_run(tmp_path / number).results})
+    assert verdicts[0] == verdicts[1]
+    assert Verdict.FAIL in verdicts[0].values()
+
+
+def test_a_server_that_dies_fails_the_last_case_and_blocks_the_rest(tmp_path: Path) -> None:
+    # The server ends itself after three seconds; the cases that come later must not be taken for conformant.
+    code = (
+        "import os, threading; from reference_impl import serve; "
+        "threading.Timer(3, os._exit, (9,)).start(); serve.run(host='127.0.0.1', port={port})"
+    )
+    began = time.monotonic()
+    ended = rmq("check", f'exec:{sys.executable} -c "{code}"', "--deadline", "10", "--json", cwd=tmp_path)
+    assert ended.returncode == 1, ended.stderr
+    run = read_run(tmp_path / "out")
+    by_case = {one.case: one for one in run.results}
+    assert by_case["endurance.serves-after-everything"].verdict is Verdict.FAIL
+    assert sum(one.verdict is Verdict.BLOCKED for one in run.results) > 20
+    assert time.monotonic() - began < 120
+
+
+def plain_pytest(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
+            *("--pyargs", "harness.conformance", "-p", "harness.pytest_plugin"),
+            *arguments,
+        ],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_plain_pytest_runs_the_cases_with_our_exit_status(tmp_path: Path) -> None:
+    options = ("--target", "builtin:4.9", "--select", "cluster", "--rmq-out", "record")
+    ended = plain_pytest(*options, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "10 passed" in ended.stdout
+    assert read_run(tmp_path / "record").header.profile == "4.9"
+
+
+def test_plain_pytest_shows_what_failed(tmp_path: Path) -> None:
+    target = "builtin:5.3?mutant=cluster-lists-lowest-id-only"
+    ended = plain_pytest("--target", target, "--profile", "5.3", "--select", "cluster", cwd=tmp_path)
+    assert ended.returncode == 1
+    assert "expected   reply SUCCESS (0)" in ended.stdout
+    assert "Traceback" not in ended.stdout
+
+
+def test_plain_pytest_counts_what_it_left_out_itself(tmp_path: Path) -> None:
+    ended = plain_pytest("-k", "lists_every_address", "--rmq-out", "record", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert [one.case for one in read_run(tmp_path / "record").results] == ["cluster.lists-every-address"]
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (("--target", "nonsense"), 4, "expected  one of builtin:"),
+        (("--profile", "7"), 4, "no such profile"),
+        (("--target", "tcp://127.0.0.1:1"), 4, "start the server"),
+        (("--select", "nothing.matches"), 4, "matches no statement"),
+        (("-k", "nothing_matches"), 2, "deselected"),
+    ],
+)
+def test_plain_pytest_explains_mistakes(
+    options: tuple[str, ...], status: int, said: str, tmp_path: Path
+) -> None:
+    ended = plain_pytest(*options, cwd=tmp_path)
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    assert said in ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
