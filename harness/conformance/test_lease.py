@@ -4,7 +4,8 @@ Rules of these cases:
 
 * A removal is awaited with `eventually`: 5.x queues it. Before something is said to have stayed, `settle`
   makes sure that nothing is left to be done.
-* Time is told from answers (`since=`), never from the moment at which the case happens to look.
+* Time is told from answers (`since=`), never from the moment at which the case happens to look. Where
+  something must still be there, the term is named (`advance_short_of`): a slow machine fails nobody.
 * A lease that is to run out does so on a busy connection, else it is the idle close that removes the broker;
   the session sees to that.
 * A case lets as few leases run out as it can, and changes nothing meanwhile: 4.9.8's scan may not survive
@@ -21,6 +22,9 @@ TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 LEASE = 120
 """Protocol seconds for which a broker stays that is not heard of, and an idle connection too."""
 
+MIDWAY = 80
+"""Protocol seconds into a lease: time is left to refresh it, and a whole lease from here outlasts it."""
+
 QUEUES = {"A": (4, 4, 6), "B": (8, 8, 4)}
 
 
@@ -28,6 +32,14 @@ def registered(ns: NameServerSession) -> Broker:
     """A broker that has registered with two topics."""
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    return broker
+
+
+def midway(ns: NameServerSession) -> Broker:
+    """A broker that has registered, and that is in the middle of its lease."""
+    broker = ns.broker()
+    since = broker.register() >> Reply(SUCCESS)
+    ns.advance_short_of(MIDWAY, since)
     return broker
 
 
@@ -60,10 +72,8 @@ def stays(ns: NameServerSession, broker: Broker) -> None:
 
 
 def only(ns: NameServerSession, master: Broker, left: Broker) -> None:
-    """Soon `left` is all that is listed of the name; the master's topics are as it registered them."""
-    ns.route(master.topic("A")).addresses.eventually() >> Reply(
-        SUCCESS, {master.name: {left.id: left.address}}
-    )
+    """`left` is all that is listed of the name; the master's topics are as it registered them."""
+    ns.route(master.topic("A")).addresses >> Reply(SUCCESS, {master.name: {left.id: left.address}})
     ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (4, 4, 6, 0)})
     ns.route(master.topic("B")).queues >> Reply(SUCCESS, {master.name: (8, 8, 4, 0)})
 
@@ -206,6 +216,7 @@ def test_lost_master_leaves_slaves(ns: NameServerSession) -> None:
     """A master that is lost leaves its slave and its topics."""
     master, slave = pair(ns)
     master.connection.close()
+    ns.settle()
     only(ns, master, slave)
 
 
@@ -217,6 +228,7 @@ def test_lost_slave_leaves_master(ns: NameServerSession) -> None:
     """A slave that is lost leaves its master."""
     master, slave = pair(ns)
     slave.connection.close()
+    ns.settle()
     only(ns, master, master)
 
 
@@ -250,7 +262,7 @@ def test_idle_connection_removes_broker(ns: NameServerSession) -> None:
     """A broker goes with its idle connection, although its lease was renewed over another."""
     broker = ns.broker()
     since = broker.register() >> Reply(SUCCESS)
-    ns.advance(60, idle=[broker.connection])
+    ns.advance_short_of(MIDWAY, since, idle=(broker.connection,))
     broker.query_version(on=ns.connection).changed >> Reply(SUCCESS, False)
     ns.advance_past(LEASE, since, idle=(broker.connection,))
     broker.connection.closes() >> Closed()
@@ -279,12 +291,11 @@ def test_reads_do_not_refresh(ns: NameServerSession) -> None:
     """Whatever a broker reads over its connection, its lease runs out."""
     broker = ns.broker()
     since = broker.register() >> Reply(SUCCESS)
-    for _ in range(3):
-        ns.advance(30)
-        ns.route(broker.topic("A"), on=broker.connection) >> Reply(SUCCESS)
-        ns.cluster(on=broker.connection).eventually() >> Reply(SUCCESS)
-        ns.topics(on=broker.connection) >> Reply(SUCCESS)
-        ns.get_kv(broker.name, "key", on=broker.connection) >> Reply(ResponseCode.QUERY_NOT_FOUND)
+    ns.advance_short_of(MIDWAY, since)
+    ns.route(broker.topic("A"), on=broker.connection) >> Reply(SUCCESS)
+    ns.cluster(on=broker.connection) >> Reply(SUCCESS)
+    ns.topics(on=broker.connection) >> Reply(SUCCESS)
+    ns.get_kv(broker.name, "key", on=broker.connection) >> Reply(ResponseCode.QUERY_NOT_FOUND)
     ns.advance_past(LEASE, since)
     goes(ns, broker)
 
@@ -322,8 +333,7 @@ def test_lease_lasts_its_time(ns: NameServerSession) -> None:
 @case("ns.lease.registration-refreshes", kills=["registration-does-not-refresh"], clock=True)
 def test_registration_refreshes(ns: NameServerSession) -> None:
     """A broker that registers again with an equal data version has a whole lease before it."""
-    broker = registered(ns)
-    ns.advance(60)
+    broker = midway(ns)
     since = broker.register() >> Reply(SUCCESS)
     ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
@@ -332,8 +342,7 @@ def test_registration_refreshes(ns: NameServerSession) -> None:
 @case("ns.lease.new-connection-has-a-new-lease", kills=["registration-does-not-refresh"], clock=True)
 def test_new_connection_has_a_new_lease(ns: NameServerSession) -> None:
     """The lease of a former connection does not end that of a broker which has registered over a new one."""
-    broker = registered(ns)
-    ns.advance(60)
+    broker = midway(ns)
     broker.reconnect()
     since = broker.register() >> Reply(SUCCESS)
     ns.advance_short_of(LEASE, since)
@@ -343,8 +352,7 @@ def test_new_connection_has_a_new_lease(ns: NameServerSession) -> None:
 @case("ns.lease.equal-version-query-refreshes", kills=["query-does-not-refresh"], clock=True)
 def test_equal_version_query_refreshes(ns: NameServerSession) -> None:
     """A broker that asks about the version that it registered has a whole lease before it."""
-    broker = registered(ns)
-    ns.advance(60)
+    broker = midway(ns)
     since = broker.query_version().changed >> Reply(SUCCESS, False)
     ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
@@ -353,8 +361,7 @@ def test_equal_version_query_refreshes(ns: NameServerSession) -> None:
 @case("ns.lease.different-version-query-refreshes", kills=["different-version-does-not-refresh"], clock=True)
 def test_different_version_query_refreshes(ns: NameServerSession) -> None:
     """A broker that asks about a version that it has not registered yet has a whole lease before it."""
-    broker = registered(ns)
-    ns.advance(60)
+    broker = midway(ns)
     since = broker.query_version(broker.newer()).changed >> Reply(SUCCESS, True)
     ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
@@ -365,7 +372,7 @@ def test_different_version_query_does_not_refresh(ns: NameServerSession) -> None
     """A broker that asks about another version and then does not register is removed in its time."""
     broker = ns.broker()
     since = broker.register() >> Reply(SUCCESS)
-    ns.advance(60)
+    ns.advance_short_of(MIDWAY, since)
     broker.query_version(broker.newer()).changed >> Reply(SUCCESS, True)
     ns.advance_past(LEASE, since)
     goes(ns, broker)
@@ -374,31 +381,34 @@ def test_different_version_query_does_not_refresh(ns: NameServerSession) -> None
 @case("ns.lease.slave-lease-ends-alone", kills=["expired-broker-takes-its-whole-name"], clock=True)
 def test_slave_lease_ends_alone(ns: NameServerSession) -> None:
     """A slave whose lease runs out leaves its master."""
+    began = ns.mark()
     master, _ = pair(ns)
-    ns.advance(90)
-    master.register() >> Reply(SUCCESS)
-    ns.advance_past(30)
+    ns.advance_short_of(LEASE, began)
+    since = master.register() >> Reply(SUCCESS)
+    ns.advance_short_of(LEASE, since)
     only(ns, master, master)
 
 
 @case("ns.lease.master-lease-ends-alone", kills=["expired-broker-takes-its-whole-name"], clock=True)
 def test_master_lease_ends_alone(ns: NameServerSession) -> None:
     """A master whose lease runs out leaves its slave and its topics."""
+    began = ns.mark()
     master, slave = pair(ns)
-    ns.advance(90)
-    slave.register() >> Reply(SUCCESS)
-    ns.advance_past(30)
+    ns.advance_short_of(LEASE, began)
+    since = slave.register() >> Reply(SUCCESS)
+    ns.advance_short_of(LEASE, since)
     only(ns, master, slave)
 
 
 @case("ns.lease.lease-of-others-goes-on", kills=["one-end-ends-all-leases"], clock=True)
 def test_lease_of_others_goes_on(ns: NameServerSession) -> None:
     """A broker whose lease runs out leaves its topics with the others that serve them."""
+    began = ns.mark()
     one, other = two_names(ns)
-    ns.advance(90)
-    other.register() >> Reply(SUCCESS)
-    ns.advance_past(30)
-    ns.route(one.topic("A")).queues.eventually() >> Reply(SUCCESS, {other.name: (8, 8, 6, 0)})
+    ns.advance_short_of(LEASE, began)
+    since = other.register() >> Reply(SUCCESS)
+    ns.advance_short_of(LEASE, since)
+    ns.route(one.topic("A")).queues >> Reply(SUCCESS, {other.name: (8, 8, 6, 0)})
     ns.route(one.topic("A")).addresses >> Reply(SUCCESS, {other.name: {0: other.address}})
 
 
@@ -435,8 +445,8 @@ def test_registered_timeout_lengthens(ns: NameServerSession) -> None:
 def test_registered_timeout_is_not_known(ns: NameServerSession) -> None:
     """A broker that asks a 4.9 server for 30 s stays longer."""
     broker = ns.broker()
-    broker.register(ext={"heartbeatTimeoutMillis": 30_000}) >> Reply(SUCCESS)
-    ns.advance_past(30)
+    since = broker.register(ext={"heartbeatTimeoutMillis": 30_000}) >> Reply(SUCCESS)
+    ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
 
 
@@ -445,17 +455,15 @@ def test_latest_registration_sets_timeout(ns: NameServerSession) -> None:
     """A broker that no longer asks for 30 s stays longer."""
     broker = ns.broker()
     broker.register(ext={"heartbeatTimeoutMillis": 30_000}) >> Reply(SUCCESS)
-    broker.register() >> Reply(SUCCESS)
-    ns.advance_past(30)
+    since = broker.register() >> Reply(SUCCESS)
+    ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
 
 
 @case("ns.lease.heartbeat-refreshes", kills=["heartbeat-does-not-refresh"], clock=True)
 def test_heartbeat_refreshes(ns: NameServerSession) -> None:
     """A broker whose heartbeat has come, over whatever connection, has a whole lease before it."""
-    broker = ns.broker()
-    broker.register() >> Reply(SUCCESS)
-    ns.advance(60)
+    broker = midway(ns)
     since = broker.heartbeat(on=ns.connection) >> Reply(SUCCESS)
     ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
@@ -465,8 +473,8 @@ def test_heartbeat_refreshes(ns: NameServerSession) -> None:
 def test_heartbeat_keeps_timeout(ns: NameServerSession) -> None:
     """A timeout in a heartbeat does not shorten the lease that was registered."""
     broker = registered(ns)
-    broker.heartbeat(ext={"heartbeatTimeoutMills": 30_000}) >> Reply(SUCCESS)
-    ns.advance_past(30)
+    since = broker.heartbeat(ext={"heartbeatTimeoutMills": 30_000}) >> Reply(SUCCESS)
+    ns.advance_short_of(LEASE, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
 
 

@@ -37,6 +37,7 @@ _HOST = "127.0.0.1"
 _TRIES = 3
 _ATTEMPT = 0.5
 _GRACE = 3.0
+_WATCHDOG_TELLS_WITHIN = 2.0
 _TAIL = 4000
 _PORT_TAKEN = re.compile(
     r"already in use|BindException|EADDRINUSE|[Ff]ailed to bind|cannot bind", re.IGNORECASE
@@ -111,9 +112,17 @@ class ProcessInstance:
         try:
             return connect(_HOST, self._port)
         except TargetDied as problem:
-            if self._process is None or self._process.poll() is None:
+            if not self._has_ended():
                 raise
             raise TargetDied(f"{self._command.name} has ended by itself: {self.output()[-400:]}") from problem
+
+    def _has_ended(self) -> bool:
+        """Whether the command is gone. Its watchdog tells, and on a busy machine needs a moment for it."""
+        if self._process is None:
+            return True
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_WATCHDOG_TELLS_WITHIN)
+        return self._process.poll() is not None
 
     def restart(self) -> None:
         self._end()
