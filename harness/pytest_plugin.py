@@ -262,8 +262,10 @@ class Recording:
 class Measuring:
     """Where the cases run: in the one process, or in each worker of `-n`."""
 
-    def __init__(self, order: Order, chosen: Plan, instance: Instance) -> None:
+    def __init__(self, order: Order, chosen: Plan, instance: Instance, *, shares: bool = False) -> None:
+        """`shares`: other workers take a part of the cases, and one of them those that wait together."""
         self.instance = instance
+        self._shares = shares
         self.profile = chosen.profile
         self._plan = chosen
         self._cases = {_case_key(one): one for one in chosen.cases}
@@ -328,7 +330,8 @@ class Measuring:
             self._judge_sanity(one, result)
             return result
         self._be_sane()
-        self._together.start()
+        if not self._shares:
+            self._together.start()
         return self._together.result(one) if one in self._together else self._runner.run(one)
 
     def _be_sane(self) -> None:
@@ -422,7 +425,8 @@ def _configure(config: pytest.Config) -> None:
         order = msgspec.json.decode(sent["rmq_order"], type=Order)
         shared = sent["rmq_shared"]
         instance = parse(order.target).start() if shared is None else attach(shared)
-        config.pluginmanager.register(Measuring(order, chosen_plan(order), instance), "rmq-measuring")
+        measuring = Measuring(order, chosen_plan(order), instance, shares=True)
+        config.pluginmanager.register(measuring, "rmq-measuring")
         config.add_cleanup(instance.stop)
         return
     if config.option.help or config.option.version:

@@ -1,11 +1,12 @@
 """A simulated broker: what a real one would send, with everything that a case may want otherwise.
 
 Rules of this module:
-- One connection for one broker (nameserver.md B8), opened when it is first used.
-- Defaults are what both lines accept: two topics in a first registration (11.7), compact JSON (11.5), version
-  at hand.
+- One connection for one broker, opened when it is first used: closing one that several share removes only
+  one of them (`RouteInfoManager#onChannelDestroy`).
+- Defaults are what both lines accept: two topics in a first registration, compact JSON, a version both
+  know.
 - A request looks as Apache's own broker of the profile's line writes it, members without content included
-  (broker.md, `BrokerOuterAPI#registerBrokerAll`): what a server refuses, it refuses to real brokers too. What
+  (`BrokerOuterAPI#registerBrokerAll`): what a server refuses, it refuses to real brokers too. What
   Apache's servers do without is left out by the cases whose point that is.
 - Every value can be overridden for one request; ``ext`` adds or replaces ext fields, and None in it leaves
   one out.

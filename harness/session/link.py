@@ -4,7 +4,7 @@ Rules of this module:
 - Every byte passes the recorder, at the transport, before anything is made of it.
 - A response answers the oldest question with its opaque; where there is none, the oldest that takes any
   response; else it is a stray. A request of the target's is always a stray. Replies may come in any order
-  (nameserver.md W7).
+  (`NettyRemotingAbstract#processRequestCommand`).
 - Bytes that are no command end the conversation: what waits, and whatever is asked later, is ``Garbled``.
 - Nothing here raises because of what the target does.
 """

@@ -4,8 +4,7 @@ Rules of this module:
 - Every name of a session carries its nonce; two sessions on one server do not meet.
 - What a name was made for stays readable: hint, dash, nonce (``T-k3f9a1``), the second of a hint
   ``T-k3f9a1-2``.
-- Names consist of what RocketMQ allows in a topic: letters, digits, ``_`` and ``-`` (peers.md 4.2,
-  TopicValidator).
+- Names consist of what RocketMQ allows in a topic: letters, digits, ``_`` and ``-`` (`TopicValidator`).
 - Randomness is injected: one seed, one set of names.
 """
 

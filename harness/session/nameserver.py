@@ -44,11 +44,11 @@ class _Line(msgspec.Struct, frozen=True):
     """What a session must know of a line of the protocol."""
 
     announces: int
-    """MQVersion ordinal that a peer of that line sends (peers.md 2.1)."""
+    """MQVersion ordinal that a peer of that line sends (`MQVersion`)."""
     scan_interval: float
-    """Seconds between two looks at the leases (nameserver.md 6.6)."""
+    """Seconds between two looks at the leases (`NamesrvController#initialize`)."""
     state_version: int | None
-    """stateVersion of a data version; 4.9 has no such member (nameserver.md 3.1)."""
+    """stateVersion of a data version; 4.9 has no such member (`DataVersion`)."""
 
 
 _LINES: dict[str, _Line] = {"4.9": _Line(409, 10.0, None), "5.3": _Line(479, 5.0, 0)}
@@ -138,8 +138,9 @@ class NameServerSession(Session):
         """Waits until the target has carried out what it does behind a reply or behind a close.
 
         Two sentinel brokers are registered; one is unregistered, the connection of the other is closed; when
-        both are gone, so is what was asked or closed before (5.x queues both in one line: nameserver.md 6.4,
-        6.5). Where they do not go within the patience of 2 s, the trace says so and the case goes on.
+        both are gone, so is what was asked or closed before (5.x queues both in one line,
+        `BatchUnregistrationService`). Where they do not go within the patience of 2 s, the trace says so and the
+        case goes on.
         """
         staying, leaving = self.connect(), self.connect()
         topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]
@@ -345,7 +346,7 @@ class NameServerSession(Session):
 
 def _changed_meanwhile(reply: Command) -> bool:
     """Whether cluster information changed while it was written: Apache's servers do that without a lock and
-    may then fail with this exception and code 1 (nameserver.md B16, apache/rocketmq#1432; on both lines).
+    may then fail with this exception and code 1 (apache/rocketmq#1432; on both lines).
     """
     remark = reply.remark or ""
     return reply.code == ResponseCode.SYSTEM_ERROR and "ConcurrentModificationException" in remark

@@ -35,7 +35,7 @@ __all__ = ["Session"]
 
 _IDLE_MARGIN = 60.0
 """Protocol seconds for which a connection may surely be quiet: half of the idle time of a target
-(nameserver.md W8).
+(`NettyRemotingServer`, IdleStateHandler).
 """
 
 

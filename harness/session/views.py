@@ -3,7 +3,7 @@
 Rules of this module:
 - A view is a plain Python value made of strings, numbers, tuples, lists and dicts, so that it prints as it
   compares.
-- Collections come from hash tables (nameserver.md 3.1): a view sorts them or makes them a mapping.
+- Collections come from hash tables: a view sorts them or makes them a mapping.
 - An empty body shows as None. A body that is not made as it should be is ``NotSo``, with the path of the
   culprit: it becomes an unmet expectation, never an exception.
 - A broker id is an int in a view, whether its JSON name was quoted or not.

@@ -29,7 +29,7 @@ _LOGBACK = """\
   <root level="WARN"><appender-ref ref="console"/></root>
 </configuration>
 """
-"""4.9 does not start without a file of this kind in its home (peers.md 2.2)."""
+"""4.9 does not start without a file of this kind in its home (`NamesrvStartup`, tag rocketmq-all-4.9.8)."""
 
 
 class ApacheTarget:
@@ -41,7 +41,8 @@ class ApacheTarget:
         self._warp = warp
         self.line: ProfileName = "4.9" if version.startswith("4.") else "5.3"
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
-        # the scan for good, and with it the expiry of all leases (nameserver.md B16; at x60: within seconds).
+        # the scan for good, and with it the expiry of all leases
+        # (`RouteInfoManager#scanNotActiveBroker`; seen within seconds at x60).
         self.waits_alone = self.line == "4.9"
 
     def start(self) -> ProcessInstance:

@@ -189,6 +189,6 @@ class _Transport:
         return data
 
     def close(self, how: How) -> None:
-        # A half-close is the end for a NameServer (nameserver.md 6.5): it closes its own direction too.
+        # A half-close is the end for a NameServer (`BrokerHousekeepingService`): it closes too.
         self.ended = True
         self._instance.left(self._number)

@@ -1,7 +1,7 @@
 """Making a process's time run faster, with libfaketime.
 
 Rules of this module: the library is preloaded into the target alone; wall clock and monotonic clock run
-alike, so that timers, schedulers and leases all do (peers.md 2.5 c).
+alike, so that timers, schedulers and leases all do.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ Rules of this module:
   it is reported as odd under `INVALID_UTF8_IN_JSON`, and whoever asks decides.
 - A missing `opaque` is 0 here; Apache leaves an unpredictable number of its own counter there.
 
-Sources: remoting-codec.md §1-§5 and §9, `RemotingCommand#decode`,
-`RocketMQSerializable#rocketMQProtocolDecode` of both tags, fastjson 1.2.69 and 1.2.83; every rule was
-compared with Apache's decoder run on the same bytes.
+Sources: `RemotingCommand#decode`, `RocketMQSerializable#rocketMQProtocolDecode` of both tags, fastjson
+1.2.69 and 1.2.83; every rule was compared with Apache's decoder run on the same bytes.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ Rules of this module:
 - `serializeTypeCurrentRPC` and `body` are ignored, because the frame decides about both; but what cannot
   become a value of their type closes the connection.
 
-Source: remoting-codec.md §2.2; fastjson 1.2.69 and 1.2.83 run on the same text. Not reproduced: constructors
+Source: `RemotingCommand#headerDecode`, `RemotingSerializable`; fastjson 1.2.69 and 1.2.83 run on the
+same text. Not reproduced: constructors
 such as `new Date(…)`, `Set[…]` and `x'0A'` (refused here), lone signs as numbers, `$ref` inside `extFields`,
 and `extFields` as an empty string (null on 5.x, refused on 4.9; refused here).
 """

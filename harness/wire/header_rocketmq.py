@@ -7,8 +7,7 @@ Rules of this module:
   value.
 - Bytes that are no UTF-8 are replaced by U+FFFD on both lines.
 
-Source: `RocketMQSerializable#rocketMQProtocolDecode`, `#readStr`, `#mapDeserialize`; remoting-codec.md §3 and
-§5.
+Source: `RocketMQSerializable#rocketMQProtocolDecode`, `#readStr`, `#mapDeserialize`.
 """
 
 from __future__ import annotations

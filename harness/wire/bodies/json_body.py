@@ -8,7 +8,7 @@ Rules of this module:
   `NullBodyError`: Apache decodes it to null and stumbles over that later, elsewhere.
 - Bytes that are no UTF-8 are replaced (4.9) or make the whole body null (5.x), as `invalid_utf8` says.
 
-Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83 (nameserver.md §3).
+Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83.
 """
 
 from __future__ import annotations

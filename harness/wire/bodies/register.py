@@ -7,7 +7,7 @@ Rules of this module:
   refuse.
 
 Sources: `RegisterBrokerBody#encode`, `#decode`, `TopicConfig#encode`, `#decode`, `DefaultRequestProcessor` of
-both tags; nameserver.md §2.2 (103) and §3.3.
+both tags.
 """
 
 from __future__ import annotations

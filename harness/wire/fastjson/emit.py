@@ -12,7 +12,7 @@ Rules of this module:
   | "standard" | `{"0":…}`    | `\\/` | `\\uXXXX`  | routes for clients from V4_9_4 on                     |
   | "plain"    | `{"0":…}`    | raw  | raw       | everything else                                       |
 
-Sources: fastjson 1.2.69 and 1.2.83 run by `fixtures/java/GoldenFrames.java`; nameserver.md §3.2.
+Sources: fastjson 1.2.69 and 1.2.83 run by `fixtures/java/GoldenFrames.java`.
 """
 
 from __future__ import annotations
