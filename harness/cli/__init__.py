@@ -13,11 +13,12 @@ Rules of this package:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 
 from harness.cli.output import complain
@@ -35,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         options.command_line = ("rmq-harness", *arguments)
-        signal.signal(signal.SIGTERM, _terminated)
-        status: int = options.run(options)
+        with _interruptible():
+            status: int = options.run(options)
         sys.stdout.flush()
     except Usage as problem:
         complain(str(problem))
@@ -55,9 +56,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _terminated(_signum: int, _frame: FrameType | None) -> None:
-    """SIGTERM ends a run as Ctrl-C does: targets are stopped, and what was measured is reported."""
-    raise KeyboardInterrupt
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """SIGTERM ends a command as Ctrl-C does: targets are stopped, and what was measured is reported."""
+
+    def terminated(_signum: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _known(error: Exception) -> int | None:

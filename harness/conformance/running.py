@@ -27,7 +27,7 @@ from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import judge
 from harness.session import Clock, Instance, NameServerSession, ProfileName
 from harness.session.clock import RunningClock
-from harness.session.errors import Blocked, CaseTimeout, TargetDied, Unmet, Unsupported
+from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
 from harness.trace import write_trace
 from harness.version import version
@@ -37,6 +37,7 @@ DEADLINE = 30.0  # real seconds for what a case does; the time that it advances 
 LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
 REMARKS = 4  # of other things that were seen on the connection, such as a request that came back
 STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
+AGAIN = 3  # times that a case is tried again which came too late
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread that does not end is left alone
 
 
@@ -64,18 +65,32 @@ class Runner:
         self._instance = instance
         self._start = start
         self._stopwatch = RunningClock()
+        self._calm = threading.Lock()
         self.dead = ""
         self.blocked = ""
 
     def run(self, one: LoadedCase) -> CaseResult:
-        """Runs the case to its verdict."""
+        """Runs the case to its verdict.
+
+        A case that came too late, because the machine was too busy for the speed of the clock, has measured
+        nothing. It is tried again, one at a time, so that it does not disturb others of its kind.
+        """
+        result, too_late = self._try(one)
+        for _ in range(AGAIN):
+            if not too_late:
+                break
+            with self._calm:
+                result, too_late = self._try(one)
+        return result
+
+    def _try(self, one: LoadedCase) -> tuple[CaseResult, bool]:
         run = _CaseRun(self._setting, one, self._stopwatch)
         reason = self._obstacle(one)
         if reason:
-            return run.result(Verdict.BLOCKED, reason)
+            return run.result(Verdict.BLOCKED, reason), False
         run.within(lambda: self._measure(run))
         assert run.ended is not None
-        return run.ended
+        return run.ended, run.too_late
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """A result for a case that is waiting for a target that has gone; None while there is hope."""
@@ -138,6 +153,7 @@ class _CaseRun:
         self.ended: CaseResult | None = None
         self.target_died = ""
         self.stalled = False
+        self.too_late = False
         self._setting = setting
         self._stopwatch = stopwatch
         self._begun = stopwatch.waiting()
@@ -201,6 +217,7 @@ class _CaseRun:
             else:
                 self.ends(Verdict.BLOCKED, str(error))
         except Blocked as error:
+            self.too_late = isinstance(error, TooLate)
             self.ends(Verdict.BLOCKED, str(error))
         except CaseTimeout as error:
             self.stalled = True

@@ -7,6 +7,7 @@ only a few run at a time. Where time is virtual nobody waits, and each case runs
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult
 from harness.session import ClockKind
 
-WARPED_AT_ONCE = 4
+WARPED_AT_ONCE = max(2, min(4, os.cpu_count() or 1))
 AT_FIRST = 0.05  # real seconds until it is looked whether the target is still there
 PATIENCE = 3.0  # real seconds until it is looked again
 

@@ -184,9 +184,11 @@ class Broker:
             body = (self.version if version is None else version).encode()
         sent = _with(self._identity(id, address, cluster, name), ext)
         code = RequestCode.QUERY_DATA_VERSION
-        return self._ask(
+        asked = self._ask(
             QueryVersionExchange, code, sent, body, on, announces, header, "query data version of"
         )
+        asked.no_state = self._session.first_state_version
+        return asked
 
     def heartbeat(
         self,

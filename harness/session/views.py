@@ -212,6 +212,9 @@ class RegisterExchange(_JsonExchange):
 class QueryVersionExchange(_JsonExchange):
     """Code 322."""
 
+    no_state: int | None = None
+    """How this line writes a stateVersion of 0: 5.x as 0, 4.9 not at all. Readers of both take them as one."""
+
     @property
     def changed(self) -> Self:
         """View: True or False; None where the reply does not say."""
@@ -229,10 +232,15 @@ class QueryVersionExchange(_JsonExchange):
         """View: the ``DataVersion`` that the target holds, or None where the reply has no body."""
 
         def read(reply: Command) -> DataVersion | None:
+            if not reply.body:
+                return None
             try:
-                return DataVersion.decode(reply.body) if reply.body else None
+                stored = DataVersion.decode(reply.body)
             except WireError as problem:
                 raise NotSo(str(problem)) from problem
+            if not stored.state_version:
+                stored.state_version = self.no_state
+            return stored
 
         return self.seen_as(View("stored version", read, ()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,9 @@ import pytest
 from harness.report.results import Verdict, read_run
 
 PROGRAM = "import sys; from harness.cli import main; sys.exit(main())"
+# A shell that starts programs in the background makes them ignore SIGINT; one that is to be interrupted must
+# hear it.
+HEARING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 ROOT = Path(__file__).parents[2]
 
 
@@ -141,3 +145,59 @@ def test_plain_pytest_explains_mistakes(
     assert ended.returncode == status, ended.stdout + ended.stderr
     assert said in ended.stdout + ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr
+
+
+def test_any_test_of_a_user_may_ask_for_a_session(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "from harness.conformance import Reply\n"
+        "def test_mine(ns):\n"
+        "    ns.call(206) >> Reply(0)\n"
+        "def test_forgotten(ns):\n"
+        "    ns.call(206)\n"
+    )
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "harness.pytest_plugin",
+            "-p",
+            "no:cacheprovider",
+            "test_mine.py",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "2 passed, 1 error" in ended.stdout, ended.stdout + ended.stderr
+    assert "asked and never judged" in ended.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_reports_what_it_had_measured(number: signal.Signals, tmp_path: Path) -> None:
+    code = "from reference_impl import serve; serve.run(host='127.0.0.1', port={port})"
+    target = f'exec:{sys.executable} -c "{code}"'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HEARING + PROGRAM, "check", target, "--select", "sanity,lease"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        record = tmp_path / "out" / "results.jsonl"
+        deadline = time.monotonic() + 60
+        while not (record.exists() and record.read_bytes().count(b"\n") > 1) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=30)
+    assert process.returncode == 130, out
+    assert "INTERRUPTED, exit 130" in out
+    run = read_run(tmp_path / "out")
+    assert run.end is not None
+    assert run.end.interrupted
+    assert 1 <= len(run.results) < len(run.header.cases)

@@ -16,7 +16,7 @@ from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner, Setting, reproduction
 from harness.conformance.together import Together
 from harness.report.results import CaseResult, Verdict
-from harness.session import Blocked, CaseTimeout, NameServerSession, TargetDied, Unsupported
+from harness.session import Blocked, CaseTimeout, NameServerSession, TargetDied, TooLate, Unsupported
 from harness.targets import Shareable, parse
 from harness.trace import read_trace
 from harness.wire import RequestCode
@@ -201,6 +201,19 @@ def test_the_last_case_fails_where_the_target_has_died() -> None:
     running.run(loaded(met))
     last = running.run(loaded(met, "endurance", "wire.endurance.lives"))
     assert last.verdict is Verdict.FAIL
+
+
+def test_a_case_that_came_too_late_is_tried_again() -> None:
+    tries: list[int] = []
+
+    def late(ns: NameServerSession) -> None:
+        tries.append(1)
+        if len(tries) < 3:
+            raise TooLate("the machine is too slow for this warp")
+
+    assert run(late).verdict is Verdict.PASS
+    assert len(tries) == 3
+    assert run(raising(TooLate("always"))).verdict is Verdict.BLOCKED
 
 
 def test_what_is_blocked_does_not_run() -> None:

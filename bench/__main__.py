@@ -1,0 +1,7 @@
+"""`python -m bench`: all benchmarks, one after the other. Needs Java and Maven; talks to loopback only."""
+
+from bench import catalogue, codec, server
+
+for benchmark in (codec, server, catalogue):
+    benchmark.main()
+    print()

@@ -1,0 +1,57 @@
+"""The whole catalogue against Apache's own NameServer: what the catalogue calls wrong, Apache must not do.
+
+Skipped with the reason where Java, Maven's repository or libfaketime is missing; a failure instead where
+RMQ_REQUIRE_LIVE=1 is set.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli.status import HARNESS_FAILED
+from harness.report.results import read_run
+
+pytestmark = pytest.mark.live
+
+LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3")]
+
+
+def check(target: str, profile: str, out: Path) -> tuple[int, dict[str, str], str]:
+    """Exit status, verdict by case, and what was printed."""
+    command = "import sys; from harness.cli import main; sys.exit(main())"
+    ended = subprocess.run(
+        [sys.executable, "-c", command, "check", target, "--profile", profile, "--out", str(out)],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    said = ended.stdout + ended.stderr
+    if ended.returncode == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":
+        pytest.skip(said)
+    return ended.returncode, {one.case: one.verdict for one in read_run(out).results}, said
+
+
+def failed(verdicts: dict[str, str]) -> set[str]:
+    return {case for case, verdict in verdicts.items() if verdict == "fail"}
+
+
+@pytest.mark.parametrize(("version", "profile"), LINES)
+def test_apache_is_conformant(version: str, profile: str, tmp_path: Path) -> None:
+    status, verdicts, said = check(f"apache:{version}?warp=60", profile, tmp_path)
+    assert status == 0, said
+    assert set(verdicts.values()) == {"pass"}, "no case deviates, and none is skipped for want of a clock"
+    assert len(verdicts) > 250
+
+
+def test_the_older_line_fails_the_newer_profile_only_where_the_lines_differ(tmp_path: Path) -> None:
+    _, reference, _ = check("builtin:4.9", "5.3", tmp_path / "reference")
+    status, apache, said = check("apache:4.9.8?warp=60", "5.3", tmp_path / "apache")
+    assert status == 1, said
+    assert failed(apache), said
+    assert failed(apache) <= failed(reference), said
