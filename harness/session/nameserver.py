@@ -139,8 +139,8 @@ class NameServerSession(Session):
 
         Two sentinel brokers are registered; one is unregistered, the connection of the other is closed; when
         both are gone, so is what was asked or closed before (5.x queues both in one line,
-        `BatchUnregistrationService`). Where they do not go within the patience of 2 s, the trace says so and the
-        case goes on.
+        `BatchUnregistrationService`). Where they do not go within the patience of 2 s, the trace says so and
+        the case goes on.
         """
         staying, leaving = self.connect(), self.connect()
         topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]

@@ -213,7 +213,7 @@ class QueryVersionExchange(_JsonExchange):
     """Code 322."""
 
     no_state: int | None = None
-    """How this line writes a stateVersion of 0: 5.x as 0, 4.9 not at all. Readers of both take them as one."""
+    """How this line writes a stateVersion of 0: 5.x as 0, 4.9 not at all. Readers take both as one."""
 
     @property
     def changed(self) -> Self:
