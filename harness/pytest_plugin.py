@@ -282,7 +282,7 @@ class Measuring:
             waits_alone=target.waits_alone and instance.clock.kind == "warped",
             out=self._out,
         )
-        self._runner = Runner(setting, instance, target.start)
+        self._runner = Runner(setting, instance, target.another)
         waiting = [one for one in chosen.cases if one.case.clock]
         self._together = Together(waiting, self._runner.run, self._runner.hopeless, instance.clock.kind)
         self._sane: bool | None = None

@@ -83,7 +83,7 @@ def run_task(task: Task) -> Seen:
     target = parse(task.target)
     instance = target.start()
     setting = Setting(catalogue(), task.profile, task.target, strict=True)
-    runner = Runner(setting, instance, target.start)
+    runner = Runner(setting, instance, target.another)
     by_name = {one.name: one for one in cases()}
     verdicts: dict[str, Verdict] = {}
     why: dict[str, str] = {}

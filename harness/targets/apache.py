@@ -64,6 +64,8 @@ class ApacheTarget:
             )
         )
 
+    another = start
+
     def _description(self, stand_in: maven.Composed | None) -> str:
         parts = [f"Apache NameServer {self._version}"]
         if stand_in is not None:

@@ -59,6 +59,8 @@ class BuiltinTarget:
     def start(self) -> BuiltinInstance:
         return BuiltinInstance(self.line, self._mutant)
 
+    another = start
+
 
 class BuiltinInstance:
     """A reference NameServer with its connections. What it keeps on disk is kept here."""

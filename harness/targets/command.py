@@ -62,5 +62,7 @@ class ExecTarget:
             )
         )
 
+    another = start
+
     def _arguments(self, port: int, directory: Path) -> list[str]:
         return [word.replace("{port}", str(port)).replace("{dir}", str(directory)) for word in self._words]

@@ -38,6 +38,10 @@ class TcpTarget:
             ) from problem
         return RemoteInstance(self._host, self._port)
 
+    def another(self) -> RemoteInstance:
+        """There is one of it, and others may be using it."""
+        raise Unsupported("the case needs a server of its own, and this one is not ours to start again")
+
 
 class RemoteInstance:
     """A server of somebody else's, or of another process of ours."""

@@ -56,6 +56,10 @@ class Target(Protocol):
         """
         ...
 
+    def another(self) -> Shareable:
+        """A new instance, for one case alone. Raises ``Unsupported`` where there is but one."""
+        ...
+
 
 def parse(uri: str) -> Target:
     """The target that ``uri`` names. Raises ``TargetError`` where it names none."""
