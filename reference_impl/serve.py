@@ -280,7 +280,12 @@ def _settings(
     if config_file is not None:
         try:
             loaded = Config.from_properties(Path(config_file).read_bytes().decode("latin-1"))
-        except (OSError, ConfigError) as error:
+        except OSError as error:
+            raise StartError(
+                f"configuration {config_file}: cannot be read ({error.strerror}); expected a .properties file",
+                EXIT_CONFIGURATION,
+            ) from error
+        except ConfigError as error:
             raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
         if loaded.without_effect:
             _complain(f"nameserver: no effect in {config_file}: {', '.join(loaded.without_effect)}")
