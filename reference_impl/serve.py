@@ -282,7 +282,7 @@ def _settings(
             loaded = Config.from_properties(Path(config_file).read_bytes().decode("latin-1"))
         except OSError as error:
             raise StartError(
-                f"configuration {config_file}: cannot be read ({error.strerror}); expected a .properties file",
+                f"configuration {config_file} cannot be read ({error.strerror}); expected a .properties file",
                 EXIT_CONFIGURATION,
             ) from error
         except ConfigError as error:
