@@ -17,9 +17,9 @@ import msgspec
 from harness.session.broker import BROKER_VERSION, Broker, Extra, Topics
 from harness.session.connection import Connection
 from harness.session.errors import TooLate
-from harness.session.exchange import Exchange
+from harness.session.exchange import Exchange, Question
 from harness.session.outcome import Answer, Mark, Replied
-from harness.session.requests import HeaderFields, fields
+from harness.session.requests import Ext, HeaderFields, fields
 from harness.session.session import Session
 from harness.session.transport import Instance
 from harness.session.views import (
@@ -213,11 +213,20 @@ class NameServerSession(Session):
         return RouteExchange(self.question(code, sent, b"", on, f"route of {topic}", header))
 
     def cluster(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> ClusterExchange:
-        """GET_BROKER_CLUSTER_INFO (106); asked again where Apache fails because brokers come and go."""
+        """GET_BROKER_CLUSTER_INFO (106)."""
         code = RequestCode.GET_BROKER_CLUSTER_INFO
-        question = self.question(code, None, b"", on, "cluster information", header)
-        question.excuses = _changed_meanwhile
-        return ClusterExchange(question)
+        return ClusterExchange(self.question(code, None, b"", on, "cluster information", header))
+
+    def question(
+        self, code: int, ext: Ext, body: bytes, on: Connection | None, subject: str, header: HeaderFields
+    ) -> Question:
+        """As for every session. Cluster information is asked for again where Apache fails because brokers
+        come and go.
+        """
+        question = super().question(code, ext, body, on, subject, header)
+        if code == RequestCode.GET_BROKER_CLUSTER_INFO:
+            question.excuses = _changed_meanwhile
+        return question
 
     def topics(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> TopicsExchange:
         """GET_ALL_TOPIC_LIST_FROM_NAMESERVER (206)."""
