@@ -390,7 +390,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--target", default="builtin:", metavar="URI", help="builtin:, tcp://H:P, exec:…, apache:V"
     )
-    group.addoption("--profile", default="", metavar="P", help="which statements apply (4.9, 5.3)")
+    group.addoption("--profile", default="", metavar="P", help="which statements apply (4.9, 5.3, 5.5)")
     group.addoption(
         "--select", action="append", default=[], metavar="ID", help="only these statements or cases"
     )

@@ -66,7 +66,7 @@ class StartError(Exception):
 
 def run(
     *,
-    profile: str = "5.3",
+    profile: str = "5.5",
     host: str | None = None,
     port: int | None = None,
     config_file: str | os.PathLike[str] | None = None,
@@ -100,7 +100,7 @@ def run(
 
 async def serve_nameserver(
     *,
-    profile: str = "5.3",
+    profile: str = "5.5",
     config: Config | None = None,
     stop: asyncio.Event,
     ready: Callable[[str, int], None] | None = None,

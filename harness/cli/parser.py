@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 AGAIN = ("console", "html", "json", "junit")  # reports that can be made from a record
 REPORTS = (*AGAIN, "allure")
 LEVELS = ("must", "should", "may")
-TARGETS = "builtin:[4.9|5.3]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]"
+TARGETS = (
+    "builtin:[4.9|5.3|5.5]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]"
+)
 
 
 class Usage(Exception):  # noqa: N818 - said to people, not raised as a fault
@@ -121,7 +123,7 @@ class _Command:
 
     def selection(self) -> None:
         self.parser.add_argument(
-            "--profile", metavar="P", default="", help="which statements apply: 4.9 or 5.3"
+            "--profile", metavar="P", default="", help="which statements apply: 4.9, 5.3 or 5.5"
         )
         for option, words in (("--select", "only these"), ("--exclude", "not these")):
             self.parser.add_argument(
@@ -235,7 +237,7 @@ def _add_serve(command: _Command) -> None:
     parser = command.parser
     parser.add_argument("server", choices=("nameserver",), help="what to serve")
     parser.add_argument(
-        "--profile", metavar="P", default="5.3", choices=("4.9", "5.3"), help="4.9 or 5.3 (5.3)"
+        "--profile", metavar="P", default="5.5", choices=("4.9", "5.3", "5.5"), help="4.9, 5.3 or 5.5 (5.5)"
     )
     parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
     parser.add_argument(

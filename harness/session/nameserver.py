@@ -37,7 +37,7 @@ from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 
 __all__ = ["NameServerSession", "ProfileName"]
 
-ProfileName = Literal["4.9", "5.3"]
+ProfileName = Literal["4.9", "5.3", "5.5"]
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -51,7 +51,11 @@ class _Line(msgspec.Struct, frozen=True):
     """stateVersion of a data version; 4.9 has no such member (`DataVersion`)."""
 
 
-_LINES: dict[str, _Line] = {"4.9": _Line(409, 10.0, None), "5.3": _Line(479, 5.0, 0)}
+_LINES: dict[str, _Line] = {
+    "4.9": _Line(409, 10.0, None),
+    "5.3": _Line(479, 5.0, 0),
+    "5.5": _Line(513, 5.0, 0),
+}
 
 
 class NameServerSession(Session):

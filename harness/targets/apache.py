@@ -7,6 +7,7 @@ What it is made of is said in ``description``.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ class ApacheTarget:
         self.uri = uri
         self._version = version
         self._warp = warp
-        self.line: ProfileName = "4.9" if version.startswith("4.") else "5.3"
+        self.line = _line(version)
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
         # the scan for good, and with it the expiry of all leases
         # (`RouteInfoManager#scanNotActiveBroker`; seen within seconds at x60).
@@ -73,6 +74,14 @@ class ApacheTarget:
         if self._warp != 1:
             parts.append(f"time x{self._warp:g}")
         return ", ".join(parts)
+
+
+def _line(version: str) -> ProfileName:
+    """The profile of a release: 5.4.0 changed the JSON engine of the 5.x line."""
+    major, minor = (int(part) for part in re.findall(r"\d+", version + ".0")[:2])
+    if major < 5:
+        return "4.9"
+    return "5.3" if (major, minor) < (5, 4) else "5.5"
 
 
 def _arguments(java: str, classpath: str, port: int, home: Path, line: ProfileName) -> Sequence[str]:

@@ -21,7 +21,7 @@ from reference_impl.nameserver import Close, Effect, Endpoint, Persist, Send, bu
 
 __all__ = ["PROFILES", "BuiltinInstance", "BuiltinTarget", "mutant_names", "problem_with"]
 
-PROFILES: tuple[ProfileName, ...] = ("4.9", "5.3")
+PROFILES: tuple[ProfileName, ...] = ("4.9", "5.3", "5.5")
 """What the reference can be; the last is the one where none is named."""
 
 _SERVER = "127.0.0.1:9876"

@@ -20,7 +20,7 @@ from harness.targets.remote import TcpTarget
 
 __all__ = ["FORMS", "Shareable", "Target", "parse"]
 
-FORMS = "builtin:[4.9|5.3], tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60]"
+FORMS = "builtin:[4.9|5.3|5.5], tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60]"
 """What can be written, for messages and help."""
 
 

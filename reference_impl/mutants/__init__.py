@@ -19,7 +19,10 @@ import msgspec
 
 from reference_impl.nameserver.parts import PARTS, Parts
 
-__all__ = ["MUTANTS", "Mutant", "apply", "mutant"]
+__all__ = ["MUTANTS", "V5", "Mutant", "apply", "mutant"]
+
+V5 = ("5.3", "5.5")
+"""The profiles of the 5.x line: a mutant of what 4.9 does not have is for these."""
 
 Apply: TypeAlias = Callable[[Parts], Parts]
 
@@ -40,7 +43,9 @@ MUTANTS: dict[str, Mutant] = {}
 """Every mutant by name, in the order of chapter and definition."""
 
 
-def mutant(name: str, description: str, profiles: Sequence[str] = ("4.9", "5.3")) -> Callable[[Apply], Apply]:
+def mutant(
+    name: str, description: str, profiles: Sequence[str] = ("4.9", "5.3", "5.5")
+) -> Callable[[Apply], Apply]:
     """Register a function from the parts of a sound server to those of a faulty one.
 
     Raises ValueError on a bad entry.

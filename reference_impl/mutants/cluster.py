@@ -4,7 +4,7 @@ import re
 
 from harness.wire import Command, ResponseCode
 from harness.wire.bodies import BrokerData, ClusterInfo
-from reference_impl.mutants import mutant
+from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
@@ -96,7 +96,7 @@ def acting_master_is_told_to_old_clients(parts: Parts) -> Parts:
 @mutant(
     "acting-master-is-not-told",
     "Broker data says enableActingMaster=false of every broker.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def acting_master_is_not_told(parts: Parts) -> Parts:
     def shown_broker(self: RouteTable, broker: Broker) -> BrokerData:
@@ -107,7 +107,7 @@ def acting_master_is_not_told(parts: Parts) -> Parts:
     return parts.override("routes", shown_broker)
 
 
-@mutant("zone-is-not-told", "Broker data never has zoneName.", profiles=["5.3"])
+@mutant("zone-is-not-told", "Broker data never has zoneName.", profiles=V5)
 def zone_is_not_told(parts: Parts) -> Parts:
     def shown_broker(self: RouteTable, broker: Broker) -> BrokerData:
         shown = parts.routes.shown_broker(self, broker)
@@ -117,7 +117,7 @@ def zone_is_not_told(parts: Parts) -> Parts:
     return parts.override("routes", shown_broker)
 
 
-@mutant("member-group-lists-lowest-id-only", "A member group lists only the lowest id.", profiles=["5.3"])
+@mutant("member-group-lists-lowest-id-only", "A member group lists only the lowest id.", profiles=V5)
 def member_group_lists_lowest_id_only(parts: Parts) -> Parts:
     def member_addresses(self: RouteTable, name: str) -> dict[int, str]:
         return dict(sorted(parts.routes.member_addresses(self, name).items())[:1])
@@ -128,7 +128,7 @@ def member_group_lists_lowest_id_only(parts: Parts) -> Parts:
 @mutant(
     "member-group-is-remembered",
     "A member group that was listed once is listed so for ever.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def member_group_is_remembered(parts: Parts) -> Parts:
     def member_addresses(self: RouteTable, name: str) -> dict[int, str]:
@@ -139,7 +139,9 @@ def member_group_is_remembered(parts: Parts) -> Parts:
 
 
 @mutant(
-    "member-group-needs-its-cluster", "A member group is looked up by cluster and name.", profiles=["5.3"]
+    "member-group-needs-its-cluster",
+    "A member group is looked up by cluster and name.",
+    profiles=V5,
 )
 def member_group_needs_its_cluster(parts: Parts) -> Parts:
     def get_member_group(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
@@ -152,7 +154,9 @@ def member_group_needs_its_cluster(parts: Parts) -> Parts:
 
 
 @mutant(
-    "unknown-member-group-is-an-error", "The member group of an unknown name is refused.", profiles=["5.3"]
+    "unknown-member-group-is-an-error",
+    "The member group of an unknown name is refused.",
+    profiles=V5,
 )
 def unknown_member_group_is_an_error(parts: Parts) -> Parts:
     def get_member_group(self: NameServer53, command: Command, connection: int, now: int) -> Reply:

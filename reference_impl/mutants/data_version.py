@@ -2,7 +2,7 @@
 
 from harness.wire import Command, WireError
 from harness.wire.bodies import DataVersion
-from reference_impl.mutants import mutant
+from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
@@ -59,7 +59,7 @@ def query_compares_counters_only(parts: Parts) -> Parts:
     return parts.override("routes", same_version)
 
 
-@mutant("query-ignores-state-version", "stateVersion is not compared.", profiles=["5.3"])
+@mutant("query-ignores-state-version", "stateVersion is not compared.", profiles=V5)
 def query_ignores_state_version(parts: Parts) -> Parts:
     def same_version(self: RouteTable, stored: DataVersion, given: DataVersion) -> bool:
         return (stored.timestamp, stored.counter) == (given.timestamp, given.counter)
@@ -122,7 +122,7 @@ def query_stores_its_version(parts: Parts) -> Parts:
     return parts.override("nameserver", query_data_version)
 
 
-@mutant("query-ignores-cluster", "A query finds a broker by its address alone.", profiles=["5.3"])
+@mutant("query-ignores-cluster", "A query finds a broker by its address alone.", profiles=V5)
 def query_ignores_cluster(parts: Parts) -> Parts:
     def stored_version(self: RouteTable, cluster: str, address: str) -> DataVersion | None:
         found = (record.version for record in self.live.values() if record.address == address)
@@ -217,7 +217,7 @@ def stored_version_is_a_float(parts: Parts) -> Parts:
     return parts.override("nameserver", encoded_version)
 
 
-@mutant("no-body-is-refused", "A query without a body is refused.", profiles=["5.3"])
+@mutant("no-body-is-refused", "A query without a body is refused.", profiles=V5)
 def no_body_is_refused(parts: Parts) -> Parts:
     def given_version(self: NameServer, command: Command) -> DataVersion | None:
         if not command.body:

@@ -1,7 +1,7 @@
 """Faults of leases and lost connections: who leaves when, and who must stay."""
 
 from harness.wire import Command, ResponseCode
-from reference_impl.mutants import mutant
+from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
@@ -92,7 +92,11 @@ def query_moves_broker(parts: Parts) -> Parts:
     return parts.override("nameserver", query_data_version)
 
 
-@mutant("heartbeat-moves-broker", "A heartbeat makes the broker belong to its connection.", profiles=["5.3"])
+@mutant(
+    "heartbeat-moves-broker",
+    "A heartbeat makes the broker belong to its connection.",
+    profiles=V5,
+)
 def heartbeat_moves_broker(parts: Parts) -> Parts:
     def heartbeat(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
         record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
@@ -117,7 +121,7 @@ def every_lost_connection_removes_a_broker(parts: Parts) -> Parts:
 @mutant(
     "peer-address-is-taken-for-broker-address",
     "The end of a client's connection removes a broker that is registered under the client's ip:port.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def peer_address_is_taken_for_broker_address(parts: Parts) -> Parts:
     def departures_of_stranger(self: RouteTable, peer: str) -> list[Departure]:
@@ -266,7 +270,7 @@ def query_does_not_refresh(parts: Parts) -> Parts:
 @mutant(
     "different-version-does-not-refresh",
     "A data version query refreshes the lease only if the version is equal.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def different_version_does_not_refresh(parts: Parts) -> Parts:
     def query_refreshes(self: NameServer, changed: bool) -> bool:
@@ -313,7 +317,11 @@ def one_end_ends_all_leases(parts: Parts) -> Parts:
 # -- timeouts that brokers choose, and heartbeats ------------------------------------------------------------
 
 
-@mutant("registered-timeout-is-ignored", "Every lease lasts 120 s, whatever is registered.", profiles=["5.3"])
+@mutant(
+    "registered-timeout-is-ignored",
+    "Every lease lasts 120 s, whatever is registered.",
+    profiles=V5,
+)
 def registered_timeout_is_ignored(parts: Parts) -> Parts:
     def lease_of(self: RouteTable, registration: Registration) -> int:
         return DEFAULT_LEASE
@@ -321,7 +329,7 @@ def registered_timeout_is_ignored(parts: Parts) -> Parts:
     return parts.override("routes", lease_of)
 
 
-@mutant("registered-timeout-is-in-seconds", "heartbeatTimeoutMillis is read as seconds.", profiles=["5.3"])
+@mutant("registered-timeout-is-in-seconds", "heartbeatTimeoutMillis is read as seconds.", profiles=V5)
 def registered_timeout_is_in_seconds(parts: Parts) -> Parts:
     def lease_of(self: RouteTable, registration: Registration) -> int:
         return DEFAULT_LEASE if registration.lease is None else registration.lease * 1000
@@ -329,7 +337,7 @@ def registered_timeout_is_in_seconds(parts: Parts) -> Parts:
     return parts.override("routes", lease_of)
 
 
-@mutant("registered-timeout-cannot-be-longer", "No lease lasts longer than 120 s.", profiles=["5.3"])
+@mutant("registered-timeout-cannot-be-longer", "No lease lasts longer than 120 s.", profiles=V5)
 def registered_timeout_cannot_be_longer(parts: Parts) -> Parts:
     def lease_of(self: RouteTable, registration: Registration) -> int:
         return min(DEFAULT_LEASE, parts.routes.lease_of(self, registration))
@@ -348,7 +356,9 @@ def registered_timeout_is_applied(parts: Parts) -> Parts:
 
 
 @mutant(
-    "first-timeout-is-remembered", "A timeout once registered stays when it is left out.", profiles=["5.3"]
+    "first-timeout-is-remembered",
+    "A timeout once registered stays when it is left out.",
+    profiles=V5,
 )
 def first_timeout_is_remembered(parts: Parts) -> Parts:
     def lease_of(self: RouteTable, registration: Registration) -> int:
@@ -360,7 +370,7 @@ def first_timeout_is_remembered(parts: Parts) -> Parts:
     return parts.override("routes", lease_of)
 
 
-@mutant("heartbeat-does-not-refresh", "A heartbeat does not refresh the lease.", profiles=["5.3"])
+@mutant("heartbeat-does-not-refresh", "A heartbeat does not refresh the lease.", profiles=V5)
 def heartbeat_does_not_refresh(parts: Parts) -> Parts:
     def heartbeat(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
         return Reply(ResponseCode.SUCCESS)
@@ -368,7 +378,11 @@ def heartbeat_does_not_refresh(parts: Parts) -> Parts:
     return parts.override("nameserver", heartbeat)
 
 
-@mutant("heartbeat-sets-timeout", "A heartbeat's heartbeatTimeoutMills replaces the lease.", profiles=["5.3"])
+@mutant(
+    "heartbeat-sets-timeout",
+    "A heartbeat's heartbeatTimeoutMills replaces the lease.",
+    profiles=V5,
+)
 def heartbeat_sets_timeout(parts: Parts) -> Parts:
     def heartbeat(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
         cluster, address = self.queried_broker(command)
@@ -382,7 +396,7 @@ def heartbeat_sets_timeout(parts: Parts) -> Parts:
     return parts.override("nameserver", heartbeat)
 
 
-@mutant("unknown-heartbeat-is-refused", "The heartbeat of an unknown broker is refused.", profiles=["5.3"])
+@mutant("unknown-heartbeat-is-refused", "The heartbeat of an unknown broker is refused.", profiles=V5)
 def unknown_heartbeat_is_refused(parts: Parts) -> Parts:
     def heartbeat(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
         cluster, address = self.queried_broker(command)

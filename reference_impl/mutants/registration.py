@@ -9,7 +9,7 @@ import msgspec
 from harness.wire import Command, ResponseCode, WireError, body_crc32
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 from harness.wire.codes import V3_0_11, V5_0_0
-from reference_impl.mutants import mutant
+from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
@@ -262,7 +262,7 @@ def one_way_registration_is_dropped(parts: Parts) -> Parts:
     return parts.override("nameserver", register)
 
 
-@mutant("heartbeat-registers", "The heartbeat of an unknown broker registers it.", profiles=["5.3"])
+@mutant("heartbeat-registers", "The heartbeat of an unknown broker registers it.", profiles=V5)
 def heartbeat_registers(parts: Parts) -> Parts:
     def heartbeat(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
         self.routes.register(self.registration(command), connection, now)
@@ -290,7 +290,7 @@ def lone_slave_publishes_topics(parts: Parts) -> Parts:
     return parts.override("routes", may_publish)
 
 
-@mutant("only-masters-publish-topics", "A slave never publishes topics.", profiles=["5.3"])
+@mutant("only-masters-publish-topics", "A slave never publishes topics.", profiles=V5)
 def only_masters_publish_topics(parts: Parts) -> Parts:
     def is_prime_slave(self: RouteTable53, broker: Broker, registration: Registration) -> bool:
         return False
@@ -301,7 +301,7 @@ def only_masters_publish_topics(parts: Parts) -> Parts:
 @mutant(
     "only-acting-slave-publishes",
     "The lowest slave publishes only with enableActingMaster=true.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def only_acting_slave_publishes(parts: Parts) -> Parts:
     def is_prime_slave(self: RouteTable53, broker: Broker, registration: Registration) -> bool:
@@ -314,7 +314,7 @@ def only_acting_slave_publishes(parts: Parts) -> Parts:
 @mutant(
     "every-acting-slave-publishes",
     "A slave with enableActingMaster publishes whatever its id.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def every_acting_slave_publishes(parts: Parts) -> Parts:
     def is_prime_slave(self: RouteTable53, broker: Broker, registration: Registration) -> bool:
@@ -323,7 +323,7 @@ def every_acting_slave_publishes(parts: Parts) -> Parts:
     return parts.override("routes", is_prime_slave)
 
 
-@mutant("acting-slave-keeps-write", "The topics of an acting slave stay writable.", profiles=["5.3"])
+@mutant("acting-slave-keeps-write", "The topics of an acting slave stay writable.", profiles=V5)
 def acting_slave_keeps_write(parts: Parts) -> Parts:
     def queue_of(self: RouteTable, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
         return RouteTable.queue_of(self, broker, registration, topic)
@@ -331,7 +331,11 @@ def acting_slave_keeps_write(parts: Parts) -> Parts:
     return parts.override("routes", queue_of)
 
 
-@mutant("every-slave-loses-write", "The topics that a slave publishes are never writable.", profiles=["5.3"])
+@mutant(
+    "every-slave-loses-write",
+    "The topics that a slave publishes are never writable.",
+    profiles=V5,
+)
 def every_slave_loses_write(parts: Parts) -> Parts:
     def queue_of(self: RouteTable, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
         queue = RouteTable.queue_of(self, broker, registration, topic)
@@ -345,7 +349,7 @@ def every_slave_loses_write(parts: Parts) -> Parts:
 @mutant(
     "lost-write-permission-stays-lost",
     "A topic without write permission never gets it back by a registration.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def lost_write_permission_stays_lost(parts: Parts) -> Parts:
     def queue_of(self: RouteTable, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
@@ -436,7 +440,7 @@ def lone_topic_is_always_refused(parts: Parts) -> Parts:
 @mutant(
     "lone-topic-is-never-refused",
     "A first registration with exactly one topic is accepted.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def lone_topic_is_never_refused(parts: Parts) -> Parts:
     def refuses(self: RouteTable, broker: Broker | None, registration: Registration) -> bool:
@@ -445,7 +449,7 @@ def lone_topic_is_never_refused(parts: Parts) -> Parts:
     return parts.override("routes", refuses)
 
 
-@mutant("refusal-is-for-good", "A broker name that was refused once is refused for ever.", profiles=["5.3"])
+@mutant("refusal-is-for-good", "A broker name that was refused once is refused for ever.", profiles=V5)
 def refusal_is_for_good(parts: Parts) -> Parts:
     def refuses(self: RouteTable, broker: Broker | None, registration: Registration) -> bool:
         refused: set[str] = self.__dict__.setdefault("refused", set())
@@ -484,7 +488,7 @@ def timestamp_is_not_compared(parts: Parts) -> Parts:
 @mutant(
     "state-version-is-not-compared",
     "Data versions that differ only in stateVersion are equal.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def state_version_is_not_compared(parts: Parts) -> Parts:
     def same_version(self: RouteTable, stored: DataVersion, given: DataVersion) -> bool:
@@ -536,7 +540,7 @@ def only_changed_versions_update(parts: Parts) -> Parts:
 @mutant(
     "state-version-gives-no-right",
     "The holder of an id is replaced whatever its stateVersion.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def state_version_gives_no_right(parts: Parts) -> Parts:
     def conflicts(self: RouteTable, broker: Broker, registration: Registration) -> bool:
@@ -548,7 +552,7 @@ def state_version_gives_no_right(parts: Parts) -> Parts:
 @mutant(
     "equal-state-version-conflicts",
     "The holder of an id is kept when stateVersions are equal.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def equal_state_version_conflicts(parts: Parts) -> Parts:
     def outranks(self: RouteTable53, holder: DataVersion, registrant: DataVersion) -> bool:
@@ -560,7 +564,7 @@ def equal_state_version_conflicts(parts: Parts) -> Parts:
 @mutant(
     "greater-state-version-conflicts",
     "The holder of an id is kept against greater stateVersions.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def greater_state_version_conflicts(parts: Parts) -> Parts:
     def outranks(self: RouteTable53, holder: DataVersion, registrant: DataVersion) -> bool:
@@ -569,7 +573,7 @@ def greater_state_version_conflicts(parts: Parts) -> Parts:
     return parts.override("routes", outranks)
 
 
-@mutant("holder-conflicts-with-itself", "An address cannot lower its own stateVersion.", profiles=["5.3"])
+@mutant("holder-conflicts-with-itself", "An address cannot lower its own stateVersion.", profiles=V5)
 def holder_conflicts_with_itself(parts: Parts) -> Parts:
     def conflicts(self: RouteTable, broker: Broker, registration: Registration) -> bool:
         record = self.live.get(self.live_key(registration.cluster, broker.addresses.get(registration.id, "")))
@@ -581,7 +585,7 @@ def holder_conflicts_with_itself(parts: Parts) -> Parts:
 @mutant(
     "conflict-is-refused",
     "A registration with a lower stateVersion than the holder's is refused.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def conflict_is_refused(parts: Parts) -> Parts:
     def refuses(self: RouteTable, broker: Broker | None, registration: Registration) -> bool:
@@ -595,7 +599,9 @@ def conflict_is_refused(parts: Parts) -> Parts:
 
 
 @mutant(
-    "acting-master-flag-sticks", "A name that once said enableActingMaster=true keeps it.", profiles=["5.3"]
+    "acting-master-flag-sticks",
+    "A name that once said enableActingMaster=true keeps it.",
+    profiles=V5,
 )
 def acting_master_flag_sticks(parts: Parts) -> Parts:
     def describe(self: RouteTable, broker: Broker, registration: Registration) -> None:
@@ -605,7 +611,7 @@ def acting_master_flag_sticks(parts: Parts) -> Parts:
     return parts.override("routes", describe)
 
 
-@mutant("zone-sticks", "A broker name keeps the first zone that it named.", profiles=["5.3"])
+@mutant("zone-sticks", "A broker name keeps the first zone that it named.", profiles=V5)
 def zone_sticks(parts: Parts) -> Parts:
     def describe(self: RouteTable, broker: Broker, registration: Registration) -> None:
         registration.zone = broker.zone or registration.zone
@@ -614,7 +620,7 @@ def zone_sticks(parts: Parts) -> Parts:
     return parts.override("routes", describe)
 
 
-@mutant("mappings-are-not-kept", "Static-topic mappings of a registration are not kept.", profiles=["5.3"])
+@mutant("mappings-are-not-kept", "Static-topic mappings of a registration are not kept.", profiles=V5)
 def mappings_are_not_kept(parts: Parts) -> Parts:
     def store_mappings(self: RouteTable53, registration: Registration) -> None:
         return None
@@ -737,20 +743,22 @@ def raw_deflate_is_accepted(parts: Parts) -> Parts:
 @mutant(
     "mapping-section-is-always-read",
     "A compressed body needs its mapping section at every version.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def mapping_section_is_always_read(parts: Parts) -> Parts:
     return _body(parts, lambda command: _with(command, version=max(command.version, V5_0_0)))
 
 
 @mutant(
-    "mapping-section-is-never-read", "The mapping section of a compressed body is not read.", profiles=["5.3"]
+    "mapping-section-is-never-read",
+    "The mapping section of a compressed body is not read.",
+    profiles=V5,
 )
 def mapping_section_is_never_read(parts: Parts) -> Parts:
     return _body(parts, lambda command: _with(command, version=min(command.version, V5_0_0 - 1)))
 
 
-@mutant("six-words-are-refused", "A topic of six words in a compressed body is refused.", profiles=["5.3"])
+@mutant("six-words-are-refused", "A topic of six words in a compressed body is refused.", profiles=V5)
 def six_words_are_refused(parts: Parts) -> Parts:
     def register_body(self: NameServer, command: Command) -> RegisterBody:
         body = parts.nameserver.register_body(self, command)

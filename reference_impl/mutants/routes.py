@@ -2,7 +2,7 @@
 
 from harness.wire import Command, ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicQueueMappingInfo, TopicRoute
-from reference_impl.mutants import mutant
+from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
@@ -183,7 +183,7 @@ def order_configuration_is_always_told(parts: Parts) -> Parts:
     return parts.override("nameserver", route)
 
 
-@mutant("route-lacks-acting-master", "Broker data of a route have no enableActingMaster.", profiles=["5.3"])
+@mutant("route-lacks-acting-master", "Broker data of a route have no enableActingMaster.", profiles=V5)
 def route_lacks_acting_master(parts: Parts) -> Parts:
     def routed_broker(self: RouteTable, topic: str, broker: Broker, queue: Queue) -> BrokerData:
         shown = parts.routes.routed_broker(self, topic, broker, queue)
@@ -193,7 +193,7 @@ def route_lacks_acting_master(parts: Parts) -> Parts:
     return parts.override("routes", routed_broker)
 
 
-@mutant("acting-master-is-always-false", "enableActingMaster of a route is always false.", profiles=["5.3"])
+@mutant("acting-master-is-always-false", "enableActingMaster of a route is always false.", profiles=V5)
 def acting_master_is_always_false(parts: Parts) -> Parts:
     def routed_broker(self: RouteTable, topic: str, broker: Broker, queue: Queue) -> BrokerData:
         shown = parts.routes.routed_broker(self, topic, broker, queue)
@@ -206,7 +206,7 @@ def acting_master_is_always_false(parts: Parts) -> Parts:
 @mutant(
     "mapping-is-shown-for-every-topic",
     "The mapping of one static topic is shown in the routes of all topics of its broker.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def mapping_is_shown_for_every_topic(parts: Parts) -> Parts:
     def route(self: RouteTable, topic: str) -> TopicRoute | None:
@@ -301,7 +301,7 @@ def legacy_flavour_is_latin_1(parts: Parts) -> Parts:
 # -- zones (5.x) ---------------------------------------------------------------------------------------------
 
 
-@mutant("zone-name-is-enough", "A zone name filters a route without __ZONE_MODE.", profiles=["5.3"])
+@mutant("zone-name-is-enough", "A zone name filters a route without __ZONE_MODE.", profiles=V5)
 def zone_name_is_enough(parts: Parts) -> Parts:
     def get_route(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
         if fields.text(command.ext, "__ZONE_NAME"):
@@ -311,7 +311,7 @@ def zone_name_is_enough(parts: Parts) -> Parts:
     return parts.override("nameserver", get_route)
 
 
-@mutant("zone-mode-is-enough", "__ZONE_MODE filters a route by a zone without a name.", profiles=["5.3"])
+@mutant("zone-mode-is-enough", "__ZONE_MODE filters a route by a zone without a name.", profiles=V5)
 def zone_mode_is_enough(parts: Parts) -> Parts:
     def asked_zone(self: NameServer53, command: Command) -> str | None:
         if not fields.boolean(command.ext, "__ZONE_MODE"):
@@ -333,7 +333,7 @@ def zones_are_not_distinguished(parts: Parts) -> Parts:
     return parts.override("nameserver", get_route)
 
 
-@mutant("zones-are-ignored", "The zone fields are ignored.", profiles=["5.3"])
+@mutant("zones-are-ignored", "The zone fields are ignored.", profiles=V5)
 def zones_are_ignored(parts: Parts) -> Parts:
     def asked_zone(self: NameServer53, command: Command) -> str | None:
         return None
@@ -341,7 +341,7 @@ def zones_are_ignored(parts: Parts) -> Parts:
     return parts.override("nameserver", asked_zone)
 
 
-@mutant("zones-are-case-sensitive", "Z1 is another zone than z1.", profiles=["5.3"])
+@mutant("zones-are-case-sensitive", "Z1 is another zone than z1.", profiles=V5)
 def zones_are_case_sensitive(parts: Parts) -> Parts:
     def stays_in_zone(self: NameServer53, broker: BrokerData, zone: str) -> bool:
         return MASTER not in broker.broker_addrs or broker.zone_name == zone
@@ -350,7 +350,9 @@ def zones_are_case_sensitive(parts: Parts) -> Parts:
 
 
 @mutant(
-    "masters-without-zone-serve-every-zone", "A master without a zone is in every zone.", profiles=["5.3"]
+    "masters-without-zone-serve-every-zone",
+    "A master without a zone is in every zone.",
+    profiles=V5,
 )
 def masters_without_zone_serve_every_zone(parts: Parts) -> Parts:
     def stays_in_zone(self: NameServer53, broker: BrokerData, zone: str) -> bool:
@@ -360,7 +362,9 @@ def masters_without_zone_serve_every_zone(parts: Parts) -> Parts:
 
 
 @mutant(
-    "zone-keeps-all-queue-data", "A route for a zone keeps the queue data of other zones.", profiles=["5.3"]
+    "zone-keeps-all-queue-data",
+    "A route for a zone keeps the queue data of other zones.",
+    profiles=V5,
 )
 def zone_keeps_all_queue_data(parts: Parts) -> Parts:
     def in_zone(self: NameServer53, route: TopicRoute, zone: str) -> TopicRoute:
@@ -373,7 +377,9 @@ def zone_keeps_all_queue_data(parts: Parts) -> Parts:
 
 
 @mutant(
-    "zone-drops-slaves-without-master", "A route for a zone has no names without a master.", profiles=["5.3"]
+    "zone-drops-slaves-without-master",
+    "A route for a zone has no names without a master.",
+    profiles=V5,
 )
 def zone_drops_slaves_without_master(parts: Parts) -> Parts:
     def stays_in_zone(self: NameServer53, broker: BrokerData, zone: str) -> bool:

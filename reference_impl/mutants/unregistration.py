@@ -1,7 +1,7 @@
 """Faults of unregistration (code 104): what is removed, what must stay, and when."""
 
 from harness.wire import Command, ResponseCode
-from reference_impl.mutants import mutant
+from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
 from reference_impl.nameserver.reply import Reply
@@ -75,7 +75,9 @@ def one_way_unregistration_is_dropped(parts: Parts) -> Parts:
 
 
 @mutant(
-    "unregistration-goes-by-id", "An unregistration removes whatever address holds its id.", profiles=["5.3"]
+    "unregistration-goes-by-id",
+    "An unregistration removes whatever address holds its id.",
+    profiles=V5,
 )
 def unregistration_goes_by_id(parts: Parts) -> Parts:
     def remove_entry(self: RouteTable, broker: Broker, departure: Departure) -> None:
@@ -90,7 +92,7 @@ def unregistration_goes_by_id(parts: Parts) -> Parts:
 @mutant(
     "unregistration-needs-the-id",
     "An unregistration with another id than registered is ignored.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def unregistration_needs_the_id(parts: Parts) -> Parts:
     def remove_entry(self: RouteTable, broker: Broker, departure: Departure) -> None:
@@ -247,7 +249,7 @@ def _take_write(table: RouteTable, broker: Broker) -> None:
 @mutant(
     "acting-master-keeps-write",
     "The topics of a name stay writable when its master leaves.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def acting_master_keeps_write(parts: Parts) -> Parts:
     def reduced(self: RouteTable, broker: Broker) -> None:
@@ -259,7 +261,7 @@ def acting_master_keeps_write(parts: Parts) -> Parts:
 @mutant(
     "write-leaves-with-every-master",
     "Topics lose write permission with their master, acting or not.",
-    profiles=["5.3"],
+    profiles=V5,
 )
 def write_leaves_with_every_master(parts: Parts) -> Parts:
     def reduced(self: RouteTable, broker: Broker) -> None:
@@ -270,7 +272,9 @@ def write_leaves_with_every_master(parts: Parts) -> Parts:
 
 
 @mutant(
-    "write-leaves-with-any-address", "Topics lose write permission when a slave leaves.", profiles=["5.3"]
+    "write-leaves-with-any-address",
+    "Topics lose write permission when a slave leaves.",
+    profiles=V5,
 )
 def write_leaves_with_any_address(parts: Parts) -> Parts:
     def reduced(self: RouteTable, broker: Broker) -> None:

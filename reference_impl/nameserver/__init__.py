@@ -29,7 +29,7 @@ __all__ = [
 
 
 def build(
-    profile: str = "5.3",
+    profile: str = "5.5",
     *,
     config: Config | None = None,
     kv: bytes | None = None,
@@ -39,10 +39,10 @@ def build(
 ) -> Endpoint:
     """A NameServer that has just started.
 
-    `profile` is "4.9" or "5.3"; `kv` is the content of the KV file (None: there is none; raises KvError if it
-    cannot be read); `parts` stands in for the profile's own; `mutant` is the name of a deliberate fault to
-    apply to them (raises KeyError for an unknown one, ValueError for one that does not apply to the profile);
-    `started` is the time, in ms.
+    `profile` is "4.9", "5.3" or "5.5"; `kv` is the content of the KV file (None: there is none; raises
+    KvError if it cannot be read); `parts` stands in for the profile's own; `mutant` is the name of a
+    deliberate fault to apply to them (raises KeyError for an unknown one, ValueError for one that does not
+    apply to the profile); `started` is the time, in ms.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")

@@ -165,5 +165,6 @@ def _parameters(method: Callable[..., Any]) -> str:
 PARTS = {
     "4.9": Parts(PROFILES["4.9"], nameserver=NameServer49, routes=RouteTable49),
     "5.3": Parts(PROFILES["5.3"], nameserver=NameServer53, routes=RouteTable53),
+    "5.5": Parts(PROFILES["5.5"], nameserver=NameServer53, routes=RouteTable53),
 }
 """The reference, by profile."""

@@ -1,4 +1,4 @@
-"""The two lines of the protocol: what differs as a plain value. What differs in behaviour is a subclass."""
+"""The lines of the protocol: what differs as a plain value. What differs in behaviour is a subclass."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ __all__ = ["PROFILES", "Profile"]
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the protocol."""
 
-    name: Literal["4.9", "5.3"]
+    name: Literal["4.9", "5.3", "5.5"]
     version: int
     """`version` of every response: ordinal of the release in MQVersion."""
     invalid_utf8: Literal["refuse", "replace"]
@@ -37,6 +37,14 @@ PROFILES = {
         Profile(
             name="5.3",
             version=479,
+            invalid_utf8="refuse",
+            mirrors_serialization=False,
+            faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
+            v5_bodies=True,
+        ),
+        Profile(
+            name="5.5",
+            version=513,
             invalid_utf8="refuse",
             mirrors_serialization=False,
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",

@@ -33,7 +33,7 @@ def rmq(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
 def test_the_reference_conforms(profile: str, tmp_path: Path) -> None:
     ended = rmq("check", f"builtin:{profile}", "--strict", "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

@@ -79,10 +79,10 @@ def receive(connection: socket.socket, buffer: FrameBuffer) -> Command:
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_starts_answers_and_stops(start: Start, how: signal.Signals) -> None:
     server = start()
-    assert "nameserver 5.3 ready on 127.0.0.1:" in server.ready
+    assert "nameserver 5.5 ready on 127.0.0.1:" in server.ready
     with server.connect() as connection:
         answer = ask(connection, Command(code=106, opaque=3))
-        assert (answer.code, answer.opaque, answer.version) == (0, 3, 479)
+        assert (answer.code, answer.opaque, answer.version) == (0, 3, 513)
         assert server.stop(how) == (0, "")
 
 

@@ -57,7 +57,7 @@ def test_a_good_directory(specs: Path) -> None:
     only = found.statements[0]
     assert (only.chapter, only.level, only.untestable) == ("lease", "MUST", None)
     assert str(only.source[0]) == "RouteInfoManager#scan, #expire (rocketmq-all-5.3.3)"
-    assert [profile.name for profile in found.profiles] == ["4.9", "5.3"]
+    assert [profile.name for profile in found.profiles] == ["4.9", "5.3", "5.5"]
     assert found.profile("5.3") is not None
     assert found.profile("6.0") is None
     assert found.statement("ns.lease.expires") is only
@@ -167,5 +167,5 @@ def test_a_file_that_is_no_text(specs: Path) -> None:
 def test_the_catalogue_of_this_installation_loads() -> None:
     found = catalogue()
     assert len(found.statements) >= 90
-    assert {one.name for one in found.profiles} == {"4.9", "5.3"}
+    assert {one.name for one in found.profiles} == {"4.9", "5.3", "5.5"}
     assert catalogue() is found

@@ -33,7 +33,7 @@ def test_check_records_reports_and_says_where(capsys: pytest.CaptureFixture[str]
     recorded = read_run(tmp_path)
     assert recorded.end is not None
     assert recorded.header.cases[0].name == "sanity.well-formed-request-is-answered"
-    assert recorded.header.profile == "5.3"
+    assert recorded.header.profile == "5.5"
     assert len(recorded.results) == len(recorded.header.cases)
 
 

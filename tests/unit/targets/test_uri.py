@@ -10,7 +10,7 @@ from harness.targets import TargetError, parse
 @pytest.mark.parametrize(
     ("uri", "line"),
     [
-        ("builtin:", "5.3"),
+        ("builtin:", "5.5"),
         ("builtin:4.9", "4.9"),
         ("builtin:5.3?mutant=unregistration-is-ignored", "5.3"),
         ("tcp://127.0.0.1:9876", None),
@@ -19,7 +19,7 @@ from harness.targets import TargetError, parse
         ("exec:./ns {port} --url http://x/?a=b&c -q", None),
         ("exec:./ns {port}?warp=60", None),
         ("apache:4.9.8?warp=60", "4.9"),
-        ("apache:5.5.0", "5.3"),
+        ("apache:5.5.0", "5.5"),
     ],
 )
 def test_good_ones(uri: str, line: str | None) -> None:
