@@ -287,6 +287,10 @@ class Measuring:
         self._together = Together(waiting, self._runner.run, self._runner.hopeless, instance.clock.kind)
         self._sane: bool | None = None
 
+    def close(self) -> None:
+        """Stops what was started for single cases."""
+        self._runner.close()
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         kept: list[pytest.Item] = []
@@ -428,6 +432,7 @@ def _configure(config: pytest.Config) -> None:
         measuring = Measuring(order, chosen_plan(order), instance, shares=True)
         config.pluginmanager.register(measuring, "rmq-measuring")
         config.add_cleanup(instance.stop)
+        config.add_cleanup(measuring.close)
         return
     if config.option.help or config.option.version:
         return
@@ -436,6 +441,7 @@ def _configure(config: pytest.Config) -> None:
     if not getattr(config.option, "tx", None):
         measuring = Measuring(measurement.order, measurement.plan, measurement.instance)
         config.pluginmanager.register(measuring, "rmq-measuring")
+        config.add_cleanup(measuring.close)
     config.add_cleanup(measurement.instance.stop)
 
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.catalogue import CatalogueError
+from harness.session import Setup
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -33,18 +34,25 @@ class Case:
     kills: tuple[str, ...]
     clock: bool
     own_server: bool
+    setup: Setup
     name: str
     title: str
     where: str  # file:line
 
 
 def case(
-    *statements: str, kills: Iterable[str], clock: bool = False, own_server: bool = False
+    *statements: str,
+    kills: Iterable[str],
+    clock: bool = False,
+    own_server: bool = False,
+    setup: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a case: the statements that it proves and the mutants that it must kill.
 
     `clock`: the case advances protocol time. `own_server`: it gets a fresh instance of the target for itself
-    (one that it may restart); it is `unsupported` where the target cannot start one.
+    (one that it may restart or spoil). `setup`: its server is started with these settings, under Apache's
+    names; cases of the same setup share a server, unless they also say `own_server`. Both are `unsupported`
+    where the target cannot be started by us, or not with settings.
 
     Raises:
         CatalogueError: no statement, a malformed id, no mutant, no docstring, or an argument list without
@@ -57,7 +65,8 @@ def case(
         title = (inspect.getdoc(function) or "").strip().split("\n", 1)[0].strip()
         name = function.__name__
         _check(where, name, title, statements, killed, list(inspect.signature(function).parameters))
-        declared = Case(statements, killed, clock, own_server, name, title, where)
+        settings = tuple(sorted((setup or {}).items()))
+        declared = Case(statements, killed, clock, own_server, settings, name, title, where)
         setattr(function, ATTRIBUTE, declared)
         return function
 

@@ -25,7 +25,7 @@ from harness.catalogue import Catalogue, Statement
 from harness.conformance.loading import LAST, LoadedCase
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import judge
-from harness.session import Clock, Instance, NameServerSession, ProfileName
+from harness.session import DEFAULT_SETUP, Clock, Instance, NameServerSession, ProfileName, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
@@ -60,10 +60,12 @@ class Runner:
     no connection any more; cases that come after that are blocked at once.
     """
 
-    def __init__(self, setting: Setting, instance: Instance, start: Callable[[], Instance]) -> None:
+    def __init__(self, setting: Setting, instance: Instance, start: Callable[[Setup], Instance]) -> None:
         self._setting = setting
         self._instance = instance
         self._start = start
+        self._shared: dict[Setup, Instance] = {DEFAULT_SETUP: instance}
+        self._starting = threading.Lock()
         self._stopwatch = RunningClock()
         self._calm = threading.Lock()
         self.dead = ""
@@ -106,14 +108,31 @@ class Runner:
         if self.blocked:
             return self.blocked
         # The last case is about this very question, and a case with a server of its own has a living one.
-        return "" if one.chapter == LAST or self._needs_its_own(one) else self.dead
+        shares = not self._needs_its_own(one) and one.case.setup == DEFAULT_SETUP
+        return self.dead if shares and one.chapter != LAST else ""
 
     def _needs_its_own(self, one: LoadedCase) -> bool:
         return one.case.own_server or (one.case.clock and self._setting.waits_alone)
 
+    def _instance_for(self, one: LoadedCase) -> Instance:
+        """A new one for this case alone, or the one that all cases of its setup share."""
+        if self._needs_its_own(one):
+            return self._start(one.case.setup)
+        with self._starting:
+            shared = self._shared.get(one.case.setup)
+            if shared is None or (shared is not self._instance and not shared.alive()):
+                shared = self._shared[one.case.setup] = self._start(one.case.setup)
+            return shared
+
+    def close(self) -> None:
+        """Stops the instances that were started here."""
+        for instance in self._shared.values():
+            if instance is not self._instance:
+                instance.stop()
+
     def _measure(self, run: _CaseRun) -> None:
         try:
-            instance = self._start() if self._needs_its_own(run.one) else self._instance
+            instance = self._instance_for(run.one)
         except Unsupported as error:
             run.ends(Verdict.UNSUPPORTED, str(error))
             return
@@ -123,7 +142,7 @@ class Runner:
         try:
             run.measure(instance)
         finally:
-            if instance is not self._instance:
+            if self._needs_its_own(run.one):
                 instance.stop()
         if instance is self._instance and not self.dead:
             if run.target_died and not instance.alive():
@@ -190,7 +209,7 @@ class _CaseRun:
     def measure(self, instance: Instance) -> None:
         """Runs the function of the case on a session of its own."""
         longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
-        restart = STARTING if self.one.case.own_server else 0.0
+        restart = STARTING if self.one.case.own_server or self.one.case.setup else 0.0
         started = self._stopwatch.waiting() - self._begun
         self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
         ns = self._ns = NameServerSession(

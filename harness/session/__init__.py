@@ -35,8 +35,10 @@ from harness.session.outcome import (
 )
 from harness.session.session import Session
 from harness.session.transport import (
+    DEFAULT_SETUP,
     Instance,
     PeerReset,
+    Setup,
     SocketTransport,
     Transport,
     TransportTimeout,
@@ -44,6 +46,7 @@ from harness.session.transport import (
 )
 
 __all__ = [
+    "DEFAULT_SETUP",
     "Answer",
     "Blocked",
     "Broker",
@@ -66,6 +69,7 @@ __all__ = [
     "Replied",
     "RunningClock",
     "Session",
+    "Setup",
     "Silent",
     "SocketTransport",
     "Stalled",

@@ -12,13 +12,30 @@ import contextlib
 import socket
 import struct
 import time
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from harness.session.clock import Clock
 from harness.session.errors import TargetDied
 from harness.trace import How
 
-__all__ = ["Instance", "PeerReset", "SocketTransport", "Transport", "TransportTimeout", "connect"]
+__all__ = [
+    "DEFAULT_SETUP",
+    "Instance",
+    "PeerReset",
+    "Setup",
+    "SocketTransport",
+    "Transport",
+    "TransportTimeout",
+    "connect",
+]
+
+Setup: TypeAlias = tuple[tuple[str, str], ...]
+"""What a server is started with beside its port: sorted (key, value) pairs under Apache's names, those of
+`namesrv.properties` (`supportActingMaster`) and system properties of its own (`tls.server.mode`) alike. In
+values, `{dir}` stands for the directory that the target has for itself."""
+
+DEFAULT_SETUP: Setup = ()
+"""Everything as it is by default."""
 
 _CHUNK = 256 * 1024
 

@@ -12,16 +12,19 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.session import ProfileName
+from harness.session import DEFAULT_SETUP, ProfileName, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
 from harness.targets.errors import TargetError
 from harness.targets.process import Command, ProcessInstance
+from harness.targets.settings import in_directory, write_properties
 
 __all__ = ["ApacheTarget"]
 
 _MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_SYSTEM = ("tls.", "com.rocketmq.", "rocketmq.")
+"""Settings that Apache takes as system properties (`TlsSystemConfig`, `NettySystemConfig`)."""
 _LOGBACK = """\
 <configuration>
   <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
@@ -47,6 +50,9 @@ class ApacheTarget:
         self.waits_alone = self.line == "4.9"
 
     def start(self) -> ProcessInstance:
+        return self.another()
+
+    def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         """Fetches what is missing and starts it. Raises ``TargetError`` with what to do where it cannot."""
         java = _java()
         environment = faketime.environment(self._warp)
@@ -56,7 +62,7 @@ class ApacheTarget:
             Command(
                 name=f"Apache's NameServer {self._version}",
                 description=self._description(stand_in),
-                arguments=lambda port, home: _arguments(java, classpath, port, home, self.line),
+                arguments=lambda port, home: _arguments(java, classpath, port, home, self.line, setup),
                 environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
                 warp=self._warp,
                 start_within=60.0,
@@ -64,8 +70,6 @@ class ApacheTarget:
                 must_answer=True,
             )
         )
-
-    another = start
 
     def _description(self, stand_in: maven.Composed | None) -> str:
         parts = [f"Apache NameServer {self._version}"]
@@ -84,19 +88,26 @@ def _line(version: str) -> ProfileName:
     return "5.3" if (major, minor) < (5, 4) else "5.5"
 
 
-def _arguments(java: str, classpath: str, port: int, home: Path, line: ProfileName) -> Sequence[str]:
+def _arguments(
+    java: str, classpath: str, port: int, home: Path, line: ProfileName, setup: Setup
+) -> Sequence[str]:
     (home / "conf").mkdir(exist_ok=True)
     (home / "tmp").mkdir(exist_ok=True)
     (home / "conf" / "logback_namesrv.xml").write_text(_LOGBACK, encoding="utf-8")
-    settings = [f"listenPort={port}"]
+    settings = {"listenPort": str(port)}
     if line != "4.9":  # 4.9 knows no such setting and listens everywhere
-        settings.append("bindAddress=127.0.0.1")
-    (home / "namesrv.properties").write_text("\n".join(settings) + "\n", encoding="utf-8")
+        settings["bindAddress"] = "127.0.0.1"
+    settings |= in_directory(setup, home)
+    system = {key: settings.pop(key) for key in list(settings) if key.startswith(_SYSTEM)}
+    path = home / "namesrv.properties"
+    if not (path.exists() and f"listenPort={port}\n" in path.read_text(encoding="latin-1")):
+        write_properties(path, settings)  # else it is a restart, and the server has written this file (318)
     return [
         java,
         *_JVM,
         f"-Duser.home={home}",
         f"-Djava.io.tmpdir={home / 'tmp'}",
+        *(f"-D{key}={value}" for key, value in system.items()),
         "-cp",
         classpath,
         _MAIN,

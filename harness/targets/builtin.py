@@ -14,10 +14,10 @@ import itertools
 import threading
 from difflib import get_close_matches
 
-from harness.session import ProfileName, TargetDied, TransportTimeout, VirtualClock
+from harness.session import DEFAULT_SETUP, ProfileName, Setup, TargetDied, TransportTimeout, VirtualClock
 from harness.trace import How
 from reference_impl.mutants import MUTANTS
-from reference_impl.nameserver import Close, Effect, Endpoint, Persist, Send, build
+from reference_impl.nameserver import Close, Config, Effect, Endpoint, Persist, Send, build
 
 __all__ = ["PROFILES", "BuiltinInstance", "BuiltinTarget", "mutant_names", "problem_with"]
 
@@ -57,17 +57,19 @@ class BuiltinTarget:
         self._mutant = mutant
 
     def start(self) -> BuiltinInstance:
-        return BuiltinInstance(self.line, self._mutant)
+        return self.another()
 
-    another = start
+    def another(self, setup: Setup = DEFAULT_SETUP) -> BuiltinInstance:
+        return BuiltinInstance(self.line, self._mutant, setup)
 
 
 class BuiltinInstance:
     """A reference NameServer with its connections. What it keeps on disk is kept here."""
 
-    def __init__(self, profile: ProfileName, mutant: str | None) -> None:
+    def __init__(self, profile: ProfileName, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
         self._profile = profile
         self._mutant = mutant
+        self._config = Config.of(dict(setup))
         self._lock = threading.RLock()
         self._kv: bytes | None = None
         self._connections: dict[int, _Transport] = {}
@@ -136,7 +138,13 @@ class BuiltinInstance:
             return self._clock.run_until(lambda: bool(transport.arrived) or transport.ended, timeout)
 
     def _build(self) -> Endpoint:
-        return build(self._profile, kv=self._kv, mutant=self._mutant, started=self._clock.milliseconds)
+        return build(
+            self._profile,
+            config=self._config,
+            kv=self._kv,
+            mutant=self._mutant,
+            started=self._clock.milliseconds,
+        )
 
     def _next_due(self) -> int:
         with self._lock:

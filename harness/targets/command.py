@@ -1,16 +1,19 @@
 """``exec:``: any server, started by its command line.
 
-Rules of this module: no shell; ``{port}`` and ``{dir}`` are the only things that are replaced.
+Rules of this module: no shell; ``{port}``, ``{dir}`` and ``{config}`` are the only things that are replaced.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
+from harness.session import DEFAULT_SETUP, Setup, Unsupported
 from harness.targets import warp as faketime
 from harness.targets.errors import TargetError
 from harness.targets.process import Command, ProcessInstance
+from harness.targets.settings import in_directory, write_properties
 
 __all__ = ["ExecTarget"]
 
@@ -20,7 +23,7 @@ _ANSWER_WITHIN = 3.0
 
 class ExecTarget:
     """``exec:COMMAND[?warp=N]``; ``{port}`` is a free port, ``{dir}`` an empty directory of the target's
-    own.
+    own, ``{config}`` a `.properties` file with the settings that a case asks for, under Apache's names.
     """
 
     waits_alone = False
@@ -50,11 +53,19 @@ class ExecTarget:
             )
 
     def start(self) -> ProcessInstance:
+        return self.another()
+
+    def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
+        if setup and not any("{config}" in word for word in self._words):
+            raise Unsupported(
+                "the case needs a server with other settings, and the command has no {config}: "
+                "write it where the command takes a .properties file"
+            )
         return ProcessInstance(
             Command(
                 name=self._words[0],
                 description=shlex.join(self._words) + (f", time x{self._warp:g}" if self._warp > 1 else ""),
-                arguments=self._arguments,
+                arguments=lambda port, directory: self._arguments(port, directory, setup),
                 environment=lambda _: faketime.environment(self._warp),
                 warp=self._warp,
                 start_within=_START_WITHIN,
@@ -62,7 +73,15 @@ class ExecTarget:
             )
         )
 
-    another = start
+    def _arguments(self, port: int, directory: Path, setup: Setup) -> list[str]:
+        config = directory / "settings.properties"
+        if not config.exists():  # a server may have changed it before it was restarted
+            write_properties(config, in_directory(setup, directory))
+        known = {"{port}": str(port), "{dir}": str(directory), "{config}": str(config)}
+        return [_replaced(word, known) for word in self._words]
 
-    def _arguments(self, port: int, directory: Path) -> list[str]:
-        return [word.replace("{port}", str(port)).replace("{dir}", str(directory)) for word in self._words]
+
+def _replaced(word: str, known: Mapping[str, str]) -> str:
+    for placeholder, value in known.items():
+        word = word.replace(placeholder, value)
+    return word

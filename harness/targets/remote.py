@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.session import Clock, RunningClock, SocketTransport, TargetDied, Unsupported, connect
+from harness.session import (
+    DEFAULT_SETUP,
+    Clock,
+    RunningClock,
+    Setup,
+    SocketTransport,
+    TargetDied,
+    Unsupported,
+    connect,
+)
 from harness.targets.errors import TargetError
 from harness.targets.reach import takes_connections
 
@@ -38,7 +47,7 @@ class TcpTarget:
             ) from problem
         return RemoteInstance(self._host, self._port)
 
-    def another(self) -> RemoteInstance:
+    def another(self, setup: Setup = DEFAULT_SETUP) -> RemoteInstance:
         """There is one of it, and others may be using it."""
         raise Unsupported("the case needs a server of its own, and this one is not ours to start again")
 

@@ -10,7 +10,7 @@ import re
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-from harness.session import Instance, ProfileName
+from harness.session import DEFAULT_SETUP, Instance, ProfileName, Setup
 from harness.targets import warp as faketime
 from harness.targets.apache import ApacheTarget
 from harness.targets.builtin import PROFILES, BuiltinTarget, problem_with
@@ -56,8 +56,11 @@ class Target(Protocol):
         """
         ...
 
-    def another(self) -> Shareable:
-        """A new instance, for one case alone. Raises ``Unsupported`` where there is but one."""
+    def another(self, setup: Setup = DEFAULT_SETUP) -> Shareable:
+        """A new instance that is started with these settings, for some cases alone.
+
+        Raises ``Unsupported`` where there is but one, or where it cannot be told any settings.
+        """
         ...
 
 

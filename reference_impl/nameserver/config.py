@@ -11,6 +11,7 @@ Source: NamesrvConfig, NettyServerConfig of rocketmq-all-4.9.8 and rocketmq-all-
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -55,15 +56,24 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @classmethod
     def from_properties(cls, text: str) -> "Loaded":
         """Read the text of a Java `.properties` file. Raises ConfigError on a bad value."""
+        pairs = parse_properties(text)
+        known = {field.encode_name for field in msgspec.structs.fields(cls)}
+        return Loaded(
+            cls.of({key: value for key, value in pairs.items() if key in known}),
+            tuple(key for key in pairs if key not in known),
+        )
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, str]) -> "Config":
+        """The settings of these pairs. Raises ConfigError on an unknown key or a bad value."""
         fields = {field.encode_name: field for field in msgspec.structs.fields(cls)}
-        values: dict[str, Any] = {}
-        unknown = []
-        for key, value in parse_properties(text).items():
-            if key not in fields:
-                unknown.append(key)
-                continue
-            values[fields[key].name] = _value(key, value, fields[key].type)
-        return Loaded(cls(**values), tuple(unknown))
+        unknown = [key for key in pairs if key not in fields]
+        if unknown:
+            raise ConfigError(f"{unknown[0]}: no such setting; expected one of {', '.join(sorted(fields))}")
+        values: dict[str, Any] = {
+            fields[key].name: _value(key, pairs[key], fields[key].type) for key in pairs
+        }
+        return cls(**values)
 
     def lines(self) -> list[str]:
         """`key=value` for each setting, sorted by key."""
@@ -146,4 +156,5 @@ def _unescape(text: str, line: int) -> str:
             raise ConfigError(f"line {line}: \\u must be followed by four hexadecimal digits")
         return chr(int(what[1:], 16)) if len(what) == 5 else _PLAIN.get(what, what)
 
-    return _ESCAPE.sub(replace, text)
+    # Two escapes may be the halves of one character.
+    return _ESCAPE.sub(replace, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -62,7 +62,7 @@ def loaded(body: Body, chapter: str = "kv", identifier: str = "ns.kv.something",
 def runner(level: Level = "MUST", instance: Shareable | None = None, **setting: Any) -> Runner:
     target = parse("builtin:5.3")
     made = Setting(catalogue(level), "5.3", "builtin:5.3", **setting)
-    return Runner(made, instance or target.start(), target.start)
+    return Runner(made, instance or target.start(), target.another)
 
 
 def run(body: Body, level: Level = "MUST", **setting: Any) -> CaseResult:
@@ -231,8 +231,27 @@ def test_a_case_with_its_own_server_gets_a_fresh_one() -> None:
     assert descriptions[0] != descriptions[1]
 
 
+def test_cases_of_the_same_setup_share_a_server_that_is_started_so() -> None:
+    waiting = {"needWaitForService": "true", "waitSecondsForService": "9"}
+    seen: dict[str, list[int]] = {"plain": [], "waiting": []}
+
+    def look(ns: NameServerSession) -> None:
+        ready = ns.route("T").outcome().command.remark != "name server not ready"  # type: ignore[union-attr]
+        seen["plain" if ready else "waiting"].append(id(ns.clock))
+
+    running = runner()
+    for setup in (None, waiting, None, waiting):
+        assert running.run(loaded(look, setup=setup)).verdict is Verdict.PASS
+    running.run(loaded(look, setup=waiting, own_server=True))
+    running.close()
+    plain, (first, second, own) = seen["plain"], seen["waiting"]
+    assert plain[0] == plain[1]
+    assert first == second
+    assert len({plain[0], first, own}) == 3
+
+
 def test_where_no_second_server_can_be_started_the_case_is_not_measured() -> None:
-    def refuse() -> Any:
+    def refuse(_: object) -> Any:
         raise Unsupported("the server is not ours to start")
 
     running = Runner(Setting(catalogue("MUST"), "5.3", "tcp://h:1"), parse("builtin:5.3").start(), refuse)
