@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from harness.wire import Command, ResponseCode, WireError, body_crc32
-from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig, TopicQueueMappingInfo
 from harness.wire.codes import V3_0_11, V5_0_0
 from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver import fields
@@ -622,10 +622,10 @@ def zone_sticks(parts: Parts) -> Parts:
 
 @mutant("mappings-are-not-kept", "Static-topic mappings of a registration are not kept.", profiles=V5)
 def mappings_are_not_kept(parts: Parts) -> Parts:
-    def store_mappings(self: RouteTable53, registration: Registration) -> None:
+    def store_mapping(self: RouteTable53, topic: str, name: str, mapping: TopicQueueMappingInfo) -> None:
         return None
 
-    return parts.override("routes", store_mappings)
+    return parts.override("routes", store_mapping)
 
 
 # -- checksum ------------------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """5.3: a registration removes the broker's topics that it does not list."""
     enable_all_topic_list: bool = True
     """5.3: answer code 206."""
+    enable_topic_list: bool = True
+    """5.3: answer codes 224, 311, 312 and 313."""
     need_wait_for_service: bool = False
     """5.3: refuse routes until `waitSecondsForService` have passed since the start."""
     wait_seconds_for_service: int = 45

@@ -22,7 +22,6 @@ from harness.wire.bodies import (
     NullBodyError,
     RegisterBody,
     TopicConfig,
-    TopicList,
     TopicQueueMappingInfo,
     TopicRoute,
 )
@@ -37,6 +36,7 @@ from .profiles import Profile
 from .reply import RefusedError, Reply
 from .routes import RouteTable
 from .state import Departure, Registered, Registration
+from .topic_requests import TopicRequests
 
 __all__ = ["Handler", "NameServer"]
 
@@ -46,7 +46,7 @@ Handler = Callable[[Command, int, int], Reply]
 """(command, connection, now) -> reply; raises RefusedError."""
 
 
-class NameServer:
+class NameServer(TopicRequests):
     """What both lines share. Use NameServer49 or NameServer53."""
 
     def __init__(
@@ -54,7 +54,7 @@ class NameServer:
     ) -> None:
         self.profile = profile
         self.config = config
-        self.routes = routes
+        self.routes: RouteTable = routes
         self.kv = kv
         self.started = started
         self.unwritten = False
@@ -63,6 +63,7 @@ class NameServer:
         self._bodies = BodyMemory(profile.v5_bodies, self.announced_topics)
         self._encoded: dict[tuple[str, bool], Reply] = {}
         self._encoded_at = -1
+        self._encoded_with = config
 
     def known_requests(self) -> dict[int, Handler]:
         """Request code to handler."""
@@ -76,7 +77,13 @@ class NameServer:
             RequestCode.GET_BROKER_CLUSTER_INFO: self.get_cluster_info,
             RequestCode.WIPE_WRITE_PERM_OF_BROKER: self.wipe_write_permission,
             RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: self.list_topics,
+            RequestCode.DELETE_TOPIC_IN_NAMESRV: self.delete_topic,
             RequestCode.GET_KVLIST_BY_NAMESPACE: self.list_kv,
+            RequestCode.GET_TOPICS_BY_CLUSTER: self.list_cluster_topics,
+            RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: self.list_system_topics,
+            RequestCode.GET_UNIT_TOPIC_LIST: self.list_unit_topics,
+            RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST: self.list_unit_sub_topics,
+            RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST: self.list_unit_sub_only_topics,
             RequestCode.QUERY_DATA_VERSION: self.query_data_version,
             RequestCode.ADD_WRITE_PERM_OF_BROKER: self.add_write_permission,
         }
@@ -251,9 +258,9 @@ class NameServer:
     def route_reply(self, topic: str, standard: bool, now: int) -> Reply | None:
         """The reply with a topic's route, encoded once while nothing changes; None for an unknown topic."""
         revision = self.routes.revision + self.kv.revision
-        if revision != self._encoded_at:
+        if revision != self._encoded_at or self._encoded_with is not self.config:
             self._encoded.clear()
-            self._encoded_at = revision
+            self._encoded_at, self._encoded_with = revision, self.config
         reply = self._encoded.get((topic, standard))
         if reply is None:
             route = self.route(topic)
@@ -284,10 +291,6 @@ class NameServer:
     def get_cluster_info(self, command: Command, connection: int, now: int) -> Reply:
         """106."""
         return Reply(ResponseCode.SUCCESS, body=self.routes.cluster_info().encode())
-
-    def list_topics(self, command: Command, connection: int, now: int) -> Reply:
-        """206."""
-        return Reply(ResponseCode.SUCCESS, body=TopicList(topic_list=self.routes.topic_names()).encode())
 
     # -- write permission ------------------------------------------------------------------------------------
 

@@ -3,22 +3,27 @@
 Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of rocketmq-all-5.3.3.
 """
 
-from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.bodies import BrokerData, BrokerMemberGroup, DataVersion, TopicRoute
+from harness.wire import Command, RequestCode, ResponseCode, WireError
+from harness.wire.bodies import BrokerData, BrokerMemberGroup, DataVersion, NullBodyError, TopicRoute
 
 from . import fields
 from .core import Handler, NameServer
-from .reply import Reply
+from .reply import RefusedError, Reply
 from .routes import MASTER
+from .routes_53 import RouteTable53
+from .state import Queue
 
 __all__ = ["NameServer53"]
 
 
 class NameServer53(NameServer):
-    """Heartbeats, member groups, zones, a gate for routes, switches for lists."""
+    """Heartbeats, member groups, topics without a broker, zones, a gate for routes, switches for lists."""
+
+    routes: RouteTable53
 
     def known_requests(self) -> dict[int, Handler]:
         return super().known_requests() | {
+            RequestCode.REGISTER_TOPIC_IN_NAMESRV: self.register_topic,
             RequestCode.GET_BROKER_MEMBER_GROUP: self.get_member_group,
             RequestCode.BROKER_HEARTBEAT: self.heartbeat,
         }
@@ -84,10 +89,35 @@ class NameServer53(NameServer):
         """Without a master, its slaves serve every zone."""
         return MASTER not in broker.broker_addrs or (broker.zone_name or "").lower() == zone.lower()
 
-    def list_topics(self, command: Command, connection: int, now: int) -> Reply:
-        if not self.config.enable_all_topic_list:
-            return Reply(ResponseCode.SYSTEM_ERROR, remark="disable")
-        return super().list_topics(command, connection, now)
+    def gives_list(self, code: int) -> bool:
+        if code == RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER:
+            return self.config.enable_all_topic_list
+        return self.config.enable_topic_list
+
+    def register_topic(self, command: Command, connection: int, now: int) -> Reply:
+        """217. Success whatever becomes of it, unless the body cannot be read; only its queue data count."""
+        topic, queues = fields.text(command.ext, "topic"), self.given_queues(command)
+        if topic is not None:
+            self.routes.register_topic(topic, queues)
+        return Reply(ResponseCode.SUCCESS)
+
+    def given_queues(self, command: Command) -> list[tuple[str | None, Queue]]:
+        """(broker name, queue data) in the body of 217; none without a body. Raises RefusedError."""
+        if not command.body:
+            return []
+        try:
+            route = TopicRoute.decode(command.body, invalid_utf8=self.profile.invalid_utf8)
+        except NullBodyError:
+            return []
+        except WireError as error:
+            raise RefusedError(f"the body is not a topic route: {error}") from error
+        return [
+            (
+                given.broker_name,
+                Queue(given.read_queue_nums, given.write_queue_nums, given.perm, given.topic_sys_flag),
+            )
+            for given in route.queue_datas
+        ]
 
     def get_member_group(self, command: Command, connection: int, now: int) -> Reply:
         """901. The cluster is echoed, not looked at.

@@ -30,12 +30,14 @@ part "endpoint" (`endpoint.py`, class Endpoint)
     scan(now) -> effects; close_expired(record) -> effects; close(connection) -> effects; forget(connection)
     -> bool
 
-part "nameserver" (`core.py`, `core_49.py`, `core_53.py`, class NameServer)
+part "nameserver" (`core.py`, `topic_requests.py`, `core_49.py`, `core_53.py`, class NameServer)
     known_requests() -> {code: handler}             which codes are served
     unknown_request(command) -> Reply|None          None is silence
     handlers, each (command, connection, now) -> Reply:
-        register unregister query_data_version get_route get_cluster_info list_topics wipe_write_permission
-        add_write_permission put_kv get_kv delete_kv list_kv; 5.3: get_member_group heartbeat
+        register unregister query_data_version get_route get_cluster_info wipe_write_permission
+        add_write_permission put_kv get_kv delete_kv list_kv delete_topic list_topics list_cluster_topics
+        list_system_topics list_unit_topics list_unit_sub_topics list_unit_sub_only_topics; 5.3:
+        get_member_group heartbeat register_topic
     checksum_holds(command) -> bool
     registration(command) -> Registration           which identifiers are needed, how ext fields are read
     register_body(command) -> RegisterBody          versions, compression, refusal of undecodable bodies
@@ -51,11 +53,14 @@ part "nameserver" (`core.py`, `core_49.py`, `core_53.py`, class NameServer)
     route(topic) -> TopicRoute|None                 order configuration
     encoded_route(route, standard) -> bytes
     unknown_topic(topic) -> str                     remark of code 17
+    listed(command, names) -> Reply                 every list of topics but 304
+    gives_list(code) -> bool                        which lists are given at all
     kv_changed()                                    whether a change is written
     needed(value, name)                             refusal of missing identifiers
     5.3: ready(now), asked_zone(command), in_zone(route, zone), stays_in_zone(broker, zone)
+    5.3: given_queues(command) -> [(broker name, Queue)]    the body of 217
 
-part "routes" (`routes.py`, `routes_49.py`, `routes_53.py`, class RouteTable)
+part "routes" (`routes.py`, `topic_table.py`, `routes_49.py`, `routes_53.py`, class RouteTable)
   registration
     register(registration, connection, now) -> Registered|None      the whole sequence
     live_key(cluster, address) -> LiveKey
@@ -71,7 +76,7 @@ part "routes" (`routes.py`, `routes_49.py`, `routes_53.py`, class RouteTable)
     updates(known, *, first, moved, changed) -> bool                which topics are taken over
     queue_of(broker, registration, topic) -> Queue  what is stored of a topic
     absent_topics(registration) -> topics           topics that a payload removes (none)
-    5.3: store_mappings(registration)
+    5.3: store_mapping(topic, name, mapping)
     lease_of(registration) -> ms
     owner(previous, connection) -> connection       whose end removes the broker
     keep_filter_servers(key, servers)
@@ -89,14 +94,20 @@ part "routes" (`routes.py`, `routes_49.py`, `routes_53.py`, class RouteTable)
     remove_address(broker, address); remove_id(broker, number)
     reduced(broker)                                 5.3: write permission of a name that lost its master
     forget_name(broker); leave_clusters(broker); drop_cluster(cluster); drop_topics_of(broker)
-    drop_queue(topic, name); drop_topic(topic)
+  topics
+    put_queue(topic, name, queue); drop_queue(topic, name); drop_mapping(topic, name); drop_topic(topic)
+    delete_topic(topic); delete_topic_in(topic, cluster)
+    5.3: register_topic(topic, queues); 5.3: knows_name(name) -> bool
+    topic_names() -> topics; topics_in(cluster) -> topics; system_names() -> names; some_address()
+    unit_topics() -> topics; unit_sub_topics() -> topics; unit_sub_only_topics() -> topics
+    flag_of(queues) -> int                          which broker's system flag is a topic's
   write permission
     wipe_write_permission(name) -> count; add_write_permission(name) -> count; queues_of(name) -> [(topic,
     Queue)] set_permission(topic, name, queue, perm); without_write(perm) -> perm; with_write(perm) -> perm
   what clients see
     route(topic) -> TopicRoute|None; shown_queue(name, queue) -> QueueData; routed_broker(topic, broker,
     queue) -> BrokerData shown_broker(broker) -> BrokerData; shown_filters(brokers); cluster_info();
-    topic_names(); member_addresses(name) 5.3: shows_acting_master(topic, broker, queue) -> bool
+    member_addresses(name) 5.3: shows_acting_master(topic, broker, queue) -> bool
 
 part "kv" (`kv.py`, class KvTable)
     put(namespace, key, value); get(namespace, key); delete(namespace, key); pairs(namespace); dump() ->

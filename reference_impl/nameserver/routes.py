@@ -16,13 +16,14 @@ Where Apache's server has a defect that no client can rely on, this table does t
 - A refused registration changes nothing. (5.x leaves a broker without address and an entry in the cluster.)
 - A broker name that vanishes leaves every cluster. (Both look only at the one that the request names.)
 - The live record of a replaced address goes when its connection or its lease ends. (5.x keeps it for ever.)
-- A static-topic mapping goes with the queue data that it belongs to. (5.x keeps it for ever.)
+
+Topics, their lists and their permissions are in `topic_table.py`.
 
 Source: RouteInfoManager of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 
 from harness.wire.bodies import (
     BrokerData,
@@ -30,35 +31,29 @@ from harness.wire.bodies import (
     DataVersion,
     QueueData,
     TopicConfig,
-    TopicQueueMappingInfo,
     TopicRoute,
 )
 
 from .config import Config
 from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registered, Registration
+from .topic_table import READ, WRITE, TopicTable
 
 __all__ = ["DEFAULT_LEASE", "MASTER", "READ", "WRITE", "RouteTable"]
 
 MASTER = 0
 """The broker id of a master; every other id, negative ones too, is a slave's."""
-READ, WRITE = 4, 2
-"""Bits of `perm`."""
 DEFAULT_LEASE = 120_000
 """How long a broker that is not heard of stays, in ms."""
 
 
-class RouteTable:
+class RouteTable(TopicTable):
     """What both lines share. Use RouteTable49 or RouteTable53."""
 
     def __init__(self, config: Config) -> None:
+        super().__init__()
         self.config = config
-        self.revision = 0
-        self.topics: dict[str, dict[str, Queue]] = {}
-        self.brokers: dict[str, Broker] = {}
-        self.clusters: dict[str, dict[str, None]] = {}
         self.live: dict[LiveKey, LiveRecord] = {}
         self.filters: dict[LiveKey, list[str]] = {}
-        self.mappings: dict[str, dict[str, TopicQueueMappingInfo]] = {}
         self.leaving: deque[Departure] = deque()
 
     # -- registration ----------------------------------------------------------------------------------------
@@ -109,6 +104,7 @@ class RouteTable:
             and previous.settled == self.revision
             and previous.topics is registration.topics
             and not registration.mappings
+            and not self.absent_topics(registration)
         )
 
     def live_key(self, cluster: str, address: str) -> LiveKey:
@@ -175,13 +171,7 @@ class RouteTable:
             queues = self.topics.get(name)
             known = None if queues is None else queues.get(broker.name)
             if self.updates(known, first=first, moved=moved, changed=changed):
-                queue = self.queue_of(broker, registration, config)
-                if queue == known:
-                    continue
-                if queues is None:
-                    queues = self.topics[name] = {}
-                queues[broker.name] = queue
-                self.revision += 1
+                self.put_queue(name, broker.name, self.queue_of(broker, registration, config))
 
     def updates(self, known: Queue | None, *, first: bool, moved: bool, changed: bool) -> bool:
         """Whether a topic of the payload is taken over; `known` is what is stored for it."""
@@ -191,7 +181,7 @@ class RouteTable:
         """What is stored for a topic of the payload."""
         return Queue(topic.read_queue_nums, topic.write_queue_nums, topic.perm, topic.topic_sys_flag)
 
-    def absent_topics(self, registration: Registration) -> Iterable[str]:
+    def absent_topics(self, registration: Registration) -> Sequence[str]:
         """The broker's topics that its registration removes: none, even if it does not list them."""
         return ()
 
@@ -353,57 +343,6 @@ class RouteTable:
         for topic, _ in self.queues_of(broker.name):
             self.drop_queue(topic, broker.name)
 
-    def drop_queue(self, topic: str, name: str) -> None:
-        """Drop the queue data of a topic on one broker name; without any left the topic goes."""
-        queues = self.topics[topic]
-        if queues.pop(name, None) is not None:
-            self.revision += 1
-        mappings = self.mappings.get(topic)
-        if mappings is not None:
-            mappings.pop(name, None)
-            if not mappings:
-                del self.mappings[topic]
-        if not queues:
-            self.drop_topic(topic)
-
-    def drop_topic(self, topic: str) -> None:
-        """A topic has lost its last broker name."""
-        del self.topics[topic]
-
-    # -- write permission ------------------------------------------------------------------------------------
-
-    def wipe_write_permission(self, name: str) -> int:
-        """Clear the write bit of a broker name's topics; returns how many topics it has."""
-        return self._permit(name, self.without_write)
-
-    def add_write_permission(self, name: str) -> int:
-        """Make a broker name's topics readable and writable; returns how many topics it has."""
-        return self._permit(name, self.with_write)
-
-    def _permit(self, name: str, change: Callable[[int], int]) -> int:
-        queues = self.queues_of(name)
-        for topic, queue in queues:
-            self.set_permission(topic, name, queue, change(queue.perm))
-        return len(queues)
-
-    def queues_of(self, name: str) -> list[tuple[str, Queue]]:
-        """(topic, queue data) of everything that a broker name serves."""
-        return [(topic, queues[name]) for topic, queues in self.topics.items() if name in queues]
-
-    def set_permission(self, topic: str, name: str, queue: Queue, perm: int) -> None:
-        """Store another permission for a topic on one broker name."""
-        if perm != queue.perm:
-            self.topics[topic][name] = Queue(queue.read, queue.write, perm, queue.flag)
-            self.revision += 1
-
-    def without_write(self, perm: int) -> int:
-        """What 205 makes of a permission: the other bits stay."""
-        return perm & ~WRITE
-
-    def with_write(self, perm: int) -> int:
-        """What 327 makes of a permission: exactly readable and writable, other bits are dropped."""
-        return READ | WRITE
-
     # -- what clients see ------------------------------------------------------------------------------------
 
     def route(self, topic: str) -> TopicRoute | None:
@@ -454,10 +393,6 @@ class RouteTable:
             broker_addr_table={name: self.shown_broker(broker) for name, broker in self.brokers.items()},
             cluster_addr_table={cluster: list(names) for cluster, names in self.clusters.items()},
         )
-
-    def topic_names(self) -> list[str]:
-        """Every topic."""
-        return list(self.topics)
 
     def member_addresses(self, name: str) -> dict[int, str]:
         """The real ids and addresses of a broker name; empty if it is unknown."""

@@ -1,8 +1,8 @@
 """What the 5.x line decides differently about routes. Source: RouteInfoManager of rocketmq-all-5.3.3."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from harness.wire.bodies import BrokerData, DataVersion, TopicConfig
+from harness.wire.bodies import BrokerData, DataVersion, TopicConfig, TopicQueueMappingInfo
 
 from .routes import DEFAULT_LEASE, MASTER, WRITE, RouteTable
 from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registration
@@ -63,9 +63,11 @@ class RouteTable53(RouteTable):
     def publish(
         self, broker: Broker, registration: Registration, *, first: bool, moved: bool, changed: bool
     ) -> None:
+        added = {name for name in registration.topics if broker.name not in self.topics.get(name, ())}
         super().publish(broker, registration, first=first, moved=moved, changed=changed)
-        if first or changed:
-            self.store_mappings(registration)
+        for topic, name, mapping in registration.mappings:
+            if first or changed or topic in added:
+                self.store_mapping(topic, name, mapping)
 
     def updates(self, known: Queue | None, *, first: bool, moved: bool, changed: bool) -> bool:
         """An equal data version adds missing topics and leaves the others as they are."""
@@ -78,18 +80,41 @@ class RouteTable53(RouteTable):
             return Queue(queue.read, queue.write, self.without_write(queue.perm), queue.flag)
         return queue
 
-    def absent_topics(self, registration: Registration) -> Iterable[str]:
+    def absent_topics(self, registration: Registration) -> Sequence[str]:
         """With `deleteTopicWithBrokerRegistration`, unless static-topic mappings are registered."""
         if not self.config.delete_topic_with_broker_registration or registration.mappings:
             return ()
         return [topic for topic, _ in self.queues_of(registration.broker) if topic not in registration.topics]
 
-    def store_mappings(self, registration: Registration) -> None:
-        """Static-topic mappings, by topic and by the broker name that each of them carries."""
-        for topic, name, mapping in registration.mappings:
-            if self.mappings.get(topic, {}).get(name) != mapping:
-                self.mappings.setdefault(topic, {})[name] = mapping
-                self.revision += 1
+    def store_mapping(self, topic: str, name: str, mapping: TopicQueueMappingInfo) -> None:
+        """Keep a static-topic mapping beside those of other broker names; `name` is the mapping's own."""
+        if self.mappings.get(topic, {}).get(name) != mapping:
+            self.mappings.setdefault(topic, {})[name] = mapping
+            self.revision += 1
+
+    def drop_topics_of(self, broker: Broker) -> None:
+        super().drop_topics_of(broker)
+        for topic in list(self.mappings):
+            self.drop_mapping(topic, broker.name)
+
+    def register_topic(self, topic: str, queues: Iterable[tuple[str | None, Queue]]) -> None:
+        """Give (broker name, queue data) to a topic, until a broker's registration says otherwise.
+
+        A name that no broker has ends it: a new topic then gets nothing, one that exists what came before.
+        """
+        known: list[tuple[str, Queue]] = []
+        for name, queue in queues:
+            if name is None or not self.knows_name(name):
+                if topic not in self.topics:
+                    return
+                break
+            known.append((name, queue))
+        for name, queue in known:
+            self.put_queue(topic, name, queue)
+
+    def knows_name(self, name: str) -> bool:
+        """Whether a topic may be given to a broker name."""
+        return name in self.brokers
 
     def lease_of(self, registration: Registration) -> int:
         """What the broker asks for, even 0 or less: then it leaves at the next scan."""

@@ -163,7 +163,7 @@ def test_cluster_info_is_legacy_json(ns: Driver) -> None:
 
 
 def test_unknown_codes(ns: Driver) -> None:
-    for code in (999, -1, 216) + ((901, 904) if ns.profile == "4.9" else ()):
+    for code in (999, -1, 220) + ((217, 901, 904) if ns.profile == "4.9" else ()):
         answer = ns.ask(code)
         if ns.profile == "4.9":
             assert answer is None

@@ -1,0 +1,72 @@
+"""Requests about topics as a whole: their lists, their deletion, their registration without a broker.
+
+Rules are those of `core.py`. A request that lacks the name of a topic or a cluster names nothing, which is
+answered as what nobody knows: with success.
+
+Source: DefaultRequestProcessor of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+"""
+
+from collections.abc import Callable
+
+from harness.wire import Command, ResponseCode
+from harness.wire.bodies import TopicList
+
+from . import fields
+from .config import Config
+from .reply import Reply
+from .topic_table import TopicTable
+
+__all__ = ["TopicRequests"]
+
+
+class TopicRequests:
+    """The part of a NameServer that is about topics; both lines share it."""
+
+    config: Config
+    routes: TopicTable
+
+    def delete_topic(self, command: Command, connection: int, now: int) -> Reply:
+        """216. With a cluster only the broker names that it lists lose the topic; an empty one is none."""
+        topic, cluster = fields.text(command.ext, "topic"), fields.text(command.ext, "clusterName")
+        if topic is not None:
+            if cluster:
+                self.routes.delete_topic_in(topic, cluster)
+            else:
+                self.routes.delete_topic(topic)
+        return Reply(ResponseCode.SUCCESS)
+
+    def list_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """206."""
+        return self.listed(command, self.routes.topic_names)
+
+    def list_cluster_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """224."""
+        cluster = fields.text(command.ext, "cluster")
+        return self.listed(command, lambda: [] if cluster is None else self.routes.topics_in(cluster))
+
+    def list_system_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """304. Names of clusters and brokers, and the address of one broker, for clients to ask further."""
+        names = TopicList(topic_list=self.routes.system_names(), broker_addr=self.routes.some_address())
+        return Reply(ResponseCode.SUCCESS, body=names.encode())
+
+    def list_unit_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """311."""
+        return self.listed(command, self.routes.unit_topics)
+
+    def list_unit_sub_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """312."""
+        return self.listed(command, self.routes.unit_sub_topics)
+
+    def list_unit_sub_only_topics(self, command: Command, connection: int, now: int) -> Reply:
+        """313."""
+        return self.listed(command, self.routes.unit_sub_only_topics)
+
+    def listed(self, command: Command, names: Callable[[], list[str]]) -> Reply:
+        """The reply with a list of topics, if the server is configured to give it."""
+        if not self.gives_list(command.code):
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="disable")
+        return Reply(ResponseCode.SUCCESS, body=TopicList(topic_list=names()).encode())
+
+    def gives_list(self, code: int) -> bool:
+        """Whether the list that a request code asks for is given at all."""
+        return True
