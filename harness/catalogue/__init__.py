@@ -1,8 +1,9 @@
-"""The catalogue: statements and profiles in `specs/`, loaded, validated, chosen and counted."""
+"""The catalogue: statements, profiles and bug reports in `specs/`, loaded, validated, chosen and counted."""
 
 from harness.catalogue.coverage import Coverage, coverage
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.load import Catalogue, catalogue, load, specs_directory
+from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.select import matches, nearest, select
 from harness.catalogue.statements import LEVELS, Level, Profile, Source, Statement
 
@@ -14,6 +15,7 @@ __all__ = [
     "Coverage",
     "Level",
     "Profile",
+    "Report",
     "Source",
     "Statement",
     "catalogue",
@@ -23,4 +25,6 @@ __all__ = [
     "nearest",
     "select",
     "specs_directory",
+    "tag_of",
+    "tags_of",
 ]

@@ -5,7 +5,7 @@ Rules of this module:
 * It reads only `specs/`, wherever that lies: beside the package in a checkout, inside it in an installed
   wheel.
 * JSON Schema says what a file may hold; this module adds what a schema of one file cannot say: duplicate and
-  retired ids, unknown profiles, an id whose chapter is not its file's.
+  retired ids, unknown profiles, an id whose chapter is not its file's, bug reports that nothing speaks of.
 * All problems are collected; each names the file and the item.
 """
 
@@ -22,15 +22,20 @@ import msgspec
 import yaml
 
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
+from harness.catalogue.reports import Report, tags_of
 from harness.catalogue.statements import Profile, Statement
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """Every statement and profile. `digest` names this very text of the catalogue in records of runs."""
+    """Every statement, profile and bug report.
+
+    `digest` names this very text of the statements in records of runs.
+    """
 
     statements: tuple[Statement, ...]
     profiles: tuple[Profile, ...]
     digest: str
+    reports: tuple[Report, ...] = ()
 
     def statement(self, identifier: str) -> Statement | None:
         """The statement with this id, or None."""
@@ -43,6 +48,14 @@ class Catalogue(msgspec.Struct, frozen=True):
     def under(self, profile: str) -> tuple[Statement, ...]:
         """The statements that apply under the profile, in the order of the catalogue."""
         return tuple(one for one in self.statements if profile in one.profiles)
+
+    def report(self, tag: str) -> Report | None:
+        """The bug report that the tag belongs to, or None."""
+        return next((one for one in self.reports if tag in one.tags), None)
+
+    def tagged(self, *tags: str) -> tuple[Statement, ...]:
+        """The statements that one of the tags chooses, in the order of the catalogue."""
+        return tuple(one for one in self.statements if not set(tags).isdisjoint(tags_of(one)))
 
     @property
     def chapters(self) -> tuple[str, ...]:
@@ -108,11 +121,12 @@ def load(specs: Path) -> Catalogue:
             problems += _cross_checks(path, statement, profiles, retired, seen)
             seen.setdefault(statement.id, _name(path))
             statements.append(statement)
+    reports = _reports(specs, statements, problems)
     if not statements and not problems:
         problems.append(CatalogueError(str(specs / "statements"), "no statement", "add a chapter file"))
     if problems:
         raise CatalogueProblems(problems)
-    return Catalogue(tuple(statements), tuple(profiles), digest.hexdigest()[:12])
+    return Catalogue(tuple(statements), tuple(profiles), digest.hexdigest()[:12], tuple(reports))
 
 
 def _chapters(specs: Path) -> list[Path]:
@@ -178,6 +192,41 @@ def _retired(specs: Path, problems: list[CatalogueError]) -> dict[str, str]:
     if not path.exists():
         return {}
     return {item["id"]: item["why"] for item in _checked(path, _schema(specs, "retired"), problems)}
+
+
+def _reports(specs: Path, statements: list[Statement], problems: list[CatalogueError]) -> list[Report]:
+    path = specs / "reports.yaml"
+    if not path.exists():
+        return []
+    spoken_of = {tag for statement in statements for tag in tags_of(statement)}
+    reports: list[Report] = []
+    seen: set[str] = set()
+    for item in _checked(path, _schema(specs, "report"), problems):
+        report = msgspec.convert(item, Report)
+        where = f"{_name(path)} {report.tags[0]}"
+        if twice := seen.intersection(report.tags):
+            problems.append(
+                CatalogueError(where, f"{min(twice)} is in two reports", "put them together, or apart")
+            )
+        if report.untestable is None and spoken_of.isdisjoint(report.tags):
+            problems.append(
+                CatalogueError(
+                    where,
+                    "no statement speaks of it",
+                    f"put it into `{'issues' if report.issues else 'tags'}` of one, or say `untestable: why`",
+                )
+            )
+        if report.untestable is not None and (spoken := spoken_of.intersection(report.tags)):
+            problems.append(
+                CatalogueError(
+                    where,
+                    f"it is untestable, and a statement speaks of {min(spoken)}",
+                    "drop one of the two",
+                )
+            )
+        seen.update(report.tags)
+        reports.append(report)
+    return reports
 
 
 def _checked(path: Path, schema: dict[str, Any], problems: list[CatalogueError]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ An expression is one of:
 * an id: ``ns.lease.expired-broker-leaves-route``;
 * a prefix of ids that ends at a dot: ``ns.lease`` or ``ns.lease.``; or a chapter: ``lease``;
 * a glob: ``*.expired-*``;
-* a tag: ``tag:lifecycle``.
+* a tag: ``tag:acting-master``; issues are tags too: ``tag:issue-5374``, ``tag:rocketmq-140``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import difflib
 import fnmatch
 from collections.abc import Iterable, Sequence
 
+from harness.catalogue.reports import tags_of
 from harness.catalogue.statements import LEVELS, Level, Statement
 
 
 def matches(statement: Statement, expression: str) -> bool:
     """Whether the expression chooses the statement."""
     if expression.startswith("tag:"):
-        return expression[len("tag:") :] in statement.tags
+        return expression[len("tag:") :] in tags_of(statement)
     if any(wild in expression for wild in "*?["):
         return fnmatch.fnmatchcase(statement.id, expression)
     prefix = expression.rstrip(".")

@@ -1,4 +1,4 @@
-"""`explain`: one statement, case or mutant, with everything that belongs to it."""
+"""`explain`: one statement, case, mutant or upstream bug report, with everything that belongs to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from typing import Any
 
-from harness.catalogue import Statement, catalogue, nearest
+from harness.catalogue import Report, Statement, catalogue, nearest, tag_of, tags_of
 from harness.cli.output import say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
@@ -39,12 +39,23 @@ def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
             "mutant": name,
             "text": found.description,
             "profiles": list(found.profiles),
+            **({"history": found.history} if found.history else {}),
             "killed by": [one.name for one in loaded if name in one.case.kills],
         }
-    known = [*(one.id for one in catalogue().statements), *(one.name for one in loaded), *MUTANTS]
+    tag = tag_of(name.removeprefix("tag:"))
+    report, speaking = catalogue().report(tag), catalogue().tagged(tag)
+    if report is not None or speaking:
+        return _report(tag, report, loaded)
+    known = [
+        *(one.id for one in catalogue().statements),
+        *(one.name for one in loaded),
+        *MUTANTS,
+        *(one for report in catalogue().reports for one in report.tags),
+        *(one for statement in catalogue().statements for one in tags_of(statement)),
+    ]
     close = nearest(name, known)
     hint = f"did you mean {' or '.join(close)}?" if close else "`rmq-harness check --list` prints the cases"
-    raise Usage(f"rmq-harness explain: no statement, case or mutant is called {name!r}; {hint}")
+    raise Usage(f"rmq-harness explain: no statement, case, mutant, report or tag is called {name!r}; {hint}")
 
 
 def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any]:
@@ -63,6 +74,28 @@ def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any
         "untestable": statement.untestable,
         "cases": [f"{one.name}: {one.case.title}" for one in proving],
         "mutants": sorted({name for one in proving for name in one.case.kills}),
+    }
+    return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _report(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[str, Any]:
+    """A bug report, or a tag that is none, with the statements that speak of it."""
+    speaking = catalogue().tagged(*(report.tags if report is not None else (tag,)))
+    known = {statement.id for statement in speaking}
+    proving = [one for one in loaded if known.intersection(one.case.statements)]
+    answer: dict[str, Any] = {
+        "tag": tag,
+        "text": report and report.title,
+        "issues": list(report.issues) if report else [],
+        "fixed": report and report.fixed,
+        "untestable": report and report.untestable,
+        "statements": [f"{statement.id}: {statement.text}" for statement in speaking],
+        "cases": [f"{one.name}: {one.case.title}" for one in proving],
+        "history": [
+            f"{found.name}: {found.history}"
+            for found in MUTANTS.values()
+            if found.history and any(found.name in one.case.kills for one in proving)
+        ],
     }
     return {key: value for key, value in answer.items() if value not in (None, [])}
 

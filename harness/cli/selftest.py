@@ -138,6 +138,7 @@ def _answer(
             "total": len({name for name, _ in tried}),
             "tried": len(tried),
             "killed": len(killed),
+            "historical": sum(bool(MUTANTS[name].history) for name in {name for name, _ in tried}),
         },
         "problems": [msgspec.to_builtins(problem) for problem in problems],
         "matrix": [
@@ -183,7 +184,8 @@ def _matrix(seen: Sequence[Seen], judged: Sequence[LoadedCase]) -> str:
         if mutant.chapter != chapter:
             chapter = mutant.chapter
             lines += [chapter, "=" * len(chapter), ""]
-        lines.append(f"{mutant.name}: {mutant.description}")
+        history = f" ({mutant.history})" if mutant.history else ""
+        lines.append(f"{mutant.name}: {mutant.description}{history}")
         saying = {one.name for one in judged if mutant.name in one.case.kills}
         for profile, names in found.items():
             shown = [f"{name}*" if name in saying else name for name in sorted(names)]
@@ -200,15 +202,17 @@ def _print(
         counts = by_chapter.setdefault(MUTANTS[row["mutant"]].chapter, Counter())
         counts["tried"] += 1
         counts["killed"] += bool(row["killed_by"])
-    for chapter in catalogue().chapters:
-        counts = by_chapter.pop(chapter.replace("-", "_"), Counter())
-        if counts:
-            console.print(f"{chapter:<20}{counts['killed']:>4} of {counts['tried']:>4} killed")
+    order = [chapter.replace("-", "_") for chapter in catalogue().chapters]
+    for chapter in sorted(by_chapter, key=lambda name: order.index(name) if name in order else len(order)):
+        counts = by_chapter[chapter]
+        name = chapter.replace("_", "-")
+        console.print(f"{name:<20}{counts['killed']:>4} of {counts['tried']:>4} killed")
     for problem in problems:
         console.print(f"\n✘ {problem.kind}: {problem.what}\n  do: {problem.do}")
     mutants = answer["mutants"]
     console.print(
-        f"\n{mutants['killed']} of {mutants['tried']} killed ({mutants['total']} mutants under profiles "
+        f"\n{mutants['killed']} of {mutants['tried']} killed ({mutants['total']} mutants, "
+        f"{mutants['historical']} of them historical bugs, under profiles "
         f"{', '.join(answer['profiles'])}), {answer['cases']} cases, {len(problems)} problems, "
         f"{answer['seconds']} s\n{answer['conclusion']}, exit {answer['exit_status']} · {' · '.join(paths)}"
     )

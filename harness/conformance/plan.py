@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from harness.catalogue import LEVELS, Catalogue, Level, Statement, matches, nearest
+from harness.catalogue import LEVELS, Catalogue, Level, Statement, matches, nearest, tags_of
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.report.results import PlannedCase, StatementSummary
 
@@ -87,7 +87,7 @@ def _unmatched(catalogue: Catalogue, loaded: Collection[LoadedCase], choice: Cho
 
 
 def _hint(expression: str, catalogue: Catalogue, names: Collection[str]) -> str:
-    tags = {f"tag:{tag}" for statement in catalogue.statements for tag in statement.tags}
+    tags = {f"tag:{tag}" for statement in catalogue.statements for tag in tags_of(statement)}
     known: Sequence[str] = [*(one.id for one in catalogue.statements), *catalogue.chapters, *names, *tags]
     close = nearest(expression, known)
     return f"; did you mean {' or '.join(close)}?" if close else ""

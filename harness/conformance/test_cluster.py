@@ -38,7 +38,10 @@ def test_lists_every_name(ns: NameServerSession) -> None:
     ns.cluster().names(elsewhere.cluster) >> Reply(SUCCESS, [elsewhere.name])
 
 
-@case("ns.cluster.broker-data-names-itself", kills=["broker-data-lacks-cluster"])
+@case(
+    "ns.cluster.broker-data-names-itself",
+    kills=["broker-data-lacks-cluster", "historical-rocketmq-200-broker-data-lacks-cluster"],
+)
 def test_broker_data_names_itself(ns: NameServerSession) -> None:
     """Broker data says its cluster and its name."""
     broker = ns.broker()
@@ -159,7 +162,8 @@ def test_member_group_without_name_is_empty(ns: NameServerSession) -> None:
 
 
 @case(
-    "ns.cluster.member-group-follows-changes", kills=["member-group-is-remembered", "promotion-keeps-old-id"]
+    "ns.cluster.member-group-follows-changes",
+    kills=["member-group-is-remembered", "historical-promotion-keeps-old-id"],
 )
 def test_member_group_follows_changes(ns: NameServerSession) -> None:
     """A member group follows promotion and unregistration."""

@@ -395,7 +395,7 @@ def test_binary_request_is_served(ns: NameServerSession) -> None:
     ns.get_kv(namespace, "k").value >> Reply(SUCCESS, BEYOND_ASCII)
 
 
-@case("wire.framing.binary-is-answered-in-binary", kills=["binary-answered-in-json"])
+@case("wire.framing.binary-is-answered-in-binary", kills=["historical-3588-binary-answered-in-json"])
 def test_binary_is_answered_in_binary(ns: NameServerSession) -> None:
     """A binary request gets a binary answer."""
     binary = Serialization.ROCKETMQ

@@ -58,7 +58,10 @@ def test_not_found_remark(ns: NameServerSession) -> None:
     ns.list_kv(namespace) >> Reply(QUERY_NOT_FOUND, remark=told)
 
 
-@case("ns.kv.put-needs-namespace-and-key", kills=["put-takes-absent-names-for-empty"])
+@case(
+    "ns.kv.put-needs-namespace-and-key",
+    kills=["put-takes-absent-names-for-empty", "historical-2935-put-takes-absent-names-for-null"],
+)
 def test_put_needs_namespace_and_key(ns: NameServerSession) -> None:
     """A put without namespace or without key is refused and leaves no namespace behind."""
     namespace = ns.name("space")

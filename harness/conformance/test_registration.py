@@ -329,7 +329,10 @@ def test_acting_slave_publishes_without_write_permission(ns: NameServerSession) 
     serves(ns, slave, "A", 8, 8, 4, 0)
 
 
-@case("ns.registration.non-acting-slave-publishes-with-permission", kills=["every-slave-loses-write"])
+@case(
+    "ns.registration.non-acting-slave-publishes-with-permission",
+    kills=["historical-7626-every-slave-loses-write"],
+)
 def test_non_acting_slave_publishes_with_permission(ns: NameServerSession) -> None:
     """What the lowest slave publishes with enableActingMaster=false keeps its permission."""
     slave = ns.broker(id=2)
@@ -441,7 +444,10 @@ def test_equal_data_version_keeps_queues(ns: NameServerSession) -> None:
     serves(ns, broker, "A", 8, 8, 6, 0)
 
 
-@case("ns.registration.equal-data-version-adds-missing-topics", kills=["only-changed-versions-update"])
+@case(
+    "ns.registration.equal-data-version-adds-missing-topics",
+    kills=["only-changed-versions-update", "historical-4522-missing-topics-are-not-added"],
+)
 def test_equal_data_version_adds_missing_topics(ns: NameServerSession) -> None:
     """A topic that is not known yet is added, with an equal data version too."""
     broker = ns.broker()
@@ -472,7 +478,7 @@ def test_state_version_change_updates_queues(ns: NameServerSession) -> None:
 # --- promotion ----------------------------------------------------------------------------------------------
 
 
-@case("ns.registration.one-id-per-address", kills=["promotion-keeps-old-id"])
+@case("ns.registration.one-id-per-address", kills=["historical-promotion-keeps-old-id"])
 def test_one_id_per_address(ns: NameServerSession) -> None:
     """After a promotion an address is listed under its new id only."""
     master = ns.broker()
@@ -496,7 +502,7 @@ def test_address_of_a_held_id_is_replaced(ns: NameServerSession) -> None:
 
 @case(
     "ns.registration.promoted-slave-publishes-topics",
-    kills=["promotion-keeps-old-id", "only-changed-versions-update"],
+    kills=["historical-promotion-keeps-old-id", "only-changed-versions-update"],
 )
 def test_promoted_slave_publishes_topics(ns: NameServerSession) -> None:
     """A slave that takes over from a master that has gone publishes its topics."""
@@ -524,7 +530,7 @@ def test_promotion_beside_old_master_publishes_topics(ns: NameServerSession) -> 
 
 @case(
     "ns.registration.promotion-with-newer-data-version-publishes-topics",
-    kills=["id-belongs-to-first-address", "promotion-keeps-old-id"],
+    kills=["id-belongs-to-first-address", "historical-promotion-keeps-old-id"],
 )
 def test_promotion_with_newer_data_version_publishes_topics(ns: NameServerSession) -> None:
     """A slave that takes over with a newer data version publishes its topics."""
@@ -537,7 +543,10 @@ def test_promotion_with_newer_data_version_publishes_topics(ns: NameServerSessio
     serves(ns, slave, "C", 8, 8, 6, 0)
 
 
-@case("ns.registration.demotion-keeps-topics", kills=["demotion-drops-topics", "promotion-keeps-old-id"])
+@case(
+    "ns.registration.demotion-keeps-topics",
+    kills=["demotion-drops-topics", "historical-promotion-keeps-old-id"],
+)
 def test_demotion_keeps_topics(ns: NameServerSession) -> None:
     """A master that becomes a slave has its new id only, and its topics stay routable."""
     broker = ns.broker()
@@ -741,7 +750,10 @@ def test_compressed_body_of_five_line_is_accepted(ns: NameServerSession) -> None
     broker.query_version(DataVersion(7, 1_700_000_000_000, 3)).changed >> Reply(SUCCESS, False)
 
 
-@case("ns.registration.mapping-section-is-not-needed-below-413", kills=["mapping-section-is-always-read"])
+@case(
+    "ns.registration.mapping-section-is-not-needed-below-413",
+    kills=["historical-5536-mapping-section-is-always-read"],
+)
 def test_mapping_section_is_not_needed_below_413(ns: NameServerSession) -> None:
     """A broker before 5.0.0 sends no mapping section."""
     broker = ns.broker()
@@ -834,7 +846,10 @@ def test_version_37_sends_register_body(ns: NameServerSession) -> None:
     serves(ns, broker, "A", 8, 8, 6, 0)
 
 
-@case("ns.registration.unknown-newer-version-is-accepted", kills=["newer-versions-are-refused"])
+@case(
+    "ns.registration.unknown-newer-version-is-accepted",
+    kills=["historical-rocketmq-140-newer-versions-are-refused"],
+)
 def test_unknown_newer_version_is_accepted(ns: NameServerSession) -> None:
     """A broker from the future is accepted."""
     for version in (32767, 2**31 - 1):

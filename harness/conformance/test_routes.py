@@ -226,7 +226,10 @@ def test_static_mapping_is_shown(ns: NameServerSession) -> None:
 # --- in which JSON ------------------------------------------------------------------------------------------
 
 
-@case("ns.routes.standard-json-for-new-clients", kills=["standard-json-only-on-request"])
+@case(
+    "ns.routes.standard-json-for-new-clients",
+    kills=["standard-json-only-on-request", "historical-4473-no-standard-json"],
+)
 def test_standard_json_for_new_clients(ns: NameServerSession) -> None:
     """Clients from 4.9.4 on get JSON that every parser reads."""
     master, slave = pair(ns)

@@ -247,7 +247,7 @@ def test_matches_by_address_whatever_the_id(ns: NameServerSession) -> None:
     ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
 
 
-@case("ns.unregistration.other-address-is-kept", kills=["unregistration-goes-by-id"])
+@case("ns.unregistration.other-address-is-kept", kills=["historical-5374-late-unregister-removes-new-master"])
 def test_other_address_is_kept(ns: NameServerSession) -> None:
     """An unregistration of another address leaves the holder of the id alone."""
     broker = ns.broker()
@@ -258,7 +258,10 @@ def test_other_address_is_kept(ns: NameServerSession) -> None:
     ns.route(broker.topic("A")).queues >> Reply(SUCCESS, {broker.name: (8, 8, 6, 0)})
 
 
-@case("ns.unregistration.late-unregistration-of-old-master-is-harmless", kills=["unregistration-goes-by-id"])
+@case(
+    "ns.unregistration.late-unregistration-of-old-master-is-harmless",
+    kills=["historical-5374-late-unregister-removes-new-master"],
+)
 def test_late_unregistration_of_old_master_is_harmless(ns: NameServerSession) -> None:
     """A former master that unregisters late does not take the new one with it."""
     old = ns.broker()

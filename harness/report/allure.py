@@ -16,7 +16,7 @@ from harness.report.diagram import sequence_diagram
 from harness.report.frames import as_text
 from harness.report.hexdump import plain_hexdump
 from harness.report.results import CaseResult, Failure
-from harness.report.text import source_line
+from harness.report.text import issue_link, source_line
 from harness.trace import TraceError, read_trace
 
 __all__ = ["AllureMissingError", "decorate", "pytest_arguments"]
@@ -66,7 +66,7 @@ def decorate(result: CaseResult, *, profile: str, directory: Path | None = None)
     dynamic.description(_description(result))
     if result.failure is not None:
         for issue in result.failure.issues:
-            dynamic.issue("https://github.com/" + issue.replace("#", "/issues/"), issue)
+            dynamic.issue(issue_link(issue), issue)
         _attach_frame(allure, result.failure)
     _attach_trace(allure, result, directory)
 

@@ -1,4 +1,5 @@
-"""Renders the catalogue to Markdown that reads as a protocol document: a page for each chapter, and an index.
+"""Renders the catalogue to Markdown that reads as a protocol document: a page for each chapter, one for the
+bug reports of the upstream project, and an index.
 
 Rules of this module:
 
@@ -17,11 +18,13 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import LEVELS, Catalogue, Source, Statement
+from harness.catalogue import LEVELS, Catalogue, Report, Source, Statement
+from harness.report.text import issue_link
 
 __all__ = ["INDEX", "ProvingCase", "render", "stale", "write"]
 
 INDEX = "README.md"
+REPORTS = "reports.md"
 _REPOSITORY = "https://github.com/apache/rocketmq"
 _DIFFERENCES = 6
 
@@ -45,6 +48,8 @@ def render(catalogue: Catalogue, cases: Cases) -> dict[str, str]:
     for statement in catalogue.statements:
         chapters.setdefault(statement.chapter, []).append(statement)
     pages = {f"{name}.md": _chapter(name, statements, cases) for name, statements in chapters.items()}
+    if catalogue.reports:
+        pages[REPORTS] = _reports(catalogue, cases)
     return {INDEX: _index(catalogue, chapters, cases), **pages}
 
 
@@ -129,6 +134,11 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
     for name, listed in chapters.items():
         numbers = [str(sum(one.level == level for one in listed)) for level in LEVELS]
         lines.append(f"| [{_title(name)}]({name}.md) | {' | '.join(numbers)} | {len(listed)} |")
+    if catalogue.reports:
+        lines += [
+            "",
+            f"What became of {len(catalogue.reports)} bug reports: [{REPORTS}]({REPORTS}).",
+        ]
     lines += ["", "## Statements", ""]
     for name, listed in chapters.items():
         lines += [f"### {_title(name)}", ""]
@@ -137,6 +147,47 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
         ]
         lines.append("")
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+# bug reports ----------------------------------------------------------------------------------------
+
+
+def _reports(catalogue: Catalogue, cases: Cases) -> str:
+    reports = catalogue.reports
+    spoken = sum(one.untestable is None for one in reports)
+    lines = [
+        "# Upstream bug reports",
+        "",
+        f"{len(reports)} reports about NameServers. Statements speak of {spoken} of them; the others say why "
+        "none does. `rmq-harness check TARGET --select tag:TAG` runs the cases of a report, `rmq-harness "
+        "explain TAG` tells about it. Rendered from `specs/reports.yaml`; do not edit. "
+        f"[All chapters]({INDEX})",
+        "",
+    ]
+    for report in reports:
+        lines += _report(report, catalogue.tagged(*report.tags), cases)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _report(report: Report, statements: Sequence[Statement], cases: Cases) -> list[str]:
+    proving = list(dict.fromkeys(case.name for one in statements for case in cases.get(one.id, ())))
+    listed = [f"[`{one.id}`]({one.chapter}.md#{_anchor(one.id)}) {one.level}" for one in statements]
+    facts = [
+        ("Reported as", ", ".join(_issue(issue) for issue in report.issues) or "nothing; found in the code"),
+        ("Fixed", _plain(report.fixed)),
+        ("Tags", ", ".join(f"`{tag}`" for tag in report.tags)),
+        ("No statement", _plain(report.untestable or "")),
+        ("Statements", "".join(f"\n  - {one}" for one in listed)),
+        ("Cases", ", ".join(f"`{name}`" for name in proving)),
+    ]
+    return [
+        f"## {report.tags[0]}",
+        "",
+        f"> {_plain(report.title)}",
+        "",
+        *(f"- **{name}:** {text}".replace(":** \n", ":**\n") for name, text in facts if text),
+        "",
+    ]
 
 
 # a chapter ------------------------------------------------------------------------------------------
@@ -187,7 +238,7 @@ def _source(source: Source) -> str:
 
 
 def _issue(issue: str) -> str:
-    return f"[{issue}](https://github.com/{issue.replace('#', '/issues/')})"
+    return f"[{issue}]({issue_link(issue)})"
 
 
 def _levels(statements: Sequence[Statement]) -> str:

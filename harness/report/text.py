@@ -85,6 +85,14 @@ def source_line(failure: Failure | StatementSummary) -> str:
     return "; ".join(parts)
 
 
+def issue_link(issue: str) -> str:
+    """Where people read about an upstream issue: on GitHub, or in Apache's older tracker."""
+    repository, mark, number = issue.partition("#")
+    if not mark:
+        return f"https://issues.apache.org/jira/browse/{issue}"
+    return f"https://github.com/{repository}/issues/{number}"
+
+
 def tally(summary: Summary) -> str:
     """``229 passed · 1 failed · 0 blocked · 0 not run, of 231``: nought is said too where it matters."""
     cases = summary.cases

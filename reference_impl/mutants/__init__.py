@@ -5,8 +5,8 @@ Rules:
 1. A mutant replaces exactly one method of one part (`reference_impl/nameserver/parts.py` says which there
    are).
 2. Each chapter has a module here, with the name of its catalogue file (`data_version.py` for
-   `data-version.yaml`); all of them are imported with this package, in the order of their names, and mutants
-   keep the order of their definition.
+   `data-version.yaml`), and `historical.py` has those that are bugs of real releases; all of them are
+   imported with this package, in the order of their names, and mutants keep the order of their definition.
 3. A name is given once and never again; it says what the faulty server does.
 """
 
@@ -37,6 +37,8 @@ class Mutant(msgspec.Struct, frozen=True):
     apply: Apply
     chapter: str
     """The module that defines it."""
+    history: str = ""
+    """Where it is a bug that releases of Apache's server had: the report, and the releases."""
 
 
 MUTANTS: dict[str, Mutant] = {}
@@ -44,7 +46,7 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def mutant(
-    name: str, description: str, profiles: Sequence[str] = ("4.9", "5.3", "5.5")
+    name: str, description: str, profiles: Sequence[str] = ("4.9", "5.3", "5.5"), history: str = ""
 ) -> Callable[[Apply], Apply]:
     """Register a function from the parts of a sound server to those of a faulty one.
 
@@ -60,7 +62,7 @@ def mutant(
                 f"mutant {name!r} exists already, in {MUTANTS[name].chapter}; names are given once"
             )
         chapter = function.__module__.rpartition(".")[2]
-        MUTANTS[name] = Mutant(name, description, tuple(profiles), function, chapter)
+        MUTANTS[name] = Mutant(name, description, tuple(profiles), function, chapter, history)
         return function
 
     return register

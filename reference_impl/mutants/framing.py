@@ -467,14 +467,6 @@ def binary_ext_ignored(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("binary-answered-in-json", "A binary request is answered in JSON.", ["4.9"])
-def binary_answered_in_json(parts: Parts) -> Parts:
-    def response_serialization(self: Endpoint, request: Command, reply: Reply) -> Serialization:
-        return Serialization.JSON
-
-    return parts.override("endpoint", response_serialization)
-
-
 @mutant("type-byte-of-the-request", "A response has the type byte of its request and a JSON header.", ["5.3"])
 def type_byte_of_the_request(parts: Parts) -> Parts:
     def answer(self: Endpoint, connection: int, frame: bytes, now: int) -> bytes | None:

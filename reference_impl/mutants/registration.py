@@ -19,7 +19,6 @@ from reference_impl.nameserver.routes import MASTER, WRITE, RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.nameserver.state import Broker, LiveKey, Queue, Registered, Registration
 
-_NEWEST = 479
 _REQUIRED = {"brokerName", "brokerAddr", "clusterName", "haServerAddr", "brokerId"}
 _OPTIONAL = {"compressed", "bodyCrc32", "heartbeatTimeoutMillis", "enableActingMaster", "__ZONE_NAME"}
 _WRAPPER = {"dataVersion", "topicConfigTable"}
@@ -93,16 +92,6 @@ def first_master_is_remembered(parts: Parts) -> Parts:
         return memory.get(broker.name, told)
 
     return parts.override("routes", told)
-
-
-@mutant(
-    "promotion-keeps-old-id", "An address that registers with another id stays listed under the old one too."
-)
-def promotion_keeps_old_id(parts: Parts) -> Parts:
-    def forget_other_ids(self: RouteTable, broker: Broker, registration: Registration) -> bool:
-        return False
-
-    return parts.override("routes", forget_other_ids)
 
 
 @mutant(
@@ -327,21 +316,6 @@ def every_acting_slave_publishes(parts: Parts) -> Parts:
 def acting_slave_keeps_write(parts: Parts) -> Parts:
     def queue_of(self: RouteTable, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
         return RouteTable.queue_of(self, broker, registration, topic)
-
-    return parts.override("routes", queue_of)
-
-
-@mutant(
-    "every-slave-loses-write",
-    "The topics that a slave publishes are never writable.",
-    profiles=V5,
-)
-def every_slave_loses_write(parts: Parts) -> Parts:
-    def queue_of(self: RouteTable, broker: Broker, registration: Registration, topic: TopicConfig) -> Queue:
-        queue = RouteTable.queue_of(self, broker, registration, topic)
-        if registration.id == MASTER:
-            return queue
-        return Queue(queue.read, queue.write, self.without_write(queue.perm), queue.flag)
 
     return parts.override("routes", queue_of)
 
@@ -741,15 +715,6 @@ def raw_deflate_is_accepted(parts: Parts) -> Parts:
 
 
 @mutant(
-    "mapping-section-is-always-read",
-    "A compressed body needs its mapping section at every version.",
-    profiles=V5,
-)
-def mapping_section_is_always_read(parts: Parts) -> Parts:
-    return _body(parts, lambda command: _with(command, version=max(command.version, V5_0_0)))
-
-
-@mutant(
     "mapping-section-is-never-read",
     "The mapping section of a compressed body is not read.",
     profiles=V5,
@@ -794,16 +759,6 @@ def old_bodies_are_not_known(parts: Parts) -> Parts:
 def old_bodies_are_expected_too_long(parts: Parts) -> Parts:
     def change(command: Command) -> Command:
         return _with(command, version=V3_0_11 - 1) if command.version == V3_0_11 else command
-
-    return _body(parts, change)
-
-
-@mutant("newer-versions-are-refused", "A registration whose version is not known is refused.")
-def newer_versions_are_refused(parts: Parts) -> Parts:
-    def change(command: Command) -> Command:
-        if command.version > _NEWEST:
-            raise RefusedError(f"version {command.version} is not known")
-        return command
 
     return _body(parts, change)
 

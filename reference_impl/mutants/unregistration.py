@@ -75,21 +75,6 @@ def one_way_unregistration_is_dropped(parts: Parts) -> Parts:
 
 
 @mutant(
-    "unregistration-goes-by-id",
-    "An unregistration removes whatever address holds its id.",
-    profiles=V5,
-)
-def unregistration_goes_by_id(parts: Parts) -> Parts:
-    def remove_entry(self: RouteTable, broker: Broker, departure: Departure) -> None:
-        if departure.id is None:
-            self.remove_address(broker, departure.address)
-        else:
-            self.remove_id(broker, departure.id)
-
-    return parts.override("routes", remove_entry)
-
-
-@mutant(
     "unregistration-needs-the-id",
     "An unregistration with another id than registered is ignored.",
     profiles=V5,

@@ -17,6 +17,7 @@ def statement(identifier: str, level: Level = "MUST", tags: tuple[str, ...] = ()
         stimulus="x",
         observable="y",
         source=(Source("tag", "path.java"),),
+        issues=("apache/rocketmq#5374",) if "lifecycle" in tags else (),
         tags=tags,
         untestable=more.get("untestable"),
     )
@@ -43,6 +44,8 @@ ALL = [EXPIRES, RENEWS, OPAQUE]
         ("wire.*", [OPAQUE]),
         ("tag:lifecycle", [EXPIRES]),
         ("tag:life", []),
+        ("tag:issue-5374", [EXPIRES]),
+        ("tag:issue-537", []),
         ("nothing.matches", []),
         ("", []),
     ],

@@ -95,6 +95,9 @@ def test_explain_a_statement_a_case_and_a_mutant(capsys: pytest.CaptureFixture[s
         assert word in out
     status, out, _ = run(capsys, "explain", "cluster.lists-every-address", "--json")
     assert json.loads(out)["proves"] == ["ns.cluster.lists-every-address"]
+    status, out, _ = run(capsys, "explain", "issue-5374", "--json")
+    assert "ns.unregistration.late-unregistration-of-old-master-is-harmless" in out
+    assert "historical-5374-late-unregister-removes-new-master" in out
     status, out, _ = run(capsys, "explain", "cluster-lists-lowest-id-only", "--json")
     assert "cluster.lists-every-address" in json.loads(out)["killed by"]
 
@@ -108,7 +111,7 @@ def test_selftest_of_one_mutant(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     )
     assert status == 0, err
     answer = json.loads(out)
-    assert answer["mutants"] == {"total": 1, "tried": 1, "killed": 1}
+    assert answer["mutants"] == {"total": 1, "tried": 1, "killed": 1, "historical": 0}
     assert answer == json.loads((tmp_path / "selftest.json").read_text())
     assert "cluster.lists-every-address*" in (tmp_path / "selftest.txt").read_text()
 
