@@ -10,6 +10,7 @@ from .checksum import body_crc32
 from .data_version import DataVersion
 from .json_body import NullBodyError
 from .mapping import TopicQueueMappingInfo
+from .properties import Properties
 from .register import INFLATED_LIMIT, RegisterBody
 from .route import BrokerData, BrokerMemberGroup, ClusterInfo, QueueData, TopicRoute
 from .tables import KvTable, TopicList
@@ -23,6 +24,7 @@ __all__ = [
     "DataVersion",
     "KvTable",
     "NullBodyError",
+    "Properties",
     "QueueData",
     "RegisterBody",
     "TopicConfig",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.session import Unsupported
 from harness.targets import parse
 from harness.targets.settings import in_directory, write_properties
-from reference_impl.nameserver.config import parse_properties
+from harness.wire.bodies import Properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -20,7 +20,7 @@ def test_what_is_written_is_read_back(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "settings.properties"
     write_properties(path, settings)
-    assert parse_properties(path.read_text(encoding="ascii")) == settings
+    assert Properties.load(path.read_bytes()).pairs == settings
 
 
 def test_values_may_name_the_directory_of_the_target(tmp_path: Path) -> None:
