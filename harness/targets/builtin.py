@@ -69,9 +69,10 @@ class BuiltinInstance:
     def __init__(self, profile: ProfileName, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
         self._profile = profile
         self._mutant = mutant
-        self._config = Config.of(dict(setup))
+        self._setup = setup
         self._lock = threading.RLock()
-        self._kv: bytes | None = None
+        self._files: dict[str, bytes] = {}
+        """What it keeps on disk, by the setting that names the file."""
         self._connections: dict[int, _Transport] = {}
         self._numbers = itertools.count(1)
         self._stopped = False
@@ -138,10 +139,13 @@ class BuiltinInstance:
             return self._clock.run_until(lambda: bool(transport.arrived) or transport.ended, timeout)
 
     def _build(self) -> Endpoint:
+        written = self._files.get("configStorePath")
         return build(
             self._profile,
-            config=self._config,
-            kv=self._kv,
+            config=Config.of(dict(self._setup), self._profile)
+            if written is None
+            else Config.from_properties(written, self._profile),
+            kv=self._files.get("kvConfigPath"),
             mutant=self._mutant,
             started=self._clock.milliseconds,
         )
@@ -163,8 +167,8 @@ class BuiltinInstance:
                 case Close(connection):
                     if connection in self._connections:
                         self._connections.pop(connection).ended = True
-                case Persist(_, data):
-                    self._kv = data
+                case Persist(path_key, data):
+                    self._files[path_key] = data
 
 
 class _Transport:

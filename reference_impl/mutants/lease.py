@@ -28,7 +28,7 @@ def broker_outlives_its_connection(parts: Parts) -> Parts:
 )
 def server_side_close_keeps_brokers(parts: Parts) -> Parts:
     def close(self: Endpoint, connection: int) -> list[Effect]:
-        return [] if self._connections.pop(connection, None) is None else [Close(connection)]
+        return [] if self.drop(connection) is None else [Close(connection)]
 
     return parts.override("endpoint", close)
 

@@ -12,9 +12,12 @@ from .effects import Close, Effect, Persist, Send
 from .endpoint import Endpoint
 from .kv import KvError
 from .parts import PARTS, Parts
+from .profiles import PROFILES
+from .settings import Settings
 
 __all__ = [
     "PARTS",
+    "PROFILES",
     "Close",
     "Config",
     "ConfigError",
@@ -24,6 +27,7 @@ __all__ = [
     "Parts",
     "Persist",
     "Send",
+    "Settings",
     "build",
 ]
 
@@ -52,8 +56,8 @@ def build(
         from reference_impl.mutants import apply
 
         chosen = apply(mutant, chosen)
-    settings = Config() if config is None else config
+    settings = chosen.settings(chosen.profile, Config() if config is None else config)
     table = chosen.kv()
     table.load(kv)
-    nameserver = chosen.nameserver(chosen.profile, settings, chosen.routes(settings), table, started)
-    return chosen.endpoint(chosen.profile, settings, nameserver, started)
+    nameserver = chosen.nameserver(settings, chosen.routes(settings), table, started)
+    return chosen.endpoint(nameserver, started)

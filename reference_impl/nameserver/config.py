@@ -1,22 +1,32 @@
 """Settings of the reference NameServer, under the names that Apache's `namesrv.properties` uses.
 
 Rules:
-1. Only settings that have an effect in the reference exist here; any other key is a warning, never an error,
-   so that a file written for Apache can be used as it is.
-2. A value of the wrong kind is refused with key, value and what was expected. (Apache ignores it silently at
-   runtime and keeps the default; a server that starts with another setting than its file says helps nobody.)
+1. Every setting of Apache's is here, so that a file written for Apache can be used as it is and code 319
+   shows what Apache shows. Those that do nothing here are kept as data (`WITHOUT_EFFECT`); any other key of a
+   file is kept too and is never an error.
+2. At the start, a value of the wrong kind is refused with key, value and what was expected. (Apache ignores
+   it silently and keeps the default; a server that starts with another setting than its file says helps
+   nobody. What code 318 does with such values is in `settings.py`.)
 3. Units are those of Apache: see each field.
 
-Source: NamesrvConfig, NettyServerConfig of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+Source: NamesrvConfig, NettyServerConfig of rocketmq-all-4.9.8 and rocketmq-all-5.3.3; code 319 of 5.5.0,
+which has the keys of 5.3.3.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-__all__ = ["Config", "ConfigError", "Loaded", "parse_properties"]
+from harness.wire import WireError
+from harness.wire.bodies import Properties
+
+from .profiles import PROFILES
+
+__all__ = ["NOT_IN_49", "WITHOUT_EFFECT", "Config", "ConfigError", "Value", "number", "shown", "trimmed"]
+
+Value: TypeAlias = str | int | bool
 
 
 class ConfigError(ValueError):
@@ -24,16 +34,24 @@ class ConfigError(ValueError):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Effective settings; defaults are Apache's."""
+    """Effective settings; defaults are Apache's where nothing else is said."""
 
     listen_port: int = 9876
     """TCP port, 0 for any free one."""
     bind_address: str = "0.0.0.0"
-    """Address to listen on."""
+    """Address to listen on. (4.9 does not know it.)"""
+    rocketmq_home: str = ""
+    """The directory of the installation, for show; empty: not shown. (Apache needs one to start.)"""
     kv_config_path: str = ""
     """File of the KV table. Empty: in memory only. (Apache: `<user.home>/namesrv/kvConfig.json`.)"""
+    config_store_path: str = ""
+    """File that code 318 writes: the configuration file, if there is one. Empty: in memory only. (Apache:
+    `<user.home>/namesrv/namesrv.properties`.)"""
+    config_black_list: str = "configBlackList;configStorePath;kvConfigPath"
+    """Keys that code 318 refuses beside those that it always refuses, between semicolons."""
     server_channel_max_idle_time_seconds: int = 120
-    """For how long a connection may go without a whole frame either way before it is closed; 0: for ever."""
+    """For how long a connection may go without a whole frame either way before it is closed; 0 or less: for
+    ever."""
     order_message_enable: bool = False
     """Show `orderTopicConf` in routes."""
     return_order_topic_config_to_broker: bool = True
@@ -50,113 +68,166 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """5.3: answer code 206."""
     enable_topic_list: bool = True
     """5.3: answer codes 224, 311, 312 and 313."""
+    notify_min_broker_id_changed: bool = False
+    """5.3: send code 905 when the smallest id of a broker name changes."""
     need_wait_for_service: bool = False
     """5.3: refuse routes until `waitSecondsForService` have passed since the start."""
     wait_seconds_for_service: int = 45
     """5.3: see `needWaitForService`."""
 
+    product_env_name: str = "center"
+    cluster_test: bool = False
+    client_request_thread_pool_nums: int = 8
+    default_thread_pool_nums: int = 16
+    client_request_thread_pool_queue_capacity: int = 50000
+    default_thread_pool_queue_capacity: int = 10000
+    enable_controller_in_namesrv: bool = False
+    server_worker_threads: int = 8
+    server_callback_executor_threads: int = 0
+    server_selector_threads: int = 3
+    server_oneway_semaphore_value: int = 256
+    server_async_semaphore_value: int = 64
+    server_socket_snd_buf_size: int = 0
+    server_socket_rcv_buf_size: int = 0
+    write_buffer_high_water_mark: int = 0
+    write_buffer_low_water_mark: int = 0
+    server_socket_backlog: int = 1024
+    server_netty_worker_group_enable: bool = True
+    server_pooled_byte_buf_allocator_enable: bool = True
+    enable_shutdown_gracefully: bool = False
+    shutdown_wait_time_seconds: int = 30
+    use_epoll_native_selector: bool = False
+
+    file: dict[str, str] = {}
+    """What the configuration file says, as it says it; no setting."""
+
     @classmethod
-    def from_properties(cls, text: str) -> "Loaded":
-        """Read the text of a Java `.properties` file. Raises ConfigError on a bad value."""
-        pairs = parse_properties(text)
-        known = {field.encode_name for field in msgspec.structs.fields(cls)}
-        return Loaded(
-            cls.of({key: value for key, value in pairs.items() if key in known}),
-            tuple(key for key in pairs if key not in known),
+    def from_properties(cls, data: bytes, profile: str = "5.5") -> "Config":
+        """Read a Java `.properties` file. Raises ConfigError on a bad value or a malformed escape."""
+        try:
+            return cls.of(Properties.load(data).pairs, profile)
+        except WireError as error:
+            raise ConfigError(str(error)) from error
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, str], profile: str = "5.5") -> "Config":
+        """The settings of these pairs; 4.9 does not trim strings. Raises ConfigError on a bad value."""
+        trims = PROFILES[profile].v5_settings
+        values: dict[str, Any] = {
+            field.name: _value(field.encode_name, pairs[field.encode_name], field.type, trims)
+            for field in cls.settings()
+            if field.encode_name in pairs
+        }
+        return cls(**values, file=dict(pairs))
+
+    @classmethod
+    def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]:
+        """The fields that are settings; `encode_name` is the key."""
+        return tuple(field for field in msgspec.structs.fields(cls) if field.name != "file")
+
+    def without_effect(self) -> tuple[str, ...]:
+        """The keys of the file that mean something else than the default and do nothing here."""
+        known = {field.encode_name: field for field in self.settings()}
+        return tuple(
+            key
+            for key in self.file
+            if key not in known
+            or (key in WITHOUT_EFFECT and getattr(self, known[key].name) != known[key].default)
         )
 
-    @classmethod
-    def of(cls, pairs: Mapping[str, str]) -> "Config":
-        """The settings of these pairs. Raises ConfigError on an unknown key or a bad value."""
-        fields = {field.encode_name: field for field in msgspec.structs.fields(cls)}
-        unknown = [key for key in pairs if key not in fields]
-        if unknown:
-            raise ConfigError(f"{unknown[0]}: no such setting; expected one of {', '.join(sorted(fields))}")
-        values: dict[str, Any] = {
-            fields[key].name: _value(key, pairs[key], fields[key].type) for key in pairs
-        }
-        return cls(**values)
 
-    def lines(self) -> list[str]:
-        """`key=value` for each setting, sorted by key."""
-        names = {field.encode_name: getattr(self, field.name) for field in msgspec.structs.fields(type(self))}
-        return [
-            f"{key}={str(value).lower() if isinstance(value, bool) else value}"
-            for key, value in sorted(names.items())
-        ]
+NOT_IN_49: Final = frozenset(
+    {
+        "bindAddress",
+        "returnOrderTopicConfigToBroker",
+        "scanNotActiveBrokerInterval",
+        "unRegisterBrokerQueueCapacity",
+        "supportActingMaster",
+        "deleteTopicWithBrokerRegistration",
+        "enableAllTopicList",
+        "enableTopicList",
+        "notifyMinBrokerIdChanged",
+        "needWaitForService",
+        "waitSecondsForService",
+        "clientRequestThreadPoolNums",
+        "defaultThreadPoolNums",
+        "clientRequestThreadPoolQueueCapacity",
+        "defaultThreadPoolQueueCapacity",
+        "enableControllerInNamesrv",
+        "serverNettyWorkerGroupEnable",
+        "enableShutdownGracefully",
+        "shutdownWaitTimeSeconds",
+    }
+)
+"""Settings that came with 5.x."""
+
+WITHOUT_EFFECT: Final = frozenset(
+    {
+        "productEnvName",
+        "clusterTest",
+        "clientRequestThreadPoolNums",
+        "defaultThreadPoolNums",
+        "clientRequestThreadPoolQueueCapacity",
+        "defaultThreadPoolQueueCapacity",
+        "enableControllerInNamesrv",
+        "serverWorkerThreads",
+        "serverCallbackExecutorThreads",
+        "serverSelectorThreads",
+        "serverOnewaySemaphoreValue",
+        "serverAsyncSemaphoreValue",
+        "serverSocketSndBufSize",
+        "serverSocketRcvBufSize",
+        "writeBufferHighWaterMark",
+        "writeBufferLowWaterMark",
+        "serverSocketBacklog",
+        "serverNettyWorkerGroupEnable",
+        "serverPooledByteBufAllocatorEnable",
+        "enableShutdownGracefully",
+        "shutdownWaitTimeSeconds",
+        "useEpollNativeSelector",
+    }
+)
+"""Settings that do nothing here: they are about Java's threads and buffers, or about what is not built."""
+
+_LONG = frozenset({"scanNotActiveBrokerInterval"})
+"""Numbers of 64 bits; all others have 32."""
+_AT_LEAST = {"listenPort": 0, "scanNotActiveBrokerInterval": 1, "unRegisterBrokerQueueCapacity": 1}
+_WHITE = "".join(map(chr, range(ord(" ") + 1)))
+_NUMBER = re.compile(r"[+-]?\d{1,400}")
 
 
-class Loaded(msgspec.Struct, frozen=True):
-    """A configuration and the keys of its file that have no effect here."""
+def number(key: str, text: str) -> int | None:
+    """What Java's `parseInt` or `parseLong` makes of a text; None: it refuses it."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    bits = 63 if key in _LONG else 31
+    value = int(text)
+    return value if -(1 << bits) <= value < 1 << bits else None
 
-    config: Config
-    without_effect: tuple[str, ...]
+
+def trimmed(text: str) -> str:
+    """What Java's `String#trim` leaves."""
+    return text.strip(_WHITE)
 
 
-def _value(key: str, text: str, kind: Any) -> int | bool | str:
-    text = text.strip()
+def shown(value: Value) -> str:
+    """A value as Java prints it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _value(key: str, given: str, kind: Any, trims: bool) -> Value:
+    text = trimmed(given)
     if kind is bool:
         if text.lower() not in ("true", "false"):
             raise ConfigError(f"{key}={text}: expected true or false")
         return text.lower() == "true"
     if kind is int:
-        if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-            raise ConfigError(f"{key}={text}: expected a whole number from 0 to 999999999")
-        number = int(text)
-        if key == "listenPort" and number > 65535:
+        found = number(key, text)
+        if found is None:
+            raise ConfigError(f"{key}={text}: expected a whole number of {63 if key in _LONG else 31} bits")
+        if found < _AT_LEAST.get(key, found):
+            raise ConfigError(f"{key}={text}: expected at least {_AT_LEAST[key]}")
+        if key == "listenPort" and found > 65535:
             raise ConfigError(f"{key}={text}: expected a port from 0 to 65535")
-        if key in ("scanNotActiveBrokerInterval", "unRegisterBrokerQueueCapacity") and number == 0:
-            raise ConfigError(f"{key}={text}: expected a number greater than 0")
-        return number
-    return text
-
-
-_SEPARATOR = re.compile(r"(?<!\\)((?:\\\\)*)[ \t\f]*([=: \t\f])[ \t\f]*")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.)", re.DOTALL)
-_PLAIN = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-
-
-def parse_properties(text: str) -> dict[str, str]:
-    """The key/value pairs of a Java `.properties` text: comments, continuation lines, escapes; a later key
-    wins.
-
-    Raises ConfigError for a malformed `\\u` escape, with its line.
-    """
-    pairs: dict[str, str] = {}
-    for number, line in _logical_lines(text):
-        match = _SEPARATOR.search(line)
-        key, value = (line[: match.end(1)], line[match.end() :]) if match else (line, "")
-        pairs[_unescape(key, number)] = _unescape(value, number)
-    return pairs
-
-
-def _logical_lines(text: str) -> list[tuple[int, str]]:
-    """(line number, line) with comments and blanks dropped and continued lines joined."""
-    lines: list[tuple[int, str]] = []
-    pending: str | None = None
-    start = 0
-    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
-        line = raw.lstrip(" \t\f")
-        if pending is None:
-            if not line or line[0] in "#!":
-                continue
-            start, pending = number, ""
-        if (len(line) - len(line.rstrip("\\"))) % 2:
-            pending += line[:-1]
-            continue
-        lines.append((start, pending + line))
-        pending = None
-    if pending is not None:
-        lines.append((start, pending))
-    return lines
-
-
-def _unescape(text: str, line: int) -> str:
-    def replace(match: re.Match[str]) -> str:
-        what = match.group(1)
-        if what == "u":
-            raise ConfigError(f"line {line}: \\u must be followed by four hexadecimal digits")
-        return chr(int(what[1:], 16)) if len(what) == 5 else _PLAIN.get(what, what)
-
-    # Two escapes may be the halves of one character.
-    return _ESCAPE.sub(replace, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return found
+    return text if trims else given

@@ -20,6 +20,7 @@ from harness.wire import Command, RequestCode, ResponseCode, WireError, body_crc
 from harness.wire.bodies import (
     DataVersion,
     NullBodyError,
+    Properties,
     RegisterBody,
     TopicConfig,
     TopicQueueMappingInfo,
@@ -32,9 +33,9 @@ from . import fields
 from .bodies import BodyMemory
 from .config import Config
 from .kv import ORDER_TOPIC_CONFIG, KvTable
-from .profiles import Profile
 from .reply import RefusedError, Reply
 from .routes import RouteTable
+from .settings import Settings
 from .state import Departure, Registered, Registration
 from .topic_requests import TopicRequests
 
@@ -49,21 +50,23 @@ Handler = Callable[[Command, int, int], Reply]
 class NameServer(TopicRequests):
     """What both lines share. Use NameServer49 or NameServer53."""
 
-    def __init__(
-        self, profile: Profile, config: Config, routes: RouteTable, kv: KvTable, started: int
-    ) -> None:
-        self.profile = profile
-        self.config = config
+    def __init__(self, settings: Settings, routes: RouteTable, kv: KvTable, started: int) -> None:
+        self.settings = settings
+        self.profile = settings.profile
         self.routes: RouteTable = routes
         self.kv = kv
         self.started = started
         self.unwritten = False
         """Whether the KV table was changed since the caller last took `kv.dump()` to be written."""
         self.handlers: dict[int, Handler] = self.known_requests()
-        self._bodies = BodyMemory(profile.v5_bodies, self.announced_topics)
+        self._bodies = BodyMemory(self.profile.v5_bodies, self.announced_topics)
         self._encoded: dict[tuple[str, bool], Reply] = {}
         self._encoded_at = -1
-        self._encoded_with = config
+
+    @property
+    def config(self) -> Config:
+        """The settings in force at this moment."""
+        return self.settings.config
 
     def known_requests(self) -> dict[int, Handler]:
         """Request code to handler."""
@@ -84,6 +87,8 @@ class NameServer(TopicRequests):
             RequestCode.GET_UNIT_TOPIC_LIST: self.list_unit_topics,
             RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST: self.list_unit_sub_topics,
             RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST: self.list_unit_sub_only_topics,
+            RequestCode.UPDATE_NAMESRV_CONFIG: self.update_config,
+            RequestCode.GET_NAMESRV_CONFIG: self.get_config,
             RequestCode.QUERY_DATA_VERSION: self.query_data_version,
             RequestCode.ADD_WRITE_PERM_OF_BROKER: self.add_write_permission,
         }
@@ -257,10 +262,10 @@ class NameServer(TopicRequests):
 
     def route_reply(self, topic: str, standard: bool, now: int) -> Reply | None:
         """The reply with a topic's route, encoded once while nothing changes; None for an unknown topic."""
-        revision = self.routes.revision + self.kv.revision
-        if revision != self._encoded_at or self._encoded_with is not self.config:
+        revision = self.routes.revision + self.kv.revision + self.settings.revision
+        if revision != self._encoded_at:
             self._encoded.clear()
-            self._encoded_at, self._encoded_with = revision, self.config
+            self._encoded_at = revision
         reply = self._encoded.get((topic, standard))
         if reply is None:
             route = self.route(topic)
@@ -347,6 +352,28 @@ class NameServer(TopicRequests):
     def kv_changed(self) -> None:
         """The table has to be on disk before the reply is sent."""
         self.unwritten = True
+
+    # -- configuration ---------------------------------------------------------------------------------------
+
+    def update_config(self, command: Command, connection: int, now: int) -> Reply:
+        """318. Without a body nothing is changed, and nothing written."""
+        if command.body:
+            try:
+                pairs = self.given_settings(command.body)
+            except WireError:
+                return Reply(ResponseCode.SYSTEM_ERROR, remark="string2Properties error")
+            if self.settings.refuses(pairs):
+                return Reply(ResponseCode.NO_PERMISSION, remark="Can not update config in black list.")
+            self.settings.update(pairs)
+        return Reply(ResponseCode.SUCCESS)
+
+    def given_settings(self, body: bytes) -> dict[str, str]:
+        """The keys and values of an update. Raises WireError for a malformed escape."""
+        return Properties.decode(body).pairs
+
+    def get_config(self, command: Command, connection: int, now: int) -> Reply:
+        """319."""
+        return Reply(ResponseCode.SUCCESS, body=self.settings.dump())
 
 
 def _shown(value: str | None) -> str:

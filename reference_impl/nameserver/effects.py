@@ -2,7 +2,7 @@
 
 Rules:
 1. Effects are to be carried out in the order in which they were returned: a `Persist` that precedes a `Send`
-   is on disk before the peer can read the reply (KV: "persisted before the reply").
+   is on disk before the peer can read the reply. Of several `Persist` for one file only the last counts.
 2. A `Close` is final: the endpoint has already forgotten the connection when the caller sees it.
 """
 
@@ -27,7 +27,9 @@ class Close(msgspec.Struct, frozen=True):
 
 
 class Persist(msgspec.Struct, frozen=True):
-    """Replace the whole content of the file that the setting `path_key` (`kvConfigPath`) names."""
+    """Replace the whole content of the file that the setting `path_key` names: `kvConfigPath` or
+    `configStorePath`.
+    """
 
     path_key: str
     data: bytes

@@ -32,10 +32,8 @@ from harness.wire import (
     encode,
 )
 
-from .config import Config
 from .core import NameServer
 from .effects import Close, Effect, Persist, Send
-from .profiles import Profile
 from .reply import Reply
 from .stamp import Stamp
 from .state import LiveRecord
@@ -43,6 +41,7 @@ from .state import LiveRecord
 __all__ = ["Endpoint"]
 
 _KV_PATH = "kvConfigPath"
+_CONFIG_PATH = "configStorePath"
 _NEVER = 1 << 62
 _SMALL = 1 << 20
 """Far below the frame limit, so that cutting a small chunk cannot meet it."""
@@ -54,6 +53,8 @@ class _Connection(msgspec.Struct):
     buffer: FrameBuffer
     peer: str
     active: int
+    limit: int | None
+    """For how long it may be idle, ms: what was in force when it was accepted."""
     waiting: Iterator[bytes] | None = None
     """Frames that have arrived and are not answered yet, because the answers were too much for one call."""
 
@@ -61,13 +62,14 @@ class _Connection(msgspec.Struct):
 class Endpoint:
     """The NameServer as its connections see it."""
 
-    def __init__(self, profile: Profile, config: Config, nameserver: NameServer, started: int) -> None:
-        self.profile = profile
-        self.config = config
+    def __init__(self, nameserver: NameServer, started: int) -> None:
         self.nameserver = nameserver
+        self.profile = nameserver.profile
+        self.settings = nameserver.settings
         self.routes = nameserver.routes
-        self._connections: OrderedDict[int, _Connection] = OrderedDict()
-        """Least recently active first."""
+        self._connections: dict[int, _Connection] = {}
+        self._awake: dict[int, OrderedDict[int, None]] = {}
+        """By idle limit: the connections that have it, least recently active first."""
         self._may_stamp = all(
             getattr(type(self), name) is getattr(Endpoint, name)
             for name in ("response", "response_serialization", "write")
@@ -79,7 +81,10 @@ class Endpoint:
 
     def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
         """A connection was accepted: `connection` is any number not in use, `peer` its remote "ip:port"."""
-        self._connections[connection] = _Connection(self.new_buffer(), peer, now)
+        known = _Connection(self.new_buffer(), peer, now, self.idle_limit())
+        self._connections[connection] = known
+        if known.limit is not None:
+            self._awake.setdefault(known.limit, OrderedDict())[connection] = None
         return []
 
     def received(self, connection: int, data: bytes, now: int, most: int | None = None) -> list[Effect]:
@@ -113,11 +118,15 @@ class Endpoint:
             broken = True
         if self.is_activity(frames, len(responses)):
             known.active = now
-            self._connections.move_to_end(connection)
+            if known.limit is not None:
+                self._awake[known.limit].move_to_end(connection)
         effects: list[Effect] = []
         if self.nameserver.unwritten:
             self.nameserver.unwritten = False
             effects.append(Persist(_KV_PATH, self.nameserver.kv.dump()))
+        if self.settings.unwritten:
+            self.settings.unwritten = False
+            effects.append(Persist(_CONFIG_PATH, self.settings.dump()))
         if responses:
             effects.append(Send(connection, responses[0] if len(responses) == 1 else b"".join(responses)))
         if broken:
@@ -140,18 +149,18 @@ class Endpoint:
         while True:
             if self.routes.leaving:
                 self.routes.work()
-            idle_at = self._idle_at()
+            idle_at, idle = self._idle()
             if min(idle_at, self._scan_at) > now:
                 return effects
             if idle_at < self._scan_at:
-                effects += self.close(next(iter(self._connections)))
+                effects += self.close(idle)
             else:
                 effects += self.scan(self._scan_at)
                 self._scan_at += self.routes.scan_interval()
 
     def next_tick(self, now: int) -> int:
         """When `tick` wants to be called, in ms; not later than `now`: at once."""
-        return now if self.is_due else min(self._scan_at, self._idle_at())
+        return now if self.is_due else min(self._scan_at, self._idle()[0])
 
     @property
     def is_due(self) -> bool:
@@ -243,8 +252,9 @@ class Endpoint:
         return frames > 0
 
     def idle_limit(self) -> int | None:
-        """How long a connection may be idle, in ms; None: for ever."""
-        return self.config.server_channel_max_idle_time_seconds * 1000 or None
+        """How long a connection that is accepted now may be idle, in ms; None: for ever."""
+        seconds = self.settings.config.server_channel_max_idle_time_seconds
+        return seconds * 1000 if seconds > 0 else None
 
     def scan(self, now: int) -> list[Effect]:
         """Remove the brokers whose lease has run out, and end their connections."""
@@ -264,14 +274,27 @@ class Endpoint:
 
     def forget(self, connection: int) -> bool:
         """Forget a connection and the brokers that registered on it. False: it was not known."""
-        known = self._connections.pop(connection, None)
+        known = self.drop(connection)
         if known is None:
             return False
         self.routes.connection_lost(connection, known.peer)
         return True
 
-    def _idle_at(self) -> int:
-        limit = self.idle_limit()
-        if limit is None or not self._connections:
-            return _NEVER
-        return next(iter(self._connections.values())).active + limit
+    def drop(self, connection: int) -> _Connection | None:
+        """Forget a connection, but not the brokers that registered on it. None: it was not known."""
+        known = self._connections.pop(connection, None)
+        if known is not None and known.limit is not None:
+            del self._awake[known.limit][connection]
+        return known
+
+    def _idle(self) -> tuple[int, int]:
+        """When the next connection will have been idle for too long, and which."""
+        first, idle = _NEVER, 0
+        for limit, connections in list(self._awake.items()):
+            if not connections:
+                del self._awake[limit]
+                continue
+            connection = next(iter(connections))
+            if self._connections[connection].active + limit < first:
+                first, idle = self._connections[connection].active + limit, connection
+        return first, idle

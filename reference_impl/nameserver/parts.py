@@ -27,17 +27,18 @@ part "endpoint" (`endpoint.py`, class Endpoint)
     write(response) -> bytes                        the bytes of a response
     is_activity(frames, responses) -> bool          what keeps a connection from being idle
     idle_limit() -> int|None                        ms
-    scan(now) -> effects; close_expired(record) -> effects; close(connection) -> effects; forget(connection)
-    -> bool
+    scan(now) -> effects; close_expired(record) -> effects; close(connection) -> effects
+    forget(connection) -> bool                      a connection and its brokers
+    drop(connection)                                a connection without its brokers
 
 part "nameserver" (`core.py`, `topic_requests.py`, `core_49.py`, `core_53.py`, class NameServer)
     known_requests() -> {code: handler}             which codes are served
     unknown_request(command) -> Reply|None          None is silence
     handlers, each (command, connection, now) -> Reply:
         register unregister query_data_version get_route get_cluster_info wipe_write_permission
-        add_write_permission put_kv get_kv delete_kv list_kv delete_topic list_topics list_cluster_topics
-        list_system_topics list_unit_topics list_unit_sub_topics list_unit_sub_only_topics; 5.3:
-        get_member_group heartbeat register_topic
+        add_write_permission put_kv get_kv delete_kv list_kv update_config get_config delete_topic list_topics
+        list_cluster_topics list_system_topics list_unit_topics list_unit_sub_topics list_unit_sub_only_topics;
+        5.3: get_member_group heartbeat register_topic
     checksum_holds(command) -> bool
     registration(command) -> Registration           which identifiers are needed, how ext fields are read
     register_body(command) -> RegisterBody          versions, compression, refusal of undecodable bodies
@@ -56,6 +57,7 @@ part "nameserver" (`core.py`, `topic_requests.py`, `core_49.py`, `core_53.py`, c
     listed(command, names) -> Reply                 every list of topics but 304
     gives_list(code) -> bool                        which lists are given at all
     kv_changed()                                    whether a change is written
+    given_settings(body) -> {key: text}             how the text of an update is read
     needed(value, name)                             refusal of missing identifiers
     5.3: ready(now), asked_zone(command), in_zone(route, zone), stays_in_zone(broker, zone)
     5.3: given_queues(command) -> [(broker name, Queue)]    the body of 217
@@ -113,9 +115,18 @@ part "kv" (`kv.py`, class KvTable)
     put(namespace, key, value); get(namespace, key); delete(namespace, key); pairs(namespace); dump() ->
     bytes; load(stored)
 
+part "settings" (`settings.py`, class Settings)
+    knows(key) -> bool                              which settings the line has
+    refused_keys(listed) -> keys                    the black list, read at the start
+    refuses(pairs) -> bool                          whether an update is refused
+    update(pairs)                                   what an update changes
+    read(key, text, kind) -> value|None             what a text means; None: the old value stays
+    changed()                                       whether an update is written
+    pairs() -> {key: text}; dump() -> bytes         what is shown and stored
+
 A mutant that changes what a route shows without a change of state needs no more: replies are encoded anew
-whenever `routes.revision` or `kv.revision` grows, and never otherwise. One that changes state by other means
-than the methods above must add 1 to `self.revision`.
+whenever `routes.revision`, `kv.revision` or `settings.revision` grows, and never otherwise. One that changes
+state by other means than the methods above must add 1 to `self.revision`.
 """
 
 import inspect
@@ -132,10 +143,11 @@ from .profiles import PROFILES, Profile
 from .routes import RouteTable
 from .routes_49 import RouteTable49
 from .routes_53 import RouteTable53
+from .settings import Settings
 
 __all__ = ["PARTS", "PartName", "Parts"]
 
-PartName = Literal["endpoint", "nameserver", "routes", "kv"]
+PartName = Literal["endpoint", "nameserver", "routes", "kv", "settings"]
 
 
 @dataclass(frozen=True)
@@ -147,6 +159,7 @@ class Parts:
     routes: type[RouteTable]
     endpoint: type[Endpoint] = Endpoint
     kv: type[KvTable] = KvTable
+    settings: type[Settings] = Settings
 
     def override(self, part: PartName, method: Callable[..., Any]) -> "Parts":
         """Parts in which one method of one class is replaced by the function of the same name.

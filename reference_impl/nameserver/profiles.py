@@ -21,9 +21,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """What the remark of an unknown topic points to."""
     v5_bodies: bool
     """Whether register bodies follow the rules of 5.x."""
+    v5_settings: bool
+    """Whether there are the settings of 5.x, and strings among them are trimmed."""
 
 
-PROFILES = {
+PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile(
@@ -33,6 +35,7 @@ PROFILES = {
             mirrors_serialization=True,
             faq="http://rocketmq.apache.org/docs/faq/",
             v5_bodies=False,
+            v5_settings=False,
         ),
         Profile(
             name="5.3",
@@ -41,6 +44,7 @@ PROFILES = {
             mirrors_serialization=False,
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
+            v5_settings=True,
         ),
         Profile(
             name="5.5",
@@ -49,6 +53,7 @@ PROFILES = {
             mirrors_serialization=False,
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
+            v5_settings=True,
         ),
     )
 }

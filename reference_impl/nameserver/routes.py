@@ -35,6 +35,7 @@ from harness.wire.bodies import (
 )
 
 from .config import Config
+from .settings import Settings
 from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registered, Registration
 from .topic_table import READ, WRITE, TopicTable
 
@@ -49,12 +50,17 @@ DEFAULT_LEASE = 120_000
 class RouteTable(TopicTable):
     """What both lines share. Use RouteTable49 or RouteTable53."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self.config = config
+        self.settings = settings
         self.live: dict[LiveKey, LiveRecord] = {}
         self.filters: dict[LiveKey, list[str]] = {}
         self.leaving: deque[Departure] = deque()
+
+    @property
+    def config(self) -> Config:
+        """The settings in force at this moment."""
+        return self.settings.config
 
     # -- registration ----------------------------------------------------------------------------------------
 

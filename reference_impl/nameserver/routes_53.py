@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from harness.wire.bodies import BrokerData, DataVersion, TopicConfig, TopicQueueMappingInfo
 
 from .routes import DEFAULT_LEASE, MASTER, WRITE, RouteTable
+from .settings import Settings
 from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registration
 
 __all__ = ["RouteTable53"]
@@ -15,6 +16,11 @@ _NEVER_REWRITTEN = "rmq_sys_SYNC_BROKER_MEMBER_"
 
 class RouteTable53(RouteTable):
     """Live records by cluster and address, leases that brokers choose, acting masters, a worker."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._scans_every = settings.config.scan_not_active_broker_interval
+        self._capacity = settings.config.un_register_broker_queue_capacity
 
     def live_key(self, cluster: str, address: str) -> LiveKey:
         return (cluster, address)
@@ -121,14 +127,14 @@ class RouteTable53(RouteTable):
         return DEFAULT_LEASE if registration.lease is None else registration.lease
 
     def first_scan(self) -> int:
-        return self.config.scan_not_active_broker_interval
+        return self._scans_every
 
     def scan_interval(self) -> int:
-        return self.config.scan_not_active_broker_interval
+        return self._scans_every
 
     def depart(self, departure: Departure) -> bool:
         """Departures wait for the worker: the reply to an unregistration precedes its effect."""
-        if len(self.leaving) >= self.config.un_register_broker_queue_capacity:
+        if len(self.leaving) >= self._capacity:
             return False
         self.leaving.append(departure)
         return True

@@ -12,7 +12,6 @@ from harness.wire import Command, ResponseCode
 from harness.wire.bodies import TopicList
 
 from . import fields
-from .config import Config
 from .reply import Reply
 from .topic_table import TopicTable
 
@@ -22,7 +21,6 @@ __all__ = ["TopicRequests"]
 class TopicRequests:
     """The part of a NameServer that is about topics; both lines share it."""
 
-    config: Config
     routes: TopicTable
 
     def delete_topic(self, command: Command, connection: int, now: int) -> Reply:

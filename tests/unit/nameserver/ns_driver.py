@@ -20,7 +20,7 @@ class Driver:
         self.endpoint: Endpoint = build(profile, **settings)
         self.now = 0
         self.closed: list[int] = []
-        self.persisted: list[bytes] = []
+        self.persisted: list[tuple[str, bytes]] = []
         self._connections = 0
         self._answers: dict[int, FrameBuffer] = {}
         self.client = self.connect()
@@ -74,8 +74,7 @@ class Driver:
                 case Close(connection):
                     self.closed.append(connection)
                 case Persist(path_key, data):
-                    assert path_key == "kvConfigPath"
-                    self.persisted.append(data)
+                    self.persisted.append((path_key, data))
 
     # -- requests --------------------------------------------------------------------------------------------
 

@@ -140,8 +140,8 @@ def test_kv_puts_that_lack_something(ns: Driver) -> None:
 
 def test_kv_is_persisted_before_the_answer_and_survives(ns: Driver) -> None:
     ns.call(100, {"namespace": "n", "key": "k", "value": "v"})
-    assert ns.persisted == [b'{"configTable":{"n":{"k":"v"}}}']
-    again = Driver(ns.profile, kv=ns.persisted[-1])
+    assert ns.persisted == [("kvConfigPath", b'{"configTable":{"n":{"k":"v"}}}')]
+    again = Driver(ns.profile, kv=ns.persisted[-1][1])
     assert again.call(101, {"namespace": "n", "key": "k"}).ext == {"value": "v"}
 
 

@@ -23,7 +23,8 @@ def listed(ns: Driver, code: int, ext: dict[str, str | None] | None = None) -> l
 
 def configure(ns: Driver, **settings: Any) -> None:
     """Other settings from now on, as code 318 brings them."""
-    ns.endpoint.config = ns.endpoint.nameserver.config = ns.endpoint.routes.config = Config(**settings)
+    ns.endpoint.settings.config = Config(**settings)
+    ns.endpoint.settings.revision += 1
 
 
 def give(ns: Driver, name: str | None, *queues: QueueData) -> int:
