@@ -10,6 +10,7 @@ Rules of this module:
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Literal, Unpack
 
 import msgspec
@@ -24,6 +25,7 @@ from harness.session.session import Session
 from harness.session.transport import Instance
 from harness.session.views import (
     ClusterExchange,
+    ConfigExchange,
     CountExchange,
     MemberGroupExchange,
     RouteExchange,
@@ -33,7 +35,7 @@ from harness.session.views import (
 )
 from harness.trace import Header
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+from harness.wire.bodies import DataVersion, Properties, RegisterBody, TopicConfig
 
 __all__ = ["NameServerSession", "ProfileName"]
 
@@ -319,6 +321,24 @@ class NameServerSession(Session):
         sent = fields(clusterName=cluster, brokerName=broker)
         code = RequestCode.GET_BROKER_MEMBER_GROUP
         return MemberGroupExchange(self.question(code, sent, b"", on, f"member group of {broker}", header))
+
+    def update_config(
+        self,
+        given: Mapping[str, str] | str | bytes | None,
+        *,
+        on: Connection | None = None,
+        **header: Unpack[HeaderFields],
+    ) -> Exchange:
+        """UPDATE_NAMESRV_CONFIG (318): pairs, the text of pairs as it is, or None for no body."""
+        body = Properties(dict(given)).encode() if isinstance(given, Mapping) else given or b""
+        text = body.encode() if isinstance(body, str) else body
+        code = RequestCode.UPDATE_NAMESRV_CONFIG
+        return Exchange(self.question(code, None, text, on, f"update of the configuration: {text!r}", header))
+
+    def config(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> ConfigExchange:
+        """GET_NAMESRV_CONFIG (319)."""
+        code = RequestCode.GET_NAMESRV_CONFIG
+        return ConfigExchange(self.question(code, None, b"", on, "configuration", header))
 
     def restart(self) -> None:
         """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is

@@ -18,10 +18,12 @@ import msgspec
 
 from harness.session.exchange import Exchange, NotSo, Path, View
 from harness.wire import Command, WireError, fastjson
-from harness.wire.bodies import DataVersion
+from harness.wire.bodies import DataVersion, Properties
+from harness.wire.text import java_text
 
 __all__ = [
     "ClusterExchange",
+    "ConfigExchange",
     "CountExchange",
     "MemberGroupExchange",
     "QueryVersionExchange",
@@ -114,6 +116,29 @@ class ClusterExchange(_JsonExchange):
             return None if table is None or cluster not in table else sorted(table[cluster])
 
         return self.seen_as(View(f"brokers of {cluster}", read, ("clusterAddrTable", cluster)))
+
+
+class ConfigExchange(Exchange):
+    """Code 319: Java properties text, taken for UTF-8, escapes resolved."""
+
+    @property
+    def settings(self) -> Self:
+        """View: ``{key: value}``."""
+        return self.seen_as(View("settings", _settings, ()))
+
+    def among(self, *keys: str) -> Self:
+        """View: ``{key: value}`` of these keys; a key that is not listed has None."""
+
+        def read(reply: Command) -> dict[str, str | None]:
+            settings = _settings(reply)
+            return {key: settings.get(key) for key in keys}
+
+        return self.seen_as(View(", ".join(keys), read, ()))
+
+    @property
+    def keys(self) -> Self:
+        """View: the keys, in the order of their lines."""
+        return self.seen_as(View("keys", lambda reply: list(_settings(reply)), ()))
 
 
 class TopicsExchange(_JsonExchange):
@@ -257,6 +282,13 @@ def _count(reply: Command) -> int | None:
                 raise NotSo(f"ext field {name} is {count!r}, not a number")
             return int(count)
     return None
+
+
+def _settings(reply: Command) -> dict[str, str]:
+    try:
+        return Properties.parse(java_text(reply.body)).pairs
+    except WireError as problem:
+        raise NotSo(f"no properties text: {problem}") from problem
 
 
 def _strict_json(reply: Command) -> Any:
