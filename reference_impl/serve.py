@@ -7,8 +7,10 @@ Rules:
 2. Memory is bounded per connection: while a peer does not read its answers, no more of its requests are
    answered and nothing more is read from its socket. So a connection holds at most one incomplete frame, what
    one read gave, and `MOST` bytes of answers.
-3. The KV file is replaced atomically (temporary file, fsync, rename) before the answer leaves. If that fails,
-   it is said on standard error and the answer is sent all the same, as Apache does.
+3. The KV file and the configuration file are replaced atomically (temporary file, fsync, rename, fsync of the
+   directory) before the answer leaves: a kill at any moment leaves the old file or the new one, and what was
+   answered is in it. What one turn of the event loop changes is written once. If writing fails, it is said on
+   standard error and the answer is sent all the same, as Apache does.
 4. A person's mistake (configuration, occupied port, unreadable KV file) ends in one clear line and an exit
    status, never in a stack trace.
 
@@ -29,7 +31,7 @@ from typing import Any, cast
 import msgspec
 
 from reference_impl.nameserver import (
-    PARTS,
+    PROFILES,
     Close,
     Config,
     ConfigError,
@@ -38,6 +40,7 @@ from reference_impl.nameserver import (
     KvError,
     Persist,
     Send,
+    Settings,
     build,
 )
 
@@ -80,13 +83,13 @@ def run(
     open, one line with the address goes to standard output.
     """
     try:
-        settings = _settings(config_file, host, port, kv_file)
-        if profile not in PARTS:
+        if profile not in PROFILES:
             raise StartError(
-                f"unknown profile {profile!r}; use one of {', '.join(PARTS)}", EXIT_CONFIGURATION
+                f"unknown profile {profile!r}; use one of {', '.join(PROFILES)}", EXIT_CONFIGURATION
             )
+        settings = _settings(profile, config_file, host, port, kv_file)
         if print_config:
-            _say("\n".join(settings.lines()))
+            _say(Settings(PROFILES[profile], settings).dump().decode("ascii").rstrip("\n"))
             return 0
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_until_signal(profile, settings))
@@ -138,17 +141,21 @@ class _Server:
     """The endpoint, its connections, its clock."""
 
     def __init__(self, profile: str, config: Config) -> None:
-        self.kv_path = Path(config.kv_config_path) if config.kv_config_path else None
+        named = {"kvConfigPath": config.kv_config_path, "configStorePath": config.config_store_path}
+        self._files = {key: Path(name) for key, name in named.items() if name}
+        kv_file = self._files.get("kvConfigPath")
         try:
-            stored = self.kv_path.read_bytes() if self.kv_path is not None and self.kv_path.exists() else None
+            stored = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None
             self.endpoint: Endpoint = build(profile, config=config, kv=stored, started=self.now())
         except (OSError, KvError) as error:
             raise StartError(
-                f"KV file {self.kv_path} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
+                f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
             ) from error
         self._connections: dict[int, _Connection] = {}
         self._numbers = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._held: list[Effect] = []
+        """What waits until files are written, in its order: everything since the first `Persist` among it."""
 
     def now(self) -> int:
         return time.monotonic_ns() // 1_000_000
@@ -159,6 +166,7 @@ class _Server:
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._write_held()
         for connection in list(self._connections.values()):
             connection.transport.abort()
 
@@ -179,16 +187,39 @@ class _Server:
             self.perform(self.endpoint.lost(number, self.now()))
             self._tick()
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether answers wait for a file: they will be sent before anything more is read."""
+        return bool(self._held)
+
     def perform(self, effects: list[Effect]) -> None:
+        if self._held:
+            self._held += effects
+        elif any(type(effect) is Persist for effect in effects):
+            self._held = effects
+            asyncio.get_running_loop().call_soon(self._write_held)
+        else:
+            self._carry_out(effects)
+
+    def _write_held(self) -> None:
+        held, self._held = self._held, []
+        for path_key, data in {e.path_key: e.data for e in held if type(e) is Persist}.items():
+            self._write(path_key, data)
+        self._carry_out(held)
+        for number in {effect.connection for effect in held if type(effect) is Send}:
+            if (connection := self._connections.get(number)) is not None:
+                connection.go_on()
+
+    def _carry_out(self, effects: list[Effect]) -> None:
         for effect in effects:
             if type(effect) is Send:
-                self._connections[effect.connection].transport.write(effect.data)
+                connection = self._connections.get(effect.connection)
+                if connection is not None:
+                    connection.transport.write(effect.data)
             elif type(effect) is Close:
                 connection = self._connections.pop(effect.connection, None)
                 if connection is not None:
                     connection.close()
-            elif type(effect) is Persist:
-                self._persist(effect)
 
     def _tick(self) -> None:
         if self._timer is not None:
@@ -198,13 +229,14 @@ class _Server:
         wait = min((self.endpoint.next_tick(now) - now) / 1000, TICK_AT_MOST)
         self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
 
-    def _persist(self, effect: Persist) -> None:
-        if self.kv_path is None:
+    def _write(self, path_key: str, data: bytes) -> None:
+        path = self._files.get(path_key)
+        if path is None:
             return
         try:
-            _replace(self.kv_path, effect.data)
+            _replace(path, data)
         except OSError as error:
-            _complain(f"nameserver: KV file {self.kv_path} cannot be written: {error}")
+            _complain(f"nameserver: {path_key} {path} cannot be written: {error}")
 
 
 class _Connection(asyncio.Protocol):
@@ -227,7 +259,7 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._server.received(self.number, data)
-        self._go_on()
+        self.go_on()
 
     def pause_writing(self) -> None:
         self._paused = True
@@ -235,14 +267,15 @@ class _Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
-        self._go_on()
+        self.go_on()
         if not self._paused and not self.transport.is_closing():
             self.transport.resume_reading()
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
         """Answer what was held back, as long as the peer reads."""
-        while not self._paused and self._server.endpoint.has_waiting(self.number):
-            self._server.received(self.number, b"")
+        server = self._server
+        while not (self._paused or server.is_holding) and server.endpoint.has_waiting(self.number):
+            server.received(self.number, b"")
 
     def eof_received(self) -> None:
         """The peer has half-closed: that is the end of the connection."""
@@ -271,6 +304,7 @@ async def _until_signal(profile: str, settings: Config) -> None:
 
 
 def _settings(
+    profile: str,
     config_file: str | os.PathLike[str] | None,
     host: str | None,
     port: int | None,
@@ -279,7 +313,7 @@ def _settings(
     config = Config()
     if config_file is not None:
         try:
-            loaded = Config.from_properties(Path(config_file).read_bytes().decode("latin-1"))
+            config = Config.from_properties(Path(config_file).read_bytes(), profile)
         except OSError as error:
             raise StartError(
                 f"configuration {config_file} cannot be read ({error.strerror}); expected a .properties file",
@@ -287,10 +321,13 @@ def _settings(
             ) from error
         except ConfigError as error:
             raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
-        if loaded.without_effect:
-            _complain(f"nameserver: no effect in {config_file}: {', '.join(loaded.without_effect)}")
-        config = loaded.config
+        if without_effect := config.without_effect():
+            _complain(f"nameserver: no effect in {config_file}: {', '.join(without_effect)}")
     changes: dict[str, Any] = {}
+    if config_file is not None:
+        changes["config_store_path"] = os.fspath(config_file)
+    if not config.rocketmq_home:
+        changes["rocketmq_home"] = os.environ.get("ROCKETMQ_HOME", "")
     if host is not None:
         changes["bind_address"] = host
     if port is not None:
@@ -313,7 +350,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _replace(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.tmp")
     with temporary.open("wb") as file:
         file.write(data)
         file.flush()

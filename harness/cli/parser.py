@@ -244,10 +244,20 @@ def _add_serve(command: _Command) -> None:
         "--port", type=_port, metavar="N", help="port to listen on, 0 for any free one (9876)"
     )
     parser.add_argument(
-        "-c", "--config", type=Path, metavar="FILE", help="a .properties file with Apache's names"
+        "-c",
+        "--config",
+        "--configFile",
+        type=Path,
+        metavar="FILE",
+        help="a .properties file with Apache's names; code 318 writes it",
     )
     parser.add_argument("--kv-file", type=Path, metavar="FILE", help="where the KV configuration is kept")
-    parser.add_argument("-p", "--print-config", action="store_true", help="print the settings and end")
+    parser.add_argument(
+        "-p", "--print-config", "--printConfigItem", action="store_true", help="print the settings and end"
+    )
+    parser.add_argument(
+        "-n", "--namesrvAddr", metavar="ADDRESS", help="accepted, as Apache's server does; does nothing"
+    )
 
 
 def _add_report(command: _Command) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.wire import Command, FrameBuffer, decode, encode
-from harness.wire.bodies import RegisterBody, TopicConfig
+from harness.wire.bodies import Properties, RegisterBody, TopicConfig
 from reference_impl import serve
 from reference_impl.nameserver import Config
 
@@ -111,9 +111,30 @@ def test_an_unregistration_takes_effect_without_further_traffic(start: Start) ->
         assert ask(other, Command(code=105, ext={"topic": "TA"})).code == 17
 
 
+def test_an_update_is_in_the_configuration_file_before_its_answer(start: Start, tmp_path: Path) -> None:
+    settings = tmp_path / "ns.properties"
+    settings.write_text("# a remark\nmine=1\n")
+    options = {"config_file": str(settings), "kv_file": str(tmp_path / "kv.json")}
+    server = start(**options)
+    pair: dict[str, str | None] = {"namespace": "n", "key": "k", "value": "v"}
+    with server.connect() as connection:
+        connection.sendall(encode(Command(code=100, opaque=1, ext=pair)))
+        connection.sendall(encode(Command(code=318, opaque=2, body=b"mine=2\nproductEnvName=a\\\\b")))
+        buffer = FrameBuffer()
+        assert [receive(connection, buffer).code for _ in range(2)] == [0, 0]
+        kept = Properties.load(settings.read_bytes()).pairs
+        assert (kept["mine"], kept["productEnvName"]) == ("2", "a\\b")
+        server.stop(signal.SIGKILL)
+    server = start(**options)
+    with server.connect() as connection:
+        assert Properties.decode(ask(connection, Command(code=319)).body).pairs == kept
+        assert ask(connection, Command(code=101, ext=pair)).ext == {"value": "v"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kv.json", "ns.properties"]
+
+
 def test_an_idle_connection_is_closed(start: Start, tmp_path: Path) -> None:
     settings = tmp_path / "ns.properties"
-    settings.write_text("serverChannelMaxIdleTimeSeconds=1\nserverWorkerThreads=8\n")
+    settings.write_text("serverChannelMaxIdleTimeSeconds=1\nserverWorkerThreads=9\n")
     server = start(config_file=str(settings))
     with server.connect() as connection:
         assert ask(connection, Command(code=106)).code == 0
@@ -230,10 +251,13 @@ def test_a_mistake_ends_in_one_clear_line(
     assert len(text.splitlines()) == 1
 
 
-def test_the_settings_are_printed() -> None:
-    status, said = run(port=1234, print_config=True)
+def test_the_settings_are_printed(tmp_path: Path) -> None:
+    settings = tmp_path / "ns.properties"
+    settings.write_text("listenPort=1\norderMessageEnable=true\nmine=x\n")
+    status, said = run(port=1234, config_file=str(settings), profile="4.9", print_config=True)
     assert status == 0
-    assert "listenPort=1234" in said.splitlines()
+    lines = ["listenPort=1234", "orderMessageEnable=true", "mine=x", f"configStorePath={settings}"]
+    assert set(lines) <= set(said.splitlines())
 
 
 def test_it_runs_inside_a_loop_of_one_s_own() -> None:
