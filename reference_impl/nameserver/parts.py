@@ -36,9 +36,9 @@ part "nameserver" (`core.py`, `topic_requests.py`, `core_49.py`, `core_53.py`, c
     unknown_request(command) -> Reply|None          None is silence
     handlers, each (command, connection, now) -> Reply:
         register unregister query_data_version get_route get_cluster_info wipe_write_permission
-        add_write_permission put_kv get_kv delete_kv list_kv update_config get_config delete_topic list_topics
-        list_cluster_topics list_system_topics list_unit_topics list_unit_sub_topics list_unit_sub_only_topics;
-        5.3: get_member_group heartbeat register_topic
+        add_write_permission put_kv get_kv delete_kv list_kv delete_topic list_topics list_cluster_topics
+        list_system_topics list_unit_topics list_unit_sub_topics list_unit_sub_only_topics update_config
+        get_config; 5.3: get_member_group heartbeat register_topic
     checksum_holds(command) -> bool
     registration(command) -> Registration           which identifiers are needed, how ext fields are read
     register_body(command) -> RegisterBody          versions, compression, refusal of undecodable bodies
