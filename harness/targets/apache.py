@@ -19,11 +19,11 @@ from harness.targets.errors import TargetError
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import in_directory, write_properties
 
-__all__ = ["ApacheTarget"]
+__all__ = ["SYSTEM", "ApacheTarget", "line_of"]
 
 _MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-_SYSTEM = ("tls.", "com.rocketmq.", "rocketmq.")
+SYSTEM = ("tls.", "com.rocketmq.", "rocketmq.")
 """Settings that Apache takes as system properties (`TlsSystemConfig`, `NettySystemConfig`)."""
 _LOGBACK = """\
 <configuration>
@@ -43,7 +43,7 @@ class ApacheTarget:
         self.uri = uri
         self._version = version
         self._warp = warp
-        self.line = _line(version)
+        self.line = line_of(version)
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
         # the scan for good, and with it the expiry of all leases
         # (`RouteInfoManager#scanNotActiveBroker`; seen within seconds at x60).
@@ -71,16 +71,16 @@ class ApacheTarget:
             )
         )
 
-    def _description(self, stand_in: maven.Composed | None) -> str:
+    def _description(self, stand_in: str) -> str:
         parts = [f"Apache NameServer {self._version}"]
-        if stand_in is not None:
-            parts.append(stand_in.why)
+        if stand_in:
+            parts.append(stand_in)
         if self._warp != 1:
             parts.append(f"time x{self._warp:g}")
         return ", ".join(parts)
 
 
-def _line(version: str) -> ProfileName:
+def line_of(version: str) -> ProfileName:
     """The profile of a release: 5.4.0 changed the JSON engine of the 5.x line."""
     major, minor = (int(part) for part in re.findall(r"\d+", version + ".0")[:2])
     if major < 5:
@@ -98,7 +98,7 @@ def _arguments(
     if line != "4.9":  # 4.9 knows no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
     settings |= in_directory(setup, home)
-    system = {key: settings.pop(key) for key in list(settings) if key.startswith(_SYSTEM)}
+    system = {key: settings.pop(key) for key in list(settings) if key.startswith(SYSTEM)}
     path = home / "namesrv.properties"
     if not (path.exists() and f"listenPort={port}\n" in path.read_text(encoding="latin-1")):
         write_properties(path, settings)  # else it is a restart, and the server has written this file (318)

@@ -27,27 +27,29 @@ from harness.targets.errors import TargetError
 __all__ = ["COMPOSED", "Composed", "cache_directory", "classpath", "jars", "stand_in"]
 
 _VERSION = re.compile(r"\d+(\.\d+)+(-[A-Za-z0-9.-]+)?")
-_ARTIFACTS = ("rocketmq-namesrv", "rocketmq-remoting")
+_ARTIFACTS = ("rocketmq-broker", "rocketmq-namesrv", "rocketmq-remoting", "rocketmq-tools")
 _TIMEOUT = 900.0
 
 
 class Composed(msgspec.Struct, frozen=True):
-    """How a version is put together whose NameServer module Maven does not have."""
+    """How a version is put together some of whose modules Maven does not have."""
 
-    namesrv: str
-    """The version of the module that stands in."""
-    why: str
-    """What a report must say."""
+    version: str
+    """That of the modules that stand in."""
+    differences: dict[str, str]
+    """By module: in what it differs from the one that it stands in for, to be said in a report."""
 
 
 COMPOSED: dict[str, Composed] = {
     "4.9.8": Composed(
         "4.9.7",
-        "its rocketmq-namesrv is that of 4.9.7, because Maven has none of 4.9.8, and all else is 4.9.8 "
-        "(the two modules differ only in the black list of code 318)",
+        {
+            "rocketmq-namesrv": "the black list of code 318",
+            "rocketmq-broker": "the black list of code 25, and code 54",
+        },
     )
 }
-"""By version. Source: what Maven has, and the difference of the two tags in namesrv/src/main."""
+"""By version. Source: what Maven has, and the difference of the two tags in the modules' src/main."""
 
 
 def classpath(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> str:
@@ -79,12 +81,17 @@ def jars(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> Path
     return place
 
 
-def stand_in(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> Composed | None:
-    """How the jars that were fetched for a version were put together; None where they are as published."""
-    composed = COMPOSED.get(version)
-    if composed and (_place(version, artifacts) / f"rocketmq-namesrv-{composed.namesrv}.jar").exists():
-        return composed
-    return None
+def stand_in(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> str:
+    """How the jars that were fetched for a version were put together; empty where they are as published."""
+    composed, there = COMPOSED.get(version), _place(version, artifacts)
+    if composed is None:
+        return ""
+    return "; ".join(
+        f"its {module} is that of {composed.version}, because Maven has none of {version}, and all else is "
+        f"{version} (the two modules differ only in {difference})"
+        for module, difference in composed.differences.items()
+        if (there / f"{module}-{composed.version}.jar").exists()
+    )
 
 
 def _place(version: str, artifacts: Sequence[str]) -> Path:
@@ -122,7 +129,7 @@ def _fetch(version: str, artifacts: Sequence[str], place: Path) -> None:
         ]
         done = _run(command, Path(scratch), version)
         if done.returncode != 0 and _missing(done.stdout, version) and version in COMPOSED:
-            command.append(f"-Drocketmq.namesrv.version={COMPOSED[version].namesrv}")
+            command.append(f"-Drocketmq.server.version={COMPOSED[version].version}")
             done = _run(command, Path(scratch), version)
         if done.returncode != 0 or not any(jars_there.glob("*.jar")):
             raise _not_fetched(version, artifacts, done.stdout, mvn)

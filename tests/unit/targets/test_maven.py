@@ -16,7 +16,7 @@ echo "$@" >> "$CALLS"
 case "$*" in
   *version=9.9.9*) echo '[ERROR] Not found: org.apache.rocketmq:rocketmq-namesrv:jar:9.9.9 in x'; exit 1;;
   *version=8.8.8*) echo '[ERROR] Could not transfer artifact: Unknown host'; exit 1;;
-  *version=4.9.8*namesrv.version=*) jar=rocketmq-namesrv-4.9.7.jar;;
+  *version=4.9.8*server.version=*) jar=rocketmq-namesrv-4.9.7.jar;;
   *version=4.9.8*) echo '[ERROR] org.apache.rocketmq:rocketmq-namesrv:jar:4.9.8 was not found'; exit 1;;
   *dependency:get*) exit 0;;
 esac
@@ -58,19 +58,19 @@ def test_jars_are_fetched_once_by_whoever_comes_first(calls: Path) -> None:
 def test_a_version_that_is_not_complete_is_put_together(calls: Path) -> None:
     maven.jars("4.9.8")
     as_published, composed = calls.read_text().splitlines()
-    assert "namesrv.version" not in as_published
+    assert "server.version" not in as_published
     assert "-Drocketmq.version=4.9.8" in composed
-    assert "-Drocketmq.namesrv.version=4.9.7" in composed
-    stand_in = maven.stand_in("4.9.8")
-    assert stand_in is not None
-    assert "Maven has none of 4.9.8" in stand_in.why
+    assert "-Drocketmq.server.version=4.9.7" in composed
+    said = maven.stand_in("4.9.8")
+    assert "its rocketmq-namesrv is that of 4.9.7, because Maven has none of 4.9.8" in said
+    assert "broker" not in said
 
 
 def test_a_version_that_is_complete_is_taken_as_it_is(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(maven.COMPOSED, "5.3.3", maven.Composed("5.2.0", "no reason"))
+    monkeypatch.setitem(maven.COMPOSED, "5.3.3", maven.Composed("5.2.0", {"rocketmq-namesrv": "nothing"}))
     maven.jars("5.3.3")
     assert len(calls.read_text().splitlines()) == 1
-    assert maven.stand_in("5.3.3") is None
+    assert maven.stand_in("5.3.3") == ""
 
 
 def test_an_unpublished_version_shows_those_that_are(calls: Path, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_nonsense_is_no_version() -> None:
     with pytest.raises(TargetError, match="a version of Apache RocketMQ"):
         maven.jars("../../etc")
     with pytest.raises(ValueError, match="the pom knows"):
-        maven.jars("5.3.3", ["rocketmq-broker"])
+        maven.jars("5.3.3", ["rocketmq-proxy"])
 
 
 def test_the_pom_knows_every_artifact() -> None:
