@@ -13,7 +13,8 @@ AGAIN = ("console", "html", "json", "junit")  # reports that can be made from a 
 REPORTS = (*AGAIN, "allure")
 LEVELS = ("must", "should", "may")
 TARGETS = (
-    "builtin:[4.9|5.3|5.5]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]"
+    "builtin:[4.9|5.3|5.5]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
+    "docker:IMAGE[?warp=60]"
 )
 
 

@@ -15,13 +15,20 @@ from harness.targets import warp as faketime
 from harness.targets.apache import ApacheTarget
 from harness.targets.builtin import PROFILES, BuiltinTarget, problem_with
 from harness.targets.command import ExecTarget
+from harness.targets.container import DockerTarget
 from harness.targets.errors import TargetError
 from harness.targets.remote import TcpTarget
 
 __all__ = ["FORMS", "Shareable", "Target", "parse"]
 
-FORMS = "builtin:[4.9|5.3|5.5], tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60]"
+FORMS = (
+    "builtin:[4.9|5.3|5.5], tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60], "
+    "docker:IMAGE[?warp=60]"
+)
 """What can be written, for messages and help."""
+
+_IMAGE = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?")
+"""Enough to tell a slip from a name; the engine knows the rest."""
 
 
 class Shareable(Instance, Protocol):
@@ -79,6 +86,8 @@ def parse(uri: str) -> Target:
         if not re.fullmatch(r"\d[\w.-]*", version):
             raise _wrong(uri, "a version after apache:", "apache:5.3.3")
         return ApacheTarget(uri, version, _warp(uri, options))
+    if colon and scheme == "docker":
+        return _docker(uri, rest)
     raise TargetError(
         expected=f"one of {FORMS}", got=uri or "nothing", do="name the target in one of these forms"
     )
@@ -111,6 +120,17 @@ def _tcp(uri: str) -> TcpTarget:
             uri, "tcp://HOST:PORT with a port from 1 to 65535, and nothing behind it", "tcp://127.0.0.1:9876"
         )
     return TcpTarget(uri, host, port)
+
+
+def _docker(uri: str, rest: str) -> DockerTarget:
+    image, options = _options(uri, rest, {"profile", "warp"})
+    if not _IMAGE.fullmatch(image):
+        raise _wrong(uri, "the name of an image after docker:", "docker:apache/rocketmq:5.3.3")
+    profile = options.get("profile")
+    found = next((name for name in PROFILES if name == profile), None)
+    if profile is not None and found is None:
+        raise _wrong(uri, f"profile= with one of {', '.join(PROFILES)}", f"docker:{image}?profile=5.3")
+    return DockerTarget(uri, image, _warp(uri, options), found)
 
 
 def _options(uri: str, rest: str, known: set[str]) -> tuple[str, dict[str, str]]:

@@ -21,8 +21,18 @@ pytestmark = pytest.mark.live
 LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3")]
 
 
-def check(target: str, profile: str, out: Path) -> tuple[int, dict[str, str], str]:
-    """Exit status, verdict by case, and what was printed."""
+Checked = tuple[int, dict[str, str], str]
+_CHECKED: dict[tuple[str, str], Checked] = {}
+
+
+def check(target: str, profile: str, out: Path) -> Checked:
+    """Exit status, verdict by case, and what was printed. The same question is asked once in a session."""
+    if (target, profile) not in _CHECKED:
+        _CHECKED[target, profile] = _check(target, profile, out)
+    return _CHECKED[target, profile]
+
+
+def _check(target: str, profile: str, out: Path) -> Checked:
     command = "import sys; from harness.cli import main; sys.exit(main())"
     ended = subprocess.run(
         [sys.executable, "-c", command, "check", target, "--profile", profile, "--out", str(out)],

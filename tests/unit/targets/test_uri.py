@@ -32,7 +32,6 @@ def test_good_ones(uri: str, line: str | None) -> None:
     [
         ("", "one of builtin:"),
         ("builtin", "one of builtin:"),
-        ("docker:image", "one of builtin:"),
         ("builtin:4.8", "builtin:5.3"),
         ("builtin:5.3?mutant=unregistration-is-ignore", "did you mean unregistration-is-ignored"),
         ("builtin:5.3?mutant=zzzzzzz", "there is no mutant 'zzzzzzz' among"),
