@@ -21,7 +21,7 @@ from harness.session.errors import TooLate
 from harness.session.exchange import Exchange, Question
 from harness.session.outcome import Answer, Mark, Replied
 from harness.session.requests import Ext, HeaderFields, fields
-from harness.session.session import Session
+from harness.session.topic_session import TopicSession
 from harness.session.transport import Instance
 from harness.session.views import (
     ClusterExchange,
@@ -30,7 +30,6 @@ from harness.session.views import (
     MemberGroupExchange,
     RouteExchange,
     TableExchange,
-    TopicsExchange,
     ValueExchange,
 )
 from harness.trace import Header
@@ -60,7 +59,7 @@ _LINES: dict[str, _Line] = {
 }
 
 
-class NameServerSession(Session):
+class NameServerSession(TopicSession):
     """The ``ns`` of a case.
 
     ``seed`` makes the names; give none and the names are new each time. ``case``, ``target`` and ``suite`` go
@@ -233,11 +232,6 @@ class NameServerSession(Session):
         if code == RequestCode.GET_BROKER_CLUSTER_INFO:
             question.excuses = _changed_meanwhile
         return question
-
-    def topics(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> TopicsExchange:
-        """GET_ALL_TOPIC_LIST_FROM_NAMESERVER (206)."""
-        code = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
-        return TopicsExchange(self.question(code, None, b"", on, "list of all topics", header))
 
     def put_kv(
         self,

@@ -72,6 +72,28 @@ class RouteExchange(_JsonExchange):
         """View: ``{broker name: brokerData as plain Python}``."""
         return self.seen_as(View("brokers", lambda reply: _named(reply, "brokerDatas"), ("brokerDatas",)))
 
+    @property
+    def filters(self) -> Self:
+        """View: ``{address: filter servers}``; None where the route has no such table."""
+        return self._member("filterServerTable")
+
+    @property
+    def order(self) -> Self:
+        """View: the order configuration of the topic, or None."""
+        return self._member("orderTopicConf")
+
+    @property
+    def mappings(self) -> Self:
+        """View: ``{broker name: static-topic mapping as plain Python}``, or None."""
+        return self._member("topicQueueMappingByBroker")
+
+    def _member(self, name: str) -> Self:
+        def read(reply: Command) -> Any:
+            value = _json(reply)
+            return None if value is None else _optional(value, name)
+
+        return self.seen_as(View(name, read, (name,)))
+
 
 class ClusterExchange(_JsonExchange):
     """Code 106: ClusterInfo."""
@@ -142,7 +164,7 @@ class ConfigExchange(Exchange):
 
 
 class TopicsExchange(_JsonExchange):
-    """Code 206: TopicList."""
+    """Codes 206, 224, 304 and 311 to 313: TopicList."""
 
     def among(self, names: Iterable[str]) -> Self:
         """View: those of ``names`` that are listed, sorted; each as often as it is listed."""
@@ -156,6 +178,16 @@ class TopicsExchange(_JsonExchange):
             return sorted(topic for topic in topics if isinstance(topic, str) and topic in wanted)
 
         return self.seen_as(View("topics", read, ("topicList",)))
+
+    @property
+    def address(self) -> Self:
+        """View: the broker address that the list of system topics names, or None."""
+
+        def read(reply: Command) -> Any:
+            value = _json(reply)
+            return None if value is None else _optional(value, "brokerAddr")
+
+        return self.seen_as(View("address", read, ("brokerAddr",)))
 
 
 class ValueExchange(Exchange):
@@ -310,6 +342,12 @@ def _member(value: Any, name: str, kind: type, path: Path) -> Any:
     if not isinstance(value[name], kind):
         raise NotSo(f"{name} is {_called(value[name])}", (*path, name))
     return value[name]
+
+
+def _optional(value: Any, name: str) -> Any:
+    if not isinstance(value, dict):
+        raise NotSo(f"expected an object, found {_called(value)}")
+    return value.get(name)
 
 
 def _named(reply: Command, table: str) -> dict[str, Any] | None:

@@ -93,6 +93,36 @@ def test_topics_and_write_permission(ns: NameServerSession) -> None:
     ns.add_write_perm(broker.name).count >> Code(SUCCESS, 2)
 
 
+def test_lists_of_topics(ns: NameServerSession) -> None:
+    broker = ns.broker(topics={"A": (1, 1, 6, 1), "B": (1, 1, 6, 2), "C": (1, 1, 6, 3)})
+    broker.register() >> Code(SUCCESS)
+    a, b, c = sorted(broker.topics)
+    ns.cluster_topics(broker.cluster).among(broker.topics) >> Code(SUCCESS, [a, b, c])
+    ns.unit_topics().among(broker.topics) >> Code(SUCCESS, [a, c])
+    ns.unit_sub_topics().among(broker.topics) >> Code(SUCCESS, [b, c])
+    ns.unit_sub_only_topics().among(broker.topics) >> Code(SUCCESS, [b])
+    system = ns.system_topics()
+    system.among([broker.name, broker.cluster, a]) >> Code(SUCCESS, sorted([broker.name, broker.cluster]))
+    system.address >> Code(SUCCESS, broker.address)
+    ns.topics().address >> Code(SUCCESS, None)
+
+
+def test_topics_are_deleted_and_registered(ns53: NameServerSession) -> None:
+    broker = ns53.broker()
+    broker.register() >> Code(SUCCESS)
+    topic = broker.topic("A")
+    ns53.delete_topic(topic, ns53.name("cluster")) >> Code(SUCCESS)
+    ns53.route(topic) >> Code(SUCCESS)
+    ns53.delete_topic(topic) >> Code(SUCCESS)
+    ns53.route(topic).order >> Code(TOPIC_NOT_EXIST, None)
+    ns53.register_topic(topic, {broker.name: (1, 2, 4, 3)}) >> Code(SUCCESS)
+    route = ns53.route(topic)
+    route.queues >> Code(SUCCESS, {broker.name: (1, 2, 4, 3)})
+    route.filters >> Code(SUCCESS, {})
+    route.mappings >> Code(SUCCESS, None)
+    ns53.register_topic(topic, body=b"{{") >> Code(1)
+
+
 def test_member_group_and_heartbeat(ns53: NameServerSession) -> None:
     broker = ns53.broker()
     broker.register() >> Code(SUCCESS)
