@@ -23,10 +23,10 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, catalogue, nearest
+from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, Quirk, catalogue, nearest
 from harness.conformance import case_of
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases, problems
-from harness.conformance.plan import Choice, Plan, plan
+from harness.conformance.plan import Choice, Plan, plan, quirk_summaries
 from harness.conformance.running import DEADLINE, Runner, Setting
 from harness.conformance.together import Together
 from harness.report.allure import decorate
@@ -37,6 +37,7 @@ from harness.targets import Shareable, TargetError, attach, builtin, parse
 from harness.version import version
 
 PROPERTY = "rmq-result"
+NO_QUIRKS = "none"
 _PASSED = (Verdict.PASS, Verdict.DEVIATES, Verdict.OBSERVED)
 
 
@@ -49,6 +50,7 @@ class Order(msgspec.Struct, frozen=True):
     exclude: tuple[str, ...] = ()
     level: Level | None = None
     strict: bool = False
+    quirks: str = ""  # NAME@VERSION or NO_QUIRKS; empty: those of the server that the target is known to be
     deadline: float = DEADLINE
     out: str = ""  # an absolute path, because a worker may run elsewhere; empty: nothing is written
     allure: bool = False
@@ -95,6 +97,8 @@ class Measurement:
         """Writes the header: the planned cases that pytest really collected."""
         collected = set(names)
         clock = self.instance.clock
+        planned = tuple(one for one in self.plan.planned if one.name in collected)
+        server, quirks = known_quirks(self.order)
         header = RunHeader(
             suite=version(),
             target=self.order.target,
@@ -103,7 +107,7 @@ class Measurement:
             warp=clock.warp or 1.0,
             started=datetime.now().astimezone().isoformat(timespec="seconds"),
             description=self.instance.description,
-            cases=tuple(one for one in self.plan.planned if one.name in collected),
+            cases=planned,
             statements=self.plan.statements,
             cases_available=self.plan.available,
             catalogue=catalogue().digest,
@@ -111,6 +115,8 @@ class Measurement:
             strict=self.order.strict,
             select=self.order.select,
             exclude=self.order.exclude,
+            server=server,
+            quirks=quirk_summaries(quirks, planned),
         )
         self.run = Run(header=header)
         if self.order.out:
@@ -160,6 +166,26 @@ def chosen_profile(order: Order) -> str:
     return parse(order.target).line or known[-1]
 
 
+def known_quirks(order: Order) -> tuple[str, tuple[Quirk, ...]]:
+    """The known server whose quirks the order looks for, as `NAME@VERSION`, and those quirks.
+
+    Raises:
+        UsageProblem: no such server is known.
+    """
+    asked = order.quirks or parse(order.target).server or NO_QUIRKS
+    if asked == NO_QUIRKS:
+        return "", ()
+    name, _, version = asked.partition("@")
+    server = catalogue().server(name)
+    known = [one.name for one in catalogue().servers]
+    if server is None or not version[:1].isdigit():
+        forms = ", ".join(f"{one}@VERSION" for one in known)
+        close = nearest(name, known) if server is None else []
+        meant = f"; did you mean {close[0]}?" if close else ""
+        raise UsageProblem(f"--quirks {asked}: expected {NO_QUIRKS} or one of {forms}{meant}")
+    return asked, server.quirks_of(version)
+
+
 def chosen_plan(order: Order) -> Plan:
     """The plan of an order.
 
@@ -171,6 +197,7 @@ def chosen_plan(order: Order) -> Plan:
         CatalogueProblems: catalogue and cases do not fit together.
     """
     profile = chosen_profile(order)
+    known_quirks(order)
     loaded = loaded_cases(unfinished=bool(order.select))
     return plan(catalogue(), loaded, profile, Choice(order.select, order.exclude, order.level))
 
@@ -278,6 +305,7 @@ class Measuring:
             chosen.profile,
             order.target,
             strict=order.strict,
+            quirks=known_quirks(order)[1],
             deadline=order.deadline,
             waits_alone=target.waits_alone and instance.clock.kind == "warped",
             out=self._out,
@@ -359,6 +387,8 @@ def _tell_pytest(result: CaseResult) -> None:
         return
     if result.verdict in (Verdict.UNSUPPORTED, Verdict.BLOCKED):
         pytest.skip(f"{result.verdict}: {result.reason}")
+    if result.verdict is Verdict.QUIRK:
+        pytest.xfail(f"{result.quirk}: {result.reason}")
     if result.failure is None:
         pytest.fail(f"{result.verdict}: {result.reason}\n{result.detail}", pytrace=False)
     failure = result.failure
@@ -405,6 +435,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--level", choices=[level.lower() for level in LEVELS], help="this level and stricter ones"
     )
     group.addoption("--strict-should", action="store_true", help="a broken SHOULD fails")
+    group.addoption("--quirks", default="", metavar="NAME@VERSION", help="judge it as this known server")
     group.addoption("--deadline", type=float, default=DEADLINE, metavar="S", help="real seconds for one case")
     group.addoption("--rmq-out", type=Path, metavar="DIR", help="where results.jsonl and traces go")
 
@@ -457,6 +488,7 @@ def _from_options(config: pytest.Config) -> Measurement:
         exclude=tuple(option.exclude),
         level=cast("Level | None", option.level and option.level.upper()),
         strict=option.strict_should,
+        quirks=option.quirks,
         deadline=option.deadline,
         out=str(option.rmq_out.resolve()) if option.rmq_out else "",
         command=("pytest", *config.invocation_params.args),

@@ -1,8 +1,9 @@
-"""The catalogue: statements, profiles and bug reports in `specs/`, loaded, validated, chosen and counted."""
+"""The catalogue: all that is in `specs/`, loaded, validated, chosen and counted."""
 
 from harness.catalogue.coverage import Coverage, coverage
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.load import Catalogue, catalogue, load, specs_directory
+from harness.catalogue.quirks import Quirk, Seen, Server, VersionRange, explanation
 from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.select import matches, nearest, select
 from harness.catalogue.statements import LEVELS, Level, Profile, Source, Statement
@@ -15,11 +16,16 @@ __all__ = [
     "Coverage",
     "Level",
     "Profile",
+    "Quirk",
     "Report",
+    "Seen",
+    "Server",
     "Source",
     "Statement",
+    "VersionRange",
     "catalogue",
     "coverage",
+    "explanation",
     "load",
     "matches",
     "nearest",

@@ -5,7 +5,8 @@ Rules of this module:
 * It reads only `specs/`, wherever that lies: beside the package in a checkout, inside it in an installed
   wheel.
 * JSON Schema says what a file may hold; this module adds what a schema of one file cannot say: duplicate and
-  retired ids, unknown profiles, an id whose chapter is not its file's, bug reports that nothing speaks of.
+  retired ids, unknown profiles, an id whose chapter is not its file's, bug reports that nothing speaks of,
+  quirks of an unknown statement.
 * All problems are collected; each names the file and the item.
 """
 
@@ -14,7 +15,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +24,22 @@ import msgspec
 import yaml
 
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
+from harness.catalogue.quirks import Quirk, Server, numbers
 from harness.catalogue.reports import Report, tags_of
 from harness.catalogue.statements import Profile, Statement
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """Every statement, profile and bug report.
+    """Every statement, profile, bug report and known server.
 
-    `digest` names this very text of the statements in records of runs.
+    `digest` names this very text of statements and quirks in records of runs.
     """
 
     statements: tuple[Statement, ...]
     profiles: tuple[Profile, ...]
     digest: str
     reports: tuple[Report, ...] = ()
+    servers: tuple[Server, ...] = ()
 
     def statement(self, identifier: str) -> Statement | None:
         """The statement with this id, or None."""
@@ -44,6 +48,15 @@ class Catalogue(msgspec.Struct, frozen=True):
     def profile(self, name: str) -> Profile | None:
         """The profile with this name, or None."""
         return next((one for one in self.profiles if one.name == name), None)
+
+    def server(self, name: str) -> Server | None:
+        """The known server with this name, or None."""
+        return next((one for one in self.servers if one.name == name), None)
+
+    @property
+    def quirks(self) -> tuple[Quirk, ...]:
+        """The quirks of all known servers."""
+        return tuple(quirk for server in self.servers for quirk in server.quirks)
 
     def under(self, profile: str) -> tuple[Statement, ...]:
         """The statements that apply under the profile, in the order of the catalogue."""
@@ -124,9 +137,12 @@ def load(specs: Path) -> Catalogue:
     reports = _reports(specs, statements, problems)
     if not statements and not problems:
         problems.append(CatalogueError(str(specs / "statements"), "no statement", "add a chapter file"))
+    servers = _servers(specs, seen, digest, problems)
     if problems:
         raise CatalogueProblems(problems)
-    return Catalogue(tuple(statements), tuple(profiles), digest.hexdigest()[:12], tuple(reports))
+    return Catalogue(
+        tuple(statements), tuple(profiles), digest.hexdigest()[:12], tuple(reports), tuple(servers)
+    )
 
 
 def _chapters(specs: Path) -> list[Path]:
@@ -185,6 +201,70 @@ def _profiles(specs: Path, problems: list[CatalogueError]) -> list[Profile]:
             )
         found.append(profile)
     return found
+
+
+def _servers(
+    specs: Path, statements: Collection[str], digest: hashlib._Hash, problems: list[CatalogueError]
+) -> list[Server]:
+    found: list[Server] = []
+    schema = _schema(specs, "target") if (specs / "targets").is_dir() else {}
+    seen: dict[str, str] = {}
+    for path in sorted((specs / "targets").glob("*.yaml")):
+        digest.update(path.read_bytes())
+        data = _read(path, problems)
+        wrong = list(_violations(path, schema, data))
+        problems += wrong
+        if wrong or data is None:
+            continue
+        server = msgspec.convert(data, Server)
+        if server.name != path.stem:
+            problems.append(
+                CatalogueError(
+                    _name(path), f"it is named {server.name!r}", f"name the file {server.name}.yaml"
+                )
+            )
+        for quirk in server.quirks:
+            problems += _checks_of_quirk(path, quirk, statements, seen)
+            seen.setdefault(quirk.id, _name(path))
+        found.append(server)
+    return found
+
+
+def _checks_of_quirk(
+    path: Path, quirk: Quirk, statements: Collection[str], seen: dict[str, str]
+) -> Iterator[CatalogueError]:
+    where = f"{_name(path)} {quirk.id}"
+    if quirk.id in seen:
+        yield CatalogueError(
+            where, f"this id is already used in {seen[quirk.id]}", "give the quirk an id of its own"
+        )
+    for identifier in quirk.statements:
+        if identifier not in statements:
+            yield CatalogueError(
+                where,
+                f"statement {identifier} is not in the catalogue",
+                "a quirk breaks a statement: name it as it is, or write it",
+            )
+    for versions in quirk.versions:
+        if versions.last is not None and numbers(versions.last) < numbers(versions.first):
+            yield CatalogueError(
+                where,
+                f"versions end with {versions.last} before {versions.first}",
+                "put the earlier one first",
+            )
+    for version in quirk.observed:
+        if not quirk.applies_to(version):
+            yield CatalogueError(
+                where, f"it was observed on {version}, which is in none of its versions", "widen the versions"
+            )
+    for one in quirk.seen:
+        for pattern in filter(None, (one.actual, one.expected)):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                yield CatalogueError(
+                    where, f"{pattern!r} is no regular expression: {error}", "mend the pattern"
+                )
 
 
 def _retired(specs: Path, problems: list[CatalogueError]) -> dict[str, str]:
@@ -272,8 +352,8 @@ def _violations(path: Path, schema: dict[str, Any], data: Any) -> Iterator[Catal
         Draft202012Validator(schema).iter_errors(data), key=lambda error: list(map(str, error.path))
     ):
         steps = list(error.absolute_path)
-        item = _item(data, steps)
-        field = ".".join(str(step) for step in (steps[1:] if item else steps))
+        item, rest = _item(data, steps)
+        field = ".".join(str(step) for step in rest)
         hint = error.schema.get("description") if isinstance(error.schema, dict) else None
         yield CatalogueError(
             f"{_name(path)} {item}".rstrip(),
@@ -282,13 +362,19 @@ def _violations(path: Path, schema: dict[str, Any], data: Any) -> Iterator[Catal
         )
 
 
-def _item(data: Any, steps: list[Any]) -> str:
-    """How people find the item that an error is about: its id, else its place in the list."""
-    if not steps or not isinstance(data, list):
-        return ""
-    item = data[steps[0]]
-    identifier = item.get("id") if isinstance(item, dict) else None
-    return identifier if isinstance(identifier, str) else f"item {steps[0] + 1}"
+def _item(data: Any, steps: list[Any]) -> tuple[str, list[Any]]:
+    """How people find the item that an error is about, and the way on from there.
+
+    That is its id, or else its place in the list. Nothing where the error is about no item of a list.
+    """
+    for depth, step in enumerate(steps):
+        if isinstance(step, int):
+            item = data[step]
+            identifier = item.get("id") if isinstance(item, dict) else None
+            name = identifier if isinstance(identifier, str) else f"item {step + 1}"
+            return name, steps[depth + 1 :]
+        data = data[step]
+    return "", steps
 
 
 def _name(path: Path) -> str:

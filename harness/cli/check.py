@@ -75,6 +75,7 @@ def _order(options: argparse.Namespace) -> Order:
         exclude=tuple(options.exclude),
         level=cast("Level | None", options.level and options.level.upper()),
         strict=options.strict,
+        quirks=options.quirks,
         deadline=options.deadline,
         out=str(options.out.resolve()),
         allure="allure" in options.report,

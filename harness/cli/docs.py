@@ -10,6 +10,7 @@ from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
 from harness.pytest_plugin import loaded_cases
 from harness.report.docs import ProvingCase, render, stale, write
+from harness.report.docs_quirks import server_pages
 
 
 def run(options: argparse.Namespace) -> int:
@@ -19,7 +20,8 @@ def run(options: argparse.Namespace) -> int:
         proving = ProvingCase(one.name, one.case.title, one.case.kills)
         for identifier in one.case.statements:
             cases.setdefault(identifier, []).append(proving)
-    pages, directory = render(catalogue(), cases), specs_directory() / "rendered"
+    pages = {**render(catalogue(), cases), **server_pages(catalogue())}
+    directory = specs_directory() / "rendered"
     if options.check:
         differences = stale(pages, directory)
         for difference in differences:

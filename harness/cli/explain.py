@@ -1,4 +1,4 @@
-"""`explain`: one statement, case, mutant or upstream bug report, with everything that belongs to it."""
+"""`explain`: one statement, case, quirk, mutant or upstream bug report, with all that belongs to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from typing import Any
 
-from harness.catalogue import Report, Statement, catalogue, nearest, tag_of, tags_of
+from harness.catalogue import Quirk, Report, Server, Statement, catalogue, nearest, tag_of, tags_of
 from harness.cli.output import say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
@@ -33,6 +33,10 @@ def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
     for one in loaded:
         if one.name == name:
             return _case(one)
+    for server in catalogue().servers:
+        for quirk in server.quirks:
+            if quirk.id == name:
+                return _quirk(server, quirk)
     if name in MUTANTS:
         found = MUTANTS[name]
         return {
@@ -49,13 +53,15 @@ def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
     known = [
         *(one.id for one in catalogue().statements),
         *(one.name for one in loaded),
+        *(one.id for one in catalogue().quirks),
         *MUTANTS,
         *(one for report in catalogue().reports for one in report.tags),
         *(one for statement in catalogue().statements for one in tags_of(statement)),
     ]
     close = nearest(name, known)
     hint = f"did you mean {' or '.join(close)}?" if close else "`rmq-harness check --list` prints the cases"
-    raise Usage(f"rmq-harness explain: no statement, case, mutant, report or tag is called {name!r}; {hint}")
+    known_as = "statement, case, quirk, mutant, report or tag"
+    raise Usage(f"rmq-harness explain: no {known_as} is called {name!r}; {hint}")
 
 
 def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any]:
@@ -74,6 +80,12 @@ def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any
         "untestable": statement.untestable,
         "cases": [f"{one.name}: {one.case.title}" for one in proving],
         "mutants": sorted({name for one in proving for name in one.case.kills}),
+        "quirks": [
+            f"{quirk.id}: {_releases(server, quirk)}"
+            for server in catalogue().servers
+            for quirk in server.quirks
+            if statement.id in quirk.statements
+        ],
     }
     return {key: value for key, value in answer.items() if value not in (None, [])}
 
@@ -98,6 +110,26 @@ def _report(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[s
         ],
     }
     return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _quirk(server: Server, quirk: Quirk) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "quirk": quirk.id,
+        "of": _releases(server, quirk),
+        "instead": quirk.instead,
+        "breaks": list(quirk.statements),
+        "seen in": list(quirk.cases),
+        "source": [f"{source}: {source.path}" for source in quirk.source],
+        "observed": list(quirk.observed),
+        "issues": list(quirk.issues),
+        "intermittent": quirk.intermittent,
+        "notes": quirk.notes,
+    }
+    return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _releases(server: Server, quirk: Quirk) -> str:
+    return f"{server.title}, {', '.join(map(str, quirk.versions))}"
 
 
 def _case(one: LoadedCase) -> dict[str, Any]:

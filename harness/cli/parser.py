@@ -186,7 +186,15 @@ def _add_check(command: _Command) -> None:
         "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
     )
     command.selection()
-    parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails the run")
+    parser.add_argument(
+        "--strict", action="store_true", help="a broken SHOULD fails the run, and so does a quirk not seen"
+    )
+    parser.add_argument(
+        "--quirks",
+        metavar="NAME@VERSION",
+        default="",
+        help="judge it as this known server, whose defects are quirks (apache-nameserver@5.3.3), or as none",
+    )
     parser.add_argument(
         "--report",
         type=listed(REPORTS, "report"),
@@ -230,7 +238,9 @@ def _add_selftest(command: _Command) -> None:
 
 
 def _add_explain(command: _Command) -> None:
-    command.parser.add_argument("id", metavar="ID", help="a statement, a case or a mutant")
+    command.parser.add_argument(
+        "id", metavar="ID", help="a statement, a case, a quirk, a mutant or a bug report"
+    )
     command.json()
 
 

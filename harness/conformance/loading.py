@@ -86,11 +86,12 @@ def cases(found: Collection[ModuleType] | None = None) -> list[LoadedCase]:
 def problems(
     catalogue: Catalogue, loaded: Collection[LoadedCase], mutants: Collection[str]
 ) -> list[CatalogueError]:
-    """Everything that does not fit: cases without statement or mutant, statements without case.
+    """Everything that does not fit: cases without statement or mutant, statements or quirks without case.
 
     Empty is good.
     """
     return [
+        *_quirks_unseen(catalogue, loaded),
         *_unknown_statements(catalogue, loaded),
         *_unknown_mutants(loaded, mutants),
         *_unproven_statements(catalogue, loaded),
@@ -113,6 +114,21 @@ def _unknown_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) ->
                     f"case {one.case.name} proves {identifier}, which says that it is untestable",
                     "drop `untestable` from the statement, or the case",
                 )
+
+
+def _quirks_unseen(catalogue: Catalogue, loaded: Collection[LoadedCase]) -> Iterator[CatalogueError]:
+    """Quirks that name a case which is not there, or one that proves nothing of what the quirk breaks."""
+    proving = {one.name: one.case.statements for one in loaded}
+    for server in catalogue.servers:
+        for quirk in server.quirks:
+            where = f"specs/targets/{server.name}.yaml {quirk.id}"
+            for name in quirk.cases:
+                if name not in proving:
+                    do = _meant(name, proving) or "name the case that sees it"
+                    yield CatalogueError(where, f"there is no case {name}", do)
+                elif not set(proving[name]) & set(quirk.statements):
+                    do = "name the statement that the case proves, or another case"
+                    yield CatalogueError(where, f"case {name} proves none of its statements", do)
 
 
 def _unknown_mutants(loaded: Collection[LoadedCase], mutants: Collection[str]) -> Iterator[CatalogueError]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from harness.catalogue import LEVELS, Catalogue, Level, Statement, matches, nearest, tags_of
+from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, matches, nearest, tags_of
 from harness.conformance.loading import FIRST, LAST, LoadedCase
-from harness.report.results import PlannedCase, StatementSummary
+from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,26 @@ def _planned(one: LoadedCase, catalogue: Catalogue, profile: str) -> PlannedCase
         level=one.level(catalogue, profile),
         statements=tuple(statement.id for statement in one.statements(catalogue, profile)),
         title=one.case.title,
+    )
+
+
+def quirk_summaries(quirks: Collection[Quirk], planned: Collection[PlannedCase]) -> tuple[QuirkSummary, ...]:
+    """The quirks that a planned case can see, as reports show them."""
+    names = {one.name for one in planned}
+    return tuple(
+        QuirkSummary(
+            id=one.id,
+            statements=one.statements,
+            cases=tuple(name for name in one.cases if name in names),
+            instead=one.instead,
+            versions=tuple(map(str, one.versions)),
+            source=tuple(map(str, one.source)),
+            observed=one.observed,
+            issues=one.issues,
+            intermittent=one.intermittent,
+        )
+        for one in quirks
+        if names.intersection(one.cases)
     )
 
 

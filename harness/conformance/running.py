@@ -6,6 +6,7 @@ Rules of this module:
   deadline: nothing that a target does, or fails to do, can hang a run.
 * Which exception means which verdict is said here and nowhere else; what a broken level means is said in
   `harness.report.verdicts`.
+* A broken statement is a `quirk` where the server that is judged is known to break it in just this way.
 * Results are values. What is needed of live objects (the decisive frame, the trace) is copied out of them
   here.
 """
@@ -21,7 +22,7 @@ from typing import cast
 
 import msgspec
 
-from harness.catalogue import Catalogue, Statement
+from harness.catalogue import Catalogue, Quirk, Statement, explanation
 from harness.conformance.loading import LAST, LoadedCase
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import judge
@@ -48,6 +49,7 @@ class Setting(msgspec.Struct, frozen=True):
     profile: str
     target: str
     strict: bool = False
+    quirks: tuple[Quirk, ...] = ()  # those of the server that is judged, where it is a known one
     waits_alone: bool = False  # whether a case that advances time needs an instance of its own here
     deadline: float = DEADLINE
     out: Path | None = None  # where traces of failures are written
@@ -225,8 +227,7 @@ class _CaseRun:
                 self.one.function(ns)
         except Unmet as unmet:
             self.stalled = isinstance(unmet.outcome, Stalled)
-            verdict = judge(self._level, held=False, strict=self._setting.strict)
-            self.ends(verdict, unmet.reason, failure=self._failure(unmet, ns))
+            self._breaks(unmet.reason, self._failure(unmet, ns))
         except Unsupported as error:
             self.ends(Verdict.UNSUPPORTED, str(error))
         except TargetDied as error:
@@ -245,16 +246,37 @@ class _CaseRun:
             tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in ns.grades)
             self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
 
+    def _breaks(self, reason: str, failure: Failure) -> None:
+        """The end of a case whose expectations were not met."""
+        quirk = explanation(self._setting.quirks, self.one.name, failure.expected, failure.actual)
+        if quirk is None:
+            verdict = judge(self._level, held=False, strict=self._setting.strict)
+            self.ends(verdict, reason, failure=failure)
+        else:
+            self.ends(Verdict.QUIRK, quirk.instead, failure=failure, quirk=quirk.id)
+
     def ends(
-        self, verdict: Verdict, reason: str = "", *, failure: Failure | None = None, detail: str = ""
+        self,
+        verdict: Verdict,
+        reason: str = "",
+        *,
+        failure: Failure | None = None,
+        detail: str = "",
+        quirk: str = "",
     ) -> None:
         """Fixes the result; the first one counts."""
         with self._lock:
             if self.ended is None:
-                self.ended = self.result(verdict, reason, failure=failure, detail=detail)
+                self.ended = self.result(verdict, reason, failure=failure, detail=detail, quirk=quirk)
 
     def result(
-        self, verdict: Verdict, reason: str = "", *, failure: Failure | None = None, detail: str = ""
+        self,
+        verdict: Verdict,
+        reason: str = "",
+        *,
+        failure: Failure | None = None,
+        detail: str = "",
+        quirk: str = "",
     ) -> CaseResult:
         return CaseResult(
             case=self.one.name,
@@ -269,6 +291,7 @@ class _CaseRun:
             failure=failure,
             detail=detail,
             trace=failure.trace if failure else self._trace(verdict),
+            quirk=quirk,
         )
 
     def _failure(self, unmet: Unmet, ns: NameServerSession) -> Failure:

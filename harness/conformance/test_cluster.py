@@ -147,6 +147,14 @@ def test_member_group_ignores_cluster(ns: NameServerSession) -> None:
     group.cluster >> Reply(SUCCESS, nowhere)
 
 
+@case("ns.cluster.member-group-carries-no-remark", kills=["member-group-carries-a-remark"])
+def test_member_group_carries_no_remark(ns: NameServerSession) -> None:
+    """Nothing went wrong, and nothing is remarked."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    ns.member_group(broker.cluster, broker.name) >> Reply(SUCCESS, remark=ABSENT)
+
+
 @case("ns.cluster.member-group-of-unknown-name-is-empty", kills=["unknown-member-group-is-an-error"])
 def test_member_group_of_unknown_name_is_empty(ns: NameServerSession) -> None:
     """A name that nobody has registered has no members."""

@@ -10,6 +10,9 @@ from harness.wire.bodies import DataVersion
 
 SUCCESS = ResponseCode.SUCCESS
 
+LEASE = 120
+"""Protocol seconds for which a broker stays that is not heard of."""
+
 FAR_FUTURE = 4_102_444_800_000
 """Milliseconds: the year 2100."""
 
@@ -166,6 +169,18 @@ def test_same_on_every_connection(ns: NameServerSession) -> None:
     asked = broker.query_version(on=ns.connect())
     asked.changed >> Reply(SUCCESS, False)
     asked.stored >> Reply(SUCCESS, broker.version)
+
+
+@case("ns.data-version.replaced-address-is-forgotten", kills=["replaced-address-stays-live"])
+def test_replaced_address_is_forgotten(ns: NameServerSession) -> None:
+    """Nothing is known of an address that was replaced and whose connection has ended."""
+    former = ns.broker()
+    successor = former.sibling(id=0)
+    since = former.register() >> Reply(SUCCESS)
+    successor.register() >> Reply(SUCCESS)
+    former.connection.close()
+    ns.while_lasts(LEASE, since)
+    former.query_version(on=ns.connection).changed.eventually() >> Reply(SUCCESS, True)
 
 
 @case("ns.data-version.numbers-have-64-bits", kills=["data-versions-are-floats", "stored-version-is-a-float"])

@@ -241,6 +241,30 @@ def test_lost_broker_leaves_others(ns: NameServerSession) -> None:
     ns.route(one.topic("A")).addresses >> Reply(SUCCESS, {other.name: {0: other.address}})
 
 
+@case("ns.lease.shared-connection-removes-every-broker", kills=["lost-connection-removes-one-broker"])
+def test_shared_connection_removes_every_broker(ns: NameServerSession) -> None:
+    """Three brokers of one connection go together with it."""
+    shared = ns.connect()
+    brokers = [ns.broker(on=shared) for _ in range(3)]
+    since = [broker.register() >> Reply(SUCCESS) for broker in brokers]
+    shared.close()
+    ns.while_lasts(LEASE, since[0])
+    for broker in brokers:
+        ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+@case("ns.lease.lost-broker-of-other-cluster-is-removed", kills=["lost-broker-is-sought-in-its-cluster"])
+def test_lost_broker_of_other_cluster_is_removed(ns: NameServerSession) -> None:
+    """A slave goes with its connection, although it named another cluster than its master."""
+    master = ns.broker()
+    slave = master.sibling()
+    since = master.register() >> Reply(SUCCESS)
+    slave.register(cluster=ns.name("other")) >> Reply(SUCCESS)
+    slave.connection.close()
+    ns.while_lasts(LEASE, since)
+    ns.cluster().addresses(master.name).eventually() >> Reply(SUCCESS, {0: master.address})
+
+
 @case("ns.lease.lost-broker-comes-back", kills=["departed-version-is-remembered"])
 def test_lost_broker_comes_back(ns: NameServerSession) -> None:
     """A broker that was lost is served again when it registers as before."""

@@ -4,7 +4,7 @@ Rules of these cases:
 
 * A first registration has two topics, because 5.x refuses a single one. Where one is the point, the case
   says so.
-* A registration that would leave null names behind is never sent: the server may be somebody else's.
+* A registration that would leave null names behind is sent to no server but one of its own.
 """
 
 import json
@@ -22,6 +22,12 @@ from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig, TopicQue
 SUCCESS = ResponseCode.SUCCESS
 SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+
+LEASE = 120
+"""Protocol seconds for which a broker stays that is not heard of."""
+
+FIRST_IN_JAVA = "Gg"
+"""A name whose hash in Java is a multiple of 256: a map of broker names begins with it."""
 
 NOBODY = (None, None)
 """masterAddr and haServerAddr of a reply that has neither."""
@@ -613,6 +619,16 @@ def test_ignored_slave_learns_no_master(ns: NameServerSession) -> None:
     ns.cluster().addresses(master.name) >> Reply(SUCCESS, {0: master.address, 1: holder.address})
 
 
+@case("ns.registration.ignored-registration-changes-nothing", kills=["ignored-registration-describes"])
+def test_ignored_registration_changes_nothing(ns: NameServerSession) -> None:
+    """What a registrant with a lower stateVersion says of the whole broker name is not taken over."""
+    holder = ns.broker()
+    late = holder.sibling(id=0)
+    holder.register(version=_state(5), ext={"__ZONE_NAME": "east"}) >> Reply(SUCCESS)
+    late.register(version=_state(1), ext={"__ZONE_NAME": "west"}) >> Reply(SUCCESS)
+    ns.cluster().broker(holder.name) >> Reply(SUCCESS, Including({"zoneName": "east"}))
+
+
 # --- a single topic -----------------------------------------------------------------------------------------
 
 
@@ -625,6 +641,23 @@ def test_single_topic_first_registration_is_refused(ns: NameServerSession) -> No
     listed = ns.cluster().addresses(broker.name)
     listed >> AnyOf(Reply(SUCCESS, None), Reply(SUCCESS, {}))
     broker.unregister() >> Reply(SUCCESS)
+
+
+@case("ns.registration.refused-registration-changes-nothing", kills=["refused-registration-is-listed"])
+def test_refused_registration_lists_nothing(ns: NameServerSession) -> None:
+    """A new broker that is refused is listed nowhere."""
+    broker = ns.broker(topics=["A"])
+    broker.register() >> Reply(SYSTEM_ERROR)
+    is_unknown(ns, broker)
+
+
+@case("ns.registration.refused-registration-changes-nothing", kills=["refused-registration-drops-former-id"])
+def test_refused_registration_keeps_the_former_one(ns: NameServerSession) -> None:
+    """A slave whose registration under another id is refused stays as it was."""
+    slave = ns.broker(id=1)
+    slave.register() >> Reply(SUCCESS)
+    slave.register(["A"], id=2) >> Reply(SYSTEM_ERROR)
+    ns.cluster().addresses(slave.name) >> Reply(SUCCESS, {1: slave.address})
 
 
 @case("ns.registration.refusal-does-not-poison-full-registration", kills=["refusal-is-for-good"])
@@ -943,6 +976,60 @@ def test_bad_broker_id_leaves_registration_alone(ns: NameServerSession) -> None:
     broker.register(topics, broker.newer(), ext={"brokerId": "abc"}) >> Reply(SYSTEM_ERROR)
     serves(ns, broker, "A", 8, 8, 6, 0)
     broker.query_version().changed >> Reply(SUCCESS, False)
+
+
+@case("ns.registration.identifiers-are-required", kills=["broker-name-may-be-missing"], own_server=True)
+def test_broker_name_is_required(ns: NameServerSession) -> None:
+    """A registration without broker name is refused."""
+    ns.broker().register(ext={"brokerName": None}) >> Reply(SYSTEM_ERROR)
+
+
+@case("ns.registration.identifiers-are-required", kills=["broker-address-may-be-missing"], own_server=True)
+def test_broker_address_is_required(ns: NameServerSession) -> None:
+    """A registration without broker address is refused."""
+    ns.broker().register(ext={"brokerAddr": None}) >> Reply(SYSTEM_ERROR)
+
+
+@case("ns.registration.identifiers-are-required", kills=["cluster-name-may-be-missing"], own_server=True)
+def test_cluster_name_is_required(ns: NameServerSession) -> None:
+    """A registration without cluster name is refused."""
+    ns.broker().register(ext={"clusterName": None}) >> Reply(SYSTEM_ERROR)
+
+
+@case(
+    "ns.registration.missing-address-harms-no-other-broker",
+    kills=["missing-address-ends-the-search"],
+    own_server=True,
+)
+def test_missing_address_harms_no_other_broker(ns: NameServerSession) -> None:
+    """Brokers go with their connections, also after one has registered without address."""
+    bad = ns.broker(name=FIRST_IN_JAVA)
+    bad.register(ext={"brokerAddr": None}) >> AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS))
+    one, other = ns.broker(cluster=bad.cluster), ns.broker(cluster=bad.cluster)
+    since = one.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    one.connection.close()
+    other.connection.close()
+    ns.while_lasts(LEASE, since)
+    ns.cluster().addresses(one.name).eventually() >> Reply(SUCCESS, None)
+    ns.cluster().addresses(other.name).eventually() >> Reply(SUCCESS, None)
+
+
+@case(
+    "ns.registration.unnamed-topic-leaves-no-half-registration",
+    kills=["unnamed-topic-ends-the-registration"],
+    own_server=True,
+)
+def test_unnamed_topic_leaves_no_half_registration(ns: NameServerSession) -> None:
+    """A topic without name is refused, or is no obstacle to the rest of its registration."""
+    broker = ns.broker(topics=["A", "B", "C"])
+    body = broker.body()
+    body.topics = {**(body.topics or {}), broker.topic("D"): TopicConfig(topic_name=None)}
+    answer = broker.register(body=body.encode()) >> AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS))
+    refused = answer.command is not None and answer.command.code == SYSTEM_ERROR
+    broker.query_version().changed >> Reply(SUCCESS, refused)
+    listed = [] if refused else sorted(broker.topics)
+    ns.topics().among(broker.topics) >> Reply(SUCCESS, listed)
 
 
 @case("ns.registration.ipv6-addresses-are-kept", kills=["ipv6-brackets-are-dropped"])

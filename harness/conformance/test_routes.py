@@ -223,6 +223,19 @@ def test_static_mapping_is_shown(ns: NameServerSession) -> None:
     ns.route(broker.topic("B")).json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": ABSENT}))
 
 
+@case("ns.routes.static-mapping-goes-with-its-broker", kills=["mappings-are-never-dropped"])
+def test_static_mapping_goes_with_its_broker(ns: NameServerSession) -> None:
+    """A broker that comes back without static topics is not shown with the mapping of earlier days."""
+    broker = ns.broker()
+    body, topic = broker.body(), broker.topic("A")
+    body.mappings = {topic: TopicQueueMappingInfo(topic, broker.name, 2, 5, curr_id_map={0: 1})}
+    broker.register(body=body.encode()) >> Reply(SUCCESS)
+    broker.unregister() >> Reply(SUCCESS)
+    ns.route(topic).eventually() >> Reply(TOPIC_NOT_EXIST)
+    broker.register() >> Reply(SUCCESS)
+    ns.route(topic).json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": ABSENT}))
+
+
 # --- in which JSON ------------------------------------------------------------------------------------------
 
 
@@ -333,6 +346,17 @@ def test_zone_keeps_slaves_without_master(ns: NameServerSession) -> None:
     master.unregister() >> Reply(SUCCESS)
     ns.settle()
     ns.route(master.topic("A"), ext=IN_ZONE).addresses >> Reply(SUCCESS, {master.name: {5: slave.address}})
+
+
+@case("ns.routes.zone-route-is-standard-json", kills=["zone-route-is-legacy-json"])
+def test_zone_route_is_standard_json(ns: NameServerSession) -> None:
+    """A route for a zone is JSON that every parser reads, for whoever gets other routes so."""
+    broker = ns.broker()
+    zone: Fields = {"__ZONE_MODE": True, "__ZONE_NAME": "east"}
+    broker.register(ext={"__ZONE_NAME": "east"}) >> Reply(SUCCESS)
+    same = (ns.route(broker.topic("A"), ext=zone, version=OLD).json >> Reply(SUCCESS)).value
+    ns.route(broker.topic("A"), True, ext=zone, version=0).strict_json >> Reply(SUCCESS, same)
+    ns.route(broker.topic("A"), ext=zone, version=STANDARD).strict_json >> Reply(SUCCESS, same)
 
 
 @case("ns.routes.zone-of-unknown-topic", kills=["unknown-topic-has-an-empty-route"])

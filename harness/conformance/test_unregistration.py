@@ -8,10 +8,15 @@ Rules of these cases:
 
 from harness.conformance import AnyOf, Including, Reply, Silence, case
 from harness.session import Broker, NameServerSession
-from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, encode
 
 SUCCESS = ResponseCode.SUCCESS
+SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+UNREGISTER = RequestCode.UNREGISTER_BROKER
+
+LEASE = 120
+"""Protocol seconds for which a broker stays that is not heard of."""
 
 ACTING = {"enableActingMaster": True}
 NOT_ACTING = {"enableActingMaster": False}
@@ -64,6 +69,66 @@ def test_last_address_takes_name_and_cluster(ns: NameServerSession) -> None:
     ns.cluster().names(master.cluster) >> Reply(SUCCESS, [master.name])
     leaves(ns, slave)
     ns.cluster().names(master.cluster) >> Reply(SUCCESS, None)
+
+
+@case("ns.unregistration.name-leaves-every-cluster", kills=["name-leaves-the-named-cluster-only"])
+def test_name_leaves_every_cluster(ns: NameServerSession) -> None:
+    """A name that two clusters list is in neither when its last address has gone."""
+    master, other = ns.broker(), ns.name("other")
+    slave = master.sibling()
+    master.register() >> Reply(SUCCESS)
+    slave.register(cluster=other) >> Reply(SUCCESS)
+    slave.unregister(cluster=other) >> Reply(SUCCESS)
+    leaves(ns, master)
+    ns.cluster().clusters(master.name) >> Reply(SUCCESS, [])
+
+
+@case(
+    "ns.unregistration.other-cluster-leaves-tables-in-agreement",
+    kills=["name-leaves-the-named-cluster-only"],
+)
+def test_other_cluster_leaves_tables_in_agreement(ns: NameServerSession) -> None:
+    """A cluster lists a name that has an address, and no other, whatever cluster a request names."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(cluster=ns.name("other")) >> Reply(SUCCESS)
+    ns.settle()
+    listed = ns.cluster().addresses(broker.name) >> Reply(SUCCESS)
+    ns.cluster().clusters(broker.name) >> Reply(SUCCESS, [broker.cluster] if listed.value else [])
+
+
+@case("ns.unregistration.success-without-id-takes-effect", kills=["departure-without-id-is-ignored"])
+def test_success_without_id_takes_effect(ns: NameServerSession) -> None:
+    """An unregistration without broker id is refused, or the broker goes."""
+    broker = ns.broker()
+    since = broker.register() >> Reply(SUCCESS)
+    answer = broker.unregister(ext={"brokerId": None}) >> AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS))
+    succeeded = answer.command is not None and answer.command.code == SUCCESS
+    ns.while_lasts(LEASE, since)
+    listed = None if succeeded else {0: broker.address}
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, listed)
+
+
+@case("ns.unregistration.bad-request-harms-no-other", kills=["departure-without-id-ends-the-batch"])
+def test_bad_request_harms_no_other(ns: NameServerSession) -> None:
+    """Forty brokers go, although some of the requests beside theirs have no broker id."""
+    brokers, client = [ns.broker(on=ns.connection) for _ in range(40)], ns.connect()
+    since = [broker.register() >> Reply(SUCCESS) for broker in brokers]
+    client.send_raw(_departures(brokers), opaque=0) >> Reply(SUCCESS)
+    ns.while_lasts(LEASE, since[0])
+    for broker in brokers:
+        ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+def _departures(brokers: list[Broker]) -> bytes:
+    """104 of each, and one without id before every fourth, as one segment."""
+    frames = []
+    for number, broker in enumerate(brokers):
+        ext = {"brokerName": broker.name, "brokerAddr": broker.address, "clusterName": broker.cluster}
+        if number % 4 == 0:
+            frames.append(encode(Command(UNREGISTER, opaque=2 * number + 1, ext={**ext})))
+        frames.append(encode(Command(UNREGISTER, opaque=2 * number, ext={**ext, "brokerId": "0"})))
+    return b"".join(frames)
 
 
 @case("ns.unregistration.last-address-takes-topics", kills=["topics-outlive-their-broker"])

@@ -66,13 +66,24 @@ def test_wipe_spares_other_brokers(ns: NameServerSession) -> None:
 # --- 327 ----------------------------------------------------------------------------------------------------
 
 
-@case("ns.write-permission.add-sets-six", kills=["add-sets-the-write-bit", "add-is-ignored"])
-def test_add_sets_six(ns: NameServerSession) -> None:
-    """Adding write permission makes every topic of the broker readable and writable, and nothing else."""
-    broker = ns.broker(topics={"A": (8, 8, 4), "B": (8, 8, 5), "C": (8, 8, 2)})
+@case("ns.write-permission.add-sets-the-write-bit", kills=["add-is-ignored"])
+def test_add_sets_the_write_bit(ns: NameServerSession) -> None:
+    """Adding write permission makes every topic of the broker that can be read writable."""
+    broker = ns.broker(topics={"A": (8, 8, 4), "B": (8, 8, 4), "C": (8, 8, 6)})
     broker.register() >> Reply(SUCCESS)
     ns.add_write_perm(broker.name) >> Reply(SUCCESS)
     shows(ns, {broker.name: 6}, ("A", "B", "C"))
+
+
+@case("ns.write-permission.add-keeps-other-bits", kills=["add-sets-permission-six"])
+def test_add_keeps_other_bits(ns: NameServerSession) -> None:
+    """Adding write permission makes no topic readable that was not, and drops nothing else."""
+    broker = ns.broker(topics={"A": (8, 8, 5), "B": (8, 8, 2), "C": (8, 8, 3)})
+    broker.register() >> Reply(SUCCESS)
+    ns.add_write_perm(broker.name) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 7}, ("A",))
+    shows(ns, {broker.name: 2}, ("B",))
+    shows(ns, {broker.name: 3}, ("C",))
 
 
 @case("ns.write-permission.add-counts-topics", kills=["add-counts-changes"])

@@ -61,6 +61,8 @@ def decorate(result: CaseResult, *, profile: str, directory: Path | None = None)
     dynamic.label("statement", *result.statements)
     dynamic.label("profile", profile)
     dynamic.label("verdict", result.verdict.value)
+    if result.quirk:
+        dynamic.label("quirk", result.quirk)
     dynamic.parent_suite(f"RocketMQ NameServer, profile {profile}")
     dynamic.suite(result.chapter)
     dynamic.description(_description(result))

@@ -40,7 +40,9 @@ _LONGEST = 1000
 _VALUE = 60
 _FRAMING = ("length", "serialize type", "header length", "serializeTypeCurrentRPC")
 
-_ASCII = str.maketrans({"✔": "+", "✘": "x", "·": "|", "←": "<-", "→": "->", "–": "-", "…": "...", "×": "x"})
+_ASCII = str.maketrans(
+    {"✔": "+", "✘": "x", "·": "|", "←": "<-", "→": "->", "–": "-", "…": "...", "×": "x", "≠": "/"}
+)
 
 _STYLES = {
     Conclusion.CONFORMANT: "bold green",
@@ -54,6 +56,7 @@ _VERDICT_STYLES = {
     Verdict.FAIL: "bold red",
     Verdict.XPASS: "bold red",
     Verdict.ERROR: "bold red",
+    Verdict.QUIRK: "yellow",
     Verdict.BLOCKED: "yellow",
     Verdict.FLAKY: "yellow",
 }
@@ -155,6 +158,8 @@ class Console:
             self._chapter(chapter)
         self._pending = []
         summary = summarize(Run(header=self._header, results=tuple(self._results), end=end))
+        self._quirks()
+        self._unseen(summary)
         self._wrong()
         self._remarks()
         self._verdict(summary, list(reports))
@@ -205,6 +210,41 @@ class Console:
         for other in others:
             line.append("   ").append_text(other)
         self._ends(line, f"of {counts.total:>3}  {seconds(counts.seconds) if counts.done else '–':>9}", at=84)
+
+    # what is known --------------------------------------------------------------------------------
+
+    def _quirks(self) -> None:
+        """Each quirk that was seen: what the server does instead, and the frame that shows it."""
+        seen = [result for result in self._results if result.verdict is Verdict.QUIRK]
+        if not seen:
+            return
+        names = list(dict.fromkeys(result.quirk for result in seen))
+        self._line("")
+        self._line(
+            f"{counted(len(seen), Verdict.QUIRK)} of {visible(self._header.server)}, "
+            f"of {len(self._header.cases)} cases",
+            _VERDICT_STYLES[Verdict.QUIRK],
+        )
+        seen.sort(key=lambda result: names.index(result.quirk))
+        shown = ""
+        for result in seen:
+            if result.quirk != shown:
+                self._ends(Text(f"≠ {result.quirk}", _VERDICT_STYLES[Verdict.QUIRK]), result.level)
+                self._wrapped(visible(result.reason), indent="  ")
+                shown = result.quirk
+            if result.failure is not None:
+                self._fact("statement", result.failure.statement)
+                self._fact("actual", result.failure.actual)
+                self._fact("frame", result.failure.where or "none: nothing came")
+            self._fact("case", result.case)
+
+    def _unseen(self, summary: Summary) -> None:
+        if summary.unseen:
+            self._line("")
+            known = len(self._header.quirks)
+            self._line(f"{len(summary.unseen)} not seen, where one of {known} quirks was to be seen", "bold")
+        for line in summary.unseen:
+            self._wrapped(visible(line), indent="    ", first="  ")
 
     # what is wrong --------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import LEVELS, Catalogue, Report, Source, Statement
+from harness.report.docs_quirks import quirk_lines, server_index
 from harness.report.text import issue_link
 
 __all__ = ["INDEX", "ProvingCase", "render", "stale", "write"]
@@ -47,7 +48,8 @@ def render(catalogue: Catalogue, cases: Cases) -> dict[str, str]:
     chapters: dict[str, list[Statement]] = {}
     for statement in catalogue.statements:
         chapters.setdefault(statement.chapter, []).append(statement)
-    pages = {f"{name}.md": _chapter(name, statements, cases) for name, statements in chapters.items()}
+    quirks = quirk_lines(catalogue)
+    pages = {f"{name}.md": _chapter(name, statements, cases, quirks) for name, statements in chapters.items()}
     if catalogue.reports:
         pages[REPORTS] = _reports(catalogue, cases)
     return {INDEX: _index(catalogue, chapters, cases), **pages}
@@ -134,6 +136,7 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
     for name, listed in chapters.items():
         numbers = [str(sum(one.level == level for one in listed)) for level in LEVELS]
         lines.append(f"| [{_title(name)}]({name}.md) | {' | '.join(numbers)} | {len(listed)} |")
+    lines += server_index(catalogue)
     if catalogue.reports:
         lines += [
             "",
@@ -193,7 +196,9 @@ def _report(report: Report, statements: Sequence[Statement], cases: Cases) -> li
 # a chapter ------------------------------------------------------------------------------------------
 
 
-def _chapter(name: str, statements: Sequence[Statement], cases: Cases) -> str:
+def _chapter(
+    name: str, statements: Sequence[Statement], cases: Cases, quirks: Mapping[str, Sequence[str]]
+) -> str:
     lines = [
         f"# {_title(name)}",
         "",
@@ -202,11 +207,11 @@ def _chapter(name: str, statements: Sequence[Statement], cases: Cases) -> str:
         "",
     ]
     for statement in statements:
-        lines += _statement(statement, cases.get(statement.id, ()))
+        lines += _statement(statement, cases.get(statement.id, ()), quirks.get(statement.id, ()))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _statement(statement: Statement, cases: Sequence[ProvingCase]) -> list[str]:
+def _statement(statement: Statement, cases: Sequence[ProvingCase], quirks: Sequence[str]) -> list[str]:
     facts = [
         ("Sent", _plain(statement.stimulus)),
         ("Seen", _plain(statement.observable)),
@@ -215,6 +220,7 @@ def _statement(statement: Statement, cases: Sequence[ProvingCase]) -> list[str]:
         ("Issues", ", ".join(_issue(issue) for issue in statement.issues)),
         ("Note", _plain(statement.notes or "")),
         ("Not tested", _plain(statement.untestable or "")),
+        ("Quirks", "".join(f"\n  - {quirk}" for quirk in quirks)),
         ("Cases", "".join(f"\n  - `{case.name}`: {_plain(case.title)}" for case in cases)),
         (
             "Mutants",

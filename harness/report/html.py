@@ -34,6 +34,7 @@ _SIGNS = {
     Verdict.FAIL: "✘",
     Verdict.XFAIL: "⊘",
     Verdict.XPASS: "✘",
+    Verdict.QUIRK: "≠",
     Verdict.DEVIATES: "≈",
     Verdict.OBSERVED: "○",
     Verdict.UNSUPPORTED: "–",
@@ -55,6 +56,7 @@ _ORDER = (
     Verdict.BLOCKED,
     Verdict.FLAKY,
     Verdict.XFAIL,
+    Verdict.QUIRK,
     Verdict.DEVIATES,
     Verdict.OBSERVED,
     Verdict.UNSUPPORTED,
@@ -231,6 +233,13 @@ def _wrong(run: Run, summary: Summary, traces: Mapping[str, Trace]) -> Markup:
                 *(_group(reason, group, len(results)) for reason, group in together.items()),
             )
         )
+    if summary.unseen:
+        about = element(
+            "small", f"of {_plural(len(run.header.quirks), 'quirk')} known of {run.header.server}"
+        )
+        lines = element("ul", *(element("li", line) for line in summary.unseen))
+        heading = f"{len(summary.unseen)} quirks not seen "
+        sections.append(element("section", element("h2", heading, about), lines))
     done = {result.case for result in run.results}
     missing = [case for case in run.header.cases if case.name not in done]
     if missing:
@@ -267,8 +276,9 @@ def _group(reason: str, results: list[CaseResult], total: int) -> Markup:
 
 def _unfolding(result: CaseResult, traces: Mapping[str, Trace], *, open_: bool) -> Markup:
     failure = result.failure
-    name = failure.statement if failure is not None else result.case
+    name = result.quirk or (failure.statement if failure is not None else result.case)
     line = failure.text if failure is not None else result.title
+    line = result.reason if result.quirk else line
     inside = _six_facts(result, failure, traces) if failure is not None else _reason(result, traces)
     return element(
         "details",
@@ -297,6 +307,7 @@ def _reason(result: CaseResult, traces: Mapping[str, Trace]) -> Markup:
 def _six_facts(result: CaseResult, failure: Failure, traces: Mapping[str, Trace]) -> Markup:
     facts = [
         ("statement", f"{failure.text} ({failure.statement}, {result.level})"),
+        ("quirk", result.quirk),
         ("why", result.reason),
         ("expected", failure.expected),
         ("actual", failure.actual),

@@ -31,7 +31,8 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .about{color:var(--soft);font-size:14px;overflow-wrap:anywhere}
 .counts{display:flex;flex-wrap:wrap;gap:6px 18px;padding:0;margin:10px 0 4px;list-style:none}
 .counts b{font-size:17px}
-.pass{color:var(--pass)}.fail,.xpass{color:var(--fail)}.blocked,.flaky,.not-run,.xfail{color:var(--warn)}
+.pass{color:var(--pass)}.fail,.xpass{color:var(--fail)}.blocked,.flaky,.not-run,.xfail,.quirk{
+color:var(--warn)}
 .deviates,.observed{color:var(--info)}.unsupported{color:var(--none)}.error{color:var(--error)}
 table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{text-align:left;padding:5px 14px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from harness.report.results import SCHEMA, CaseResult, Run, StatementSummary, Verdict
+from harness.report.results import SCHEMA, CaseResult, QuirkSummary, Run, StatementSummary, Verdict
 from harness.report.verdicts import Counts, gravest, summarize
 
 __all__ = ["render", "result_object"]
@@ -51,6 +51,9 @@ def result_object(run: Run) -> dict[str, Any]:
         "catalogue": header.catalogue,
         "select": list(header.select),
         "exclude": list(header.exclude),
+        "server": header.server or None,
+        "quirks": [_quirk(one, run.results) for one in header.quirks],
+        "quirks_not_seen": list(summary.unseen),
         "command": list(header.command),
         "started": header.started,
         "seconds": end.seconds if end is not None else None,
@@ -94,6 +97,11 @@ def _statement(statement: StatementSummary, cases: list[str], results: list[Case
     }
 
 
+def _quirk(quirk: QuirkSummary, results: tuple[CaseResult, ...]) -> dict[str, Any]:
+    members = {name: getattr(quirk, name) for name in quirk.__struct_fields__}
+    return {**members, "seen_in": [result.case for result in results if result.quirk == quirk.id]}
+
+
 def _result(result: CaseResult) -> dict[str, Any]:
     return {
         "case": result.case,
@@ -107,6 +115,7 @@ def _result(result: CaseResult) -> dict[str, Any]:
         "reason": result.reason,
         "detail": result.detail,
         "trace": result.trace,
+        "quirk": result.quirk or None,
         "failure": None if result.failure is None else _failure(result),
     }
 

@@ -4,7 +4,9 @@ Rules of this module:
 
 1. One ``testsuite`` for each chapter, one ``testcase`` for each planned case, run or not.
 2. ``fail`` and ``xpass`` are a ``failure``; ``error`` and ``flaky`` an ``error``; ``blocked``,
-   ``unsupported``, ``xfail`` and what never ran are ``skipped`` with their reason; the rest passes.
+   ``unsupported``, ``xfail``, ``quirk`` and what never ran are ``skipped`` with their reason; the rest
+   passes. ``skipped`` is what pytest writes for an expected failure, and what every reader shows without
+   failing: a green tick at a statement that does not hold would be a lie.
 3. Readers of this format know no "inconclusive": a run that exits neither 0 nor 1 gets one more test case,
    which is an ``error``, so that none of them shows green where nothing was measured.
 4. No character that XML forbids, whatever a target sent.
@@ -29,6 +31,7 @@ _ELEMENTS = {
     Verdict.BLOCKED: "skipped",
     Verdict.UNSUPPORTED: "skipped",
     Verdict.XFAIL: "skipped",
+    Verdict.QUIRK: "skipped",
 }
 
 
@@ -44,7 +47,7 @@ def render(run: Run) -> str:
             "testsuite",
             {"name": chapter, "time": _time(counts.seconds), "timestamp": run.header.started},
         )
-        _properties(suite, _about(run.header))
+        _properties(suite, _about(run.header, summary.unseen))
         for case in planned:
             _case(suite, case, done.get(case.name), run.header)
     if summary.exit_status not in (0, 1):
@@ -76,6 +79,7 @@ def _case(
             ("level", planned.level),
             ("profile", header.profile),
             ("verdict", result.verdict if result is not None else "not run"),
+            *([("quirk", result.quirk)] if result is not None and result.quirk else []),
             *([("trace", result.trace)] if result is not None and result.trace else []),
         ],
     )
@@ -125,7 +129,7 @@ def _conclusion(root: ElementTree.Element, run: Run, summary: Summary) -> None:
     ElementTree.SubElement(case, "error", {"type": summary.conclusion, "message": visible(why)})
 
 
-def _about(header: RunHeader) -> list[tuple[str, str]]:
+def _about(header: RunHeader, missed: tuple[str, ...]) -> list[tuple[str, str]]:
     return [
         ("suite", header.suite),
         ("target", header.target),
@@ -134,6 +138,8 @@ def _about(header: RunHeader) -> list[tuple[str, str]]:
         ("clock", header.clock),
         ("catalogue", header.catalogue),
         ("strict", str(header.strict).lower()),
+        *([("server", header.server)] if header.server else []),
+        *(("quirk not seen", line) for line in missed),
         *([("seed", str(header.seed))] if header.seed is not None else []),
     ]
 

@@ -29,6 +29,7 @@ __all__ = [
     "Failure",
     "FieldLine",
     "PlannedCase",
+    "QuirkSummary",
     "RecordError",
     "ResultsWriter",
     "Run",
@@ -52,6 +53,7 @@ class Verdict(StrEnum):
     FAIL = "fail"
     XFAIL = "xfail"
     XPASS = "xpass"
+    QUIRK = "quirk"
     DEVIATES = "deviates"
     OBSERVED = "observed"
     UNSUPPORTED = "unsupported"
@@ -104,6 +106,23 @@ class StatementSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     untestable: str | None = None
 
 
+class QuirkSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A named defect of the server that is judged, as far as reports show it."""
+
+    id: str
+    statements: tuple[str, ...]
+    cases: tuple[str, ...]
+    """Names of the cases that can see it."""
+    instead: str
+    """What the server does instead of what the statements say."""
+    versions: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    intermittent: str | None = None
+    """Why it is not seen every time; None where it is."""
+
+
 class PlannedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A case that the run selected, before it ran."""
 
@@ -145,6 +164,10 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     """Whether a broken SHOULD fails the run."""
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    server: str = ""
+    """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
+    quirks: tuple[QuirkSummary, ...] = ()
+    """Its quirks that a selected case can see."""
 
 
 class FieldLine(_Heard, frozen=True):
@@ -161,7 +184,8 @@ class FieldLine(_Heard, frozen=True):
 class Failure(_Heard, frozen=True):
     """The six facts of a failure: statement, expected, actual, frame, source, reproduction.
 
-    Used for every verdict that has something to show: ``fail``, ``xfail``, ``deviates``, ``flaky``.
+    Used for every verdict that has something to show: ``fail``, ``xfail``, ``quirk``, ``deviates``,
+    ``flaky``.
     """
 
     statement: str
@@ -207,6 +231,8 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     detail: str = ""
     """For ``error``: the stack trace. Nothing else is shown of it on a console."""
     trace: str | None = None
+    quirk: str = ""
+    """For ``quirk``: the id of the quirk that it is."""
 
 
 class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):

@@ -8,9 +8,9 @@ Exit status, the first that applies:
 ====  ===========================================================================================
 130   the run was interrupted
 4     the target could not be reached or started, or the harness itself failed (also in one case)
-1     a case failed, or an entry of the baseline is stale
+1     a case failed, or an entry of the baseline is stale; in a strict run, also a quirk not seen
 2     nothing was measured, or a case was blocked, flaky or never ran, or the record is incomplete
-0     everything that was selected was measured and is allowed
+0     everything that was selected was measured and is allowed, or is a quirk that is known by name
 ====  ===========================================================================================
 
 An error of ours comes before a failure of theirs: a harness that failed in one case has not earned trust in
@@ -26,7 +26,7 @@ from enum import StrEnum
 import msgspec
 
 from harness.catalogue import LEVELS, Level
-from harness.report.results import CaseResult, Run, RunEnd, Verdict
+from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
 
 __all__ = [
     "MEASURED",
@@ -39,10 +39,19 @@ __all__ = [
     "gravest",
     "judge",
     "summarize",
+    "unseen",
 ]
 
 MEASURED = frozenset(
-    {Verdict.PASS, Verdict.FAIL, Verdict.XFAIL, Verdict.XPASS, Verdict.DEVIATES, Verdict.OBSERVED}
+    {
+        Verdict.PASS,
+        Verdict.FAIL,
+        Verdict.XFAIL,
+        Verdict.XPASS,
+        Verdict.QUIRK,
+        Verdict.DEVIATES,
+        Verdict.OBSERVED,
+    }
 )
 """Verdicts that say something about the target. The others say why nothing can be said."""
 
@@ -107,6 +116,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Those of which at least one case measured something."""
     statements_untestable: int
     cases_available: int
+    unseen: tuple[str, ...]
+    """A sentence for each quirk that a case should have seen and did not."""
     exit_status: int
     why: str
     conclusion: Conclusion
@@ -116,6 +127,7 @@ _GRAVITY = (
     Verdict.FAIL,
     Verdict.XPASS,
     Verdict.XFAIL,
+    Verdict.QUIRK,
     Verdict.ERROR,
     Verdict.FLAKY,
     Verdict.BLOCKED,
@@ -163,13 +175,38 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
     return length
 
 
+def unseen(header: RunHeader, results: Iterable[CaseResult]) -> tuple[str, ...]:
+    """A sentence for each quirk and case that passed although the quirk should have been seen in it.
+
+    Such a quirk is mended in this release, or the case sees it no longer: the list is to be corrected.
+    Quirks that are not seen every time are left out.
+    """
+    held = {result.case for result in results if result.verdict in _HELD}
+    return tuple(
+        f"{quirk.id} was not seen in {case}: {header.server} does as the catalogue says there"
+        for quirk in header.quirks
+        if quirk.intermittent is None
+        for case in quirk.cases
+        if case in held
+    )
+
+
+_HELD = (Verdict.PASS, Verdict.DEVIATES, Verdict.OBSERVED)
+
+
 def exit_status(
-    cases: Counts, *, complete: bool = True, interrupted: bool = False, trouble: str = ""
+    cases: Counts,
+    *,
+    complete: bool = True,
+    interrupted: bool = False,
+    trouble: str = "",
+    stale_quirks: int = 0,
 ) -> tuple[int, str]:
     """The exit status of a run and one sentence that says why.
 
     ``complete`` is False for a record that was cut short; ``trouble`` is why the target or the harness failed
-    outside of any case. Usage errors (3) never get as far as a run.
+    outside of any case; ``stale_quirks`` is how many quirks a strict run should have seen and did not. Usage
+    errors (3) never get as far as a run.
     """
     of = f"of {cases.total}"
     if interrupted:
@@ -183,6 +220,8 @@ def exit_status(
         for verdict, words in ((Verdict.FAIL, "failed"), (Verdict.XPASS, "passed against the baseline"))
         if cases[verdict]
     ]
+    if stale_quirks:
+        broken.append(f"{_plural(stale_quirks, 'quirk')} not seen any more")
     if broken:
         return 1, ", ".join(broken)
     if not cases.total:
@@ -202,13 +241,23 @@ def exit_status(
         return 2, f"nothing was measured: {cases[Verdict.UNSUPPORTED]} {of} cases are unsupported"
     if not complete:
         return 2, "the record of the run is incomplete"
-    return 0, f"{cases.measured} {of} cases measured, none of them fails"
+    why = f"{cases.measured} {of} cases measured, none of them fails"
+    if cases[Verdict.QUIRK]:
+        why += f"; {cases[Verdict.QUIRK]} of them show a quirk that is known by name"
+    return 0, why
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def ending(run: Run, *, seconds: float, interrupted: bool = False, trouble: str = "") -> RunEnd:
     """The end record of a run that is over, from its header and the results it got as far as."""
     status, why = exit_status(
-        count(run.results, len(run.header.cases)), interrupted=interrupted, trouble=trouble
+        count(run.results, len(run.header.cases)),
+        interrupted=interrupted,
+        trouble=trouble,
+        stale_quirks=len(unseen(run.header, run.results)) if run.header.strict else 0,
     )
     return RunEnd(exit_status=status, why=why, seconds=seconds, interrupted=interrupted, trouble=trouble)
 
@@ -224,11 +273,13 @@ def summarize(run: Run) -> Summary:
     if strangers:
         raise ValueError(f"result of a case that the header does not plan: {strangers[0]}")
     cases = count(results, len(planned))
+    missed = unseen(header, results)
     status, why = exit_status(
         cases,
         complete=run.end is not None and not run.truncated,
         interrupted=run.end is not None and run.end.interrupted,
         trouble=run.end.trouble if run.end is not None else "",
+        stale_quirks=len(missed) if header.strict else 0,
     )
     measured = {s for result in results if result.verdict in MEASURED for s in result.statements}
     selected = {s for case in header.cases for s in case.statements}
@@ -248,6 +299,7 @@ def summarize(run: Run) -> Summary:
         statements_measured=len(applicable & measured),
         statements_untestable=sum(s.untestable is not None for s in header.statements),
         cases_available=header.cases_available,
+        unseen=missed,
         exit_status=status,
         why=why,
         conclusion=_CONCLUSIONS[status],

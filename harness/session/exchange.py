@@ -132,7 +132,10 @@ class Exchange:
         return self.seen_as(BODY)
 
     def eventually(self) -> Self:
-        """Asks again until the expectation is met or the patience (2 s) is over; the last failure counts."""
+        """Asks again until the expectation is met or the patience (2 s) is over; the last failure counts.
+
+        The patience ends earlier where the case has named a term (``while_lasts``).
+        """
         if not self._question.repeatable:
             raise Misuse(
                 f"{self.subject}: eventually() repeats a question, and this one can be asked only once"
@@ -155,7 +158,8 @@ class Exchange:
             try:
                 return self._judge(expectation)
             except Unmet:
-                if clock.waiting() >= end or not self._question.asked.link.takes_frames:
+                impatient = clock.waiting() >= end or not session.looks_again()
+                if impatient or not self._question.asked.link.takes_frames:
                     raise
             session.pause(pause)
             pause = min(pause * 1.5, 0.1)

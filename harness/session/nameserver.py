@@ -139,6 +139,15 @@ class NameServerSession(TopicSession):
         self.advance(max(0.0, left - self.clock.timing.margin), idle)
         self._limit = end
 
+    def while_lasts(self, seconds: float, since: Answer | Mark) -> None:
+        """What follows is seen before ``seconds`` after ``since`` are over, such as a lease that must not end
+        meanwhile: at a fast clock the patience of ``eventually`` is as long as that.
+
+        What is not met after the term counts as ``TooLate``. Holds until time is advanced.
+        """
+        self._limit = self._mark(since).earliest + seconds
+        self._last_look = self._limit - self.clock.timing.margin
+
     def settle(self) -> None:
         """Waits until the target has carried out what it does behind a reply or behind a close.
 

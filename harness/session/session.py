@@ -71,6 +71,7 @@ class Session:
         self._control: Connection | None = None
         self._questions: list[Question] = []
         self._limit: float | None = None
+        self._last_look: float | None = None
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
 
@@ -171,7 +172,7 @@ class Session:
         """Lets at least so many protocol seconds pass. All connections are kept busy except those in
         ``idle``.
         """
-        self._limit = None
+        self._limit = self._last_look = None
         for connection in idle:
             connection.link.idle = True
         self._recorder.note(f"advance {seconds:g} s")
@@ -249,6 +250,12 @@ class Session:
                 f"{unmet.exchange.subject}: the answer came {late:.1f} protocol seconds after the term that "
                 f"it was to be seen within; the machine is too slow for this warp"
             ) from unmet
+
+    def looks_again(self) -> bool:
+        """Whether ``eventually`` may ask once more: not shortly before the end of what ``while_lasts``
+        named.
+        """
+        return self._last_look is None or self.clock.now() < self._last_look
 
     def decide(self, asked: Asked, subject: str, silence_is_an_answer: bool) -> Outcome:
         """Waits until it is clear what became of a question."""

@@ -43,6 +43,7 @@ class ApacheTarget:
         self.uri = uri
         self._version = version
         self._warp = warp
+        self.server = f"apache-nameserver@{version}"
         self.line = line_of(version)
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
         # the scan for good, and with it the expiry of all leases

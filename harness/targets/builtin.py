@@ -49,6 +49,7 @@ def mutant_names() -> tuple[str, ...]:
 class BuiltinTarget:
     """``builtin:[PROFILE][?mutant=NAME]``."""
 
+    server = None
     waits_alone = False
 
     def __init__(self, uri: str, line: ProfileName, mutant: str | None) -> None:

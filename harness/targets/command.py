@@ -26,6 +26,7 @@ class ExecTarget:
     own, ``{config}`` a `.properties` file with the settings that a case asks for, under Apache's names.
     """
 
+    server = None
     waits_alone = False
 
     line = None

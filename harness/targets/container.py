@@ -84,6 +84,13 @@ class DockerTarget:
         return self._profile or (line_of(version) if (version := self._told_version()) else None)
 
     @property
+    def server(self) -> str | None:
+        """Apache's, where the image is called ``rocketmq`` and tells its version; `--quirks` can say more."""
+        repository = self._image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+        version = self._told_version() if repository == "rocketmq" else ""
+        return f"apache-nameserver@{version}" if version else None
+
+    @property
     def waits_alone(self) -> bool:
         """As ``apache:`` does, for the same server."""
         return self.line == "4.9"

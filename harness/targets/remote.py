@@ -26,6 +26,7 @@ __all__ = ["RemoteInstance", "TcpTarget", "attach"]
 class TcpTarget:
     """``tcp://HOST:PORT``."""
 
+    server = None
     waits_alone = False
 
     line = None

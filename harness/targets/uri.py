@@ -51,6 +51,11 @@ class Target(Protocol):
         ...
 
     @property
+    def server(self) -> str | None:
+        """The known server that it is, as `NAME@VERSION`: its quirks are looked for (``specs/targets``)."""
+        ...
+
+    @property
     def waits_alone(self) -> bool:
         """Whether a case that waits for a lease must have an instance for itself: its expiry scan does not
         survive that others come and go meanwhile.

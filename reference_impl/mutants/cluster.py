@@ -165,3 +165,14 @@ def unknown_member_group_is_an_error(parts: Parts) -> Parts:
         return NameServer53.get_member_group(self, command, connection, now)
 
     return parts.override("nameserver", get_member_group)
+
+
+@mutant(
+    "member-group-carries-a-remark", "A member group comes with a remark, as if it had failed.", profiles=V5
+)
+def member_group_carries_a_remark(parts: Parts) -> Parts:
+    def get_member_group(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
+        reply = NameServer53.get_member_group(self, command, connection, now)
+        return Reply(reply.code, remark="not set any response code", body=reply.body)
+
+    return parts.override("nameserver", get_member_group)

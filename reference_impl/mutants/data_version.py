@@ -236,3 +236,18 @@ def undecodable_version_is_no_version(parts: Parts) -> Parts:
             return None
 
     return parts.override("nameserver", given_version)
+
+
+@mutant("replaced-address-stays-live", "An address that another has replaced is known for ever.")
+def replaced_address_stays_live(parts: Parts) -> Parts:
+    def connection_lost(self: RouteTable, connection: int, peer: str) -> None:
+        kept = {
+            key: record
+            for key, record in self.live.items()
+            if not any(record.address in broker.addresses.values() for broker in self.brokers.values())
+        }
+        parts.routes.connection_lost(self, connection, peer)
+        self.work()
+        self.live.update(kept)
+
+    return parts.override("routes", connection_lost)

@@ -33,7 +33,7 @@ def _unknown(parts: Parts, answer: Callable[[Command], Reply | None]) -> Parts:
     return parts.override("nameserver", unknown_request)
 
 
-@mutant("unknown-code-silent", "A request with an unknown code is not answered.", ["5.3"])
+@mutant("unknown-code-silent", "A request with an unknown code is not answered.")
 def unknown_code_silent(parts: Parts) -> Parts:
     return _unknown(parts, lambda _: None)
 

@@ -15,6 +15,7 @@ from harness.wire import (
     ResponseCode,
     Serialization,
     WireError,
+    encode,
 )
 from harness.wire.codes import LANGUAGES
 from reference_impl.mutants import mutant
@@ -467,13 +468,13 @@ def binary_ext_ignored(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("type-byte-of-the-request", "A response has the type byte of its request and a JSON header.", ["5.3"])
+@mutant("type-byte-of-the-request", "A response has the type byte of its request and a JSON header.")
 def type_byte_of_the_request(parts: Parts) -> Parts:
-    def answer(self: Endpoint, connection: int, frame: bytes, now: int) -> bytes | None:
-        response = parts.endpoint.answer(self, connection, frame, now)
-        return response and response[:4] + frame[4:5] + response[5:]
+    def write(self: Endpoint, response: Command) -> bytes:
+        frame = encode(msgspec.structs.replace(response, serialization=Serialization.JSON))
+        return frame[:4] + bytes([response.serialization]) + frame[5:]
 
-    return parts.override("endpoint", answer)
+    return parts.override("endpoint", write)
 
 
 @mutant("answers-in-binary", "Every response has a binary header.")

@@ -87,8 +87,7 @@ def no_standard_json(parts: Parts) -> Parts:
 @mutant(
     "historical-3588-binary-answered-in-json",
     "A binary request is answered in JSON.",
-    ["4.9"],
-    history="apache/rocketmq#3588, 4.9.3 and before",
+    history="apache/rocketmq#3588, 4.9.3 and before, and 5.x again",
 )
 def binary_answered_in_json(parts: Parts) -> Parts:
     def response_serialization(self: Endpoint, request: Command, reply: Reply) -> Serialization:

@@ -406,3 +406,25 @@ def unknown_heartbeat_is_refused(parts: Parts) -> Parts:
         return Reply(ResponseCode.SUCCESS)
 
     return parts.override("nameserver", heartbeat)
+
+
+@mutant(
+    "lost-connection-removes-one-broker",
+    "A connection that ends takes one of its brokers with it, and leaves the others.",
+)
+def lost_connection_removes_one_broker(parts: Parts) -> Parts:
+    def records_of(self: RouteTable, connection: int) -> list[LiveRecord]:
+        return parts.routes.records_of(self, connection)[:1]
+
+    return parts.override("routes", records_of)
+
+
+@mutant(
+    "lost-broker-is-sought-in-its-cluster",
+    "A lost broker is removed only where its name was first registered with its cluster.",
+)
+def lost_broker_is_sought_in_its_cluster(parts: Parts) -> Parts:
+    def lists(self: RouteTable, broker: Broker, record: LiveRecord) -> bool:
+        return broker.cluster == record.cluster and parts.routes.lists(self, broker, record)
+
+    return parts.override("routes", lists)

@@ -869,3 +869,109 @@ def old_version_clears_filter_list(parts: Parts) -> Parts:
         return registration
 
     return _registration(parts, change)
+
+
+# -- what is refused or ignored ------------------------------------------------------------------------------
+
+
+def _may_be_missing(parts: Parts, name: str) -> Parts:
+    """A server that takes the null of an identifier for a value."""
+
+    def registration(self: NameServer, command: Command) -> Registration:
+        ext = command.ext or {}
+        whole = command if name in ext else msgspec.structs.replace(command, ext={**ext, name: "null"})
+        return parts.nameserver.registration(self, whole)
+
+    return parts.override("nameserver", registration)
+
+
+@mutant("broker-name-may-be-missing", "A registration without broker name is kept under the name null.")
+def broker_name_may_be_missing(parts: Parts) -> Parts:
+    return _may_be_missing(parts, "brokerName")
+
+
+@mutant(
+    "broker-address-may-be-missing", "A registration without broker address is kept with the address null."
+)
+def broker_address_may_be_missing(parts: Parts) -> Parts:
+    return _may_be_missing(parts, "brokerAddr")
+
+
+@mutant("cluster-name-may-be-missing", "A registration without cluster name is kept in the cluster null.")
+def cluster_name_may_be_missing(parts: Parts) -> Parts:
+    return _may_be_missing(parts, "clusterName")
+
+
+@mutant(
+    "missing-address-ends-the-search",
+    "After a registration without broker address no broker goes with its connection.",
+)
+def missing_address_ends_the_search(parts: Parts) -> Parts:
+    def register(self: NameServer, command: Command, connection: int, now: int) -> Reply:
+        if "brokerAddr" not in (command.ext or {}):
+            self.routes.__dict__["unsearchable"] = True
+        elif "unsearchable" in self.routes.__dict__:
+            connection = -1
+        return parts.nameserver.register(self, command, connection, now)
+
+    return parts.override("nameserver", register)
+
+
+@mutant(
+    "unnamed-topic-ends-the-registration",
+    "A topic without name ends a registration half-way, which is answered with success.",
+)
+def unnamed_topic_ends_the_registration(parts: Parts) -> Parts:
+    def register(self: NameServer, command: Command, connection: int, now: int) -> Reply:
+        try:
+            return parts.nameserver.register(self, command, connection, now)
+        except RefusedError as refused:
+            if "topicName" in str(refused.remark):
+                return Reply(ResponseCode.SUCCESS, ext={})
+            raise
+
+    return parts.override("nameserver", register)
+
+
+@mutant(
+    "refused-registration-is-listed",
+    "A registration that is refused leaves its name and its cluster behind.",
+    profiles=V5,
+)
+def refused_registration_is_listed(parts: Parts) -> Parts:
+    def refuses(self: RouteTable, broker: Broker | None, registration: Registration) -> bool:
+        refused = parts.routes.refuses(self, broker, registration)
+        if refused and broker is None:
+            self.join_cluster(registration)
+            self.brokers[registration.broker] = Broker(registration.cluster, registration.broker, {})
+        return refused
+
+    return parts.override("routes", refuses)
+
+
+@mutant(
+    "refused-registration-drops-former-id",
+    "A registration that is refused drops the address under its former id.",
+    profiles=V5,
+)
+def refused_registration_drops_former_id(parts: Parts) -> Parts:
+    def refuses(self: RouteTable, broker: Broker | None, registration: Registration) -> bool:
+        refused = parts.routes.refuses(self, broker, registration)
+        if refused and broker is not None:
+            self.forget_other_ids(broker, registration)
+        return refused
+
+    return parts.override("routes", refuses)
+
+
+@mutant(
+    "ignored-registration-describes",
+    "A registration that is ignored says what zone its broker name is in.",
+    profiles=V5,
+)
+def ignored_registration_describes(parts: Parts) -> Parts:
+    def reject(self: RouteTable, broker: Broker, registration: Registration) -> None:
+        self.describe(broker, registration)
+        parts.routes.reject(self, broker, registration)
+
+    return parts.override("routes", reject)

@@ -386,3 +386,24 @@ def zone_drops_slaves_without_master(parts: Parts) -> Parts:
         return (broker.zone_name or "").lower() == zone.lower()
 
     return parts.override("nameserver", stays_in_zone)
+
+
+@mutant("zone-route-is-legacy-json", "A route for a zone has unquoted keys for every client.", profiles=V5)
+def zone_route_is_legacy_json(parts: Parts) -> Parts:
+    def wants_standard_json(self: NameServer, command: Command) -> bool:
+        zoned = fields.boolean(command.ext, "__ZONE_MODE")
+        return not zoned and parts.nameserver.wants_standard_json(self, command)
+
+    return parts.override("nameserver", wants_standard_json)
+
+
+@mutant(
+    "mappings-are-never-dropped",
+    "The mapping of a static topic outlives the broker that registered it.",
+    profiles=V5,
+)
+def mappings_are_never_dropped(parts: Parts) -> Parts:
+    def drop_mapping(self: RouteTable, topic: str, name: str) -> None:
+        """They stay."""
+
+    return parts.override("routes", drop_mapping)

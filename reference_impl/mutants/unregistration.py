@@ -267,3 +267,47 @@ def write_leaves_with_any_address(parts: Parts) -> Parts:
             _take_write(self, broker)
 
     return parts.override("routes", reduced)
+
+
+@mutant(
+    "name-leaves-the-named-cluster-only",
+    "A broker name that vanishes leaves the cluster that the request names, and no other.",
+)
+def name_leaves_the_named_cluster_only(parts: Parts) -> Parts:
+    def leave(self: RouteTable, departures: list[Departure]) -> None:
+        for departure in departures:
+            before = {cluster: dict(names) for cluster, names in self.clusters.items()}
+            parts.routes.leave(self, [departure])
+            if departure.connection is None:
+                self.clusters.update({c: names for c, names in before.items() if c != departure.cluster})
+
+    return parts.override("routes", leave)
+
+
+@mutant(
+    "departure-without-id-is-ignored",
+    "An unregistration without broker id is answered with success and removes nothing.",
+)
+def departure_without_id_is_ignored(parts: Parts) -> Parts:
+    def unregister(self: NameServer, command: Command, connection: int, now: int) -> Reply:
+        if "brokerId" not in (command.ext or {}):
+            return Reply(ResponseCode.SUCCESS)
+        return parts.nameserver.unregister(self, command, connection, now)
+
+    return parts.override("nameserver", unregister)
+
+
+@mutant(
+    "departure-without-id-ends-the-batch",
+    "An unregistration without broker id takes the next one with it into nothing.",
+)
+def departure_without_id_ends_the_batch(parts: Parts) -> Parts:
+    def unregister(self: NameServer, command: Command, connection: int, now: int) -> Reply:
+        if "brokerId" not in (command.ext or {}):
+            self.__dict__["failed"] = True
+            return Reply(ResponseCode.SUCCESS)
+        if self.__dict__.pop("failed", False):
+            return Reply(ResponseCode.SUCCESS)
+        return parts.nameserver.unregister(self, command, connection, now)
+
+    return parts.override("nameserver", unregister)

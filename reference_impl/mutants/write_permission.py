@@ -90,10 +90,10 @@ def add_is_ignored(parts: Parts) -> Parts:
     return parts.override("routes", with_write)
 
 
-@mutant("add-sets-the-write-bit", "Adding write permission keeps the other bits.")
-def add_sets_the_write_bit(parts: Parts) -> Parts:
+@mutant("add-sets-permission-six", "Adding write permission sets readable and writable, and drops the rest.")
+def add_sets_permission_six(parts: Parts) -> Parts:
     def with_write(self: RouteTable, perm: int) -> int:
-        return perm | WRITE
+        return READ | WRITE
 
     return parts.override("routes", with_write)
 

@@ -104,8 +104,12 @@ class NameServer(TopicRequests):
             return refused.reply()
 
     def unknown_request(self, command: Command) -> Reply | None:
-        """The answer to a request code that the line does not know."""
-        raise NotImplementedError
+        """The answer to a request code that the line does not know; None would be silence.
+
+        Apache's 4.9 is silent, and its clients wait in vain; ours answers as 5.x does.
+        """
+        remark = f" request type {command.code} not supported"
+        return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
 
     # -- registration ----------------------------------------------------------------------------------------
 

@@ -5,17 +5,13 @@ from harness.wire.bodies import DataVersion
 
 from . import fields
 from .core import NameServer
-from .reply import RefusedError, Reply
+from .reply import RefusedError
 
 __all__ = ["NameServer49"]
 
 
 class NameServer49(NameServer):
-    """Unknown requests are met with silence; a data version has no stateVersion."""
-
-    def unknown_request(self, command: Command) -> Reply | None:
-        """Silence: the connection stays usable, the client waits in vain."""
-        return None
+    """A data version has no stateVersion."""
 
     def given_version(self, command: Command) -> DataVersion | None:
         if not command.body:

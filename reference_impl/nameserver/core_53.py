@@ -28,10 +28,6 @@ class NameServer53(NameServer):
             RequestCode.BROKER_HEARTBEAT: self.heartbeat,
         }
 
-    def unknown_request(self, command: Command) -> Reply | None:
-        remark = f" request type {command.code} not supported"
-        return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
-
     def order_table(self) -> bytes:
         return super().order_table() if self.config.return_order_topic_config_to_broker else b""
 

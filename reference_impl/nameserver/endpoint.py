@@ -235,10 +235,8 @@ class Endpoint:
         )
 
     def response_serialization(self, request: Command, reply: Reply) -> Serialization:
-        """5.x writes JSON; 4.9 mirrors the request, except for errors that are made outside of handlers."""
-        if self.profile.mirrors_serialization and reply.from_handler:
-            return request.serialization
-        return Serialization.JSON
+        """That of the request, or JSON for errors that are made outside of handlers. (Apache's 5.x: JSON.)"""
+        return request.serialization if reply.from_handler else Serialization.JSON
 
     def write(self, response: Command) -> bytes:
         """The frame of a response."""

@@ -15,8 +15,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """`version` of every response: ordinal of the release in MQVersion."""
     invalid_utf8: Literal["refuse", "replace"]
     """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD."""
-    mirrors_serialization: bool
-    """Whether a handler's reply uses the header serialization of its request."""
     faq: str
     """What the remark of an unknown topic points to."""
     v5_bodies: bool
@@ -32,7 +30,6 @@ PROFILES: dict[str, Profile] = {
             name="4.9",
             version=409,
             invalid_utf8="replace",
-            mirrors_serialization=True,
             faq="http://rocketmq.apache.org/docs/faq/",
             v5_bodies=False,
             v5_settings=False,
@@ -41,7 +38,6 @@ PROFILES: dict[str, Profile] = {
             name="5.3",
             version=479,
             invalid_utf8="refuse",
-            mirrors_serialization=False,
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
             v5_settings=True,
@@ -50,7 +46,6 @@ PROFILES: dict[str, Profile] = {
             name="5.5",
             version=513,
             invalid_utf8="refuse",
-            mirrors_serialization=False,
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
             v5_settings=True,

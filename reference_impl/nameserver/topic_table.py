@@ -90,7 +90,7 @@ class TopicTable:
         return self._permit(name, self.without_write)
 
     def add_write_permission(self, name: str) -> int:
-        """Make a broker name's topics readable and writable; returns how many topics it has."""
+        """Set the write bit of a broker name's topics; returns how many topics it has."""
         return self._permit(name, self.with_write)
 
     def _permit(self, name: str, change: Callable[[int], int]) -> int:
@@ -110,8 +110,8 @@ class TopicTable:
         return perm & ~WRITE
 
     def with_write(self, perm: int) -> int:
-        """What 327 makes of a permission: exactly readable and writable, other bits are dropped."""
-        return READ | WRITE
+        """What 327 makes of a permission: the other bits stay."""
+        return perm | WRITE
 
     # -- lists -----------------------------------------------------------------------------------------------
 

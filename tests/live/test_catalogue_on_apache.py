@@ -55,7 +55,9 @@ def failed(verdicts: dict[str, str]) -> set[str]:
 def test_apache_is_conformant(version: str, profile: str, tmp_path: Path) -> None:
     status, verdicts, said = check(f"apache:{version}?warp=60", profile, tmp_path)
     assert status == 0, said
-    assert set(verdicts.values()) == {"pass"}, "no case deviates, and none is skipped for want of a clock"
+    kinds = set(verdicts.values())
+    assert kinds == {"pass", "quirk"}, "no case deviates, and none is skipped for want of a clock"
+    assert "not seen" not in said, "a quirk that is not seen any more is to be taken from specs/targets"
     assert len(verdicts) > 250
 
 

@@ -31,12 +31,11 @@ def test_a_route_is_stamped_as_it_would_be_encoded(ns: Driver) -> None:
             assert effect.data == encode(ns.endpoint.response(request, reply))
 
 
-def test_serialization_is_mirrored_by_handlers_of_49_only(ns: Driver) -> None:
+def test_serialization_is_mirrored_by_handlers(ns: Driver) -> None:
     binary = {"serialization": Serialization.ROCKETMQ}
     ns.register()
-    mirrored = Serialization.ROCKETMQ if ns.profile == "4.9" else Serialization.JSON
     for code, ext in ((106, None), (105, {"topic": "TA"}), (105, {"topic": "zz"}), (100, None)):
-        assert ns.call(code, ext, **binary).serialization is mirrored  # type: ignore[arg-type]
+        assert ns.call(code, ext, **binary).serialization is Serialization.ROCKETMQ  # type: ignore[arg-type]
     assert ns.call(103, {"brokerName": "b"}, **binary).serialization is Serialization.JSON
     assert ns.call(105, {"topic": "TA"}).serialization is Serialization.JSON
 

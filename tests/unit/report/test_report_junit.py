@@ -62,6 +62,7 @@ def test_golden() -> None:
         (Verdict.FAIL, "failure"),
         (Verdict.XFAIL, "skipped"),
         (Verdict.XPASS, "failure"),
+        (Verdict.QUIRK, "skipped"),
         (Verdict.DEVIATES, None),
         (Verdict.OBSERVED, None),
         (Verdict.UNSUPPORTED, "skipped"),

@@ -92,6 +92,7 @@ ALONE = {
     Verdict.FAIL: 1,
     Verdict.XFAIL: 0,
     Verdict.XPASS: 1,
+    Verdict.QUIRK: 0,
     Verdict.DEVIATES: 0,
     Verdict.OBSERVED: 0,
     Verdict.UNSUPPORTED: 2,

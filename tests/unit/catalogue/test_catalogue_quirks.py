@@ -1,0 +1,130 @@
+"""Known servers and their quirks: which releases, what explains a failure, and what does not load."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from test_catalogue_load import problems, statement, write
+
+from harness.catalogue import Seen, VersionRange, catalogue, explanation, load, specs_directory
+
+
+def quirk(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "quirk.never-expires",
+        "statements": ["ns.lease.expires"],
+        "versions": [{"first": "5.0.0", "last": "5.3.3"}],
+        "instead": "A broker stays for ever.",
+        "seen": [{"case": "lease.expires", "actual": r"reply SUCCESS \(0\)"}],
+        "source": [{"tag": "rocketmq-all-5.3.3", "path": "a/b/RouteInfoManager.java"}],
+        "observed": ["5.3.3"],
+        **changes,
+    }
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> Path:
+    directory = tmp_path / "specs"
+    for name in ("schema", "profiles"):
+        shutil.copytree(specs_directory() / name, directory / name)
+    for name in ("statements", "targets"):
+        (directory / name).mkdir()
+    write(directory, "lease", [statement()])
+    return directory
+
+
+def server(specs: Path, *quirks: dict[str, Any], name: str = "some-server") -> None:
+    made = {"name": name, "title": "A server", "text": "One of many.", "quirks": list(quirks)}
+    (specs / "targets" / "some-server.yaml").write_text(yaml.safe_dump(made), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("version", "inside"),
+    [
+        ("4.9.8", False),
+        ("5.0.0", True),
+        ("5.3.3", True),
+        ("5.3.3-SNAPSHOT", True),
+        ("5.3.4", False),
+        ("5.10.0", False),
+        ("", False),
+    ],
+)
+def test_versions_are_compared_by_their_numbers(version: str, inside: bool) -> None:
+    assert (version in VersionRange(first="5.0.0", last="5.3.3")) is inside
+
+
+def test_a_range_without_end_has_every_later_version() -> None:
+    assert "5.10.0" in VersionRange(first="5.9.0")
+    assert str(VersionRange(first="5.9.0")) == "5.9.0 and later"
+    assert str(VersionRange(first="5.9.0", last="5.9.0")) == "5.9.0"
+    assert str(VersionRange(first="5.0.0", last="5.3.3")) == "5.0.0 to 5.3.3"
+
+
+@pytest.mark.parametrize(
+    ("case", "expected", "actual", "matches"),
+    [
+        ("kv.a", "reply X", "reply SUCCESS (0), {0: 1}", True),
+        ("kv.b", "reply X", "reply SUCCESS (0), {0: 1}", False),
+        ("kv.a", "reply Y", "reply SUCCESS (0), {0: 1}", False),
+        ("kv.a", "reply X", "reply SUCCESS (0), {0: 1}, and more", False),
+        ("kv.a", "reply X", "so a reply SUCCESS (0), {0: 1}", False),
+        ("kv.a", "reply X", "reply SUCCESS (0), {0: 1}\n#7 ← a stray frame", False),
+    ],
+)
+def test_a_pattern_is_for_the_whole_of_what_was_seen(
+    case: str, expected: str, actual: str, matches: bool
+) -> None:
+    seen = Seen(case="kv.a", actual=r"reply SUCCESS \(0\), .*\}", expected="reply X")
+    assert seen.matches(case, expected, actual) is matches
+
+
+def test_a_server_and_its_quirks(specs: Path) -> None:
+    server(specs, quirk())
+    found = load(specs).server("some-server")
+    assert found is not None
+    only = found.quirks_of("5.3.3")[0]
+    assert only.cases == ("lease.expires",)
+    assert found.quirks_of("5.4.0") == ()
+    assert explanation(found.quirks, "lease.expires", "anything", "reply SUCCESS (0)") is only
+    assert explanation(found.quirks, "lease.expires", "anything", "reply SYSTEM_ERROR (1)") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"statements": ["ns.lease.unknown"]}, "ns.lease.unknown is not in the catalogue"),
+        ({"versions": [{"first": "5.3.3", "last": "5.0.0"}]}, "versions end with 5.0.0 before 5.3.3"),
+        ({"observed": ["4.9.8"]}, "observed on 4.9.8, which is in none of its versions"),
+        ({"seen": [{"case": "lease.expires", "actual": "("}]}, "'(' is no regular expression"),
+        (
+            {"seen": [{"case": "lease.expires"}]},
+            "quirk.never-expires: seen.0: 'actual' is a required property",
+        ),
+        ({"id": "never-expires"}, "never-expires: id: 'never-expires' does not match"),
+        ({"why": "?"}, "'why' was unexpected"),
+    ],
+)
+def test_what_is_wrong_with_a_quirk_is_said(specs: Path, changes: dict[str, Any], said: str) -> None:
+    item = quirk(**changes)
+    server(specs, item)
+    assert [line for line in problems(specs) if "specs/targets/some-server.yaml" in line and said in line]
+
+
+def test_an_id_is_used_once_and_a_file_has_its_servers_name(specs: Path) -> None:
+    server(specs, quirk(), quirk(), name="another")
+    said = "\n".join(problems(specs))
+    assert "this id is already used" in said
+    assert "it is named 'another'" in said
+
+
+def test_the_shipped_quirks_cover_every_line_of_apache() -> None:
+    apache = catalogue().server("apache-nameserver")
+    assert apache is not None
+    for version in ("4.9.8", "5.3.3", "5.5.0"):
+        observed = [one for one in apache.quirks_of(version) if version in one.observed]
+        assert len(observed) >= 8, version
