@@ -25,6 +25,7 @@ import pytest
 
 from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, Quirk, catalogue, nearest
 from harness.conformance import case_of
+from harness.conformance.instances import Waiting
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases, problems
 from harness.conformance.plan import Choice, Plan, plan, quirk_summaries
 from harness.conformance.running import DEADLINE, Runner, Setting
@@ -32,8 +33,8 @@ from harness.conformance.together import Together
 from harness.report.allure import decorate
 from harness.report.results import FILE_NAME, CaseResult, ResultsWriter, Run, RunEnd, RunHeader, Verdict
 from harness.report.verdicts import ending
-from harness.session import Instance, NameServerSession, ProfileName, RunningClock
-from harness.targets import Shareable, TargetError, attach, builtin, parse
+from harness.session import ClockKind, Instance, NameServerSession, ProfileName, RunningClock
+from harness.targets import Shareable, Target, TargetError, attach, builtin, parse
 from harness.version import version
 
 PROPERTY = "rmq-result"
@@ -307,10 +308,10 @@ class Measuring:
             strict=order.strict,
             quirks=known_quirks(order)[1],
             deadline=order.deadline,
-            waits_alone=target.waits_alone and instance.clock.kind == "warped",
+            waiting=_waiting(target, instance.clock.kind),
             out=self._out,
         )
-        self._runner = Runner(setting, instance, target.another)
+        self._runner = Runner(setting, instance, target.another, () if shares else chosen.cases)
         waiting = [one for one in chosen.cases if one.case.clock]
         self._together = Together(waiting, self._runner.run, self._runner.hopeless, instance.clock.kind)
         self._sane: bool | None = None
@@ -364,6 +365,8 @@ class Measuring:
         self._be_sane()
         if not self._shares:
             self._together.start()
+            if self.instance.clock.kind != "virtual":  # else starting takes no time
+                self._runner.look_ahead()
         return self._together.result(one) if one in self._together else self._runner.run(one)
 
     def _be_sane(self) -> None:
@@ -379,6 +382,10 @@ class Measuring:
         if not self._sane:
             why = result.failure.actual.split("\n")[0] if result.failure else result.reason
             self._runner.blocked = f"{one.name} came to {result.verdict}: {why}"
+
+
+def _waiting(target: Target, kind: ClockKind) -> Waiting:
+    return Waiting.APART if target.waits_alone and kind != "virtual" else Waiting.AMONG_OTHERS
 
 
 def _tell_pytest(result: CaseResult) -> None:

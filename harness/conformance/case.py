@@ -33,6 +33,7 @@ class Case:
     statements: tuple[str, ...]
     kills: tuple[str, ...]
     clock: bool
+    ends_leases: bool
     own_server: bool
     setup: Setup
     name: str
@@ -44,15 +45,17 @@ def case(
     *statements: str,
     kills: Iterable[str],
     clock: bool = False,
+    ends_leases: bool = False,
     own_server: bool = False,
     setup: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a case: the statements that it proves and the mutants that it must kill.
 
-    `clock`: the case advances protocol time. `own_server`: it gets a fresh instance of the target for itself
-    (one that it may restart or spoil). `setup`: its server is started with these settings, under Apache's
-    names; cases of the same setup share a server, unless they also say `own_server`. Both are `unsupported`
-    where the target cannot be started by us, or not with settings.
+    `clock`: the case advances protocol time; `ends_leases`: so far that a lease runs out. `own_server`: it
+    gets a fresh instance of the target for itself (one that it may restart or spoil). `setup`: its server is
+    started with these settings, under Apache's names; cases of the same setup share a server, unless they
+    also say `own_server`. Both are `unsupported` where the target cannot be started by us, or not with
+    settings.
 
     Raises:
         CatalogueError: no statement, a malformed id, no mutant, no docstring, or an argument list without
@@ -66,7 +69,17 @@ def case(
         name = function.__name__
         _check(where, name, title, statements, killed, list(inspect.signature(function).parameters))
         settings = tuple(sorted((setup or {}).items()))
-        declared = Case(statements, killed, clock, own_server, settings, name, title, where)
+        declared = Case(
+            statements=statements,
+            kills=killed,
+            clock=clock or ends_leases,
+            ends_leases=ends_leases,
+            own_server=own_server,
+            setup=settings,
+            name=name,
+            title=title,
+            where=where,
+        )
         setattr(function, ATTRIBUTE, declared)
         return function
 

@@ -16,17 +16,18 @@ from __future__ import annotations
 import shlex
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import cast
 
 import msgspec
 
 from harness.catalogue import Catalogue, Quirk, Statement, explanation
+from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import judge
-from harness.session import DEFAULT_SETUP, Clock, Instance, NameServerSession, ProfileName, Setup
+from harness.session import Clock, Instance, NameServerSession, ProfileName, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
@@ -38,6 +39,7 @@ DEADLINE = 30.0  # real seconds for what a case does; the time that it advances 
 LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
 REMARKS = 4  # of other things that were seen on the connection, such as a request that came back
 STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
+IN_LINE = 120.0  # real seconds for others to start, whose turn comes before
 AGAIN = 3  # times that a case is tried again which came too late
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread that does not end is left alone
 
@@ -50,7 +52,7 @@ class Setting(msgspec.Struct, frozen=True):
     target: str
     strict: bool = False
     quirks: tuple[Quirk, ...] = ()  # those of the server that is judged, where it is a known one
-    waits_alone: bool = False  # whether a case that advances time needs an instance of its own here
+    waiting: Waiting = Waiting.AMONG_OTHERS
     deadline: float = DEADLINE
     out: Path | None = None  # where traces of failures are written
 
@@ -58,16 +60,21 @@ class Setting(msgspec.Struct, frozen=True):
 class Runner:
     """Runs cases against one instance of the target. May be used by several threads.
 
-    `start` starts another instance, for cases that need their own. `dead` becomes true when the target takes
-    no connection any more; cases that come after that are blocked at once.
+    `start` starts another instance, for cases that need their own; what the `planned` cases need can be
+    started ahead of them. `dead` becomes true when the target takes no connection any more; cases that come
+    after that are blocked at once.
     """
 
-    def __init__(self, setting: Setting, instance: Instance, start: Callable[[Setup], Instance]) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        instance: Instance,
+        start: Callable[[Setup], Instance],
+        planned: Iterable[LoadedCase] = (),
+    ) -> None:
         self._setting = setting
         self._instance = instance
-        self._start = start
-        self._shared: dict[Setup, Instance] = {DEFAULT_SETUP: instance}
-        self._starting = threading.Lock()
+        self._instances = Instances(instance, start, setting.waiting, planned)
         self._stopwatch = RunningClock()
         self._calm = threading.Lock()
         self.dead = ""
@@ -110,31 +117,19 @@ class Runner:
         if self.blocked:
             return self.blocked
         # The last case is about this very question, and a case with a server of its own has a living one.
-        shares = not self._needs_its_own(one) and one.case.setup == DEFAULT_SETUP
-        return self.dead if shares and one.chapter != LAST else ""
+        return self.dead if self._instances.is_main(one) and one.chapter != LAST else ""
 
-    def _needs_its_own(self, one: LoadedCase) -> bool:
-        return one.case.own_server or (one.case.clock and self._setting.waits_alone)
-
-    def _instance_for(self, one: LoadedCase) -> Instance:
-        """A new one for this case alone, or the one that all cases of its setup share."""
-        if self._needs_its_own(one):
-            return self._start(one.case.setup)
-        with self._starting:
-            shared = self._shared.get(one.case.setup)
-            if shared is None or (shared is not self._instance and not shared.alive()):
-                shared = self._shared[one.case.setup] = self._start(one.case.setup)
-            return shared
+    def look_ahead(self) -> None:
+        """Starts in the background what the planned cases are going to need."""
+        self._instances.look_ahead()
 
     def close(self) -> None:
         """Stops the instances that were started here."""
-        for instance in self._shared.values():
-            if instance is not self._instance:
-                instance.stop()
+        self._instances.close()
 
     def _measure(self, run: _CaseRun) -> None:
         try:
-            instance = self._instance_for(run.one)
+            instance = self._instances.take(run.one)
         except Unsupported as error:
             run.ends(Verdict.UNSUPPORTED, str(error))
             return
@@ -144,8 +139,7 @@ class Runner:
         try:
             run.measure(instance)
         finally:
-            if self._needs_its_own(run.one):
-                instance.stop()
+            self._instances.give_back(run.one)
         if instance is self._instance and not self.dead:
             if run.target_died and not instance.alive():
                 self.dead = f"the target had gone: {run.target_died}"
@@ -181,7 +175,7 @@ class _CaseRun:
         self._statements = one.statements(setting.catalogue, setting.profile)
         self._level = one.level(setting.catalogue, setting.profile)
         self._ns: NameServerSession | None = None
-        self._patience = STARTING + GIVEN_UP  # until the case itself begins
+        self._patience = IN_LINE + STARTING + GIVEN_UP  # until the case itself begins
         self._lock = threading.Lock()
 
     def within(self, work: Callable[[], None]) -> None:

@@ -33,6 +33,8 @@ SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 LARGEST_LENGTH = FRAME_LIMIT - 4
 """Of the length word, which does not count itself."""
+IDLE = 120
+"""Protocol seconds after which an idle connection is closed."""
 BEYOND_ASCII = "你好 😀 é"
 
 
@@ -628,18 +630,19 @@ def test_names_in_any_case_are_accepted(ns: NameServerSession) -> None:
 @case("wire.framing.idle-connection-is-closed", kills=["idle-closed-early", "idle-closed-late"], clock=True)
 def test_idle_connection_is_closed(ns: NameServerSession) -> None:
     """A connection without requests is closed after 120 seconds, and not before."""
-    connection = warmed(ns)
-    ns.advance(90, idle=[connection])
-    connection.call(QUERY) >> Reply(SUCCESS)
-    ns.advance(150, idle=[connection])
-    connection.call(QUERY) >> Closed()
+    began = ns.mark()
+    asking, silent = warmed(ns), warmed(ns)
+    ns.advance_short_of(IDLE - 1, began, idle=(asking, silent))
+    asking.call(QUERY) >> Reply(SUCCESS)
+    ns.advance_past(IDLE, began, idle=(silent,))
+    silent.call(QUERY) >> Closed()
 
 
 @case("wire.framing.silent-connection-is-closed", kills=["idle-never-closed", "idle-closed-late"], clock=True)
 def test_silent_connection_is_closed(ns: NameServerSession) -> None:
     """A connection on which nothing was ever sent is closed."""
     connection = ns.connect()
-    ns.advance(150, idle=[connection])
+    ns.advance_past(IDLE, idle=(connection,))
     connection.call(QUERY) >> Closed()
 
 
@@ -647,9 +650,9 @@ def test_silent_connection_is_closed(ns: NameServerSession) -> None:
 def test_oneway_traffic_keeps_a_connection(ns: NameServerSession) -> None:
     """A connection with one-way requests is not idle."""
     connection = warmed(ns)
-    for _ in range(4):
+    for _ in range(3):
         connection.write(json_frame(query_header(f'"flag":{FLAG_ONEWAY}')))
-        ns.advance(60, idle=[connection])
+        ns.advance(45, idle=(connection,))
     connection.call(QUERY) >> Reply(SUCCESS)
 
 
@@ -657,9 +660,9 @@ def test_oneway_traffic_keeps_a_connection(ns: NameServerSession) -> None:
 def test_stray_responses_keep_a_connection(ns: NameServerSession) -> None:
     """A connection with responses that nobody waits for is not idle."""
     connection = warmed(ns)
-    for _ in range(4):
+    for _ in range(3):
         connection.write(json_frame(query_header(f'"flag":{FLAG_RESPONSE}')))
-        ns.advance(60, idle=[connection])
+        ns.advance(45, idle=(connection,))
     connection.call(QUERY) >> Reply(SUCCESS)
 
 
@@ -667,8 +670,10 @@ def test_stray_responses_keep_a_connection(ns: NameServerSession) -> None:
 def test_partial_frame_does_not_keep_a_connection(ns: NameServerSession) -> None:
     """Bytes of a frame that does not end do not keep its connection open."""
     connection = warmed(ns)
+    began = ns.mark()
     frame = json_frame(query_header())
     for at in range(5):
         connection.write(frame[at : at + 1])
-        ns.advance(30, idle=[connection])
+        ns.advance(20, idle=(connection,))
+    ns.advance_past(IDLE, began, idle=(connection,))
     connection.send_raw(frame[5:]) >> Closed()

@@ -83,7 +83,7 @@ class RunningClock:
     """Time that passes by itself, ``warp`` protocol seconds in each real one. ``warp=1`` is real time.
 
     The numbers: a JVM beside two busy cores was seen to act up to 0.2 s late, so jitter is 0.25 s and the
-    margin 0.5 s of real time, and never less than a protocol second. A connection is kept busy four times
+    margin 0.5 s of real time, and never less than two protocol seconds. A connection is kept busy four times
     within the 120 protocol seconds of an idle timer.
     """
 
@@ -99,8 +99,8 @@ class RunningClock:
             grace=0.15,
             probe=1.0,
             busy=30.0,
-            jitter=max(1.0, 0.25 * warp),
-            margin=max(1.0, 0.5 * warp),
+            jitter=max(2.0, 0.25 * warp),
+            margin=max(2.0, 0.5 * warp),
         )
 
     @property

@@ -109,6 +109,16 @@ class NameServerSession(TopicSession):
         """Protocol seconds within which a lease that has run out is noticed."""
         return self._line.scan_interval
 
+    @property
+    def overlap(self) -> float:
+        """Protocol seconds by which one lease must begin after another of the same length, so that the first
+        has surely been seen to end while the second surely lasts.
+
+        Whoever waits ``overlap`` and then lets the second one nearly run out needs little more than one lease
+        in all.
+        """
+        return self.scan_interval + self.jitter + self.clock.timing.margin + 1
+
     def advance_past(
         self, seconds: float, since: Answer | Mark | None = None, idle: tuple[Connection, ...] = ()
     ) -> None:

@@ -57,7 +57,7 @@ class Target(Protocol):
 
     @property
     def waits_alone(self) -> bool:
-        """Whether a case that waits for a lease must have an instance for itself: its expiry scan does not
+        """Whether cases that wait for leases must have instances for themselves: its expiry scan does not
         survive that others come and go meanwhile.
         """
         ...

@@ -72,7 +72,7 @@ def test_warped_time_passes_at_least() -> None:
 
 
 def test_margins_grow_with_the_warp() -> None:
-    assert RunningClock(1).timing.jitter == 1.0
+    assert RunningClock(1).timing.jitter == 2.0
     assert RunningClock(60).timing.jitter == 15.0
     assert RunningClock(60).timing.margin == 30.0
 

@@ -1,0 +1,175 @@
+"""The servers that the cases of a run need, started in time and stopped when they are needed no more.
+
+Rules of this module:
+
+* A case shares a server with the others of its setup, unless it needs one of its own.
+* Where cases may not wait among others (see `Waiting`), those that wait share a server that is theirs, but
+  for those in which leases run out: each of them has its own.
+* Starting a server takes seconds. What is planned is started ahead of its case, and a case that finds nothing
+  started starts it itself. `AT_ONCE` are started at a time, so that each of them gets ready.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from enum import Enum
+from typing import TypeAlias
+
+from harness.conformance.loading import LoadedCase
+from harness.session import DEFAULT_SETUP, Instance, Setup
+
+AT_ONCE = 2  # servers that are being started
+AHEAD = 2  # servers that are started, or being started, for a case that has not come yet
+
+
+class Waiting(Enum):
+    """Where cases run that let time pass."""
+
+    AMONG_OTHERS = "among others"
+    APART = "apart"  # on servers that are theirs, where a single end of a lease may be the last one
+
+
+_Shared: TypeAlias = tuple[Setup, bool]  # what it is started with, and whether it is for cases that wait
+_Need: TypeAlias = _Shared | str  # or the name of the one case that it is for
+
+
+class Instances:
+    """Hands out servers. May be used by several threads.
+
+    `main` is the one that runs already; `start` starts another. `planned` are the cases of the run, in their
+    order; without it nothing is started ahead, and nothing is stopped before the end.
+    """
+
+    def __init__(
+        self,
+        main: Instance,
+        start: Callable[[Setup], Instance],
+        waiting: Waiting,
+        planned: Iterable[LoadedCase] = (),
+    ) -> None:
+        self._start = start
+        self._waiting = waiting
+        self._main = main
+        self._lock = threading.Lock()
+        self._room = threading.Semaphore(AHEAD)
+        self._starting = threading.Semaphore(AT_ONCE)
+        self._looking = False
+        self._closed = False
+        listed = [one for one in planned if not self.is_main(one)]
+        self._users: dict[_Need, set[str]] = {}
+        for one in listed:
+            self._users.setdefault(self._need(one), set()).add(one.name)
+        # What waits starts first, and starts its own: it is not to wait for what comes after it.
+        self._ahead = {self._need(one): one.case.setup for one in listed if not one.case.clock}
+        self._started: dict[_Need, Future[Instance]] = {}
+        self._unclaimed: set[_Need] = set()
+
+    def is_main(self, one: LoadedCase) -> bool:
+        """Whether the case runs on the server that was there from the beginning."""
+        return not self._is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False)
+
+    def look_ahead(self) -> None:
+        """Begins to start what is planned, in the background. Once is enough."""
+        if self._looking or not self._ahead:
+            return
+        self._looking = True
+        for number in range(AHEAD):
+            threading.Thread(target=self._start_ahead, name=f"ahead-{number}", daemon=True).start()
+
+    def take(self, one: LoadedCase) -> Instance:
+        """The server of a case; waits until it has started. Raises what its start raised."""
+        if self.is_main(one):
+            return self._main
+        need = self._need(one)
+        with self._lock:
+            found = self._started.get(need)
+            if need in self._unclaimed:
+                self._unclaimed.discard(need)
+                self._room.release()
+        if found is not None and _is_dead(found):
+            self._forget(need, found)
+        with self._lock:
+            found = self._started.get(need)
+            promised = found is not None
+            if found is None:
+                found = self._started[need] = Future()
+                self._ahead.pop(need, None)
+        if not promised:
+            self._fill(found, one.case.setup)
+        try:
+            return found.result()
+        except BaseException:
+            self._forget(need, found)  # the next case may have more luck
+            raise
+
+    def give_back(self, one: LoadedCase) -> None:
+        """The case has ended: what nobody needs any more is stopped."""
+        need = self._need(one)
+        with self._lock:
+            users = self._users.get(need)
+            if users is not None:
+                users.discard(one.name)
+            last = self._is_its_own(one) or (users is not None and not users)
+            found = self._started.pop(need, None) if last else None
+        if found is not None and found.done():
+            _stop(found)
+
+    def close(self) -> None:
+        """Stops everything that was started here."""
+        with self._lock:
+            self._closed = True
+            left = list(self._started.values())
+            self._started.clear()
+            self._ahead.clear()
+        for _ in range(AHEAD):
+            self._room.release()
+        for found in left:
+            found.add_done_callback(_stop)
+
+    def _forget(self, need: _Need, found: Future[Instance]) -> None:
+        with self._lock:
+            if self._started.get(need) is found:
+                del self._started[need]
+
+    def _is_its_own(self, one: LoadedCase) -> bool:
+        return one.case.own_server or (one.case.ends_leases and self._waiting is Waiting.APART)
+
+    def _need(self, one: LoadedCase) -> _Need:
+        if self._is_its_own(one):
+            return one.name
+        return (one.case.setup, one.case.clock and self._waiting is Waiting.APART)
+
+    def _start_ahead(self) -> None:
+        while True:
+            self._room.acquire()
+            with self._lock:
+                if self._closed or not self._ahead:
+                    return
+                need = next(iter(self._ahead))
+                setup = self._ahead.pop(need)
+                found = self._started[need] = Future()
+                self._unclaimed.add(need)
+            self._fill(found, setup)
+
+    def _fill(self, promise: Future[Instance], setup: Setup) -> None:
+        try:
+            with self._starting:
+                instance = self._start(setup)
+        except BaseException as error:  # whoever waits for it is told
+            promise.set_exception(error)
+            return
+        promise.set_result(instance)
+        if self._closed:
+            instance.stop()
+
+
+def _is_dead(found: Future[Instance]) -> bool:
+    """Whether the server was started and has gone since."""
+    return found.done() and found.exception() is None and not found.result().alive()
+
+
+def _stop(found: Future[Instance]) -> None:
+    if found.exception() is None:
+        found.result().stop()

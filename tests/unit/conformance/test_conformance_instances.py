@@ -1,0 +1,190 @@
+"""Which server a case gets, when it is started, and when it is stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conformance_samples import module
+
+from harness.conformance import case
+from harness.conformance.instances import AHEAD, AT_ONCE, Instances, Waiting
+from harness.conformance.loading import LoadedCase, cases
+from harness.session import Instance, Setup
+
+WAIT = 20.0  # seconds until a test gives up
+
+
+def loaded(name: str, **more: Any) -> LoadedCase:
+    def test_function(ns: Any) -> None:
+        """Something holds."""
+
+    test_function.__name__ = f"test_{name}"
+    declared = case("ns.kv.something", kills=["m"], **more)(test_function)
+    return cases([module("kv", **{f"test_{name}": declared})])[0]
+
+
+class Server:
+    """As much of an instance as is looked at here."""
+
+    def __init__(self, setup: Setup = ()) -> None:
+        self.setup = setup
+        self.stopped = threading.Event()
+
+    @property
+    def running(self) -> bool:
+        return not self.stopped.is_set()
+
+    def alive(self) -> bool:
+        return self.running
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+
+class Servers:
+    """Starts servers, one at a time where it is told to, and remembers them."""
+
+    def __init__(self) -> None:
+        self.started: list[Server] = []
+        self.trouble: list[Exception] = []
+        self.at_once = self.most_at_once = 0
+        self.allowed = threading.Event()
+        self.allowed.set()
+        self._lock = threading.Condition()
+
+    def start(self, setup: Setup) -> Instance:
+        with self._lock:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            self._lock.notify_all()
+        assert self.allowed.wait(WAIT)
+        with self._lock:
+            self.at_once -= 1
+            if self.trouble:
+                raise self.trouble.pop()
+            server: Any = Server(setup)
+            self.started.append(server)
+            self._lock.notify_all()
+        return server  # type: ignore[no-any-return]
+
+    def wait_for(self, met: Callable[[], bool]) -> None:
+        with self._lock:
+            assert self._lock.wait_for(met, WAIT)
+
+
+PLAIN, OTHER = loaded("plain"), loaded("other")
+OWN, OWN_TOO = loaded("own", own_server=True), loaded("own_too", own_server=True)
+WAITS, WAITS_TOO = loaded("waits", clock=True), loaded("waits_too", clock=True)
+ENDS, ENDS_TOO = loaded("ends", ends_leases=True), loaded("ends_too", ends_leases=True)
+SET, SET_TOO = loaded("set", setup={"a": "1"}), loaded("set_too", setup={"a": "1"})
+
+
+def instances(
+    servers: Servers, *planned: LoadedCase, waiting: Waiting = Waiting.AMONG_OTHERS
+) -> tuple[Instances, Any]:
+    main: Any = Server()
+    return Instances(main, servers.start, waiting, planned), main
+
+
+def test_most_cases_share_the_first_server() -> None:
+    servers = Servers()
+    tested, main = instances(servers)
+    assert tested.take(PLAIN) is main
+    assert tested.take(WAITS) is main
+    tested.give_back(PLAIN)
+    tested.close()
+    assert main.running
+    assert not servers.started
+
+
+def test_a_setup_is_shared_and_an_own_server_is_not() -> None:
+    servers = Servers()
+    tested, _ = instances(servers)
+    assert tested.take(SET) is tested.take(SET_TOO) is servers.started[0]
+    assert tested.take(OWN) is servers.started[1]
+    tested.give_back(OWN)
+    assert tested.take(OWN) is servers.started[2]
+    assert [one.running for one in servers.started] == [True, False, True]
+    tested.close()
+    assert [one.running for one in servers.started] == [False, False, False]
+    assert servers.started[0].setup == (("a", "1"),)
+
+
+def test_cases_that_wait_may_need_servers_of_theirs() -> None:
+    servers = Servers()
+    tested, main = instances(servers, waiting=Waiting.APART)
+    assert tested.take(PLAIN) is main
+    assert main is not tested.take(WAITS) is tested.take(WAITS_TOO)
+    assert len({id(one) for one in map(tested.take, (PLAIN, WAITS, ENDS, ENDS_TOO))}) == 4
+
+
+def test_elsewhere_they_wait_among_others() -> None:
+    tested, main = instances(Servers())
+    assert {id(one) for one in map(tested.take, (PLAIN, WAITS, ENDS))} == {id(main)}
+
+
+def test_what_is_planned_is_started_ahead_and_not_too_much_of_it() -> None:
+    servers = Servers()
+    tested, _ = instances(servers, PLAIN, SET, SET_TOO, OWN, OWN_TOO)
+    tested.look_ahead()
+    servers.wait_for(lambda: len(servers.started) == AHEAD)
+    assert {one.setup for one in servers.started} == {(), (("a", "1"),)}
+    ahead = next(one for one in servers.started if one.setup)
+    assert tested.take(SET) is tested.take(SET_TOO) is ahead
+    servers.wait_for(lambda: len(servers.started) == AHEAD + 1)
+    assert tested.take(OWN) is not tested.take(OWN_TOO)
+    assert len(servers.started) == AHEAD + 1
+    assert servers.most_at_once <= AT_ONCE
+    tested.close()
+    assert not any(one.running for one in servers.started)
+
+
+def test_a_case_does_not_wait_for_what_comes_later() -> None:
+    servers = Servers()
+    tested, _ = instances(servers, SET, OWN, OWN_TOO)
+    tested.look_ahead()
+    servers.wait_for(lambda: len(servers.started) == AHEAD)
+    assert tested.take(OWN_TOO) is servers.started[AHEAD]
+    tested.close()
+
+
+def test_the_last_case_of_a_setup_ends_its_server() -> None:
+    servers = Servers()
+    tested, _ = instances(servers, SET, SET_TOO)
+    tested.take(SET)
+    tested.give_back(SET)
+    assert servers.started[0].running
+    tested.take(SET_TOO)
+    tested.give_back(SET_TOO)
+    assert not servers.started[0].running
+
+
+def test_a_server_that_died_is_replaced() -> None:
+    servers = Servers()
+    tested, _ = instances(servers)
+    tested.take(SET).stop()
+    assert tested.take(SET_TOO).alive()
+
+
+def test_a_start_that_failed_is_told_and_tried_again() -> None:
+    servers = Servers()
+    servers.trouble = [OSError("no port")]
+    tested, _ = instances(servers)
+    with pytest.raises(OSError, match="no port"):
+        tested.take(SET)
+    assert tested.take(SET_TOO).alive()
+
+
+def test_what_is_being_started_at_the_end_is_stopped() -> None:
+    servers = Servers()
+    servers.allowed.clear()
+    tested, _ = instances(servers, SET)
+    tested.look_ahead()
+    servers.wait_for(lambda: servers.at_once == 1)
+    tested.close()
+    servers.allowed.set()
+    servers.wait_for(lambda: len(servers.started) == 1)
+    assert servers.started[0].stopped.wait(WAIT)
