@@ -147,11 +147,16 @@ class NameServer(TopicRequests):
         )
 
     def register_body(self, command: Command) -> RegisterBody:
-        """The body of a registration; none: no topics, a version of zeros, filter servers as they were."""
+        """The body of a registration; none: no topics and a version of zeros.
+
+        Without a body there are no filter servers either; only for old brokers, whose body never has them, they
+        stay as they were.
+        """
         if command.version < 0:
             raise RefusedError(f"version {command.version} is negative")
         if not command.body:
-            return RegisterBody(data_version=DataVersion(state_version=0), filter_servers=None)
+            old = command.version < V3_0_11
+            return RegisterBody(data_version=DataVersion(state_version=0), filter_servers=None if old else [])
         try:
             return self._bodies.read(
                 fields.text(command.ext, "brokerAddr") or "",
