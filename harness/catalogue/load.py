@@ -309,6 +309,13 @@ def _reports(specs: Path, statements: list[Statement], problems: list[CatalogueE
     return reports
 
 
+def checked_items(
+    path: Path, specs: Path, schema: str, problems: list[CatalogueError]
+) -> list[dict[str, Any]]:
+    """The valid items of a list of data beside the catalogue; what is wrong goes to ``problems``."""
+    return _checked(path, _schema(specs, schema), problems)
+
+
 def _checked(path: Path, schema: dict[str, Any], problems: list[CatalogueError]) -> list[dict[str, Any]]:
     """The valid items of a file that is a list; what is wrong with the others goes to `problems`."""
     data = _read(path, problems)

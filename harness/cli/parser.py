@@ -83,6 +83,17 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _duration(text: str) -> float:
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
+    return _seconds(text) if not unit else unit * _seconds(text[:-1])
+
+
+def _steps(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"expected a number of steps from 1 on, got {text!r}")
+    return int(text)
+
+
 def _workers(text: str) -> int:
     import os
 
@@ -155,6 +166,7 @@ def build_parser() -> _Parser:
         title="commands", metavar="COMMAND", dest="command", required=True, parser_class=_Parser
     )
     _add_check(_Command(commands, "check", "judge a target by the catalogue"))
+    _add_diff(_Command(commands, "diff", "the same random operations on two targets, compared"))
     _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
@@ -214,6 +226,22 @@ def _add_check(command: _Command) -> None:
     parser.add_argument(
         "--list", action="store_true", dest="listing", help="print the cases instead of running them"
     )
+    command.json()
+
+
+def _add_diff(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument("a", metavar="TARGET_A", help=TARGETS)
+    parser.add_argument("b", metavar="TARGET_B", help="what it is compared with")
+    parser.add_argument(
+        "--profile", metavar="P", default="", help="whose rules the operations follow (that of the targets)"
+    )
+    parser.add_argument("--steps", type=_steps, default=10_000, metavar="N", help="operations in all (10000)")
+    parser.add_argument("--seed", metavar="S", help="what decides the operations (a new one, printed)")
+    parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where journal and findings go (nowhere)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out, of this --seed")
+    parser.add_argument("--program", type=Path, metavar="FILE", help="play this program, once, instead")
     command.json()
 
 

@@ -5,6 +5,7 @@ level; what a target does is never an exception but an ``Outcome``; exceptions a
 """
 
 from harness.session.broker import Broker
+from harness.session.chance import Chance, chance
 from harness.session.clock import Clock, ClockKind, RunningClock, Timing, VirtualClock
 from harness.session.connection import Connection
 from harness.session.errors import (
@@ -18,7 +19,7 @@ from harness.session.errors import (
     Unsupported,
 )
 from harness.session.exchange import Exchange
-from harness.session.nameserver import NameServerSession, ProfileName
+from harness.session.nameserver import NameServerSession, ProfileName, announced_by
 from harness.session.outcome import (
     Answer,
     ClosedBy,
@@ -51,6 +52,7 @@ __all__ = [
     "Blocked",
     "Broker",
     "CaseTimeout",
+    "Chance",
     "Clock",
     "ClockKind",
     "ClosedBy",
@@ -84,5 +86,7 @@ __all__ = [
     "Unreadable",
     "Unsupported",
     "VirtualClock",
+    "announced_by",
+    "chance",
     "connect",
 ]

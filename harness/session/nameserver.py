@@ -36,7 +36,7 @@ from harness.trace import Header
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import DataVersion, Properties, RegisterBody, TopicConfig
 
-__all__ = ["NameServerSession", "ProfileName"]
+__all__ = ["NameServerSession", "ProfileName", "announced_by"]
 
 ProfileName = Literal["4.9", "5.3", "5.5"]
 
@@ -57,6 +57,11 @@ _LINES: dict[str, _Line] = {
     "5.3": _Line(479, 5.0, 0),
     "5.5": _Line(513, 5.0, 0),
 }
+
+
+def announced_by(profile: str) -> int:
+    """The version that peers of a line put into their headers (`MQVersion`)."""
+    return _LINES[profile].announces
 
 
 class NameServerSession(TopicSession):

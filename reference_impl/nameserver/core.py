@@ -149,8 +149,8 @@ class NameServer(TopicRequests):
     def register_body(self, command: Command) -> RegisterBody:
         """The body of a registration; none: no topics and a version of zeros.
 
-        Without a body there are no filter servers either; only for old brokers, whose body never has them, they
-        stay as they were.
+        Without a body there are no filter servers either; only for old brokers, whose body never has them,
+        they stay as they were.
         """
         if command.version < 0:
             raise RefusedError(f"version {command.version} is negative")

@@ -1,0 +1,415 @@
+"""What should exist while a program runs: broker names, leases, connections. It steers and judges nothing.
+
+Rules of this module:
+- It follows the catalogue, roughly: what it gets wrong makes a program duller, never a verdict.
+- Predicates speak of a step before it is carried out; quirks are matched by their names, so that a quirk can
+  be said as data (`specs/divergences.yaml`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from harness.differential.steps import (
+    AnyStep,
+    Close,
+    Configure,
+    DeleteTopic,
+    Heartbeat,
+    QueryVersion,
+    Queues,
+    Register,
+    RegisterTopic,
+    Request,
+    Route,
+    Time,
+    Unregister,
+)
+from harness.wire.codes import V3_0_11, V5_0_0
+
+__all__ = ["DEFAULT_LEASE", "PREDICATES", "Lease", "Model", "Name"]
+
+DEFAULT_LEASE = 120.0
+IDLE = 120
+"""Protocol seconds after which a target closes a connection that is not used."""
+MASTER = 0
+
+Version = tuple[int, int, int]
+"""Counter, timestamp, state version."""
+
+
+class Name(msgspec.Struct):
+    """A broker name."""
+
+    cluster: str
+    ids: dict[int, str]
+    clusters: set[str]
+    topics: set[str]
+    acting: bool = False
+    zone: str | None = None
+
+
+class Lease(msgspec.Struct):
+    """A live record."""
+
+    cluster: str
+    address: str
+    broker: str
+    id: int
+    conn: str
+    version: Version
+    length: float
+    since: float
+
+
+class Model:
+    """The state that a program should have brought about. `five` is the 5.x line."""
+
+    def __init__(self, *, five: bool) -> None:
+        self.five = five
+        self.now = 0.0
+        self.names: dict[str, Name] = {}
+        self.leases: dict[tuple[str, str], Lease] = {}
+        self.mapped: dict[str, set[str]] = {}
+        """Topics with static mappings, and the broker names that these are of."""
+        self.topics: dict[str, set[str]] = {}
+        """Topic -> broker names that serve it."""
+        self.settings: dict[str, str] = {}
+        self.idle: dict[str, int] = {}
+        """For how long connections have been left alone."""
+
+    # --- what is known --------------------------------------------------------------------------------------
+
+    def key(self, cluster: str, address: str) -> tuple[str, str]:
+        """What a live record is found by."""
+        return (cluster if self.five else "", address)
+
+    def lease(self, cluster: str, address: str) -> Lease | None:
+        """The live record of an address."""
+        return self.leases.get(self.key(cluster, address))
+
+    def on(self, conn: str) -> list[Lease]:
+        """The live records whose latest registration came over a connection."""
+        return [lease for lease in self.leases.values() if lease.conn == conn]
+
+    def topics_of(self, step: Register) -> dict[str, Queues] | None:
+        """The topics that a registration announces; None where it gets no further than its body."""
+        announced = V5_0_0 if step.announces is None else step.announces
+        if step.drop or announced < 0 or (step.crc == "wrong"):
+            return None
+        if step.form == "none":
+            return {}
+        packed = step.form.startswith("compressed")
+        if announced < V3_0_11:
+            # A whole body read as a bare one has no member that is known.
+            return {"bare": step.topics, "json": {}}.get(step.form)
+        if packed if step.claims_compressed is None else step.claims_compressed:
+            if not packed:
+                return None
+            sections = step.form == "compressed-5"
+            # 4.9 stumbles over the sixth word of a topic, not over what is behind the topics.
+            readable = (sections or announced < V5_0_0) if self.five else not (sections and step.topics)
+            return step.topics if readable else None
+        return {"bare": {}, "json": step.topics}.get(step.form)
+
+    def is_registration(self, step: Register) -> bool:
+        """Whether a registration gets as far as the route table."""
+        return self.topics_of(step) is not None
+
+    def payload(self, step: Register) -> dict[str, Queues]:
+        """The topics that a registration announces."""
+        return self.topics_of(step) or {}
+
+    def lone_topic(self, step: Register) -> bool:
+        """5.x refuses an id that is not listed with exactly one topic."""
+        name = self.names.get(step.broker)
+        return self.five and (name is None or step.id not in name.ids) and len(self.payload(step)) == 1
+
+    def outranked(self, step: Register) -> bool:
+        """5.x ignores a registration for an id whose live holder has a greater state version."""
+        name = self.names.get(step.broker)
+        held = None if name is None else name.ids.get(step.id)
+        if not self.five or held is None or held == step.address:
+            return False
+        holder = self.lease(step.cluster, held)
+        return holder is not None and holder.version[2] > (step.state or 0)
+
+    # --- what happens ---------------------------------------------------------------------------------------
+
+    def apply(self, step: AnyStep) -> None:
+        """Carries a step out."""
+        match step:
+            case Register():
+                if self.is_registration(step):
+                    self._register(step)
+            case Unregister():
+                if not step.drop:
+                    self._leave(step.cluster, step.address, step.broker, step.id)
+            case Heartbeat() if self.five and not step.drop:
+                self._refresh(step.cluster, step.address)
+            case QueryVersion() if not step.drop:
+                self._query(step)
+            case DeleteTopic():
+                self._delete_topic(step)
+            case RegisterTopic() if self.five and step.form == "json":
+                if step.queues and all(broker in self.names for broker in step.queues):
+                    self._serve(step.topic, step.queues)
+            case Close():
+                for lease in self.on(step.conn):
+                    self._end(lease)
+            case Time():
+                self._pass(step)
+            case Configure():
+                self.settings.update(line.partition("=")[::2] for line in step.lines)
+
+    def _register(self, step: Register) -> None:
+        if self.lone_topic(step):
+            return
+        name = self.names.get(step.broker)
+        if self.outranked(step):
+            assert name is not None
+            self._forget_ids(name, step.address, but=None)
+            self.leases.pop(self.key(step.cluster, step.address), None)
+            return
+        if name is None:
+            name = self.names[step.broker] = Name(step.cluster, {}, set(), set())
+        name.clusters.add(step.cluster)
+        name.acting, name.zone = bool(step.acting), step.zone
+        self._forget_ids(name, step.address, but=step.id)
+        name.ids[step.id] = step.address
+        version = (step.counter, step.timestamp, step.state or 0)
+        if step.form == "none":
+            version = (0, -1, 0)
+        length = DEFAULT_LEASE if step.lease is None or not self.five else step.lease / 1000
+        self.leases[self.key(step.cluster, step.address)] = Lease(
+            step.cluster, step.address, step.broker, step.id, step.conn, version, length, self.now
+        )
+        if step.id == MASTER or (self.five and step.acting is not None and step.id == min(name.ids)):
+            for topic in self.payload(step):
+                self._serve(topic, (step.broker,))
+            if self.five and step.form in ("json", "compressed-5"):
+                for topic, (broker, _) in step.mappings.items():
+                    self.mapped.setdefault(topic, set()).add(broker)
+
+    def _serve(self, topic: str, brokers: Iterable[str]) -> None:
+        for broker in brokers:
+            self.topics.setdefault(topic, set()).add(broker)
+            self.names[broker].topics.add(topic)
+
+    def _forget_ids(self, name: Name, address: str, *, but: int | None) -> None:
+        for number in [n for n, held in name.ids.items() if held == address and n != but]:
+            del name.ids[number]
+
+    def _refresh(self, cluster: str, address: str) -> None:
+        lease = self.lease(cluster, address)
+        if lease is not None:
+            lease.since = self.now
+
+    def _query(self, step: QueryVersion) -> None:
+        lease = self.lease(step.cluster, step.address)
+        if lease is None:
+            return
+        same = lease.version[:2] == (step.counter, step.timestamp) and step.form == "json"
+        if self.five or same:
+            lease.since = self.now
+
+    def _leave(self, cluster: str, address: str, broker: str, number: int | None) -> None:
+        self.leases.pop(self.key(cluster, address), None)
+        name = self.names.get(broker)
+        if name is None:
+            return
+        if self.five or number is None:
+            self._forget_ids(name, address, but=None)
+        else:
+            name.ids.pop(number, None)
+        if not name.ids:
+            del self.names[broker]
+            for topic in name.topics:
+                self._drop(topic, broker)
+
+    def _drop(self, topic: str, broker: str) -> None:
+        brokers = self.topics.get(topic, set())
+        brokers.discard(broker)
+        if not brokers:
+            self.topics.pop(topic, None)
+
+    def _end(self, lease: Lease) -> None:
+        """A lost connection or an ended lease."""
+        self.leases.pop(self.key(lease.cluster, lease.address), None)
+        for broker in [b for b, name in self.names.items() if lease.address in name.ids.values()]:
+            self._leave(lease.cluster, lease.address, broker, None)
+
+    def _delete_topic(self, step: DeleteTopic) -> None:
+        for broker in list(self.topics.get(step.topic, ())):
+            name = self.names.get(broker)
+            if step.cluster is None or (name is not None and step.cluster in name.clusters):
+                self._drop(step.topic, broker)
+                if name is not None:
+                    name.topics.discard(step.topic)
+
+    def _pass(self, step: Time) -> None:
+        for lease in self.ending(step):
+            for other in self.on(lease.conn):  # the target closes the connection of an ended lease
+                self._end(other)
+            self._end(lease)
+        self.now += step.seconds
+        self.idle = {conn: self.idle.get(conn, 0) + step.seconds for conn in step.idle}
+
+    def ending(self, step: Time) -> list[Lease]:
+        """The leases that run out, or whose connection is closed, while time passes."""
+        after = self.now + step.seconds
+        return [
+            lease
+            for lease in self.leases.values()
+            if lease.since + lease.length < after
+            or (lease.conn in step.idle and self.idle.get(lease.conn, 0) + step.seconds > IDLE)
+        ]
+
+
+# --- predicates ---------------------------------------------------------------------------------------------
+
+Predicate = Callable[[Model, AnyStep], bool]
+
+
+def _departing(model: Model, step: AnyStep) -> list[Lease]:
+    """The live records that a step removes."""
+    match step:
+        case Close():
+            return model.on(step.conn)
+        case Time():
+            return model.ending(step)
+        case Unregister():
+            lease = model.lease(step.cluster, step.address)
+            return [] if lease is None else [lease]
+    return []
+
+
+def _registers(model: Model, step: AnyStep) -> Register | None:
+    return step if isinstance(step, Register) and model.is_registration(step) else None
+
+
+def _lone_topic(model: Model, step: AnyStep) -> bool:
+    """103: an id that is not listed comes with exactly one topic."""
+    found = _registers(model, step)
+    return found is not None and model.lone_topic(found)
+
+
+def _outranked(model: Model, step: AnyStep) -> bool:
+    """103: the id is held by a live address with a greater state version."""
+    found = _registers(model, step)
+    return found is not None and model.outranked(found)
+
+
+def _promoted_over_master(model: Model, step: AnyStep) -> bool:
+    """103 as master by an address that is listed as a slave, while another address is the master."""
+    found = _registers(model, step)
+    name = None if found is None else model.names.get(found.broker)
+    if found is None or name is None or found.id != MASTER:
+        return False
+    return name.ids.get(MASTER, found.address) != found.address and found.address in name.ids.values()
+
+
+def _replaces_address(model: Model, step: AnyStep) -> bool:
+    """103: the id is held by another address that is live."""
+    found = _registers(model, step)
+    name = None if found is None else model.names.get(found.broker)
+    held = None if found is None or name is None else name.ids.get(found.id)
+    return found is not None and held is not None and held != found.address
+
+
+def _several_clusters(model: Model, step: AnyStep) -> bool:
+    """An address leaves a broker name that was registered under more than one cluster."""
+    brokers = {lease.broker for lease in _departing(model, step)}
+    if isinstance(step, Unregister):
+        brokers.add(step.broker)
+    return any(len(model.names[b].clusters) > 1 for b in brokers if b in model.names)
+
+
+def _wrong_cluster(model: Model, step: AnyStep) -> bool:
+    """104 for a known broker name under another cluster than its own."""
+    name = model.names.get(step.broker) if isinstance(step, Unregister) else None
+    return name is not None and isinstance(step, Unregister) and step.cluster != name.cluster
+
+
+def _shared_connection(model: Model, step: AnyStep) -> bool:
+    """A connection ends, or a lease on it, over which more than one broker has registered."""
+    if isinstance(step, Unregister):
+        return False
+    return any(len(model.on(lease.conn)) > 1 for lease in _departing(model, step))
+
+
+def _address_of_another(model: Model, step: AnyStep) -> bool:
+    """103: another broker name lists the address already."""
+    found = _registers(model, step)
+    return found is not None and any(
+        found.address in name.ids.values() for broker, name in model.names.items() if broker != found.broker
+    )
+
+
+def _mapped_topic_goes(model: Model, step: AnyStep) -> bool:
+    """The queue data of a topic with static mappings may go: its topic is deleted, or a broker leaves."""
+    if isinstance(step, DeleteTopic):
+        return step.topic in model.mapped
+    brokers = {lease.broker for lease in _departing(model, step)}
+    if isinstance(step, Unregister):
+        brokers.add(step.broker)
+    return any(brokers & mapped for mapped in model.mapped.values())
+
+
+def _drops_field(model: Model, step: AnyStep) -> bool:
+    """An ext field is left out."""
+    return isinstance(step, Request) and bool(step.drop)
+
+
+def _zone_filtered(model: Model, step: AnyStep) -> bool:
+    """105 with `__ZONE_MODE` true and a zone."""
+    return (
+        isinstance(step, Route)
+        and (step.zone_mode or "").lower() == "true"
+        and bool(step.zone and step.zone.strip())
+    )
+
+
+def _no_data_version(model: Model, step: AnyStep) -> bool:
+    """103 in whose body no data version is found: that of an old broker from a newer one, or in reverse."""
+    if not isinstance(step, Register) or not model.is_registration(step):
+        return False
+    old = step.announces is not None and step.announces < V3_0_11
+    return step.form == ("json" if old else "bare")
+
+
+def _lease_ends(model: Model, step: AnyStep) -> bool:
+    """Time passes, and a lease runs out."""
+    return isinstance(step, Time) and bool(model.ending(step))
+
+
+def _null_old_body(model: Model, step: AnyStep) -> bool:
+    """103 of a version below 37 whose body is null: it says so, or, on 5.x, it is no UTF-8."""
+    return (
+        isinstance(step, Register)
+        and step.announces is not None
+        and 0 <= step.announces < V3_0_11
+        and (step.form == "null" or (model.five and step.form.startswith("compressed")))
+        and step.crc != "wrong"
+    )
+
+
+PREDICATES: dict[str, Predicate] = {
+    "lone-topic": _lone_topic,
+    "outranked": _outranked,
+    "promoted-over-master": _promoted_over_master,
+    "replaces-address": _replaces_address,
+    "several-clusters": _several_clusters,
+    "wrong-cluster": _wrong_cluster,
+    "shared-connection": _shared_connection,
+    "address-of-another": _address_of_another,
+    "mapped-topic-goes": _mapped_topic_goes,
+    "drops-field": _drops_field,
+    "zone-filtered": _zone_filtered,
+    "no-data-version": _no_data_version,
+    "lease-ends": _lease_ends,
+    "null-old-body": _null_old_body,
+}
+"""By the name that `specs/divergences.yaml` uses; the docstring of each is its meaning."""

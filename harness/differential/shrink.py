@@ -1,0 +1,92 @@
+"""A failing program, made small: chunks of steps are dropped, then single steps, then fields are made plain.
+
+Rules of this module: pure; the caller says what still fails. The number of attempts is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.differential.steps import AnyStep
+
+__all__ = ["shrunk"]
+
+Fails = Callable[[Sequence[AnyStep]], bool]
+
+
+class _Budget:
+    def __init__(self, fails: Fails, attempts: int) -> None:
+        self._fails = fails
+        self._left = attempts
+
+    def fails(self, steps: Sequence[AnyStep]) -> bool:
+        """Whether steps still fail; without attempts left nothing does."""
+        if self._left <= 0:
+            return False
+        self._left -= 1
+        return self._fails(steps)
+
+
+def shrunk(steps: Sequence[AnyStep], fails: Fails, *, attempts: int = 400) -> tuple[AnyStep, ...]:
+    """A program as short and plain as could be found that still fails; ``steps`` do."""
+    budget = _Budget(fails, attempts)
+    found = list(steps)
+    while True:
+        smaller = _fields(_steps(found, budget), budget)
+        if smaller == found:
+            return tuple(found)
+        found = smaller
+
+
+def _steps(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
+    size = max(1, len(steps) // 2)
+    while True:
+        at = len(steps) - size
+        while at > -size:
+            rest = steps[: max(0, at)] + steps[at + size :]
+            if rest and len(rest) < len(steps) and budget.fails(rest):
+                steps = rest
+            at -= size
+        if size == 1:
+            return steps
+        size //= 2
+
+
+def _fields(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
+    for at in range(len(steps)):
+        for field in msgspec.structs.fields(steps[at]):
+            if field.name in _NAMES:
+                continue
+            default = field.default
+            if default is msgspec.NODEFAULT:
+                default = field.default_factory()
+            for value in _candidates(default, getattr(steps[at], field.name)):
+                changed = msgspec.structs.replace(steps[at], **{field.name: value})
+                candidate = [*steps[:at], changed, *steps[at + 1 :]]
+                if budget.fails(candidate):
+                    steps = candidate
+                    break
+    return steps
+
+
+def _candidates(default: Any, value: Any) -> Iterator[Any]:
+    """Plainer values of a field, the plainest first."""
+    if value != default:
+        yield default
+        yield from (simpler for simpler in _simpler(value) if simpler != default)
+
+
+_NAMES = ("broker", "address", "cluster", "topic")
+"""To use another name is not plainer."""
+
+
+def _simpler(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for name in value:
+            yield {key: item for key, item in value.items() if key != name}
+    elif isinstance(value, tuple) and value:
+        for at in range(len(value)):
+            yield value[:at] + value[at + 1 :]

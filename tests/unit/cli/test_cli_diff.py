@@ -1,0 +1,77 @@
+"""`diff` from the outside: exit status, output for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+
+def test_equal_targets_end_well(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = [
+        "diff",
+        "builtin:5.3",
+        "builtin:5.3",
+        "--steps",
+        "300",
+        "--seed",
+        "7",
+        "--out",
+        str(tmp_path),
+    ]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "seed 7" in said
+    assert "NOTHING UNEXPLAINED, exit 0" in said
+    assert main([*arguments, "--resume", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["steps"] >= 300
+    assert answer["unexplained"] == 0
+
+
+def test_a_finding_fails_and_can_be_played(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    faulty = "builtin:4.9?mutant=wipe-is-ignored"
+    arguments = [
+        "diff",
+        "builtin:4.9",
+        faulty,
+        "--steps",
+        "3000",
+        "--seed",
+        "7",
+        "--out",
+        str(tmp_path),
+        "--json",
+    ]
+    assert main(arguments) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["conclusion"] == "DIVERGENT"
+    program = Path(answer["findings"][0]["directory"]) / "program.jsonl"
+    assert main(["diff", "builtin:4.9", faulty, "--program", str(program)]) == 1
+    assert "only B" in capsys.readouterr().out
+    assert main(["diff", "builtin:4.9", "builtin:4.9", "--program", str(program)]) == 0
+
+
+MISTAKES = [
+    (("builtin:5.3",), "the following arguments are required: TARGET_B"),
+    (("builtin:5.3", "bultin:"), "expected  one of builtin:"),
+    (("builtin:5.3", "builtin:4.9"), "say with --profile"),
+    (("builtin:5.3", "builtin:5.3", "--profile", "6"), "there are 4.9, 5.3, 5.5"),
+    (("builtin:5.3", "builtin:5.3", "--steps", "0"), "expected a number of steps"),
+    (("builtin:5.3", "builtin:5.3", "--max-time", "soon"), "expected seconds"),
+    (("builtin:5.3", "builtin:5.3", "--resume"), "--resume needs the --out and the --seed"),
+    (("builtin:5.3", "builtin:5.3", "--program", "/nonexistent"), "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_mistakes_are_said(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert main(["diff", *arguments]) == 3
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
