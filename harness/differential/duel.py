@@ -23,7 +23,7 @@ from harness.differential.frames import Names, frame_of
 from harness.differential.generate import SLACK, Program
 from harness.differential.model import Model
 from harness.differential.normal import Difference, Normal, differences, normal
-from harness.differential.quirks import Quirk, Taints
+from harness.differential.quirks import ByStep, Quirk, Taints
 from harness.differential.side import Side
 from harness.differential.steps import (
     QUIET,
@@ -110,7 +110,7 @@ class Duel:
         self.b = b
         self._five = five
         self._announces = announces
-        self._quirks = quirks
+        self._quirks = ByStep(quirks)
         self._source = names
         self._opaques = itertools.count(1)
         self._began: tuple[float, float] = (0.0, 0.0)
@@ -206,7 +206,7 @@ class Duel:
         """The quirks that each step is about; what they touch is tainted."""
         found = []
         for step in batch:
-            quirks = [quirk for quirk in self._quirks if quirk.triggered_by(step, model)]
+            quirks = self._quirks.triggered_by(step, model)
             for quirk in quirks:
                 played.triggered[quirk.id] = played.triggered.get(quirk.id, 0) + 1
                 taints.add(quirk, step, model)
@@ -286,7 +286,7 @@ class Duel:
             found[side] = side.answer(step.conn, opaque, 0)
         if (found[self.a] is None) != (found[self.b] is None):
             for side in self._order:
-                found[side] = found[side] or side.answer(step.conn, opaque, side.clock.timing.probe)
+                found[side] = found[side] or side.answer(step.conn, opaque, side.clock.timing.grace)
         return (step, found[self.a], found[self.b])
 
     def _ask_one(self, side: Side, step: AnyRequest) -> bytes | None:

@@ -19,7 +19,7 @@ import msgspec
 
 from harness.differential.frames import ORDER
 from harness.differential.model import DEFAULT_LEASE, Lease, Model
-from harness.differential.quirks import Quirk
+from harness.differential.quirks import ByStep, Quirk
 from harness.differential.steps import (
     AnyStep,
     Close,
@@ -116,7 +116,8 @@ class _Maker:
     def __init__(self, source: Chance, profile: str, avoid: Sequence[Quirk]) -> None:
         self._chance = source
         self._five = profile != "4.9"
-        self._avoid = avoid
+        self._avoid = ByStep(avoid)
+        self._perms = _PERMS if source.random() < 0.3 else _USUAL_PERMS
         self._model = Model(five=self._five)
         self._steps: list[AnyStep] = []
         self._kv: set[tuple[str, str, str | None]] = set()
@@ -323,7 +324,11 @@ class _Maker:
         self._add(make())
 
     def _add(self, step: AnyStep | None) -> bool:
-        if step is None or any(quirk.triggered_by(step, self._model) for quirk in self._avoid):
+        if isinstance(step, Register) and step.form.startswith("compressed") and _FLAGS.keys() & step.topics:
+            # Such a body cannot carry flags: the topic would have two of them.
+            plain = {topic: queues for topic, queues in step.topics.items() if topic not in _FLAGS}
+            step = msgspec.structs.replace(step, topics=plain)
+        if step is None or self._avoid.triggered_by(step, self._model):
             return False
         if not self._five and isinstance(step, _FIVE_ONLY):
             return False
@@ -376,7 +381,7 @@ class _Maker:
             broker=broker,
             address=address,
             id=number,
-            topics={} if form == "none" else self._payload(flags=form in ("json", "bare")),
+            topics={} if form == "none" else self._payload(),
             counter=counter,
             timestamp=timestamp,
             state=self._one((state, state, state, None)) if self._five else self._maybe(None, 3),
@@ -595,17 +600,15 @@ class _Maker:
 
     # --- parts ----------------------------------------------------------------------------------------------
 
-    def _payload(self, *, least: int = 0, flags: bool = True) -> dict[str, Queues]:
+    def _payload(self, *, least: int = 0) -> dict[str, Queues]:
         number = max(least, self._weighted(((0, 2), (1, 3), (2, 8), (3, 5), (5, 1))))
-        # A body that cannot carry flags must not bring topics that have one.
-        topics = _TOPICS if flags else tuple(topic for topic in _TOPICS if topic not in _FLAGS)
-        return {topic: self._queues(topic) for topic in self._chance.sample(topics, number)}
+        return {topic: self._queues(topic) for topic in self._chance.sample(_TOPICS, number)}
 
     def _queues(self, topic: str) -> Queues:
         return (
             self._one((4, 8, 8, 16)),
             self._one((4, 8, 8)),
-            self._weighted(((6, 8), (4, 2), (2, 2), (7, 1), (0, 1))),
+            self._weighted(self._perms),
             _FLAGS.get(topic, 0),
         )
 
@@ -641,6 +644,8 @@ class _Maker:
         raise AssertionError("weights are positive")
 
 
+_USUAL_PERMS = ((6, 8), (4, 3))
+_PERMS = ((6, 8), (4, 2), (2, 2), (7, 1), (0, 1))
 _FIVE_ONLY = (RegisterTopic, Heartbeat, MemberGroup)
 """Requests that 4.9 does not know: they come as unknown codes there."""
 _REGISTER_FIELDS = ("brokerName", "brokerAddr", "clusterName", "brokerId", "haServerAddr")

@@ -18,6 +18,7 @@ from harness.differential.steps import (
     Configure,
     DeleteTopic,
     Heartbeat,
+    Permission,
     QueryVersion,
     Queues,
     Register,
@@ -76,6 +77,8 @@ class Model:
         """Topics with static mappings, and the broker names that these are of."""
         self.topics: dict[str, set[str]] = {}
         """Topic -> broker names that serve it."""
+        self.odd: set[str] = set()
+        """Broker names of which a topic may have a permission other than 4 and 6."""
         self.settings: dict[str, str] = {}
         self.idle: dict[str, int] = {}
         """For how long connections have been left alone."""
@@ -154,6 +157,7 @@ class Model:
             case DeleteTopic():
                 self._delete_topic(step)
             case RegisterTopic() if self.five and step.form == "json":
+                self.odd.update(broker for broker, queues in step.queues.items() if queues[2] not in (4, 6))
                 if step.queues and all(broker in self.names for broker in step.queues):
                     self._serve(step.topic, step.queues)
             case Close():
@@ -165,6 +169,8 @@ class Model:
                 self.settings.update(line.partition("=")[::2] for line in step.lines)
 
     def _register(self, step: Register) -> None:
+        if any(queues[2] not in (4, 6) for queues in self.payload(step).values()):
+            self.odd.add(step.broker)
         if self.lone_topic(step):
             return
         name = self.names.get(step.broker)
@@ -380,6 +386,25 @@ def _no_data_version(model: Model, step: AnyStep) -> bool:
     return step.form == ("json" if old else "bare")
 
 
+def _mapping_of_equal_version(model: Model, step: AnyStep) -> bool:
+    """103 with static-topic mappings and the data version that the address is known with."""
+    found = _registers(model, step)
+    lease = None if found is None else model.lease(found.cluster, found.address)
+    if found is None or lease is None or not found.mappings:
+        return False
+    return lease.version == (found.counter, found.timestamp, found.state or 0)
+
+
+def _binary(model: Model, step: AnyStep) -> bool:
+    """The header of the request is in ROCKETMQ serialization."""
+    return isinstance(step, Request) and step.binary
+
+
+def _adds_to_other_bits(model: Model, step: AnyStep) -> bool:
+    """327 for a broker of which a topic may have a permission other than 4 and 6."""
+    return isinstance(step, Permission) and step.code == 327 and step.broker in model.odd
+
+
 def _lease_ends(model: Model, step: AnyStep) -> bool:
     """Time passes, and a lease runs out."""
     return isinstance(step, Time) and bool(model.ending(step))
@@ -409,6 +434,9 @@ PREDICATES: dict[str, Predicate] = {
     "drops-field": _drops_field,
     "zone-filtered": _zone_filtered,
     "no-data-version": _no_data_version,
+    "binary": _binary,
+    "mapping-of-equal-version": _mapping_of_equal_version,
+    "adds-to-other-bits": _adds_to_other_bits,
     "lease-ends": _lease_ends,
     "null-old-body": _null_old_body,
 }

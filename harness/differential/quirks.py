@@ -22,9 +22,9 @@ from harness.catalogue import CatalogueError, CatalogueProblems, specs_directory
 from harness.catalogue.load import checked_items
 from harness.differential.model import PREDICATES, Lease, Model
 from harness.differential.normal import FIELDS, Difference
-from harness.differential.steps import QUIET, TITLES, AnyStep, Close, Register, SystemTopics, Time
+from harness.differential.steps import QUIET, TITLES, AnyStep, Close, Register, Request, SystemTopics, Time
 
-__all__ = ["Quirk", "Taints", "applying", "load_quirks", "quirks", "titles_of", "words_of"]
+__all__ = ["ByStep", "Quirk", "Taints", "applying", "load_quirks", "quirks", "titles_of", "words_of"]
 
 Scope = Literal["nothing", "broker", "address", "server"]
 
@@ -47,12 +47,8 @@ class Quirk(msgspec.Struct, frozen=True, kw_only=True):
     statements: tuple[str, ...] = ()
 
     def triggered_by(self, step: AnyStep, model: Model) -> bool:
-        """Whether a step, where it is carried out now, is one that this quirk is about."""
-        return _kind(step) in self.steps and all(PREDICATES[name](model, step) for name in self.when)
-
-
-def _kind(step: AnyStep) -> str:
-    return str(type(step).__struct_config__.tag)
+        """Whether a step of its kinds, where it is carried out now, is one that this quirk is about."""
+        return all(PREDICATES[name](model, step) for name in self.when)
 
 
 @functools.cache
@@ -75,7 +71,7 @@ def load_quirks(specs: Path) -> tuple[Quirk, ...]:
         where = f"specs/divergences.yaml {quirk.id}"
         for words, known, what in (
             (quirk.when, tuple(PREDICATES), "predicate"),
-            (quirk.steps, _KINDS, "step"),
+            (quirk.steps, (*_KINDS, _ANY), "step"),
             (quirk.differs, FIELDS, "field"),
         ):
             problems += [
@@ -99,7 +95,26 @@ _KINDS = tuple(_BY_KIND)
 
 def titles_of(quirk: Quirk) -> tuple[str, ...]:
     """What the steps of a quirk are called, for people."""
-    return tuple(_BY_KIND[kind] for kind in quirk.steps)
+    return tuple("every request" if kind == _ANY else _BY_KIND[kind] for kind in quirk.steps)
+
+
+_ANY = "request"
+"""Stands for every kind of step that is a request."""
+
+
+class ByStep:
+    """Quirks by the kinds of steps that they are about, so that a step is held against few of them."""
+
+    def __init__(self, found: Iterable[Quirk]) -> None:
+        self._of: dict[type, tuple[Quirk, ...]] = {}
+        quirks = tuple(found)
+        for kind in AnyStep.__args__:
+            names = {str(kind.__struct_config__.tag)} | ({_ANY} if issubclass(kind, Request) else set())
+            self._of[kind] = tuple(quirk for quirk in quirks if names.intersection(quirk.steps))
+
+    def triggered_by(self, step: AnyStep, model: Model) -> list[Quirk]:
+        """The quirks that a step is about, where it is carried out now."""
+        return [quirk for quirk in self._of[type(step)] if quirk.triggered_by(step, model)]
 
 
 def applying(found: Iterable[Quirk], profile: str, schemes: Sequence[str]) -> tuple[Quirk, ...]:

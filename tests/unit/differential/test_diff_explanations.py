@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.catalogue import CatalogueProblems, specs_directory
+from harness.catalogue import CatalogueProblems, catalogue, specs_directory
 from harness.differential.frames import Names, frame_of
 from harness.differential.model import PREDICATES, Model
 from harness.differential.normal import RULES, Difference, differences, normal
@@ -119,6 +119,13 @@ def test_rules_have_names_and_reasons() -> None:
 def test_every_predicate_is_used_and_says_what_it_is() -> None:
     assert {word for quirk in quirks() for word in quirk.when} == set(PREDICATES)
     assert all(predicate.__doc__ for predicate in PREDICATES.values())
+
+
+def test_divergences_name_statements_and_profiles_that_exist() -> None:
+    known = catalogue()
+    for quirk in quirks():
+        assert all(known.statement(one) is not None for one in quirk.statements), quirk.id
+        assert all(known.profile(one) is not None for one in quirk.profiles), quirk.id
 
 
 def test_a_file_with_unknown_words_is_refused(tmp_path: Path) -> None:
