@@ -26,7 +26,7 @@ from harness.differential.steps import QUIET, TITLES, AnyStep, Close, Register, 
 
 __all__ = ["ByStep", "Quirk", "Taints", "applying", "load_quirks", "quirks", "titles_of", "words_of"]
 
-Scope = Literal["nothing", "broker", "address", "server"]
+Scope = Literal["nothing", "broker", "address", "holder", "server"]
 
 
 class Quirk(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +134,8 @@ class Taints:
 
     def __init__(self) -> None:
         self._by: dict[str, str] = {}
+        self._alone: set[str] = set()
+        """Addresses whose taint does not spread: what is wrong about them is theirs alone."""
         self._clusters: dict[str, str] = {}
         """Whether a cluster exists at all may differ; what is said about others in it may not."""
         self.server: str | None = None
@@ -147,7 +149,12 @@ class Taints:
         if quirk.taints == "server":
             self.server = quirk.id
         elif quirk.taints != "nothing":
-            self._taint(_touched(quirk.taints, step, model), quirk.id)
+            touched = _touched(quirk.taints, step, model)
+            if quirk.taints == "address":
+                self._alone |= touched - self._by.keys()
+            else:
+                self._alone -= touched
+            self._taint(touched, quirk.id)
 
     def spread(self, step: AnyStep, model: Model) -> None:
         """A step ties tainted names to others."""
@@ -162,7 +169,8 @@ class Taints:
         self._spread_over(words, model)
 
     def _spread_over(self, words: set[str], model: Model) -> None:
-        by = next((self._by[word] for word in sorted(words) if word in self._by and word[0] in "ab"), None)
+        ties = (word for word in sorted(words - self._alone) if word[0] in "ab")
+        by = next((self._by[word] for word in ties if word in self._by), None)
         if by is not None:
             brokers = {word for word in words if word[0] == "b"}
             self._taint(words | _around(brokers, model), by)
@@ -210,9 +218,11 @@ def _touched(scope: Scope, step: AnyStep, model: Model) -> set[str]:
         return _of_leases(leases, model)
     words = words_of(step)
     if scope == "address":
+        return {word for word in words if word.startswith("a")}
+    if scope == "holder":
         name = model.names.get(step.broker) if isinstance(step, Register) else None
         held = None if name is None or not isinstance(step, Register) else name.ids.get(step.id)
-        return {word for word in words if word.startswith("a")} if held is None else {held}
+        return set() if held is None else {held}
     return words | _around({word for word in words if word.startswith("b")}, model)
 
 

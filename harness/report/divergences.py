@@ -45,6 +45,7 @@ _TAINTS = {
     "nothing": "",
     "broker": "later answers about the broker names that the operation is about",
     "address": "later answers about the address that the operation is about",
+    "holder": "later answers about the address that held the id",
     "server": "every later answer; the servers are started anew",
 }
 

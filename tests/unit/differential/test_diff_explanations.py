@@ -15,6 +15,7 @@ from harness.differential.steps import (
     AnyStep,
     ClusterInfo,
     MemberGroup,
+    QueryVersion,
     Register,
     Route,
     SystemTopics,
@@ -184,6 +185,16 @@ def test_taint_explains_its_own_names_and_no_other() -> None:
     assert taints.explains(Difference("code", (("0",),), (("17",),)), Route(topic="T0")) == "q"
     assert taints.explains(Difference("code", (("0",),), (("17",),)), Route(topic="T1")) is None
     assert taints.explains(Difference("remark", (("x",),), ()), MemberGroup(broker="b1")) is None
+
+
+def test_what_concerns_an_address_alone_does_not_spread() -> None:
+    model, taints = Model(five=True), Taints()
+    step = Register(broker="b0", address="a0", topics={"T0": (8, 8, 6, 0)})
+    taints.add(_quirk(taints="address"), step, model)
+    taints.spread(step, model)
+    assert taints.explains(_about("timestamp", "0"), QueryVersion(address="a0")) == "q"
+    assert taints.explains(_about("topicList", "T0"), Topics()) is None
+    assert taints.explains(_about("brokerAddrTable", "b0", "cluster", "c0"), ClusterInfo()) is None
 
 
 def test_taint_spreads_with_registrations() -> None:

@@ -1,0 +1,32 @@
+"""The reference beside Apache's own NameServer over random operations: nothing that has no name may differ.
+
+Skipped with the reason where Java, Maven's repository or libfaketime is missing; a failure instead where
+RMQ_REQUIRE_LIVE=1 is set.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.status import HARNESS_FAILED
+
+pytestmark = pytest.mark.live
+
+PAIRS = [("4.9", "4.9.8"), ("5.3", "5.3.3")]
+
+
+@pytest.mark.parametrize(("profile", "version"), PAIRS)
+def test_nothing_unexplained(
+    profile: str, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = [f"builtin:{profile}", f"apache:{version}?warp=60"]
+    status = main(["diff", *pair, "--steps", "5000", "--seed", "live", "--out", str(tmp_path)])
+    written = capsys.readouterr()
+    said = written.out + written.err
+    if status == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":
+        pytest.skip(said)
+    assert status == 0, said
