@@ -235,12 +235,12 @@ def _of_leases(leases: Iterable[Lease], model: Model) -> set[str]:
 
 
 def _around(brokers: set[str], model: Model) -> set[str]:
-    """Addresses and topics of broker names."""
+    """Addresses, topics and clusters of broker names."""
     found: set[str] = set()
     for broker in brokers:
         name = model.names.get(broker)
         if name is not None:
-            found |= {*name.ids.values(), *name.topics}
+            found |= {*name.ids.values(), *name.topics, *name.clusters}
         found |= {topic for topic, names in model.topics.items() if broker in names}
     return found
 
