@@ -50,6 +50,8 @@ TOGETHER = 8
 """So many questions are under way at once."""
 PATIENCE = 0.6
 """Waiting seconds until an effect behind an answer must be there."""
+_BRIEF = 0.02
+"""Waiting seconds after which a difference that has a name is taken for the effect."""
 _PLAIN_SLACK = 80.0
 """Protocol seconds that a round without time may take: far less than any of its leases (120)."""
 _AGAIN = 5
@@ -357,7 +359,7 @@ class Duel:
                 return
             late = clock.waiting() > end
             quirk = self._after_effect(found, endings, step, taints)
-            if late or (quirk is not None and clock.waiting() > end - PATIENCE + 0.1):
+            if late or (quirk is not None and clock.waiting() > end - PATIENCE + _BRIEF):
                 everything = tuple(one for _, differs in found for one in differs) + endings
                 played.divergences.append(
                     Divergence(index=at, step=step, differences=everything, quirk=quirk, settling=True)
