@@ -460,15 +460,19 @@ def _explanation(
 ) -> str | None:
     """The quirk that explains all differences of an answer; the last of them where it takes several.
 
-    A dialect that nothing else explains goes with the body: what is not there is in no dialect.
+    An answer of another code is another answer altogether. A dialect that nothing else explains goes with the
+    body: what is not there is in no dialect.
     """
     by = None
-    for one in sorted(found, key=lambda one: one.field == "dialect"):
-        if one.field == "dialect" and by is not None:
-            continue
-        by = next((quirk.id for quirk in triggered if one.field in quirk.differs), None) or taints.explains(
-            one, step
-        )
-        if by is None:
+    for one in sorted(found, key=lambda one: _FIRST.get(one.field, 1)):
+        quirk = next((quirk.id for quirk in triggered if one.field in quirk.differs), None)
+        named = quirk or taints.explains(one, step)
+        if one.field == "code" and named is not None:
+            return named
+        if named is None and (one.field != "dialect" or by is None):
             return None
+        by = named or by
     return by
+
+
+_FIRST = {"code": 0, "dialect": 2}
