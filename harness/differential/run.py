@@ -119,6 +119,8 @@ class Run:
             if not played.stalled:
                 break
             entry.repeated += 1
+            if any(quirk.passing and quirk.id in played.triggered for quirk in self._quirks):
+                self._restart(entry)  # it may have come to pass meanwhile
         return played
 
     def _play(self, program: Program, entry: Entry) -> Played:
