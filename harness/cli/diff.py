@@ -223,6 +223,7 @@ def _answer(
         "unrepeated": unrepeated,
         "repeated_rounds": sum(entry.repeated for entry in entries),
         "given_up_rounds": sum(entry.given_up for entry in entries),
+        "left_out_rounds": sum(entry.left_out for entry in entries),
         "restarts": sum(entry.restarted for entry in entries),
         "out": None if options.out is None else str(options.out),
     }
@@ -269,6 +270,10 @@ def _print(
             ("unrepeated", "divergences that did not show again"),
             ("repeated_rounds", "rounds repeated because a clock ran ahead or servers were not quiet"),
             ("given_up_rounds", "rounds given up"),
+            (
+                "left_out_rounds",
+                "rounds left out: minutes of real time, or no new servers to be had",
+            ),
             ("restarts", "rounds with new servers"),
         )
         if answer[key]

@@ -121,6 +121,11 @@ class Duel:
         # The one whose answer takes longest is asked first.
         self._order = (b, a) if a.is_virtual else (a, b)
 
+    @property
+    def in_real_time(self) -> bool:
+        """Whether a second of one of the two is a second."""
+        return any(side.clock.kind == "real" for side in (self.a, self.b))
+
     # --- a round --------------------------------------------------------------------------------------------
 
     def play(self, program: Program) -> Played:

@@ -105,6 +105,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """How often the round was repeated because the clocks ran away, or after a divergence."""
     given_up: bool = False
     """It stalled whenever it was tried; none of its steps counts."""
+    left_out: bool = False
+    """It was not played: it would take minutes of real time, or spoil a server that cannot be started anew."""
     restarted: bool = False
     """The servers were started anew before it."""
 

@@ -32,6 +32,8 @@ _HOPELESS = 10
 """So many rounds in a row that stall end a run."""
 _LEFT_BEHIND = 60
 """Names of earlier rounds that may stand on a server: they are sent with every answer about the whole."""
+_LEASES_IN_REAL_TIME = 1200
+"""Where time is real a round about leases takes minutes: one in so many rounds is played, not one in 40."""
 _LOOK_EVERY = 25
 """Rounds between two looks at what is left behind."""
 
@@ -92,7 +94,8 @@ class Run:
     def _round(self, number: int) -> Entry:
         program = round_of(self._seed, number, profile=self._profile, quirks=self._quirks)
         entry = Entry(round=number, kind=program.kind, steps=0, explained={}, triggered={}, findings=[])
-        if program.kind == "poison" and not self._can_restart:
+        if self._is_left_out(program, number):
+            entry.left_out = True
             self._journal.add(entry)
             return entry
         before = self._profile == "4.9" and program.kind == "leases" and number % 120 == 0
@@ -112,6 +115,11 @@ class Run:
             self._pursue(number, program, played, played.unexplained, entry)
         self._journal.add(entry)
         return entry
+
+    def _is_left_out(self, program: Program, number: int) -> bool:
+        if program.kind == "leases" and self.duel.in_real_time:
+            return number % _LEASES_IN_REAL_TIME != 0
+        return program.kind == "poison" and not self._can_restart
 
     def _repeated(self, program: Program, entry: Entry) -> Played:
         for _ in range(_REPEATS):
