@@ -106,7 +106,7 @@ class Entry(msgspec.Struct, kw_only=True):
     given_up: bool = False
     """It stalled whenever it was tried; none of its steps counts."""
     left_out: bool = False
-    """It was not played: it would take minutes of real time, or spoil a server that cannot be started anew."""
+    """It was not played: it would take minutes of real time, or spoil a server that cannot be replaced."""
     restarted: bool = False
     """The servers were started anew before it."""
 

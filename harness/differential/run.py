@@ -118,7 +118,7 @@ class Run:
 
     def _is_left_out(self, program: Program, number: int) -> bool:
         if program.kind == "leases" and self.duel.in_real_time:
-            return number % _LEASES_IN_REAL_TIME != 0
+            return number % _LEASES_IN_REAL_TIME != _LEASES_IN_REAL_TIME // 2
         return program.kind == "poison" and not self._can_restart
 
     def _repeated(self, program: Program, entry: Entry) -> Played:
