@@ -276,6 +276,18 @@ def test_lost_broker_comes_back(ns: NameServerSession) -> None:
     ns.route(broker.topic("B")) >> Reply(SUCCESS)
 
 
+@case("ns.lease.lost-broker-takes-filter-servers", kills=["filter-servers-outlive-lost-broker"])
+def test_lost_broker_takes_filter_servers(ns: NameServerSession) -> None:
+    """A broker that was lost finds none of its filter servers when it comes back."""
+    broker = ns.broker()
+    broker.register(filters=["f:1"]) >> Reply(SUCCESS)
+    broker.connection.close()
+    goes(ns, broker)
+    broker.reconnect()
+    broker.register(filters=None) >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).filters >> Reply(SUCCESS, {})
+
+
 @case(
     "ns.lease.idle-connection-removes-broker",
     kills=["idle-connections-stay-open", "server-side-close-keeps-brokers"],

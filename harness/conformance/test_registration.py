@@ -1127,6 +1127,15 @@ def test_empty_filter_servers_clear_the_list(ns: NameServerSession) -> None:
         _filters(ns, broker, {})
 
 
+@case("ns.registration.no-body-clears-filter-servers", kills=["no-body-keeps-filter-servers"])
+def test_no_body_clears_filter_servers(ns: NameServerSession) -> None:
+    """A registration without a body has no filter servers either, as one that leaves the list out."""
+    broker = ns.broker()
+    broker.register(filters=["f:1"]) >> Reply(SUCCESS)
+    broker.register(body=b"", crc=None) >> Reply(SUCCESS)
+    _filters(ns, broker, {})
+
+
 @case("ns.registration.old-version-keeps-filter-servers", kills=["old-version-clears-filter-list"])
 def test_old_version_keeps_filter_servers(ns: NameServerSession) -> None:
     """A broker before version 37 does not speak of filter servers."""

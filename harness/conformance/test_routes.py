@@ -5,6 +5,7 @@ TBW102 may have others', which are passed over.
 """
 
 from harness.conformance import ABSENT, Including, Matching, Reply, case
+from harness.conformance.setups import ROUTES_WAIT, ROUTES_WAIT_A_SECOND
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
 from harness.wire.bodies import RegisterBody, TopicConfig, TopicQueueMappingInfo
@@ -236,6 +237,26 @@ def test_static_mapping_goes_with_its_broker(ns: NameServerSession) -> None:
     ns.route(topic).json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": ABSENT}))
 
 
+@case("ns.routes.filter-servers-of-every-address", kills=["filter-servers-of-masters-only"])
+def test_filter_servers_of_every_address(ns: NameServerSession) -> None:
+    """A route has the filter servers of masters and of slaves, by their addresses."""
+    master = ns.broker()
+    slave = master.sibling(topics=())
+    master.register(filters=["f:1", "f:2"]) >> Reply(SUCCESS)
+    slave.register(filters=["f:3"]) >> Reply(SUCCESS)
+    expected = {master.address: ["f:1", "f:2"], slave.address: ["f:3"]}
+    ns.route(master.topic("A")).filters >> Reply(SUCCESS, expected)
+
+
+@case("ns.routes.filter-servers-of-its-brokers-only", kills=["filter-servers-of-everyone"])
+def test_filter_servers_of_its_brokers_only(ns: NameServerSession) -> None:
+    """The filter servers of a broker that does not serve the topic are not in its route."""
+    one, other = ns.broker(), ns.broker(topics=("C", "D"))
+    one.register(filters=["f:1"]) >> Reply(SUCCESS)
+    other.register(filters=["f:2"]) >> Reply(SUCCESS)
+    ns.route(one.topic("A")).filters >> Reply(SUCCESS, {one.address: ["f:1"]})
+
+
 # --- in which JSON ------------------------------------------------------------------------------------------
 
 
@@ -363,3 +384,86 @@ def test_zone_route_is_standard_json(ns: NameServerSession) -> None:
 def test_zone_of_unknown_topic(ns: NameServerSession) -> None:
     """In a zone, too, a topic that nobody serves does not exist."""
     ns.route(ns.topic("A"), ext=IN_ZONE) >> Reply(TOPIC_NOT_EXIST)
+
+
+@case("ns.routes.zone-mode-ignores-case", kills=["zone-mode-is-case-sensitive"])
+def test_zone_mode_ignores_case(ns: NameServerSession) -> None:
+    """The zone mode is on for true in any case."""
+    away = ns.broker()
+    away.register(ext={"__ZONE_NAME": "z2"}) >> Reply(SUCCESS)
+    for mode in ("true", "TRUE", "True"):
+        ext = {"__ZONE_MODE": mode, "__ZONE_NAME": "z1"}
+        ns.route(away.topic("A"), ext=ext).addresses >> Reply(SUCCESS, {})
+
+
+@case("ns.routes.zone-without-brokers-is-a-success", kills=["zone-without-brokers-does-not-exist"])
+def test_zone_without_brokers_is_a_success(ns: NameServerSession) -> None:
+    """A topic that is served in other zones only has a route without brokers."""
+    away = ns.broker()
+    away.register(ext={"__ZONE_NAME": "z2"}) >> Reply(SUCCESS)
+    route = ns.route(away.topic("A"), ext=IN_ZONE)
+    route.addresses >> Reply(SUCCESS, {})
+    route.queues >> Reply(SUCCESS, {})
+
+
+@case("ns.routes.zone-drops-filter-servers", kills=["zone-keeps-all-filter-servers"])
+def test_zone_drops_filter_servers(ns: NameServerSession) -> None:
+    """A route for a zone has the filter servers of the brokers that it has."""
+    here, there = ns.broker(), ns.broker()
+    here.register(ext={"__ZONE_NAME": "z1"}, filters=["f:1"]) >> Reply(SUCCESS)
+    there.register(ext={"__ZONE_NAME": "z2"}, filters=["f:2"]) >> Reply(SUCCESS)
+    ns.route(here.topic("A"), ext=IN_ZONE).filters >> Reply(SUCCESS, {here.address: ["f:1"]})
+
+
+@case("ns.routes.zone-keeps-mappings-of-its-brokers", kills=["zone-drops-mappings"])
+def test_zone_keeps_mappings_of_its_brokers(ns: NameServerSession) -> None:
+    """A route for a zone has the static-topic mappings of the brokers that it has."""
+    here = ns.broker()
+    topic, body = here.topic("A"), here.body()
+    body.mappings = {topic: TopicQueueMappingInfo(topic, here.name, 2, 5)}
+    here.register(body=body.encode(), ext={"__ZONE_NAME": "z1"}) >> Reply(SUCCESS)
+    told = Including({here.name: Including({"epoch": 5})})
+    ns.route(topic, ext=IN_ZONE).mappings >> Reply(SUCCESS, told)
+
+
+# --- routes that wait ---------------------------------------------------------------------------------------
+
+
+@case(
+    "ns.routes.wait-refuses-every-route",
+    kills=["routes-do-not-wait", "unknown-topics-do-not-wait"],
+    setup=ROUTES_WAIT,
+)
+def test_wait_refuses_every_route(ns: NameServerSession) -> None:
+    """A server that is to wait for its brokers refuses routes, of unknown topics too."""
+    broker = registered(ns)
+    ns.route(broker.topic("A")).text >> Reply(ResponseCode.SYSTEM_ERROR, b"")
+    ns.route(ns.topic("nothing")) >> Reply(ResponseCode.SYSTEM_ERROR)
+    ns.route(broker.topic("A"), ext=IN_ZONE) >> Reply(ResponseCode.SYSTEM_ERROR)
+
+
+@case("ns.routes.wait-remark", kills=["wait-has-no-remark"], setup=ROUTES_WAIT)
+def test_wait_remark(ns: NameServerSession) -> None:
+    """The refusal says that the server is not ready."""
+    ns.route(ns.topic("A")) >> Reply(ResponseCode.SYSTEM_ERROR, remark="name server not ready")
+
+
+@case("ns.routes.wait-is-for-routes-only", kills=["everything-waits"], setup=ROUTES_WAIT)
+def test_wait_is_for_routes_only(ns: NameServerSession) -> None:
+    """While routes are refused, everything else is answered."""
+    broker = registered(ns)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    ns.topics().among(broker.topics) >> Reply(SUCCESS, sorted(broker.topics))
+    ns.cluster_topics(broker.cluster).among(broker.topics) >> Reply(SUCCESS, sorted(broker.topics))
+    broker.query_version().changed >> Reply(SUCCESS, False)
+    broker.heartbeat() >> Reply(SUCCESS)
+    broker.unregister() >> Reply(SUCCESS)
+
+
+@case("ns.routes.wait-ends", kills=["routes-wait-for-ever"], clock=True, setup=ROUTES_WAIT_A_SECOND)
+def test_wait_ends(ns: NameServerSession) -> None:
+    """When the time is over, routes are answered."""
+    broker = registered(ns)
+    ns.advance(1)
+    ns.route(broker.topic("A")).addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
+    ns.route(ns.topic("nothing")) >> Reply(TOPIC_NOT_EXIST)

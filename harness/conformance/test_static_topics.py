@@ -116,7 +116,7 @@ def test_mapping_returns_with_its_broker(ns: NameServerSession) -> None:
     shows(ns, {broker.name: 2})
 
 
-@case("ns.static-topics.mapping-goes-with-its-topic", kills=["mappings-outlive-their-topic"])
+@case("ns.static-topics.mapping-goes-with-its-topic", kills=["mappings-are-never-dropped"])
 def test_mapping_goes_with_its_topic(ns: NameServerSession) -> None:
     """A deleted topic that is registered again as an ordinary one has no mapping."""
     broker = ns.broker()
@@ -126,7 +126,7 @@ def test_mapping_goes_with_its_topic(ns: NameServerSession) -> None:
     shows(ns, {})
 
 
-@case("ns.static-topics.mapping-goes-with-its-broker", kills=["mappings-outlive-their-topic"])
+@case("ns.static-topics.mapping-goes-with-its-broker", kills=["mappings-are-never-dropped"])
 def test_mapping_goes_with_its_broker(ns: NameServerSession) -> None:
     """The mapping of a broker that has left is not in the route that other brokers still have."""
     one, other = ns.broker(), ns.broker()

@@ -7,6 +7,7 @@ Rules of these cases:
 """
 
 from harness.conformance import AnyOf, Including, Reply, Silence, case
+from harness.conformance.setups import ONE_UNREGISTRATION_WAITS
 from harness.session import Broker, NameServerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, encode
 
@@ -389,3 +390,50 @@ def test_permissions_stay_without_acting_master(ns: NameServerSession) -> None:
     master, slave = both(ns, NOT_ACTING)
     leaves(ns, master, slave)
     ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+
+
+# --- the queue of the worker --------------------------------------------------------------------------------
+
+
+@case(
+    "ns.unregistration.answer-tells-what-becomes-of-it",
+    kills=["unregistrations-of-a-full-queue-are-lost", "refused-unregistrations-are-carried-out"],
+    setup=ONE_UNREGISTRATION_WAITS,
+)
+def test_answer_tells_what_becomes_of_it(ns: NameServerSession) -> None:
+    """Of many unregistrations at once, those that succeed are carried out and those that fail are not."""
+    client = ns.connect()
+    brokers = [ns.broker(on=client) for _ in range(12)]
+    for broker in brokers:
+        broker.register(ext={"heartbeatTimeoutMillis": 3_600_000}) >> Reply(SUCCESS)
+    asked = [broker.unregister() for broker in brokers]
+    answers = [one >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR)) for one in asked]
+    ns.settle()
+    for broker, answer in zip(brokers, answers, strict=True):
+        gone = answer.command is not None and answer.command.code == SUCCESS
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None if gone else {0: broker.address})
+
+
+@case("ns.unregistration.bad-one-holds-up-no-later-one", kills=["bad-unregistration-stops-the-worker"])
+def test_bad_one_holds_up_no_later_one(ns: NameServerSession) -> None:
+    """After an unregistration without brokerId, others are carried out, and lost brokers leave."""
+    bad, leaving, lost = ns.broker(), ns.broker(), ns.broker()
+    for broker in (bad, leaving, lost):
+        broker.register() >> Reply(SUCCESS)
+    bad.unregister(ext={"brokerId": None}) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
+    ns.settle()
+    leaving.unregister() >> Reply(SUCCESS)
+    lost.connection.close()
+    for broker in (leaving, lost):
+        ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+@case("ns.unregistration.bad-one-keeps-no-lost-broker", kills=["bad-unregistration-makes-a-ghost"])
+def test_bad_one_keeps_no_lost_broker(ns: NameServerSession) -> None:
+    """A broker that tried to unregister without brokerId leaves when its connection is lost."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.unregister(ext={"brokerId": None}) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
+    ns.settle()
+    broker.connection.close()
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)

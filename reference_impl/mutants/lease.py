@@ -428,3 +428,13 @@ def lost_broker_is_sought_in_its_cluster(parts: Parts) -> Parts:
         return broker.cluster == record.cluster and parts.routes.lists(self, broker, record)
 
     return parts.override("routes", lists)
+
+
+@mutant("filter-servers-outlive-lost-broker", "A broker that is lost leaves its filter servers behind.")
+def filter_servers_outlive_lost_broker(parts: Parts) -> Parts:
+    def forget_record(self: RouteTable, departure: Departure) -> None:
+        kept = dict(self.filters) if departure.connection is not None else {}
+        parts.routes.forget_record(self, departure)
+        self.filters |= kept
+
+    return parts.override("routes", forget_record)

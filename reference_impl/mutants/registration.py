@@ -975,3 +975,14 @@ def ignored_registration_describes(parts: Parts) -> Parts:
         parts.routes.reject(self, broker, registration)
 
     return parts.override("routes", reject)
+
+
+@mutant("no-body-keeps-filter-servers", "A registration without a body leaves filter servers as they are.")
+def no_body_keeps_filter_servers(parts: Parts) -> Parts:
+    def register_body(self: NameServer, command: Command) -> RegisterBody:
+        body = parts.nameserver.register_body(self, command)
+        if not command.body:
+            body.filter_servers = None
+        return body
+
+    return parts.override("nameserver", register_body)

@@ -407,3 +407,113 @@ def mappings_are_never_dropped(parts: Parts) -> Parts:
         """They stay."""
 
     return parts.override("routes", drop_mapping)
+
+
+@mutant("zone-mode-is-case-sensitive", "__ZONE_MODE=TRUE does not filter a route.", profiles=V5)
+def zone_mode_is_case_sensitive(parts: Parts) -> Parts:
+    def asked_zone(self: NameServer53, command: Command) -> str | None:
+        on = fields.text(command.ext, "__ZONE_MODE") == "true"
+        return NameServer53.asked_zone(self, command) if on else None
+
+    return parts.override("nameserver", asked_zone)
+
+
+@mutant("zone-without-brokers-does-not-exist", "A route that has no broker in the zone is none.", profiles=V5)
+def zone_without_brokers_does_not_exist(parts: Parts) -> Parts:
+    def get_route(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
+        reply = NameServer53.get_route(self, command, connection, now)
+        if reply.code == ResponseCode.SUCCESS and not TopicRoute.decode(reply.body).broker_datas:
+            return Reply(ResponseCode.TOPIC_NOT_EXIST)
+        return reply
+
+    return parts.override("nameserver", get_route)
+
+
+@mutant("zone-keeps-all-filter-servers", "A route for a zone has the filter servers of others.", profiles=V5)
+def zone_keeps_all_filter_servers(parts: Parts) -> Parts:
+    def in_zone(self: NameServer53, route: TopicRoute, zone: str) -> TopicRoute:
+        filters = route.filter_server_table
+        filtered = NameServer53.in_zone(self, route, zone)
+        filtered.filter_server_table = filters
+        return filtered
+
+    return parts.override("nameserver", in_zone)
+
+
+@mutant("zone-drops-mappings", "A route for a zone has no static-topic mappings.", profiles=V5)
+def zone_drops_mappings(parts: Parts) -> Parts:
+    def in_zone(self: NameServer53, route: TopicRoute, zone: str) -> TopicRoute:
+        filtered = NameServer53.in_zone(self, route, zone)
+        filtered.topic_queue_mapping_by_broker = None
+        return filtered
+
+    return parts.override("nameserver", in_zone)
+
+
+# -- filter servers ------------------------------------------------------------------------------------------
+
+
+@mutant("filter-servers-of-masters-only", "A route has the filter servers of masters only.")
+def filter_servers_of_masters_only(parts: Parts) -> Parts:
+    def shown_filters(self: RouteTable, brokers: list[Broker]) -> dict[str, list[str]]:
+        masters = {broker.addresses.get(MASTER) for broker in brokers}
+        shown = parts.routes.shown_filters(self, brokers)
+        return {address: servers for address, servers in shown.items() if address in masters}
+
+    return parts.override("routes", shown_filters)
+
+
+@mutant("filter-servers-of-everyone", "A route has the filter servers of all brokers.")
+def filter_servers_of_everyone(parts: Parts) -> Parts:
+    def shown_filters(self: RouteTable, brokers: list[Broker]) -> dict[str, list[str]]:
+        return parts.routes.shown_filters(self, list(self.brokers.values()))
+
+    return parts.override("routes", shown_filters)
+
+
+# -- routes that wait (5.x) ----------------------------------------------------------------------------------
+
+
+@mutant("routes-do-not-wait", "needWaitForService has no effect.", profiles=V5)
+def routes_do_not_wait(parts: Parts) -> Parts:
+    def ready(self: NameServer53, now: int) -> bool:
+        return True
+
+    return parts.override("nameserver", ready)
+
+
+@mutant("unknown-topics-do-not-wait", "While routes wait, an unknown topic does not exist.", profiles=V5)
+def unknown_topics_do_not_wait(parts: Parts) -> Parts:
+    def get_route(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
+        if fields.text(command.ext, "topic") not in self.routes.topics:
+            return Reply(ResponseCode.TOPIC_NOT_EXIST)
+        return NameServer53.get_route(self, command, connection, now)
+
+    return parts.override("nameserver", get_route)
+
+
+@mutant("wait-has-no-remark", "A route that has to wait is refused without a word.", profiles=V5)
+def wait_has_no_remark(parts: Parts) -> Parts:
+    def get_route(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
+        reply = NameServer53.get_route(self, command, connection, now)
+        return Reply(reply.code) if reply.code == ResponseCode.SYSTEM_ERROR else reply
+
+    return parts.override("nameserver", get_route)
+
+
+@mutant("everything-waits", "Cluster information waits with the routes.", profiles=V5)
+def everything_waits(parts: Parts) -> Parts:
+    def get_cluster_info(self: NameServer53, command: Command, connection: int, now: int) -> Reply:
+        if self.config.need_wait_for_service and not self.ready(now):
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="name server not ready")
+        return NameServer53.get_cluster_info(self, command, connection, now)
+
+    return parts.override("nameserver", get_cluster_info)
+
+
+@mutant("routes-wait-for-ever", "With needWaitForService there are never routes.", profiles=V5)
+def routes_wait_for_ever(parts: Parts) -> Parts:
+    def ready(self: NameServer53, now: int) -> bool:
+        return False
+
+    return parts.override("nameserver", ready)

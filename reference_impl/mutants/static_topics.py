@@ -118,14 +118,6 @@ def mappings_are_kept_once_only(parts: Parts) -> Parts:
     return parts.override("routes", store_mapping)
 
 
-@mutant("mappings-outlive-their-topic", "Mappings are never forgotten.", V5)
-def mappings_outlive_their_topic(parts: Parts) -> Parts:
-    def drop_mapping(self: RouteTable53, topic: str, name: str) -> None:
-        return None
-
-    return parts.override("routes", drop_mapping)
-
-
 @mutant("queue-ids-of-mappings-have-no-quotes", "Queue ids are unquoted in standard JSON, too.", V5)
 def queue_ids_of_mappings_have_no_quotes(parts: Parts) -> Parts:
     def encoded_route(self: NameServer53, route: TopicRoute, standard: bool) -> bytes:

@@ -2,6 +2,7 @@
 
 from harness.wire import Command, ResponseCode
 from reference_impl.mutants import V5, mutant
+from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
 from reference_impl.nameserver.reply import Reply
@@ -307,6 +308,53 @@ def departure_without_id_ends_the_batch(parts: Parts) -> Parts:
             self.__dict__["failed"] = True
             return Reply(ResponseCode.SUCCESS)
         if self.__dict__.pop("failed", False):
+            return Reply(ResponseCode.SUCCESS)
+        return parts.nameserver.unregister(self, command, connection, now)
+
+    return parts.override("nameserver", unregister)
+
+
+# -- the queue of the worker ---------------------------------------------------------------------------------
+
+
+@mutant("unregistrations-of-a-full-queue-are-lost", "What finds the queue full is answered as done.", V5)
+def unregistrations_of_a_full_queue_are_lost(parts: Parts) -> Parts:
+    def depart(self: RouteTable, departure: Departure) -> bool:
+        parts.routes.depart(self, departure)
+        return True
+
+    return parts.override("routes", depart)
+
+
+@mutant("refused-unregistrations-are-carried-out", "What finds the queue full is refused and still done.", V5)
+def refused_unregistrations_are_carried_out(parts: Parts) -> Parts:
+    def depart(self: RouteTable, departure: Departure) -> bool:
+        taken = parts.routes.depart(self, departure)
+        if not taken:
+            self.leaving.append(departure)
+        return taken
+
+    return parts.override("routes", depart)
+
+
+@mutant("bad-unregistration-stops-the-worker", "After one without brokerId no unregistration has an effect.")
+def bad_unregistration_stops_the_worker(parts: Parts) -> Parts:
+    def unregister(self: NameServer, command: Command, connection: int, now: int) -> Reply:
+        if fields.int64(command.ext, "brokerId") is None:
+            self.__dict__["stopped"] = True
+        if self.__dict__.get("stopped"):
+            return Reply(ResponseCode.SUCCESS)
+        return parts.nameserver.unregister(self, command, connection, now)
+
+    return parts.override("nameserver", unregister)
+
+
+@mutant("bad-unregistration-makes-a-ghost", "One without brokerId takes the lease and leaves the address.")
+def bad_unregistration_makes_a_ghost(parts: Parts) -> Parts:
+    def unregister(self: NameServer, command: Command, connection: int, now: int) -> Reply:
+        if fields.int64(command.ext, "brokerId") is None:
+            cluster, address = fields.text(command.ext, "clusterName"), fields.text(command.ext, "brokerAddr")
+            self.routes.live.pop(self.routes.live_key(cluster or "", address or ""), None)
             return Reply(ResponseCode.SUCCESS)
         return parts.nameserver.unregister(self, command, connection, now)
 

@@ -204,6 +204,11 @@ def test_filter_servers_are_kept_cleared_and_replaced(ns: Driver) -> None:
     assert filters() == {"1.1.1.1:1": ["f:2", "f:3"]}
     ns.register(filter_servers=[])
     assert filters() == {}
+    ns.register(filter_servers=["f:1"])
+    for announced, left in ((36, {"1.1.1.1:1": ["f:1"]}), (37, {})):
+        identity = {"brokerName": "b", "brokerAddr": "1.1.1.1:1", "clusterName": "c", "brokerId": "0"}
+        assert ns.call(103, identity, version=announced).code == 0  # type: ignore[arg-type]
+        assert filters() == left
 
 
 def test_a_name_keeps_the_cluster_of_its_first_registration(ns: Driver) -> None:
