@@ -144,12 +144,15 @@ class Duel:
         played.spoilt = taints.server
         return played
 
-    def sweep(self, settings: Iterable[str] = ()) -> bool:
+    def configure(self, lines: Iterable[str]) -> None:
+        """Changes settings on both sides, which is no part of any program."""
+        for line in lines:
+            for side in (self.a, self.b):
+                self._ask_one(side, Configure(lines=(line,)))
+
+    def sweep(self) -> bool:
         """Takes away what the last round may have left; False where some of it stays."""
         self.close_connections()
-        for side in (self.a, self.b):
-            for line in settings:
-                self._ask_one(side, Configure(lines=(line,)))
         for _ in range(20):
             left = [self._leftovers(side) for side in (self.a, self.b)]
             if not any(left):

@@ -117,6 +117,11 @@ class Model:
             return step.topics if readable else None
         return {"bare": {}, "json": step.topics}.get(step.form)
 
+    @property
+    def deletes_absent_topics(self) -> bool:
+        """Whether a registration removes the topics that it does not announce (5.x)."""
+        return self.five and self.settings.get("deleteTopicWithBrokerRegistration") == "true"
+
     def is_registration(self, step: Register) -> bool:
         """Whether a registration gets as far as the route table."""
         return self.topics_of(step) is not None
@@ -193,7 +198,12 @@ class Model:
             step.cluster, step.address, step.broker, step.id, step.conn, version, length, self.now
         )
         if step.id == MASTER or (self.five and step.acting is not None and step.id == min(name.ids)):
-            for topic in self.payload(step):
+            payload = self.payload(step)
+            if self.deletes_absent_topics and not step.mappings:
+                for topic in name.topics - payload.keys():
+                    self._drop(topic, step.broker)
+                name.topics &= payload.keys()
+            for topic in payload:
                 self._serve(topic, (step.broker,))
             if self.five and step.form in ("json", "compressed-5"):
                 for topic, (broker, _) in step.mappings.items():
@@ -355,11 +365,11 @@ def _address_of_another(model: Model, step: AnyStep) -> bool:
 
 
 def _mapped_topic_goes(model: Model, step: AnyStep) -> bool:
-    """The queue data of a topic with static mappings may go: its topic is deleted, or a broker leaves."""
+    """Queue data of a topic with static mappings may go: it is deleted or left out, or its broker leaves."""
     if isinstance(step, DeleteTopic):
         return step.topic in model.mapped
     brokers = {lease.broker for lease in _departing(model, step)}
-    if isinstance(step, Unregister):
+    if isinstance(step, Unregister) or (isinstance(step, Register) and model.deletes_absent_topics):
         brokers.add(step.broker)
     return any(brokers & mapped for mapped in model.mapped.values())
 

@@ -135,8 +135,9 @@ class Run:
         """One performance, and the servers ready for the next."""
         played = self.duel.play(program)
         self._fresh = False
+        self.duel.configure(_defaults(program.steps))
         failed = played.stalled or played.unexplained is not None
-        if played.spoilt is not None or (failed and not self.duel.sweep(_defaults(program.steps))):
+        if played.spoilt is not None or (failed and not self.duel.sweep()):
             self._restart(entry)
         return played
 
