@@ -16,7 +16,7 @@ Rules of this module:
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ import pytest
 
 from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, Quirk, catalogue, nearest
 from harness.conformance import case_of
+from harness.conformance.baseline import Baseline, BaselineError, Entry, in_force, read
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases, problems
 from harness.conformance.plan import Choice, Plan, plan, quirk_summaries
@@ -52,6 +53,7 @@ class Order(msgspec.Struct, frozen=True):
     level: Level | None = None
     strict: bool = False
     quirks: str = ""  # NAME@VERSION or NO_QUIRKS; empty: those of the server that the target is known to be
+    baseline: Baseline = Baseline()
     deadline: float = DEADLINE
     out: str = ""  # an absolute path, because a worker may run elsewhere; empty: nothing is written
     allure: bool = False
@@ -116,6 +118,8 @@ class Measurement:
             strict=self.order.strict,
             select=self.order.select,
             exclude=self.order.exclude,
+            baseline=self.order.baseline.file,
+            stale=self.order.baseline.stale,
             server=server,
             quirks=quirk_summaries(quirks, planned),
         )
@@ -185,6 +189,25 @@ def known_quirks(order: Order) -> tuple[str, tuple[Quirk, ...]]:
         meant = f"; did you mean {close[0]}?" if close else ""
         raise UsageProblem(f"--quirks {asked}: expected {NO_QUIRKS} or one of {forms}{meant}")
     return asked, server.quirks_of(version)
+
+
+def with_baseline(order: Order, file: Path) -> tuple[Order, tuple[Entry, ...]]:
+    """The order with what counts in it of a file of known failures, and all entries of that file.
+
+    Raises:
+        BaselineError: the file cannot be used.
+        UsageProblem: there is no such profile.
+    """
+    entries = read(file, [profile.name for profile in catalogue().profiles])
+    baseline = in_force(
+        str(file),
+        entries,
+        catalogue=catalogue(),
+        loaded=loaded_cases(unfinished=True),
+        profile=chosen_profile(order),
+        today=date.today(),
+    )
+    return msgspec.structs.replace(order, baseline=baseline), entries
 
 
 def chosen_plan(order: Order) -> Plan:
@@ -307,6 +330,7 @@ class Measuring:
             order.target,
             strict=order.strict,
             quirks=known_quirks(order)[1],
+            baseline=order.baseline,
             deadline=order.deadline,
             waiting=_waiting(target, instance.clock.kind),
             out=self._out,
@@ -394,8 +418,8 @@ def _tell_pytest(result: CaseResult) -> None:
         return
     if result.verdict in (Verdict.UNSUPPORTED, Verdict.BLOCKED):
         pytest.skip(f"{result.verdict}: {result.reason}")
-    if result.verdict is Verdict.QUIRK:
-        pytest.xfail(f"{result.quirk}: {result.reason}")
+    if result.verdict in (Verdict.QUIRK, Verdict.XFAIL):
+        pytest.xfail(f"{result.quirk or result.verdict}: {result.reason}")
     if result.failure is None:
         pytest.fail(f"{result.verdict}: {result.reason}\n{result.detail}", pytrace=False)
     failure = result.failure
@@ -443,6 +467,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--strict-should", action="store_true", help="a broken SHOULD fails")
     group.addoption("--quirks", default="", metavar="NAME@VERSION", help="judge it as this known server")
+    group.addoption("--baseline", type=Path, metavar="FILE", help="failures that are known (YAML)")
     group.addoption("--deadline", type=float, default=DEADLINE, metavar="S", help="real seconds for one case")
     group.addoption("--rmq-out", type=Path, metavar="DIR", help="where results.jsonl and traces go")
 
@@ -457,7 +482,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _configure(config)
     except CatalogueProblems as error:
         raise pytest.UsageError(*[str(problem) for problem in error.problems]) from None
-    except (UsageProblem, TargetError) as error:
+    except (UsageProblem, TargetError, BaselineError) as error:
         raise pytest.UsageError(str(error)) from None
 
 
@@ -500,6 +525,8 @@ def _from_options(config: pytest.Config) -> Measurement:
         out=str(option.rmq_out.resolve()) if option.rmq_out else "",
         command=("pytest", *config.invocation_params.args),
     )
+    if option.baseline:
+        order, _ = with_baseline(order, option.baseline)
     chosen = chosen_plan(order)
     if chosen.unmatched:
         raise UsageProblem("; ".join(chosen.unmatched))

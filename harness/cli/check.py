@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import cast
 
@@ -21,12 +22,20 @@ from harness.catalogue import Level
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
+from harness.conformance.baseline import BaselineError, Entry, written
 from harness.conformance.plan import Plan
-from harness.pytest_plugin import MEASUREMENT, Measurement, Order, UsageProblem, chosen_plan
+from harness.pytest_plugin import (
+    MEASUREMENT,
+    Measurement,
+    Order,
+    UsageProblem,
+    chosen_plan,
+    with_baseline,
+)
 from harness.report import json_report
 from harness.report.allure import AllureMissingError, pytest_arguments
 from harness.report.console import Console
-from harness.report.results import CaseResult, RunHeader
+from harness.report.results import CaseResult, Run, RunHeader
 from harness.report.write import FORMATS, write_reports
 from harness.targets import TargetError, parse
 
@@ -35,7 +44,7 @@ ALLURE = "allure-results"
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    order = _order(options)
+    order, entries = _known(options, _order(options))
     people = sys.stderr if options.json else sys.stdout
     try:
         target = parse(order.target)
@@ -64,7 +73,29 @@ def run(options: argparse.Namespace) -> int:
     finally:
         console.close()
         instance.stop()
-    return _finish(options, measurement, console)
+    return _finish(options, measurement, console, entries)
+
+
+def _known(options: argparse.Namespace, order: Order) -> tuple[Order, tuple[Entry, ...]]:
+    """The order with its baseline, and all entries of that."""
+    new: Path | None = options.write_baseline
+    if new is not None and new.exists() and new != options.baseline:
+        raise Usage(
+            f"rmq-harness check: --write-baseline {new}: it exists, and what people wrote in it would be "
+            f"lost; add --baseline {new} to keep what still holds, or name another file"
+        )
+    if options.baseline is None:
+        return order, ()
+    try:
+        return with_baseline(order, options.baseline)
+    except BaselineError as error:
+        lines = "\n".join(f"  {problem}" for problem in error.problems)
+        count = "1 problem" if len(error.problems) == 1 else f"{len(error.problems)} problems"
+        raise Usage(
+            f"rmq-harness check: --baseline {options.baseline}: {count}; nothing was run\n{lines}"
+        ) from None
+    except UsageProblem as problem:
+        raise Usage(f"rmq-harness check: {problem}") from None
 
 
 def _order(options: argparse.Namespace) -> Order:
@@ -173,7 +204,9 @@ def _own_environment() -> Iterator[None]:
         os.environ.update(kept)
 
 
-def _finish(options: argparse.Namespace, measurement: Measurement, console: Console) -> int:
+def _finish(
+    options: argparse.Namespace, measurement: Measurement, console: Console, entries: tuple[Entry, ...]
+) -> int:
     run = measurement.run
     if run is None or run.end is None:
         raise RuntimeError("pytest ended before the run did")
@@ -181,6 +214,18 @@ def _finish(options: argparse.Namespace, measurement: Measurement, console: Cons
     if "allure" in options.report:
         paths.append(options.out / ALLURE)
     console.finish(run.end, [str(path) for path in paths])
+    if options.write_baseline is not None:
+        _write_baseline(run, entries, options.write_baseline)
     if options.json:
         sys.stdout.write(json_report.render(run))
     return run.end.exit_status
+
+
+def _write_baseline(run: Run, entries: tuple[Entry, ...], file: Path) -> None:
+    text, incomplete = written(run, entries, date.today())
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"rmq-harness check: --write-baseline {file}: {error.strerror}") from None
+    if incomplete:
+        complain(f"{file}: {incomplete} new; give each a reason and a link before you use it as --baseline")

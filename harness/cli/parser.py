@@ -202,6 +202,12 @@ def _add_check(command: _Command) -> None:
         "--strict", action="store_true", help="a broken SHOULD fails the run, and so does a quirk not seen"
     )
     parser.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="failures that are known, with reason, link and expiry"
+    )
+    parser.add_argument(
+        "--write-baseline", type=Path, metavar="FILE", help="write what fails as a baseline, to be completed"
+    )
+    parser.add_argument(
         "--quirks",
         metavar="NAME@VERSION",
         default="",

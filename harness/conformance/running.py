@@ -23,6 +23,7 @@ from typing import cast
 import msgspec
 
 from harness.catalogue import Catalogue, Quirk, Statement, explanation
+from harness.conformance.baseline import Baseline
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
@@ -52,6 +53,7 @@ class Setting(msgspec.Struct, frozen=True):
     target: str
     strict: bool = False
     quirks: tuple[Quirk, ...] = ()  # those of the server that is judged, where it is a known one
+    baseline: Baseline = Baseline()
     waiting: Waiting = Waiting.AMONG_OTHERS
     deadline: float = DEADLINE
     out: Path | None = None  # where traces of failures are written
@@ -92,7 +94,7 @@ class Runner:
                 break
             with self._calm:
                 result, too_late = self._try(one)
-        return result
+        return self._setting.baseline.settled(result)
 
     def _try(self, one: LoadedCase) -> tuple[CaseResult, bool]:
         run = _CaseRun(self._setting, one, self._stopwatch)

@@ -162,6 +162,7 @@ class Console:
         self._unseen(summary)
         self._wrong()
         self._remarks()
+        self._stale(summary)
         self._verdict(summary, list(reports))
         return summary
 
@@ -237,6 +238,14 @@ class Console:
                 self._fact("actual", result.failure.actual)
                 self._fact("frame", result.failure.where or "none: nothing came")
             self._fact("case", result.case)
+
+    def _stale(self, summary: Summary) -> None:
+        if summary.stale:
+            self._line("")
+            count = "1 stale entry" if len(summary.stale) == 1 else f"{len(summary.stale)} stale entries"
+            self._line(f"{count} of the baseline {visible(self._header.baseline)}", "bold red")
+        for line in summary.stale:
+            self._wrapped(visible(line), indent="    ", first="✘ ")
 
     def _unseen(self, summary: Summary) -> None:
         if summary.unseen:

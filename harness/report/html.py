@@ -233,6 +233,11 @@ def _wrong(run: Run, summary: Summary, traces: Mapping[str, Trace]) -> Markup:
                 *(_group(reason, group, len(results)) for reason, group in together.items()),
             )
         )
+    if summary.stale:
+        about = element("small", f"in {run.header.baseline}: each fails the run")
+        lines = element("ul", *(element("li", line) for line in summary.stale))
+        count = "1 stale entry" if len(summary.stale) == 1 else f"{len(summary.stale)} stale entries"
+        sections.append(element("section", element("h2", f"{count} of the baseline ", about), lines))
     if summary.unseen:
         about = element(
             "small", f"of {_plural(len(run.header.quirks), 'quirk')} known of {run.header.server}"

@@ -54,6 +54,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "server": header.server or None,
         "quirks": [_quirk(one, run.results) for one in header.quirks],
         "quirks_not_seen": list(summary.unseen),
+        "baseline": {"file": header.baseline or None, "stale": list(summary.stale)},
         "command": list(header.command),
         "started": header.started,
         "seconds": end.seconds if end is not None else None,

@@ -7,9 +7,11 @@ Rules of this module:
    ``unsupported``, ``xfail``, ``quirk`` and what never ran are ``skipped`` with their reason; the rest
    passes. ``skipped`` is what pytest writes for an expected failure, and what every reader shows without
    failing: a green tick at a statement that does not hold would be a lie.
-3. Readers of this format know no "inconclusive": a run that exits neither 0 nor 1 gets one more test case,
+3. What fails a run without failing a case (a stale entry of the baseline, in a strict run a quirk not seen)
+   is one more test case, which fails.
+4. Readers of this format know no "inconclusive": a run that exits neither 0 nor 1 gets one more test case,
    which is an ``error``, so that none of them shows green where nothing was measured.
-4. No character that XML forbids, whatever a target sent.
+5. No character that XML forbids, whatever a target sent.
 """
 
 from __future__ import annotations
@@ -50,8 +52,9 @@ def render(run: Run) -> str:
         _properties(suite, _about(run.header, summary.unseen))
         for case in planned:
             _case(suite, case, done.get(case.name), run.header)
-    if summary.exit_status not in (0, 1):
-        _conclusion(root, run, summary)
+    stale = [*summary.stale, *(summary.unseen if run.header.strict else ())]
+    if stale or summary.exit_status not in (0, 1):
+        _conclusion(root, run, summary, stale)
     for suite in root:
         _total(suite, suite.findall("testcase"))
     _total(root, root.findall("testsuite/testcase"))
@@ -119,14 +122,23 @@ def _facts(result: CaseResult) -> tuple[str, str]:
     )
 
 
-def _conclusion(root: ElementTree.Element, run: Run, summary: Summary) -> None:
+def _conclusion(root: ElementTree.Element, run: Run, summary: Summary, stale: list[str]) -> None:
     suite = ElementTree.SubElement(root, "testsuite", {"name": "conclusion", "time": _time(0.0)})
     suite.set("timestamp", run.header.started)
-    case = ElementTree.SubElement(
-        suite, "testcase", {"classname": "rmq-harness", "name": "the run is conclusive", "time": _time(0.0)}
-    )
-    why = f"{summary.conclusion}, exit {summary.exit_status}: {summary.why}"
-    ElementTree.SubElement(case, "error", {"type": summary.conclusion, "message": visible(why)})
+    if stale:
+        lines = visible("\n".join(stale), keep_lines=True)
+        case = _outside(suite, "what is known is still so")
+        ElementTree.SubElement(case, "failure", {"type": "stale", "message": visible(stale[0])}).text = lines
+    if summary.exit_status not in (0, 1):
+        why = f"{summary.conclusion}, exit {summary.exit_status}: {summary.why}"
+        case = _outside(suite, "the run is conclusive")
+        ElementTree.SubElement(case, "error", {"type": summary.conclusion, "message": visible(why)})
+
+
+def _outside(suite: ElementTree.Element, name: str) -> ElementTree.Element:
+    """A test case that is no case of the catalogue."""
+    attributes = {"classname": "rmq-harness", "name": name, "time": _time(0.0)}
+    return ElementTree.SubElement(suite, "testcase", attributes)
 
 
 def _about(header: RunHeader, missed: tuple[str, ...]) -> list[tuple[str, str]]:

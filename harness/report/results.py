@@ -168,6 +168,10 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
     quirks: tuple[QuirkSummary, ...] = ()
     """Its quirks that a selected case can see."""
+    baseline: str = ""
+    """The file of known failures; empty where none was given."""
+    stale: tuple[str, ...] = ()
+    """A sentence for each of its entries that has expired or names nothing."""
 
 
 class FieldLine(_Heard, frozen=True):

@@ -118,6 +118,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     cases_available: int
     unseen: tuple[str, ...]
     """A sentence for each quirk that a case should have seen and did not."""
+    stale: tuple[str, ...]
+    """A sentence for each entry of the baseline that has expired or names nothing."""
     exit_status: int
     why: str
     conclusion: Conclusion
@@ -200,13 +202,14 @@ def exit_status(
     complete: bool = True,
     interrupted: bool = False,
     trouble: str = "",
+    stale_entries: int = 0,
     stale_quirks: int = 0,
 ) -> tuple[int, str]:
     """The exit status of a run and one sentence that says why.
 
     ``complete`` is False for a record that was cut short; ``trouble`` is why the target or the harness failed
-    outside of any case; ``stale_quirks`` is how many quirks a strict run should have seen and did not. Usage
-    errors (3) never get as far as a run.
+    outside of any case; ``stale_entries`` of the baseline have expired or name nothing; ``stale_quirks`` is
+    how many quirks a strict run should have seen and did not. Usage errors (3) never get as far as a run.
     """
     of = f"of {cases.total}"
     if interrupted:
@@ -220,6 +223,9 @@ def exit_status(
         for verdict, words in ((Verdict.FAIL, "failed"), (Verdict.XPASS, "passed against the baseline"))
         if cases[verdict]
     ]
+    if stale_entries:
+        entries = "1 entry" if stale_entries == 1 else f"{stale_entries} entries"
+        broken.append(f"{entries} of the baseline stale")
     if stale_quirks:
         broken.append(f"{_plural(stale_quirks, 'quirk')} not seen any more")
     if broken:
@@ -257,6 +263,7 @@ def ending(run: Run, *, seconds: float, interrupted: bool = False, trouble: str 
         count(run.results, len(run.header.cases)),
         interrupted=interrupted,
         trouble=trouble,
+        stale_entries=len(run.header.stale),
         stale_quirks=len(unseen(run.header, run.results)) if run.header.strict else 0,
     )
     return RunEnd(exit_status=status, why=why, seconds=seconds, interrupted=interrupted, trouble=trouble)
@@ -279,6 +286,7 @@ def summarize(run: Run) -> Summary:
         complete=run.end is not None and not run.truncated,
         interrupted=run.end is not None and run.end.interrupted,
         trouble=run.end.trouble if run.end is not None else "",
+        stale_entries=len(header.stale),
         stale_quirks=len(missed) if header.strict else 0,
     )
     measured = {s for result in results if result.verdict in MEASURED for s in result.statements}
@@ -300,6 +308,7 @@ def summarize(run: Run) -> Summary:
         statements_untestable=sum(s.untestable is not None for s in header.statements),
         cases_available=header.cases_available,
         unseen=missed,
+        stale=header.stale,
         exit_status=status,
         why=why,
         conclusion=_CONCLUSIONS[status],
