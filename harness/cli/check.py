@@ -210,10 +210,13 @@ def _finish(
     run = measurement.run
     if run is None or run.end is None:
         raise RuntimeError("pytest ended before the run did")
-    paths = write_reports(run, [name for name in options.report if name in FORMATS], options.out)
+    reports = write_reports(run, [name for name in options.report if name in FORMATS], options.out)
+    paths = list(reports.paths)
     if "allure" in options.report:
         paths.append(options.out / ALLURE)
     console.finish(run.end, [str(path) for path in paths])
+    for refusal in reports.refused:
+        complain(f"rmq-harness check: {refusal}")
     if options.write_baseline is not None:
         _write_baseline(run, entries, options.write_baseline)
     if options.json:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-AGAIN = ("console", "html", "json", "junit")  # reports that can be made from a record
+AGAIN = ("console", "html", "json", "junit", "markdown", "badge")  # reports that can be made from a record
 REPORTS = (*AGAIN, "allure")
 LEVELS = ("must", "should", "may")
 TARGETS = (

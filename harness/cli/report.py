@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from harness.cli.output import say
+from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.report import json_report
 from harness.report.console import Console
@@ -22,11 +22,13 @@ def run(options: argparse.Namespace) -> int:
         written = write_reports(recorded, [name for name in options.format if name != "console"], directory)
     except OSError as error:
         raise Usage(f"rmq-harness report: {directory}: {error.strerror}; the reports go there") from None
-    paths = [str(path) for path in written]
+    paths = [str(path) for path in written.paths]
     if "console" in options.format:
         _show(recorded, Console(sys.stderr if options.json else sys.stdout), paths)
-    elif not options.json:
+    elif paths and not options.json:
         say("\n".join(paths))
+    for refusal in written.refused:
+        complain(f"rmq-harness report: {refusal}")
     if options.json:
         sys.stdout.write(json_report.render(recorded))
     return summarize(recorded).exit_status

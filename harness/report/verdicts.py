@@ -249,7 +249,7 @@ def exit_status(
         return 2, "the record of the run is incomplete"
     why = f"{cases.measured} {of} cases measured, none of them fails"
     if cases[Verdict.QUIRK]:
-        why += f"; {cases[Verdict.QUIRK]} of them show a quirk that is known by name"
+        why += f"; in {cases[Verdict.QUIRK]} of them a quirk was seen that is known by name"
     return 0, why
 
 

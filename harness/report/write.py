@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from harness.report import html, json_report, junit
+import msgspec
+
+from harness.report import badge, html, json_report, junit, markdown
 from harness.report.results import Run
 from harness.trace import Trace, TraceError, read_trace
 
-__all__ = ["FORMATS", "load_traces", "write_reports"]
+__all__ = ["FORMATS", "Written", "load_traces", "write_reports"]
 
 Traces = Mapping[str, Trace]
 
@@ -20,24 +22,42 @@ FORMATS: dict[str, tuple[str, Callable[[Run, Traces], str]]] = {
     "html": ("report.html", html.render),
     "json": ("result.json", lambda run, _: json_report.render(run)),
     "junit": ("junit.xml", lambda run, _: junit.render(run)),
+    "markdown": ("summary.md", lambda run, _: markdown.render(run)),
+    "badge": ("badge.svg", lambda run, _: badge.render(run)),
 }
 """Name of a format -> name of its file, and what renders it."""
 
 
-def write_reports(run: Run, formats: Iterable[str], directory: Path) -> list[Path]:
-    """Write these formats beside the record of the run; the paths, in the order of ``formats``.
+class Written(msgspec.Struct, frozen=True):
+    """The reports that were written, in the order in which they were asked for, and why others were not."""
+
+    paths: list[Path]
+    refused: list[str]
+
+
+def write_reports(run: Run, formats: Iterable[str], directory: Path) -> Written:
+    """Write these formats beside the record of the run.
+
+    A badge is not drawn from a run that settles nothing. One of an earlier run is left as it is, and said to
+    be: it is the user's to keep or to take away.
 
     Raises:
         KeyError: a format that is none of :data:`FORMATS`.
         OSError: the directory cannot be written.
     """
     traces = load_traces(run, directory)
-    written = []
+    written = Written([], [])
     for name in formats:
         file, render = FORMATS[name]
         path = directory / file
-        path.write_text(render(run, traces), encoding="utf-8")
-        written.append(path)
+        try:
+            text = render(run, traces)
+        except badge.BadgeRefusedError as refusal:
+            stands = f"; {path} is that of an earlier run" if path.exists() else ""
+            written.refused.append(f"no badge is drawn, because {refusal}{stands}")
+            continue
+        path.write_text(text, encoding="utf-8")
+        written.paths.append(path)
     return written
 
 
