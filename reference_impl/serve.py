@@ -30,6 +30,7 @@ from typing import Any, cast
 
 import msgspec
 
+from reference_impl.certificates import certificates_for
 from reference_impl.nameserver import (
     PROFILES,
     Close,
@@ -38,11 +39,13 @@ from reference_impl.nameserver import (
     Effect,
     Endpoint,
     KvError,
+    Notify,
     Persist,
     Send,
     Settings,
     build,
 )
+from reference_impl.outbound import Outbound
 
 __all__ = ["EXIT_CONFIGURATION", "EXIT_NOT_STARTED", "StartError", "run", "serve_nameserver"]
 
@@ -76,7 +79,8 @@ def run(
     kv_file: str | os.PathLike[str] | None = None,
     print_config: bool = False,
 ) -> int:
-    """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
+    """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4). A second signal hurries a graceful
+    stop.
 
     `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `port` and `kv_file` go
     before it; port 0 is any free one. `print_config` (-p) prints the settings and returns. When the port is
@@ -108,7 +112,9 @@ async def serve_nameserver(
     stop: asyncio.Event,
     ready: Callable[[str, int], None] | None = None,
 ) -> None:
-    """Serve until `stop` is set. `ready` is called with host and port once connections are accepted.
+    """Serve until `stop` is set, and then for as long as the settings say for a graceful stop.
+
+    `ready` is called with host and port once connections are accepted. Setting `stop` again ends it at once.
 
     Raises StartError if the port or the KV file cannot be used.
     """
@@ -132,6 +138,11 @@ async def serve_nameserver(
         if ready is not None:
             ready(address[0], address[1])
         await stop.wait()
+        stop.clear()
+        ways = [asyncio.create_task(server.farewell()), asyncio.create_task(stop.wait())]
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way in ways:
+            way.cancel()
     finally:
         listener.close()
         server.stop()
@@ -146,7 +157,13 @@ class _Server:
         kv_file = self._files.get("kvConfigPath")
         try:
             stored = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None
-            self.endpoint: Endpoint = build(profile, config=config, kv=stored, started=self.now())
+            self.endpoint: Endpoint = build(
+                profile,
+                config=config,
+                kv=stored,
+                started=self.now(),
+                certificates=certificates_for(config.file, lambda text: _complain(f"nameserver: {text}")),
+            )
         except (OSError, KvError) as error:
             raise StartError(
                 f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
@@ -156,6 +173,7 @@ class _Server:
         self._timer: asyncio.TimerHandle | None = None
         self._held: list[Effect] = []
         """What waits until files are written, in its order: everything since the first `Persist` among it."""
+        self._outbound = Outbound()
 
     def now(self) -> int:
         return time.monotonic_ns() // 1_000_000
@@ -169,6 +187,12 @@ class _Server:
         self._write_held()
         for connection in list(self._connections.values()):
             connection.transport.abort()
+        self._outbound.stop()
+
+    async def farewell(self) -> None:
+        """Goes on until the endpoint's time for a stop is over."""
+        while (left := self.endpoint.stop(self.now()) - self.now()) > 0:
+            await asyncio.sleep(min(left / 1000, TICK_AT_MOST))
 
     def opened(self, connection: "_Connection", peer: str) -> int:
         self._numbers += 1
@@ -181,6 +205,10 @@ class _Server:
         self.perform(self.endpoint.received(number, data, now, MOST))
         if self.endpoint.is_due:
             self._tick()
+
+    def half_closed(self, number: int) -> None:
+        self.perform(self.endpoint.half_closed(number, self.now()))
+        self._tick()
 
     def ended(self, number: int) -> None:
         if self._connections.pop(number, None) is not None:
@@ -220,6 +248,8 @@ class _Server:
                 connection = self._connections.pop(effect.connection, None)
                 if connection is not None:
                     connection.close()
+            elif type(effect) is Notify:
+                self._outbound.send(effect.address, effect.data)
 
     def _tick(self) -> None:
         if self._timer is not None:
@@ -277,9 +307,10 @@ class _Connection(asyncio.Protocol):
         while not (self._paused or server.is_holding) and server.endpoint.has_waiting(self.number):
             server.received(self.number, b"")
 
-    def eof_received(self) -> None:
-        """The peer has half-closed: that is the end of the connection."""
-        self._server.ended(self.number)
+    def eof_received(self) -> bool:
+        """The peer has half-closed; the endpoint decides what comes of it."""
+        self._server.half_closed(self.number)
+        return True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._server.ended(self.number)

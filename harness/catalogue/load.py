@@ -78,6 +78,7 @@ class Catalogue(msgspec.Struct, frozen=True):
 
 CHAPTER_ORDER = (
     "sanity",
+    "connection",
     "framing",
     "errors",
     "registration",
@@ -89,6 +90,7 @@ CHAPTER_ORDER = (
     "data-version",
     "write-permission",
     "kv",
+    "notification",
 )  # how a reader meets the protocol; chapters not named here follow by name
 
 

@@ -12,7 +12,7 @@ A case is a pytest function that proves one or more statements of the catalogue:
 """
 
 from harness.conformance.case import Case, case, case_of
-from harness.conformance.expect import AnyOf, Closed, Reply, Silence, Unchanged
+from harness.conformance.expect import AnyOf, Closed, Reply, Request, Silence, Unchanged
 from harness.conformance.matchers import ABSENT, ANYTHING, Containing, Including, Matching
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Including",
     "Matching",
     "Reply",
+    "Request",
     "Silence",
     "Unchanged",
     "case",

@@ -1,4 +1,4 @@
-"""The closed vocabulary of expectations: `Reply`, `AnyOf`, `Silence`, `Closed`, `Unchanged`.
+"""The closed vocabulary of expectations: `Reply`, `Request`, `AnyOf`, `Silence`, `Closed`, `Unchanged`.
 
 Rules of this module:
 
@@ -6,7 +6,8 @@ Rules of this module:
 * `check` is a pure function of the outcome and of the view's value: no socket, no clock, no guess about what
   was meant.
 * Each expectation renders itself in one line, and says of an outcome that misses it what came instead.
-* A reply is always a frame whose response bit is set. A value that cannot be read misses every reply.
+* A reply is always a frame whose response bit is set, a request one whose is not. A value that cannot be
+  read misses both.
 * A target that answers nothing at all (`Stalled`) meets nothing, so a dead server is never taken for a silent
   one.
 """
@@ -21,12 +22,12 @@ import msgspec
 from harness.conformance.matchers import ANYTHING, Path, at, difference, show
 from harness.session.errors import Unmet
 from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
-from harness.wire import FLAG_RESPONSE, Command, ResponseCode, dissect
+from harness.wire import Command, RequestCode, ResponseCode, dissect
 
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
 
-__all__ = ["AnyOf", "Closed", "Met", "Missed", "Reply", "Silence", "Unchanged", "code_name"]
+__all__ = ["AnyOf", "Closed", "Met", "Missed", "Reply", "Request", "Silence", "Unchanged", "code_name"]
 
 _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "header", "body")
 
@@ -92,6 +93,9 @@ class Reply(_Expectation):
     tuple of codes where the catalogue allows several.
     """
 
+    _kind = "reply"
+    _is_response = True
+
     def __init__(
         self,
         code: int | tuple[int, ...],
@@ -119,23 +123,25 @@ class Reply(_Expectation):
         if not isinstance(outcome, Replied):
             return Missed(str(outcome))
         command = outcome.command
-        if not command.flag & FLAG_RESPONSE:
+        if command.is_response is not self._is_response:
+            other = "response" if self._is_response else "request"
             return Missed(
-                f"a frame that is no response: {_summary(command)}", f"flag is {command.flag}", "flag"
+                f"a frame that is no {other}: {_summary(command)}", f"flag is {command.flag}", "flag"
             )
+        kind = self._kind
         if command.code not in self._codes:
-            return Missed(f"reply {_summary(command)}", field="code")
+            return Missed(f"{kind} {_summary(command)}", field="code")
         for name, pattern in self._parts.items():
             actual = _part(outcome, name)
             path = difference(pattern, actual)
             if path is not None:
-                actual_line = f"reply {code_name(command.code)}, {name} {show(actual)}"
+                actual_line = f"{kind} {code_name(command.code)}, {name} {show(actual)}"
                 return Missed(actual_line, _differs(path), _field(name, path))
         if isinstance(value, Unreadable):
-            return Missed(f"reply {code_name(command.code)}, {value}")
+            return Missed(f"{kind} {code_name(command.code)}, {value}")
         path = difference(self._value, value)
         if path is not None:
-            return Missed(f"reply {code_name(command.code)}, {show(value)}", _differs(path), path=path)
+            return Missed(f"{kind} {code_name(command.code)}, {show(value)}", _differs(path), path=path)
         return Met()
 
     def __str__(self) -> str:
@@ -143,7 +149,14 @@ class Reply(_Expectation):
         parts += [f"{name} {show(pattern)}" for name, pattern in self._parts.items()]
         if self._value is not ANYTHING:
             parts.append(show(self._value))
-        return "reply " + ", ".join(parts)
+        return f"{self._kind} " + ", ".join(parts)
+
+
+class Request(Reply):
+    """A request of the target's own with this code, whose parts are as the patterns say."""
+
+    _kind = "request"
+    _is_response = False
 
 
 class AnyOf(_Expectation):
@@ -224,7 +237,9 @@ class Unchanged(_Expectation):
 
 
 def code_name(code: int) -> str:
-    """A response code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
+    """A code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
+    if code == RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE:  # the only request that a NameServer sends
+        return f"{RequestCode(code).name} ({code})"
     try:
         return f"{ResponseCode(code).name} ({code})"
     except ValueError:

@@ -19,6 +19,7 @@ from harness.session.errors import (
     Unsupported,
 )
 from harness.session.exchange import Exchange
+from harness.session.listener import Listener
 from harness.session.nameserver import NameServerSession, ProfileName, announced_by
 from harness.session.outcome import (
     Answer,
@@ -38,8 +39,10 @@ from harness.session.session import Session
 from harness.session.transport import (
     DEFAULT_SETUP,
     Instance,
+    Listening,
     PeerReset,
     Setup,
+    SocketListening,
     SocketTransport,
     Transport,
     TransportTimeout,
@@ -62,6 +65,8 @@ __all__ = [
     "Expectation",
     "Garbled",
     "Instance",
+    "Listener",
+    "Listening",
     "Mark",
     "Misuse",
     "NameServerSession",
@@ -73,6 +78,7 @@ __all__ = [
     "Session",
     "Setup",
     "Silent",
+    "SocketListening",
     "SocketTransport",
     "Stalled",
     "Stray",

@@ -21,6 +21,7 @@ import msgspec
 
 from harness.session.connection import Connection
 from harness.session.exchange import Exchange
+from harness.session.listener import Listener
 from harness.session.requests import BrokerHeader, HeaderFields, fields
 from harness.session.views import QueryVersionExchange, RegisterExchange
 from harness.wire import RequestCode, body_crc32
@@ -86,6 +87,15 @@ class Broker:
         """Uses a new connection from now on. The old one stays as it is."""
         self._connection = self._session.connect()
         return self._connection
+
+    def listen(self) -> Listener:
+        """Listens where the target can reach it, and has that as its address from now on.
+
+        Raises ``Unsupported`` where there is no such place.
+        """
+        listener = self._session.listen()
+        self.address = listener.address
+        return listener
 
     def topic(self, hint: str) -> str:
         """The unique name of a topic; the same for all brokers of the session."""

@@ -40,6 +40,11 @@ class Connection:
         """Whether no end of it has been seen yet."""
         return self.link.is_open
 
+    @property
+    def certificate(self) -> bytes | None:
+        """The target's certificate (DER), once something was answered under TLS; None without TLS."""
+        return self.link.certificate
+
     def call(
         self,
         code: int,

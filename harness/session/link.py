@@ -18,6 +18,7 @@ import msgspec
 from harness.session.clock import Clock
 from harness.session.errors import Misuse
 from harness.session.outcome import ClosedBy, Garbled, Replied, Stray
+from harness.session.tls import TlsTransport
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
 from harness.wire import FrameBuffer, WireError, decode, dissect
@@ -66,6 +67,11 @@ class Link:
         return self._transport.local
 
     @property
+    def certificate(self) -> bytes | None:
+        """The target's certificate (DER), once it has been seen; None without TLS."""
+        return self._transport.certificate if isinstance(self._transport, TlsTransport) else None
+
+    @property
     def is_open(self) -> bool:
         """Whether both directions are open, as far as has been seen."""
         return self._end is None
@@ -103,6 +109,11 @@ class Link:
             self._wants.append(wanted)
         return wanted
 
+    def give_up(self, wanted: Want | None) -> None:
+        """What nobody waits for any longer, where any response would have done: the next one is another's."""
+        if wanted is not None and wanted.opaque is None:
+            self._wants = [one for one in self._wants if one is not wanted]
+
     def want_next(self, opaque: int | None) -> Want:
         """Something to wait for that belongs to what was sent before: what has come meanwhile counts."""
         for stray in self._strays:
@@ -118,6 +129,14 @@ class Link:
                 )
                 return Want(opaque, "case", answer)
         return self.want(opaque)
+
+    def take_request(self) -> Stray | None:
+        """The first request that the target has sent here, once; None where there is none."""
+        for stray in self._strays:
+            if not stray.command.is_response:
+                self._strays.remove(stray)
+                return stray
+        return None
 
     def pump(self, timeout: float) -> bool:
         """Takes what comes within ``timeout`` waiting seconds, and sorts it. False where nothing came."""

@@ -18,12 +18,13 @@ import msgspec
 from harness.session.broker import BROKER_VERSION, Broker, Extra, Topics
 from harness.session.connection import Connection
 from harness.session.errors import TooLate
-from harness.session.exchange import Exchange, Question
+from harness.session.exchange import Asked, Exchange, Question
 from harness.session.outcome import Answer, Mark, Replied
 from harness.session.requests import Ext, HeaderFields, fields
 from harness.session.topic_session import TopicSession
 from harness.session.transport import Instance
 from harness.session.views import (
+    CertificateExchange,
     ClusterExchange,
     ConfigExchange,
     CountExchange,
@@ -33,7 +34,7 @@ from harness.session.views import (
     ValueExchange,
 )
 from harness.trace import Header
-from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.bodies import DataVersion, Properties, RegisterBody, TopicConfig
 
 __all__ = ["NameServerSession", "ProfileName", "announced_by"]
@@ -367,6 +368,35 @@ class NameServerSession(TopicSession):
         self.checked("restarting")
         self.note("restart")
         self._instance.restart()
+
+    def shutdown(self) -> None:
+        """Asks the target to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is
+        impossible.
+
+        Needs a target that is nobody else's, then and afterwards.
+        """
+        self.checked("shutting down")
+        self.note("asked to stop")
+        self._instance.shutdown()
+
+    def file(self, name: str, data: bytes) -> None:
+        """Puts a file into the target's own directory, which settings call ``{dir}``. One that is there is
+        replaced at one blow. Raises ``Unsupported`` where the target has no such directory.
+        """
+        self.note(f"file {name}, {len(data)} bytes")
+        self._instance.place(name, data)
+
+    def certificate(self) -> CertificateExchange:
+        """A cheap request over a new TLS connection, whose exchange shows the target's certificate."""
+
+        def ask() -> Asked:
+            link = self.connect(tls=True).link
+            request = _probe(self.next_opaque(), self._line.announces, self.nonce)
+            data, want = encode(request), link.want(request.opaque)
+            sent_at = self.clock.now()
+            return Asked(link, want, request, data, link.send(data), sent_at)
+
+        return CertificateExchange(Question(self, "certificate", ask))
 
     # --- within ---------------------------------------------------------------------------------------------
 

@@ -24,14 +24,20 @@ from harness.session.connection import Connection
 from harness.session.errors import CaseTimeout, TooLate, Unjudged, Unmet
 from harness.session.exchange import Asked, Exchange, Question
 from harness.session.link import Link, Want
+from harness.session.listener import Listener
 from harness.session.names import Names
 from harness.session.outcome import Mark, Outcome, Silent, Stalled
 from harness.session.requests import Ext, HeaderFields, command
-from harness.session.transport import Instance
+from harness.session.tls import TlsTransport
+from harness.session.transport import Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
-from harness.wire import Command, encode
+from harness.wire import Command, FrameBuffer, WireError, encode
 
 __all__ = ["Session"]
+
+_HANDSHAKES = 8
+_HANDSHAKE_TERM = 9.0
+"""Protocol seconds; Netty ends a handshake after 10 (`SslHandler`)."""
 
 _IDLE_MARGIN = 60.0
 """Protocol seconds for which a connection may surely be quiet: half of the idle time of a target
@@ -69,6 +75,7 @@ class Session:
         self._connections: list[Connection] = []
         self._main: Connection | None = None
         self._control: Connection | None = None
+        self._listeners: list[Listener] = []
         self._questions: list[Question] = []
         self._limit: float | None = None
         self._last_look: float | None = None
@@ -107,13 +114,71 @@ class Session:
 
     # --- asking ---------------------------------------------------------------------------------------------
 
-    def connect(self) -> Connection:
-        """A new connection. Raises ``TargetDied`` where the target takes none."""
+    def connect(self, *, preamble: bytes = b"", tls: bool = False) -> Connection:
+        """A new connection. Raises ``TargetDied`` where the target takes none.
+
+        ``preamble`` is sent before everything else. With ``tls`` all that follows is encrypted; the trace
+        shows what TLS carries. A handshake that fails is seen as the end of the connection.
+        """
         self.checked("connecting")
-        link = Link(len(self._connections) + 1, self._instance.open(), self._recorder, self.clock)
+        if tls:
+            transport: Transport = self._secured(preamble)
+        else:
+            transport = self._instance.open()
+            transport.send(preamble)
+        connection = self._added(transport)
+        if preamble:
+            self._recorder.note(f"preamble {preamble!r}", connection.id)
+        if tls:
+            self._recorder.note("under TLS: what follows is what it carries", connection.id)
+        return connection
+
+    def _secured(self, preamble: bytes) -> TlsTransport:
+        """A connection on which a TLS handshake has ended, in whichever way.
+
+        Targets give a handshake some 10 s of their time, which may be too short where that is warped: where
+        they end one after as long as that, nothing was learnt. A client may take it for ended before the
+        server does (TLS 1.3), so there a probe must be answered too.
+        """
+        for _ in range(_HANDSHAKES):
+            inner = self._instance.open()
+            inner.send(preamble)
+            began = self.clock.now()
+            transport = TlsTransport(inner, self.clock)
+            agreed = transport.agree(self.clock.timing.answer)
+            if self.clock.kind != "warped" or (agreed and self._answers_at_all(transport)):
+                return transport
+            if self.clock.now() - began < _HANDSHAKE_TERM:
+                return transport
+            self._recorder.note("a TLS handshake took too long for this warp")
+            transport.close("fin")
+        raise TooLate("no TLS handshake came to an end in time; the machine is too slow for this warp")
+
+    def _answers_at_all(self, transport: Transport) -> bool:
+        """Whether a probe is answered before the connection has a number, and a place in the trace."""
+        end = self.clock.waiting() + self.clock.timing.answer
+        transport.send(encode(self._probe(next(self._opaques), self._announces, self.nonce)))
+        buffer = FrameBuffer()
+        try:
+            while data := transport.receive(max(0.0, end - self.clock.waiting())):
+                buffer.feed(data)
+                if buffer.next_frame() is not None:
+                    return True
+        except (TransportTimeout, PeerReset, WireError):
+            pass
+        return False
+
+    def _added(self, transport: Transport) -> Connection:
+        link = Link(len(self._connections) + 1, transport, self._recorder, self.clock)
         connection = Connection(self, link)
         self._connections.append(connection)
         return connection
+
+    def listen(self) -> Listener:
+        """A new address where the target can send something. Raises ``Unsupported`` where it cannot."""
+        listener = Listener(self, self._instance.listen())
+        self._listeners.append(listener)
+        return listener
 
     @property
     def connection(self) -> Connection:
@@ -207,7 +272,9 @@ class Session:
             )
 
     def close(self) -> None:
-        """Closes all connections. May be called more than once."""
+        """Closes all connections and listeners. May be called more than once."""
+        for listener in self._listeners:
+            listener.close()
         for connection in self._connections:
             connection.link.close("fin")
 
@@ -232,6 +299,19 @@ class Session:
         if time.monotonic() > self._deadline:
             raise CaseTimeout(f"the case took longer than {self._deadline_seconds:g} s; it was {doing}")
 
+    def adopt(self, transport: Transport) -> Link:
+        """A connection that the target has made. Nothing is sent on it."""
+        link = self._added(transport).link
+        link.idle = True
+        return link
+
+    def is_answered(self) -> bool:
+        """Whether the target answers a probe."""
+        link = self._control_link()
+        want = self._send_own(link, "probe")
+        self._wait(link, lambda: _settled(link, want), self.clock.timing.answer, "probe")
+        return want.result is not None
+
     def ask_own(self, code: int, ext: Ext, body: bytes, connection: Connection) -> Outcome:
         """A request of the harness's own, not of the case: recorded as a barrier, judged by nobody."""
         request = command(code, ext, body, {}, opaque=next(self._opaques), version=self._announces)
@@ -241,6 +321,10 @@ class Session:
         event = connection.link.send(data, "barrier")
         asked = Asked(connection.link, want, request, data, event, sent_at)
         return self.decide(asked, f"code {int(code)}", silence_is_an_answer=False)
+
+    def next_opaque(self) -> int:
+        """An opaque that no other request of the session has."""
+        return next(self._opaques)
 
     def refuse_if_late(self, unmet: Unmet) -> None:
         """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there."""
@@ -274,6 +358,7 @@ class Session:
             self._wait(link, decided, timing.grace, subject)
             if not decided():
                 answered = probe.result is not None
+                link.give_up(want)
                 return (Silent if answered else Stalled)(
                     connection=link.number,
                     at=self.clock.now(),

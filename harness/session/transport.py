@@ -21,8 +21,10 @@ from harness.trace import How
 __all__ = [
     "DEFAULT_SETUP",
     "Instance",
+    "Listening",
     "PeerReset",
     "Setup",
+    "SocketListening",
     "SocketTransport",
     "Transport",
     "TransportTimeout",
@@ -58,7 +60,7 @@ class Transport(Protocol):
     def remote(self) -> str: ...
 
     def send(self, data: bytes) -> bool:
-        """Sends all. False where the peer was found to be gone, or took nothing more for too long."""
+        """Sends all, which may be nothing. False where the peer is gone, or took nothing for too long."""
         ...
 
     def receive(self, timeout: float) -> bytes:
@@ -72,6 +74,21 @@ class Transport(Protocol):
     def close(self, how: How) -> None:
         """``fin`` and ``reset`` end both directions, ``half`` the sending one. Closing twice is allowed."""
         ...
+
+
+class Listening(Protocol):
+    """A place where the target can connect to."""
+
+    @property
+    def address(self) -> str:
+        """``ip:port``."""
+        ...
+
+    def accept(self) -> Transport | None:
+        """A connection that the target has made, or None where there is no other; never waits."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class Instance(Protocol):
@@ -93,6 +110,22 @@ class Instance(Protocol):
         """Stops and starts it again with what it keeps on disk. Raises ``Unsupported`` where that is not ours
         to do.
         """
+        ...
+
+    def shutdown(self) -> None:
+        """Asks it to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is not ours
+        to do.
+        """
+        ...
+
+    def place(self, name: str, data: bytes) -> None:
+        """Puts a file into the directory that `{dir}` stands for, at one blow. Raises ``Unsupported`` where
+        there is none.
+        """
+        ...
+
+    def listen(self) -> Listening:
+        """A new address where it can send something. Raises ``Unsupported`` where it could not reach us."""
         ...
 
     def alive(self) -> bool:
@@ -172,6 +205,27 @@ class SocketTransport:
             if how == "reset":
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._closed = True
+        self._socket.close()
+
+
+class SocketListening:
+    """A free port of the loopback interface."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._socket.settimeout(0)
+        self._address = _address(self._socket.getsockname())
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    def accept(self) -> SocketTransport | None:
+        with contextlib.suppress(BlockingIOError):
+            return SocketTransport(self._socket.accept()[0])
+        return None
+
+    def close(self) -> None:
         self._socket.close()
 
 

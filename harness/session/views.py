@@ -11,17 +11,20 @@ Rules of this module:
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any, Self
 
 import msgspec
 
 from harness.session.exchange import Exchange, NotSo, Path, View
+from harness.session.outcome import Outcome
 from harness.wire import Command, WireError, fastjson
 from harness.wire.bodies import DataVersion, Properties
 from harness.wire.text import java_text
 
 __all__ = [
+    "CertificateExchange",
     "ClusterExchange",
     "ConfigExchange",
     "CountExchange",
@@ -211,6 +214,19 @@ class TableExchange(_JsonExchange):
             return None if value is None else _member(value, "table", dict, ())
 
         return self.seen_as(View("table", read, ("table",)))
+
+
+class CertificateExchange(Exchange):
+    """Any request under TLS. It shows the target's certificate."""
+
+    def look(self, outcome: Outcome) -> str | None:
+        """SHA-256 of the certificate (DER), in hexadecimal."""
+        certificate = self._question.asked.link.certificate
+        return None if certificate is None else hashlib.sha256(certificate).hexdigest()
+
+    @property
+    def view(self) -> str:
+        return "certificate"
 
 
 class CountExchange(Exchange):

@@ -29,11 +29,13 @@ from typing import TYPE_CHECKING
 from harness.session import (
     DEFAULT_SETUP,
     Clock,
+    Listening,
     ProfileName,
     RunningClock,
     Setup,
     SocketTransport,
     TargetDied,
+    Unsupported,
     connect,
 )
 from harness.targets.apache import SYSTEM, line_of
@@ -177,6 +179,15 @@ class ContainerInstance:
         except _engine().EngineError as problem:
             raise self._failed(str(problem)) from problem
         self._address = self._wait_until_ready()
+
+    def shutdown(self) -> None:
+        raise Unsupported("a container is stopped and removed in one; nothing asks what is in it to stop")
+
+    def place(self, name: str, data: bytes) -> None:
+        raise Unsupported("files cannot be put into a running container")
+
+    def listen(self) -> Listening:
+        raise Unsupported("what is in a container cannot reach a listener on this machine's loopback")
 
     def alive(self) -> bool:
         return self._container is not None and self._container.runs() and answers(*self._address, 1.0)

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.session import Clock, RunningClock, SocketTransport, TargetDied, connect
+from harness.session import Clock, RunningClock, SocketListening, SocketTransport, TargetDied, connect
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers, takes_connections
 
@@ -133,6 +133,18 @@ class ProcessInstance:
             except TargetError:
                 if not left or not _PORT_TAKEN.search(self.output()):
                     raise
+
+    def shutdown(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGTERM)
+
+    def place(self, name: str, data: bytes) -> None:
+        temporary = self._directory / f".{name}.new"
+        temporary.write_bytes(data)
+        temporary.replace(self._directory / name)
+
+    def listen(self) -> SocketListening:
+        return SocketListening()
 
     def alive(self) -> bool:
         return (

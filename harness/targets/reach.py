@@ -9,7 +9,8 @@ import contextlib
 import socket
 import time
 
-from harness.session import PeerReset, TargetDied, TransportTimeout, connect
+from harness.session import PeerReset, RunningClock, TargetDied, Transport, TransportTimeout, connect
+from harness.session.tls import TlsTransport
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
 __all__ = ["answers", "takes_connections"]
@@ -27,12 +28,23 @@ def takes_connections(host: str, port: int) -> bool:
 
 
 def answers(host: str, port: int, within: float) -> bool:
-    """Whether a request is answered with a whole frame within so many seconds."""
+    """Whether a request is answered with a whole frame within so many seconds; where the connection is closed
+    instead, whether one under TLS is.
+    """
+    answered = _answers(host, port, within, tls=False)
+    return _answers(host, port, within, tls=True) is True if answered is None else answered
+
+
+def _answers(host: str, port: int, within: float, *, tls: bool) -> bool | None:
+    """None: the connection was closed."""
     end = time.monotonic() + within
+    transport: Transport
     try:
         transport = connect(host, port, within)
     except TargetDied:
         return False
+    if tls:
+        transport = TlsTransport(transport, RunningClock())
     buffer = FrameBuffer()
     try:
         transport.send(encode(_ASK))
@@ -40,8 +52,10 @@ def answers(host: str, port: int, within: float) -> bool:
             buffer.feed(data)
             if buffer.next_frame() is not None:
                 return True
-    except (TransportTimeout, PeerReset, WireError):
-        pass
+    except PeerReset:
+        return None
+    except (TransportTimeout, WireError):
+        return False
     finally:
         transport.close("fin")
-    return False
+    return None

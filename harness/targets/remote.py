@@ -5,6 +5,7 @@ Rules of this module: it is neither started, stopped nor restarted here; its tim
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 
 from harness.session import (
@@ -12,6 +13,7 @@ from harness.session import (
     Clock,
     RunningClock,
     Setup,
+    SocketListening,
     SocketTransport,
     TargetDied,
     Unsupported,
@@ -84,6 +86,17 @@ class RemoteInstance:
     def restart(self) -> None:
         raise Unsupported("the server is not ours to restart")
 
+    def shutdown(self) -> None:
+        raise Unsupported("the server is not ours to stop")
+
+    def place(self, name: str, data: bytes) -> None:
+        raise Unsupported("the server has no directory that is ours to write to")
+
+    def listen(self) -> SocketListening:
+        if not _is_here(self._host):
+            raise Unsupported("the server is on another machine: it could not reach a listener on loopback")
+        return SocketListening()
+
     def alive(self) -> bool:
         return takes_connections(self._host, self._port)
 
@@ -92,6 +105,15 @@ class RemoteInstance:
 
     def stop(self) -> None:
         """Nothing: whoever started it stops it."""
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def attach(shared: Mapping[str, str | int | float]) -> RemoteInstance:

@@ -19,6 +19,7 @@ __all__ = [
     "V4_9_4",
     "V4_9_8",
     "V5_0_0",
+    "V5_3_1",
     "V5_3_3",
     "RequestCode",
     "ResponseCode",
@@ -60,6 +61,9 @@ V4_9_4: Final = 401
 V4_9_8: Final = 409
 V5_0_0: Final = 413
 """From this header version on, a compressed register body carries the mapping section (5.x servers)."""
+
+V5_3_1: Final = 475
+"""Peers of later header versions know what GO_AWAY (1500) means."""
 
 V5_3_3: Final = 479
 

@@ -750,14 +750,14 @@ def idle_never_closed(parts: Parts) -> Parts:
     return _idle_limit(parts, None)
 
 
-@mutant("idle-closed-early", "A connection is closed after 60 idle seconds.")
+@mutant("idle-closed-early", "A connection is closed after 110 idle seconds.")
 def idle_closed_early(parts: Parts) -> Parts:
-    return _idle_limit(parts, 60_000)
+    return _idle_limit(parts, 110_000)
 
 
-@mutant("idle-closed-late", "A connection is closed after 200 idle seconds.")
+@mutant("idle-closed-late", "A connection is closed after 140 idle seconds.")
 def idle_closed_late(parts: Parts) -> Parts:
-    return _idle_limit(parts, 200_000)
+    return _idle_limit(parts, 140_000)
 
 
 @mutant("idle-unless-answered", "Only a request that is answered keeps a connection from being idle.")

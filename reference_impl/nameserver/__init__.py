@@ -8,26 +8,30 @@ Everything about calling it is in `endpoint.py`; everything about changing one d
 """
 
 from .config import Config, ConfigError
-from .effects import Close, Effect, Persist, Send
-from .endpoint import Endpoint
+from .effects import Close, Effect, Notify, Persist, Send
+from .endpoint import Certificates, Endpoint
 from .kv import KvError
 from .parts import PARTS, Parts
 from .profiles import PROFILES
 from .settings import Settings
+from .tls_settings import TlsSettings
 
 __all__ = [
     "PARTS",
     "PROFILES",
+    "Certificates",
     "Close",
     "Config",
     "ConfigError",
     "Effect",
     "Endpoint",
     "KvError",
+    "Notify",
     "Parts",
     "Persist",
     "Send",
     "Settings",
+    "TlsSettings",
     "build",
 ]
 
@@ -40,13 +44,14 @@ def build(
     parts: Parts | None = None,
     mutant: str | None = None,
     started: int = 0,
+    certificates: Certificates | None = None,
 ) -> Endpoint:
     """A NameServer that has just started.
 
     `profile` is "4.9", "5.3" or "5.5"; `kv` is the content of the KV file (None: there is none; raises
     KvError if it cannot be read); `parts` stands in for the profile's own; `mutant` is the name of a
     deliberate fault to apply to them (raises KeyError for an unknown one, ValueError for one that does not
-    apply to the profile); `started` is the time, in ms.
+    apply to the profile); `started` is the time, in ms; `certificates` is asked once for each TLS connection.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
@@ -60,4 +65,4 @@ def build(
     table = chosen.kv()
     table.load(kv)
     nameserver = chosen.nameserver(settings, chosen.routes(settings), table, started)
-    return chosen.endpoint(nameserver, started)
+    return chosen.endpoint(nameserver, started, certificates)

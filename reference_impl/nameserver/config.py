@@ -24,7 +24,17 @@ from harness.wire.bodies import Properties
 
 from .profiles import PROFILES
 
-__all__ = ["NOT_IN_49", "WITHOUT_EFFECT", "Config", "ConfigError", "Value", "number", "shown", "trimmed"]
+__all__ = [
+    "NOT_IN_49",
+    "TLS_KEYS",
+    "WITHOUT_EFFECT",
+    "Config",
+    "ConfigError",
+    "Value",
+    "number",
+    "shown",
+    "trimmed",
+]
 
 Value: TypeAlias = str | int | bool
 
@@ -74,6 +84,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """5.3: refuse routes until `waitSecondsForService` have passed since the start."""
     wait_seconds_for_service: int = 45
     """5.3: see `needWaitForService`."""
+    enable_shutdown_gracefully: bool = False
+    """5.3: go on for a while when asked to stop, and send newer clients away (code 1500)."""
+    shutdown_wait_time_seconds: int = 30
+    """5.3: for how long; see `enableShutdownGracefully`."""
 
     product_env_name: str = "center"
     cluster_test: bool = False
@@ -94,8 +108,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     server_socket_backlog: int = 1024
     server_netty_worker_group_enable: bool = True
     server_pooled_byte_buf_allocator_enable: bool = True
-    enable_shutdown_gracefully: bool = False
-    shutdown_wait_time_seconds: int = 30
     use_epoll_native_selector: bool = False
 
     file: dict[str, str] = {}
@@ -131,7 +143,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return tuple(
             key
             for key in self.file
-            if key not in known
+            if (key not in known and key not in TLS_KEYS)
             or (key in WITHOUT_EFFECT and getattr(self, known[key].name) != known[key].default)
         )
 
@@ -182,12 +194,21 @@ WITHOUT_EFFECT: Final = frozenset(
         "serverSocketBacklog",
         "serverNettyWorkerGroupEnable",
         "serverPooledByteBufAllocatorEnable",
-        "enableShutdownGracefully",
-        "shutdownWaitTimeSeconds",
         "useEpollNativeSelector",
     }
 )
 """Settings that do nothing here: they are about Java's threads and buffers, or about what is not built."""
+
+TLS_KEYS: Final = frozenset(
+    {
+        "tls.server.mode",
+        "tls.test.mode.enable",
+        "tls.server.certPath",
+        "tls.server.keyPath",
+        "tls.server.keyPassword",
+    }
+)
+"""Keys of the file that are no settings of Apache's files, but system properties; see `tls_settings.py`."""
 
 _LONG = frozenset({"scanNotActiveBrokerInterval"})
 """Numbers of 64 bits; all others have 32."""

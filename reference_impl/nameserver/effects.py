@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-__all__ = ["Close", "Effect", "Persist", "Send"]
+__all__ = ["Close", "Effect", "Notify", "Persist", "Send"]
 
 
 class Send(msgspec.Struct, frozen=True):
@@ -35,4 +35,14 @@ class Persist(msgspec.Struct, frozen=True):
     data: bytes
 
 
-Effect: TypeAlias = Send | Close | Persist
+class Notify(msgspec.Struct, frozen=True):
+    """Send `data` (a one-way request) to whoever listens at `address`, "host:port" as a broker registered it.
+
+    Whether that works is of no consequence: nothing waits for it, and nothing is told of it.
+    """
+
+    address: str
+    data: bytes
+
+
+Effect: TypeAlias = Send | Close | Persist | Notify

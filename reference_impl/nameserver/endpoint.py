@@ -10,35 +10,46 @@ Rules:
 4. The endpoint forgets a connection when it asks for its end or is told of it; later calls for it do nothing.
 5. A connection costs at most one frame that has not arrived completely (16 MiB), and what `most` holds back.
 
-Source: NettyDecoder, NettyRemotingAbstract, NettyRemotingServer, RouteInfoManager#scanNotActiveBroker of
-rocketmq-all-4.9.8 and rocketmq-all-5.3.3. Not here: TLS, and
-5.x's PROXY preamble.
+Source: NettyDecoder, NettyRemotingAbstract, NettyRemotingServer, RouteInfoManager#scanNotActiveBroker,
+RouteInfoManager#notifyMinBrokerIdChanged of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
+import ssl
 from collections import OrderedDict
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator
+from itertools import chain, count
 
 import msgspec
 
 from harness.wire import (
+    FLAG_ONEWAY,
     FLAG_RESPONSE,
     FRAME_LIMIT,
     Command,
     FrameBuffer,
+    RequestCode,
+    ResponseCode,
     Serialization,
     WireError,
     decode,
     encode,
 )
+from harness.wire.codes import V5_3_1
 
 from .core import NameServer
-from .effects import Close, Effect, Persist, Send
+from .effects import Close, Effect, Notify, Persist, Send
+from .entrance import Entrance
+from .preamble import DECIDABLE, length_of_preamble
 from .reply import Reply
 from .stamp import Stamp
-from .state import LiveRecord
+from .state import LiveRecord, NewMinimum
+from .tls import HANDSHAKE, Tls
+from .tls_settings import TlsSettings
 
-__all__ = ["Endpoint"]
+__all__ = ["Certificates", "Endpoint"]
+
+Certificates = Callable[[], ssl.SSLContext | None]
+"""Gives the certificate for the next TLS connection; None: there is none that can be used."""
 
 _KV_PATH = "kvConfigPath"
 _CONFIG_PATH = "configStorePath"
@@ -55,6 +66,8 @@ class _Connection(msgspec.Struct):
     active: int
     limit: int | None
     """For how long it may be idle, ms: what was in force when it was accepted."""
+    entrance: Entrance | None
+    """None: it is passed, and there is no TLS."""
     waiting: Iterator[bytes] | None = None
     """Frames that have arrived and are not answered yet, because the answers were too much for one call."""
 
@@ -62,14 +75,20 @@ class _Connection(msgspec.Struct):
 class Endpoint:
     """The NameServer as its connections see it."""
 
-    def __init__(self, nameserver: NameServer, started: int) -> None:
+    def __init__(
+        self, nameserver: NameServer, started: int, certificates: Certificates | None = None
+    ) -> None:
         self.nameserver = nameserver
         self.profile = nameserver.profile
         self.settings = nameserver.settings
         self.routes = nameserver.routes
+        self.tls = TlsSettings.of(self.settings.config.file)
+        self.certificates: Certificates = certificates or _no_certificate
         self._connections: dict[int, _Connection] = {}
         self._awake: dict[int, OrderedDict[int, None]] = {}
         """By idle limit: the connections that have it, least recently active first."""
+        self._stops_at: int | None = None
+        self._opaques = count(1)
         self._may_stamp = all(
             getattr(type(self), name) is getattr(Endpoint, name)
             for name in ("response", "response_serialization", "write")
@@ -81,7 +100,7 @@ class Endpoint:
 
     def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
         """A connection was accepted: `connection` is any number not in use, `peer` its remote "ip:port"."""
-        known = _Connection(self.new_buffer(), peer, now, self.idle_limit())
+        known = _Connection(self.new_buffer(), peer, now, self.idle_limit(), Entrance(self))
         self._connections[connection] = known
         if known.limit is not None:
             self._awake.setdefault(known.limit, OrderedDict())[connection] = None
@@ -96,6 +115,9 @@ class Endpoint:
         known = self._connections.get(connection)
         if known is None:
             return []
+        broken = False
+        if known.entrance is not None:
+            data, broken = self._entered(known, known.entrance, data)
         arrived: Iterator[bytes] = self.frames(known.buffer, data)
         if known.waiting is not None:
             arrived = chain(known.waiting, arrived) if data else known.waiting
@@ -103,7 +125,6 @@ class Endpoint:
         enough = _NEVER if most is None else most
         frames = 0
         responses: list[bytes] = []
-        broken = False
         try:
             for frame in arrived:
                 frames += 1
@@ -127,11 +148,26 @@ class Endpoint:
         if self.settings.unwritten:
             self.settings.unwritten = False
             effects.append(Persist(_CONFIG_PATH, self.settings.dump()))
-        if responses:
-            effects.append(Send(connection, responses[0] if len(responses) == 1 else b"".join(responses)))
+        answered = responses[0] if len(responses) == 1 else b"".join(responses)
+        if known.entrance is not None and known.entrance.tls is not None:
+            answered = known.entrance.tls.sealed(answered)
+        if answered:
+            effects.append(Send(connection, answered))
         if broken:
             effects += self.close(connection)
-        return effects
+        return effects + self._told() if self.routes.news else effects
+
+    def _entered(self, known: _Connection, entrance: Entrance, data: bytes) -> tuple[bytes, bool]:
+        """What of the bytes that arrived belongs to frames, and whether they end the connection."""
+        try:
+            data = entrance.enter(data)
+        except WireError:
+            return b"", True
+        if entrance.tls is not None:
+            return data, entrance.tls.is_over
+        if entrance.is_passed:
+            known.entrance = None
+        return data, False
 
     def has_waiting(self, connection: int) -> bool:
         """Whether `received` is to be called again, once the peer has read the answers that it has got."""
@@ -139,9 +175,22 @@ class Endpoint:
         return known is not None and known.waiting is not None
 
     def lost(self, connection: int, now: int) -> list[Effect]:
-        """The peer closed, reset or half-closed."""
+        """The peer closed or reset."""
         self.forget(connection)
         return []
+
+    def half_closed(self, connection: int, now: int) -> list[Effect]:
+        """The peer sends no more, though it may still read: that is the end of the connection."""
+        return self.close(connection)
+
+    def stop(self, now: int) -> int:
+        """The server is asked to stop. Returns when its connections may be ended, in ms; always the same.
+
+        Until then it goes on as it is told by the settings; the caller ends the connections.
+        """
+        if self._stops_at is None:
+            self._stops_at = now + self.farewell()
+        return self._stops_at
 
     def tick(self, now: int) -> list[Effect]:
         """Do what was due up to `now`: departures that wait, expiry scans, ends of idle connections."""
@@ -149,6 +198,7 @@ class Endpoint:
         while True:
             if self.routes.leaving:
                 self.routes.work()
+                effects += self._told()
             idle_at, idle = self._idle()
             if min(idle_at, self._scan_at) > now:
                 return effects
@@ -168,6 +218,30 @@ class Endpoint:
         return bool(self.routes.leaving)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def least_bytes(self) -> int:
+        """How many bytes of a new connection must be there before anything is looked at."""
+        return DECIDABLE if self.profile.proxy_protocol else 1
+
+    def preamble(self, start: bytearray) -> int | None:
+        """How many of the first bytes are a PROXY preamble, None while that is open. Raises WireError."""
+        return length_of_preamble(start) if self.profile.proxy_protocol else 0
+
+    def secured(self, first: int) -> Tls | None:
+        """TLS, if the first byte behind a preamble begins it. Raises WireError to end the connection."""
+        mode = self.tls.mode
+        if first != HANDSHAKE:
+            if mode == "enforcing":
+                raise WireError("TLS is demanded")
+            return None
+        context = None if mode == "disabled" else self.certificate()
+        if context is None:
+            raise WireError("TLS is not to be had")
+        return Tls(context)
+
+    def certificate(self) -> ssl.SSLContext | None:
+        """The certificate of a new TLS connection: that of the files as they are now."""
+        return self.certificates()
 
     def new_buffer(self) -> FrameBuffer:
         """Where the bytes of a connection are gathered; it refuses frames over 16 MiB."""
@@ -199,7 +273,10 @@ class Endpoint:
         command = self.read(frame)
         if command.flag and self.is_ignored(command):
             return None
-        reply = self.nameserver.execute(command, connection, now)
+        if self._stops_at is not None and self.is_sent_away(command):
+            reply = self.sent_away()
+        else:
+            reply = self.nameserver.execute(command, connection, now)
         if reply is None or (command.flag and self.is_unanswered(command)):
             return None
         if reply.repeated and self._may_stamp and command.serialization == Serialization.JSON:
@@ -219,6 +296,21 @@ class Endpoint:
     def is_unanswered(self, command: Command) -> bool:
         """A one-way request is carried out and never answered, not even with an error."""
         return command.is_oneway
+
+    def farewell(self) -> int:
+        """For how long a server that is asked to stop goes on, in ms."""
+        config = self.settings.config
+        if not (self.profile.v5_settings and config.enable_shutdown_gracefully):
+            return 0
+        return max(0, config.shutdown_wait_time_seconds) * 1000
+
+    def is_sent_away(self, command: Command) -> bool:
+        """Whether a stopping server sends a peer away, which older ones would not understand."""
+        return command.version > V5_3_1
+
+    def sent_away(self) -> Reply | None:
+        """What a peer that is sent away is answered; nothing of its request is carried out."""
+        return Reply(ResponseCode.GO_AWAY, remark="please go away", from_handler=False)
 
     def response(self, request: Command, reply: Reply) -> Command:
         """The response to a request."""
@@ -266,6 +358,23 @@ class Endpoint:
         """End the connection of a broker whose lease has run out."""
         return self.close(record.connection)
 
+    def notification(self, news: NewMinimum) -> Command:
+        """The one-way request (905) that tells a broker of the smallest id; all recipients get the same."""
+        told = {
+            "minBrokerId": str(news.id),
+            "minBrokerAddr": news.address,
+            "offlineBrokerAddr": news.left,
+            "haBrokerAddr": news.ha_address,
+        }
+        return Command(
+            code=RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE,
+            opaque=next(self._opaques),
+            flag=FLAG_ONEWAY,
+            language="JAVA",
+            version=self.profile.version,
+            ext={name: value for name, value in told.items() if value is not None},
+        )
+
     def close(self, connection: int) -> list[Effect]:
         """End a connection, with everything that its end entails."""
         return [Close(connection)] if self.forget(connection) else []
@@ -285,6 +394,14 @@ class Endpoint:
             del self._awake[known.limit][connection]
         return known
 
+    def _told(self) -> list[Effect]:
+        news, self.routes.news = self.routes.news, []
+        effects: list[Effect] = []
+        for one in news:
+            frame = self.write(self.notification(one))
+            effects += [Notify(address, frame) for address in one.recipients]
+        return effects
+
     def _idle(self) -> tuple[int, int]:
         """When the next connection will have been idle for too long, and which."""
         first, idle = _NEVER, 0
@@ -296,3 +413,7 @@ class Endpoint:
             if self._connections[connection].active + limit < first:
                 first, idle = self._connections[connection].active + limit, connection
         return first, idle
+
+
+def _no_certificate() -> None:
+    return None

@@ -26,7 +26,12 @@ part "endpoint" (`endpoint.py`, class Endpoint)
     response_serialization(request, reply)          JSON or ROCKETMQ
     write(response) -> bytes                        the bytes of a response
     is_activity(frames, responses) -> bool          what keeps a connection from being idle
-    idle_limit() -> int|None                        ms
+    idle_limit() -> int|None                        ms, of a connection that begins
+    least_bytes() -> int; preamble(start) -> int|None               PROXY protocol
+    secured(first, *, behind_preamble) -> Tls|None; certificate() -> SSLContext|None    TLS
+    half_closed(connection, now) -> effects
+    farewell() -> ms; is_sent_away(command) -> bool; sent_away() -> Reply|None      a server that stops
+    notification(news) -> Command                   what a broker is told (905)
     scan(now) -> effects; close_expired(record) -> effects; close(connection) -> effects
     forget(connection) -> bool                      a connection and its brokers
     drop(connection)                                a connection without its brokers
@@ -89,6 +94,8 @@ part "routes" (`routes.py`, `topic_table.py`, `routes_49.py`, `routes_53.py`, cl
   departure
     depart(departure) -> bool                       4.9 at once; 5.3 put into the worker's queue
     work()                                          the worker's batch
+    5.3: smaller_came(broker, registration); told_of_arrival(broker, registration) -> addresses
+         smallest_left(broker, address); tell(broker, left, ha_address, recipients)
     connection_lost(connection, peer); records_of(connection) -> records; departure_of(record) -> Departure
     lists(broker, record) -> bool; departures_of_stranger(peer) -> departures
     leave(departures); still_meant(departure) -> bool; forget_record(departure)

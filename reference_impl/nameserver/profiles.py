@@ -21,6 +21,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Whether register bodies follow the rules of 5.x."""
     v5_settings: bool
     """Whether there are the settings of 5.x, and strings among them are trimmed."""
+    proxy_protocol: bool
+    """Whether a connection may begin with a PROXY preamble."""
 
 
 PROFILES: dict[str, Profile] = {
@@ -33,6 +35,7 @@ PROFILES: dict[str, Profile] = {
             faq="http://rocketmq.apache.org/docs/faq/",
             v5_bodies=False,
             v5_settings=False,
+            proxy_protocol=False,
         ),
         Profile(
             name="5.3",
@@ -41,6 +44,7 @@ PROFILES: dict[str, Profile] = {
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
             v5_settings=True,
+            proxy_protocol=True,
         ),
         Profile(
             name="5.5",
@@ -49,6 +53,7 @@ PROFILES: dict[str, Profile] = {
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
             v5_settings=True,
+            proxy_protocol=True,
         ),
     )
 }

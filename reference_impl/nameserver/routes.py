@@ -36,7 +36,7 @@ from harness.wire.bodies import (
 
 from .config import Config
 from .settings import Settings
-from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registered, Registration
+from .state import Broker, Departure, LiveKey, LiveRecord, NewMinimum, Queue, Registered, Registration
 from .topic_table import READ, WRITE, TopicTable
 
 __all__ = ["DEFAULT_LEASE", "MASTER", "READ", "WRITE", "RouteTable"]
@@ -56,6 +56,8 @@ class RouteTable(TopicTable):
         self.live: dict[LiveKey, LiveRecord] = {}
         self.filters: dict[LiveKey, list[str]] = {}
         self.leaving: deque[Departure] = deque()
+        self.news: list[NewMinimum] = []
+        """What brokers are to be told; whoever sends it empties the list."""
 
     @property
     def config(self) -> Config:

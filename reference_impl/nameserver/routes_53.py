@@ -6,7 +6,7 @@ from harness.wire.bodies import BrokerData, DataVersion, TopicConfig, TopicQueue
 
 from .routes import DEFAULT_LEASE, MASTER, WRITE, RouteTable
 from .settings import Settings
-from .state import Broker, Departure, LiveKey, LiveRecord, Queue, Registration
+from .state import Broker, Departure, LiveKey, LiveRecord, NewMinimum, Queue, Registered, Registration
 
 __all__ = ["RouteTable53"]
 
@@ -24,6 +24,24 @@ class RouteTable53(RouteTable):
 
     def live_key(self, cluster: str, address: str) -> LiveKey:
         return (cluster, address)
+
+    def register(self, registration: Registration, connection: int, now: int) -> Registered | None:
+        """As in 4.9, and the members of the name are told of an id that is smaller than all before."""
+        known = self.brokers.get(registration.broker)
+        smallest = None if known is None else min(known.addresses)
+        registered = super().register(registration, connection, now)
+        if registered is not None and smallest is not None and registration.id < smallest:
+            self.smaller_came(self.brokers[registration.broker], registration)
+        return registered
+
+    def smaller_came(self, broker: Broker, registration: Registration) -> None:
+        """An id that is smaller than all before has registered, `enableActingMaster` or not."""
+        self.tell(broker, None, registration.ha_address, self.told_of_arrival(broker, registration))
+
+    def told_of_arrival(self, broker: Broker, registration: Registration) -> list[str]:
+        """All members but the new one; the new one itself where it is alone, having had another id."""
+        others = [address for number, address in broker.addresses.items() if number != registration.id]
+        return others or [registration.address]
 
     def same_version(self, stored: DataVersion, given: DataVersion) -> bool:
         return (
@@ -143,6 +161,27 @@ class RouteTable53(RouteTable):
         """The same address in another cluster is another broker."""
         in_cluster = broker.cluster == record.cluster or broker.name in self.clusters.get(record.cluster, {})
         return in_cluster and super().lists(broker, record)
+
+    def leave(self, departures: list[Departure]) -> None:
+        """As in 4.9, and the members of a name are told, once for the batch, that its smallest id went."""
+        names = {name for departure in departures for name in departure.brokers if name in self.brokers}
+        smallest = {name: min(self.brokers[name].addresses.items()) for name in names}
+        super().leave(departures)
+        for name, (number, address) in smallest.items():
+            broker = self.brokers.get(name)
+            if broker is not None and number not in broker.addresses:
+                self.smallest_left(broker, address)
+
+    def smallest_left(self, broker: Broker, address: str) -> None:
+        """The smallest id has left, and others stay: of interest only where a slave may act as the master."""
+        if broker.acting_master:
+            self.tell(broker, address, None, list(broker.addresses.values()))
+
+    def tell(self, broker: Broker, left: str | None, ha_address: str | None, recipients: list[str]) -> None:
+        """Have these addresses told which id of the name is the smallest now, with the setting for it."""
+        if self.config.notify_min_broker_id_changed:
+            number, address = min(broker.addresses.items())
+            self.news.append(NewMinimum(number, address, left, ha_address, tuple(recipients)))
 
     def reduced(self, broker: Broker) -> None:
         """Without a master a name that may act for it serves read-only; negative ids count as masters."""

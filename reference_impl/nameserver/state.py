@@ -4,7 +4,16 @@ import msgspec
 
 from harness.wire.bodies import DataVersion, TopicConfig, TopicQueueMappingInfo
 
-__all__ = ["Broker", "Departure", "LiveKey", "LiveRecord", "Queue", "Registered", "Registration"]
+__all__ = [
+    "Broker",
+    "Departure",
+    "LiveKey",
+    "LiveRecord",
+    "NewMinimum",
+    "Queue",
+    "Registered",
+    "Registration",
+]
 
 LiveKey = tuple[str, str]
 """(cluster, address) in 5.3, ("", address) in 4.9: what a live record is found by."""
@@ -90,3 +99,16 @@ class Departure(msgspec.Struct, frozen=True):
     """The id of the request; None for a lost connection or an ended lease, which know the address only."""
     connection: int | None = None
     """Set for a lost connection: a broker that has since registered over another one stays."""
+
+
+class NewMinimum(msgspec.Struct, frozen=True):
+    """The smallest id of a broker name is another one, and these addresses are to be told (code 905)."""
+
+    id: int
+    address: str
+    """Of that id."""
+    left: str | None
+    """The address that had the smallest id and has left; None where a smaller one has come."""
+    ha_address: str | None
+    """Of the one that has come."""
+    recipients: tuple[str, ...]

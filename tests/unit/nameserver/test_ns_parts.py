@@ -27,7 +27,7 @@ def test_an_override_replaces_one_decision() -> None:
     ns.advance(100)
     assert ns.addresses() is not None
     assert PARTS["5.3"].routes.lease_ended is RouteTable.lease_ended
-    assert changed.routes.register is RouteTable.register
+    assert changed.routes.register is PARTS["5.3"].routes.register
 
 
 def test_an_override_of_nothing_is_refused() -> None:

@@ -1,0 +1,59 @@
+"""What a connection goes through before its bytes are frames: a PROXY preamble, then perhaps TLS.
+
+An entrance is passed once, and a plain connection then costs nothing more; a TLS connection keeps it.
+"""
+
+from typing import Protocol
+
+from .tls import Tls
+
+__all__ = ["Entrance", "Gatekeeper"]
+
+
+class Gatekeeper(Protocol):
+    """Who decides. An `Endpoint` does."""
+
+    def least_bytes(self) -> int:
+        """How many bytes must be there before anything is looked at."""
+        ...
+
+    def preamble(self, start: bytearray) -> int | None:
+        """The length of the preamble, 0 for none, None while that is open; raises WireError."""
+        ...
+
+    def secured(self, first: int) -> Tls | None:
+        """TLS, if the first byte behind the preamble begins it; raises WireError to end the connection."""
+        ...
+
+
+class Entrance:
+    """The outermost layer of one connection."""
+
+    def __init__(self, gatekeeper: Gatekeeper) -> None:
+        self._gatekeeper = gatekeeper
+        self._start = bytearray()
+        self._is_past_preamble = False
+        self.tls: Tls | None = None
+        self.is_passed = False
+        """Whether everything from here on is frames, or TLS with frames in it."""
+
+    def enter(self, data: bytes) -> bytes:
+        """The bytes of frames among `data` and what was held back before. Raises WireError."""
+        if self.is_passed:
+            return data if self.tls is None else self.tls.opened(data)
+        start = self._start
+        start += data
+        if not self._is_past_preamble:
+            if len(start) < self._gatekeeper.least_bytes():
+                return b""
+            length = self._gatekeeper.preamble(start)
+            if length is None:
+                return b""
+            del start[:length]
+            self._is_past_preamble = True
+        if not start:
+            return b""
+        self.tls = self._gatekeeper.secured(start[0])
+        self.is_passed = True
+        self._start = bytearray()
+        return bytes(start) if self.tls is None else self.tls.opened(bytes(start))
