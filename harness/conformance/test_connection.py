@@ -291,7 +291,7 @@ def test_stopping_server_sends_newer_peers_away(ns: NameServerSession) -> None:
     broker.connection
     ns.shutdown()
     asked = ns.mark()
-    ns.call(QUERY, version=V5_3_2).eventually() >> Reply(GO_AWAY, remark="please go away", body=b"")
+    earlier.call(QUERY, version=V5_3_2).eventually() >> Reply(GO_AWAY, remark="please go away", body=b"")
     broker.register(announces=V5_3_2) >> Reply(GO_AWAY)
     broker.register(announces=V5_3_2, flag=FLAG_ONEWAY) >> Silence()
     ns.route(broker.topic("A"), version=V5_3_1, on=earlier) >> Reply(TOPIC_NOT_EXIST)

@@ -99,18 +99,15 @@ def proxy_line_passed_in_4_9(parts: Parts) -> Parts:
     return parts.override("endpoint", preamble)
 
 
-@mutant("short-first-frame-is-lost", "What comes before the twelfth byte is forgotten.", profiles=V5)
+@mutant(
+    "short-first-frame-is-lost", "A first frame that ends before the twelfth byte is forgotten.", profiles=V5
+)
 def short_first_frame_is_lost(parts: Parts) -> Parts:
     def preamble(self: Endpoint, start: bytearray) -> int | None:
-        if len(start) < 12:
-            del start[:]
-            return None
-        return parts.endpoint.preamble(self, start)
+        end = 4 + int.from_bytes(start[:4], "big")
+        return end if end < 12 else parts.endpoint.preamble(self, start)
 
-    def least_bytes(self: Endpoint) -> int:
-        return 1
-
-    return parts.override("endpoint", least_bytes).override("endpoint", preamble)
+    return parts.override("endpoint", preamble)
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------
@@ -118,7 +115,7 @@ def short_first_frame_is_lost(parts: Parts) -> Parts:
 
 @mutant("no-tls", "TLS is not understood.")
 def no_tls(parts: Parts) -> Parts:
-    def secured(self: Endpoint, first: int) -> Tls | None:
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
         return None
 
     return parts.override("endpoint", secured)
@@ -126,10 +123,10 @@ def no_tls(parts: Parts) -> Parts:
 
 @mutant("tls-only", "Without TLS a connection is closed, whatever the mode is.")
 def tls_only(parts: Parts) -> Parts:
-    def secured(self: Endpoint, first: int) -> Tls | None:
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
         if first != HANDSHAKE:
             raise WireError("TLS is demanded")
-        return parts.endpoint.secured(self, first)
+        return parts.endpoint.secured(self, first, behind_preamble=behind_preamble)
 
     return parts.override("endpoint", secured)
 
@@ -156,8 +153,8 @@ class _Patient(Tls):
 
 
 def _with_tls(parts: Parts, kind: type[Tls]) -> Parts:
-    def secured(self: Endpoint, first: int) -> Tls | None:
-        if parts.endpoint.secured(self, first) is None:
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
+        if parts.endpoint.secured(self, first, behind_preamble=behind_preamble) is None:
             return None
         context = self.certificate()
         assert context is not None  # it was there a moment ago
@@ -178,26 +175,27 @@ def broken_tls_is_waited_for(parts: Parts) -> Parts:
 
 @mutant("no-tls-behind-proxy", "TLS is looked for at the first byte of a connection only.", profiles=V5)
 def no_tls_behind_proxy(parts: Parts) -> Parts:
-    def preamble(self: Endpoint, start: bytearray) -> int | None:
-        length = parts.endpoint.preamble(self, start)
-        if length and start[length : length + 1] == bytes([HANDSHAKE]):
-            raise WireError("a frame that cannot be")
-        return length
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
+        return None if behind_preamble else parts.endpoint.secured(self, first, behind_preamble=False)
 
-    return parts.override("endpoint", preamble)
+    return parts.override("endpoint", secured)
 
 
 @mutant("tls-is-never-enforced", "In mode enforcing, a connection without TLS is served.")
 def tls_is_never_enforced(parts: Parts) -> Parts:
-    def secured(self: Endpoint, first: int) -> Tls | None:
-        return None if first != HANDSHAKE else parts.endpoint.secured(self, first)
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
+        return (
+            None
+            if first != HANDSHAKE
+            else parts.endpoint.secured(self, first, behind_preamble=behind_preamble)
+        )
 
     return parts.override("endpoint", secured)
 
 
 @mutant("tls-is-never-disabled", "In mode disabled, TLS is served.")
 def tls_is_never_disabled(parts: Parts) -> Parts:
-    def secured(self: Endpoint, first: int) -> Tls | None:
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
         context = self.certificate() if first == HANDSHAKE else None
         return None if context is None else Tls(context)
 
@@ -206,10 +204,10 @@ def tls_is_never_disabled(parts: Parts) -> Parts:
 
 @mutant("without-certificate-nothing", "Without a certificate no connection is served.")
 def without_certificate_nothing(parts: Parts) -> Parts:
-    def secured(self: Endpoint, first: int) -> Tls | None:
+    def secured(self: Endpoint, first: int, *, behind_preamble: bool) -> Tls | None:
         if self.certificate() is None:
             raise WireError("this server has no certificate")
-        return parts.endpoint.secured(self, first)
+        return parts.endpoint.secured(self, first, behind_preamble=behind_preamble)
 
     return parts.override("endpoint", secured)
 

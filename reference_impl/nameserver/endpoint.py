@@ -227,8 +227,8 @@ class Endpoint:
         """How many of the first bytes are a PROXY preamble, None while that is open. Raises WireError."""
         return length_of_preamble(start) if self.profile.proxy_protocol else 0
 
-    def secured(self, first: int) -> Tls | None:
-        """TLS, if the first byte behind a preamble begins it. Raises WireError to end the connection."""
+    def secured(self, first: int, *, behind_preamble: bool) -> Tls | None:
+        """TLS, if the first byte that is no preamble begins it. Raises WireError to end the connection."""
         mode = self.tls.mode
         if first != HANDSHAKE:
             if mode == "enforcing":

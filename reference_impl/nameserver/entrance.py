@@ -21,8 +21,8 @@ class Gatekeeper(Protocol):
         """The length of the preamble, 0 for none, None while that is open; raises WireError."""
         ...
 
-    def secured(self, first: int) -> Tls | None:
-        """TLS, if the first byte behind the preamble begins it; raises WireError to end the connection."""
+    def secured(self, first: int, *, behind_preamble: bool) -> Tls | None:
+        """TLS, if the first byte that is no preamble begins it; raises WireError to end the connection."""
         ...
 
 
@@ -33,6 +33,7 @@ class Entrance:
         self._gatekeeper = gatekeeper
         self._start = bytearray()
         self._is_past_preamble = False
+        self._had_preamble = False
         self.tls: Tls | None = None
         self.is_passed = False
         """Whether everything from here on is frames, or TLS with frames in it."""
@@ -51,9 +52,10 @@ class Entrance:
                 return b""
             del start[:length]
             self._is_past_preamble = True
+            self._had_preamble = length > 0
         if not start:
             return b""
-        self.tls = self._gatekeeper.secured(start[0])
+        self.tls = self._gatekeeper.secured(start[0], behind_preamble=self._had_preamble)
         self.is_passed = True
         self._start = bytearray()
         return bytes(start) if self.tls is None else self.tls.opened(bytes(start))
