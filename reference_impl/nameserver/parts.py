@@ -95,7 +95,7 @@ part "routes" (`routes.py`, `topic_table.py`, `routes_49.py`, `routes_53.py`, cl
     depart(departure) -> bool                       4.9 at once; 5.3 put into the worker's queue
     work()                                          the worker's batch
     5.3: smaller_came(broker, registration); told_of_arrival(broker, registration) -> addresses
-         smallest_left(broker, address); tell(broker, left, ha_address, recipients)
+    5.3: smallest_left(broker, address); tell(broker, left, ha_address, recipients)
     connection_lost(connection, peer); records_of(connection) -> records; departure_of(record) -> Departure
     lists(broker, record) -> bool; departures_of_stranger(peer) -> departures
     leave(departures); still_meant(departure) -> bool; forget_record(departure)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -279,3 +280,59 @@ def test_it_runs_inside_a_loop_of_one_s_own() -> None:
         return answer
 
     assert asyncio.run(session()).opaque == 5
+
+
+def test_it_speaks_tls(start: Start) -> None:
+    server = start()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with server.connect() as plain, context.wrap_socket(server.connect()) as secured:
+        assert ask(secured, Command(code=106)).code == 0
+        assert ask(plain, Command(code=106)).code == 0
+
+
+def test_a_graceful_stop_sends_newer_peers_away_and_a_second_signal_ends_it(
+    start: Start, tmp_path: Path
+) -> None:
+    settings = tmp_path / "ns.properties"
+    settings.write_text("enableShutdownGracefully=true\nshutdownWaitTimeSeconds=600\n")
+    server = start(config_file=str(settings))
+    with server.connect() as connection:
+        server.process.send_signal(signal.SIGTERM)
+        while ask(connection, Command(code=106, version=479)).code == 0:
+            pass
+        assert ask(connection, Command(code=106, version=475)).code == 0
+        assert server.stop() == (0, "")
+        assert connection.recv(1) == b""
+
+
+def test_it_notifies_brokers_and_does_not_wait_for_those_that_are_gone(start: Start, tmp_path: Path) -> None:
+    settings = tmp_path / "ns.properties"
+    settings.write_text("notifyMinBrokerIdChanged=true\n")
+    server = start(config_file=str(settings))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_server(("127.0.0.1", 0)) as closed,
+        server.connect() as connection,
+    ):
+        listener.settimeout(PATIENCE)
+        here, gone = (f"127.0.0.1:{one.getsockname()[1]}" for one in (listener, closed))
+        closed.close()
+        body = RegisterBody({"TA": TopicConfig("TA"), "TB": TopicConfig("TB")}).encode()
+        for number, address in ((3, here), (2, gone), (1, "nowhere"), (0, "nowhere:at-all")):
+            identity: dict[str, str | None] = {
+                "brokerName": "b",
+                "brokerAddr": address,
+                "clusterName": "c",
+                "brokerId": str(number),
+            }
+            assert ask(connection, Command(code=103, version=479, ext=identity, body=body)).code == 0
+        told, _ = listener.accept()
+        with told:
+            buffer = FrameBuffer()
+            heard = [receive(told, buffer) for _ in range(3)]
+    assert [(one.code, one.flag, (one.ext or {})["minBrokerId"]) for one in heard] == [
+        (905, 2, "2"),
+        (905, 2, "1"),
+        (905, 2, "0"),
+    ]
