@@ -6,7 +6,8 @@ Rules:
    connection.
 2. Memory is bounded per connection: while a peer does not read its answers, no more of its requests are
    answered and nothing more is read from its socket. So a connection holds at most one incomplete frame, what
-   one read gave, and `MOST` bytes of answers.
+   one read gave, and `MOST` bytes of answers. Time is shared: of what one read gave, a connection gets a part
+   answered in each turn of the loop, and nothing more is read until that is done.
 3. The KV file and the configuration file are replaced atomically (temporary file, fsync, rename, fsync of the
    directory) before the answer leaves: a kill at any moment leaves the old file or the new one, and what was
    answered is in it. What one turn of the event loop changes is written once. If writing fails, it is said on
@@ -278,6 +279,8 @@ class _Connection(asyncio.Protocol):
     def __init__(self, server: _Server) -> None:
         self._server = server
         self._paused = False
+        self._reads = True
+        self._is_scheduled = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
@@ -293,19 +296,38 @@ class _Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._paused = True
-        self.transport.pause_reading()
+        self._read_on()
 
     def resume_writing(self) -> None:
         self._paused = False
         self.go_on()
-        if not self._paused and not self.transport.is_closing():
-            self.transport.resume_reading()
 
     def go_on(self) -> None:
-        """Answer what was held back, as long as the peer reads."""
+        """See to what was held back, as long as the peer reads: a part of it in each turn of the loop."""
+        if not self._is_scheduled and self._may_go_on():
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._part)
+        self._read_on()
+
+    def _may_go_on(self) -> bool:
         server = self._server
-        while not (self._paused or server.is_holding) and server.endpoint.has_waiting(self.number):
-            server.received(self.number, b"")
+        return not (self._paused or server.is_holding) and server.endpoint.has_waiting(self.number)
+
+    def _part(self) -> None:
+        self._is_scheduled = False
+        if self._may_go_on():
+            self._server.received(self.number, b"")
+        self.go_on()
+
+    def _read_on(self) -> None:
+        """Reads from the socket, or stops to: not while the peer does not read, nor while something waits."""
+        wanted = not (self._paused or self._server.endpoint.has_waiting(self.number))
+        if wanted is not self._reads and not self.transport.is_closing():
+            self._reads = wanted
+            if wanted:
+                self.transport.resume_reading()
+            else:
+                self.transport.pause_reading()
 
     def eof_received(self) -> bool:
         """The peer has half-closed; the endpoint decides what comes of it."""

@@ -20,7 +20,7 @@ from typing import Final
 
 from .codes import LANGUAGES, Serialization
 from .command import Command
-from .fastjson import Node, ParseError, tree
+from .fastjson import VALUES_LIMIT, Node, ParseError, tree
 from .fastjson.coerce import CoercionError, as_enum, as_int32, as_string, smart_name
 from .report import Field, Reading
 
@@ -64,7 +64,7 @@ class _JsonReader:
     def read(self) -> Command:
         reading, base = self.reading, self.base
         try:
-            root, replaced = tree(self.raw)
+            root, replaced = tree(self.raw, VALUES_LIMIT)
         except ParseError as error:
             at = base + min(error.offset, len(self.raw) - 1)
             reading.refuse("json-malformed", f"the header is no JSON: {error}", at, self.end)

@@ -9,6 +9,7 @@ Rules:
    long jump of the clock gives the same as many short ones.
 4. The endpoint forgets a connection when it asks for its end or is told of it; later calls for it do nothing.
 5. A connection costs at most one frame that has not arrived completely (16 MiB), and what `most` holds back.
+   All together hold `UNFINISHED_AT_MOST` bytes of such frames: for more, the one with the most is ended.
 
 Source: NettyDecoder, NettyRemotingAbstract, NettyRemotingServer, RouteInfoManager#scanNotActiveBroker,
 RouteInfoManager#notifyMinBrokerIdChanged of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -51,6 +52,11 @@ __all__ = ["Certificates", "Endpoint"]
 Certificates = Callable[[], ssl.SSLContext | None]
 """Gives the certificate for the next TLS connection; None: there is none that can be used."""
 
+UNFINISHED_AT_MOST = 256 * 1024 * 1024
+"""Bytes of frames that have not arrived completely, on all connections together. (Apache has no limit.)"""
+_FRAME_COST = 4096
+"""What a frame counts at least of what is enough for one call, in bytes of answers."""
+
 _KV_PATH = "kvConfigPath"
 _CONFIG_PATH = "configStorePath"
 _NEVER = 1 << 62
@@ -68,6 +74,8 @@ class _Connection(msgspec.Struct):
     """For how long it may be idle, ms: what was in force when it was accepted."""
     entrance: Entrance | None
     """None: it is passed, and there is no TLS."""
+    unfinished: int = 0
+    """Bytes in the buffer after the last call."""
     waiting: Iterator[bytes] | None = None
     """Frames that have arrived and are not answered yet, because the answers were too much for one call."""
 
@@ -88,6 +96,8 @@ class Endpoint:
         self._awake: dict[int, OrderedDict[int, None]] = {}
         """By idle limit: the connections that have it, least recently active first."""
         self._stops_at: int | None = None
+        self._unfinished = 0
+        """Bytes of frames that have not arrived completely."""
         self._opaques = count(1)
         self._may_stamp = all(
             getattr(type(self), name) is getattr(Endpoint, name)
@@ -109,8 +119,9 @@ class Endpoint:
     def received(self, connection: int, data: bytes, now: int, most: int | None = None) -> list[Effect]:
         """Bytes arrived, cut anyhow.
 
-        `most` is how many bytes of answers are enough for one call (the last answer may go beyond): then
-        `has_waiting` is true, and the rest is answered by further calls, whose `data` may be empty.
+        `most` is how many bytes of answers are enough for one call (the last answer may go beyond), a frame
+        counted as 4 KiB at least: then `has_waiting` is true, and the rest is answered by further calls,
+        whose `data` may be empty.
         """
         known = self._connections.get(connection)
         if known is None:
@@ -129,12 +140,13 @@ class Endpoint:
             for frame in arrived:
                 frames += 1
                 response = self.answer(connection, frame, now)
+                enough -= _FRAME_COST
                 if response is not None:
                     responses.append(response)
-                    enough -= len(response)
-                    if enough <= 0:
-                        known.waiting = arrived
-                        break
+                    enough -= max(0, len(response) - _FRAME_COST)
+                if enough <= 0:
+                    known.waiting = arrived
+                    break
         except WireError:
             broken = True
         if self.is_activity(frames, len(responses)):
@@ -155,6 +167,11 @@ class Endpoint:
             effects.append(Send(connection, answered))
         if broken:
             effects += self.close(connection)
+        elif known.buffer.pending != known.unfinished:
+            self._unfinished += known.buffer.pending - known.unfinished
+            known.unfinished = known.buffer.pending
+            if self._unfinished > UNFINISHED_AT_MOST:
+                effects += self.close(max(self._connections, key=self._unfinished_of))
         return effects + self._told() if self.routes.news else effects
 
     def _entered(self, known: _Connection, entrance: Entrance, data: bytes) -> tuple[bytes, bool]:
@@ -392,7 +409,12 @@ class Endpoint:
         known = self._connections.pop(connection, None)
         if known is not None and known.limit is not None:
             del self._awake[known.limit][connection]
+        if known is not None:
+            self._unfinished -= known.unfinished
         return known
+
+    def _unfinished_of(self, connection: int) -> int:
+        return self._connections[connection].unfinished
 
     def _told(self) -> list[Effect]:
         news, self.routes.news = self.routes.news, []

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Node, ParseError, tree
+from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, tree
 from harness.wire.fastjson.coerce import CoercionError, as_int32, as_string
 
 __all__ = [
@@ -74,7 +74,7 @@ def read(
     if not data.strip():
         raise NullBodyError("the body is blank")
     try:
-        root, replaced = tree(data)
+        root, replaced = tree(data, VALUES_LIMIT)
         if is_null(root) or (replaced and invalid_utf8 == "refuse"):
             raise NullBodyError("the body is null")
         return lenient(root)

@@ -20,7 +20,7 @@ import msgspec
 
 from harness.wire.codes import V3_0_11, V5_0_0
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Node, ParseError, document, dumps, tree
+from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, dumps, tree
 from harness.wire.fastjson.coerce import as_string, members
 from harness.wire.text import java_text
 
@@ -31,8 +31,9 @@ from .topic_config import TopicConfig, read_topic_config
 
 __all__ = ["INFLATED_LIMIT", "RegisterBody"]
 
-INFLATED_LIMIT: Final = 64 * 1024 * 1024
-"""The most bytes that a compressed register body may inflate to. 64 MiB hold about a million topics."""
+INFLATED_LIMIT: Final = 16 * 1024 * 1024
+"""The most bytes that a compressed register body may inflate to: what a frame could hold without compression,
+and a quarter of a million topics. (Apache has no limit.)"""
 
 
 _NULL: Final = msgspec.Raw(b"null")
@@ -295,7 +296,7 @@ def _filters(data: bytes) -> list[str] | None:
     if not text.strip():
         return None
     try:
-        node = tree(text)[0]
+        node = tree(text, VALUES_LIMIT)[0]
     except ParseError:
         return []
     return _read_filters(node) if node.kind in ("array", "null") else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 
 from harness.wire.errors import WireError
-from harness.wire.fastjson import Node, ParseError, document, tree
+from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
 from harness.wire.text import java_text
 
@@ -110,7 +110,7 @@ def _attributes(token: str) -> dict[str, str]:
     if token in ("", "{}"):
         return {}
     try:
-        return strings_by_name(tree(token)[0]) or {}
+        return strings_by_name(tree(token, VALUES_LIMIT)[0]) or {}
     except (ParseError, CoercionError):
         return {}
 

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from .emit import Dialect, document, dumps, quote
-from .parse import Node, ParseError, locate, parse, tree
+from .parse import VALUES_LIMIT, Node, ParseError, locate, parse, tree
 
 __all__ = [
+    "VALUES_LIMIT",
     "Dialect",
     "Node",
     "ParseError",

@@ -7,7 +7,8 @@ Rules of this module:
 - Never loses anything: names that occur twice, members in their order, the exact bytes of everything
   (`Node`).
 - Positions are offsets into what the caller gave: bytes for bytes, characters for str.
-- Depth is bounded by `DEPTH_LIMIT`, so hostile nesting is a `ParseError` and not a crash.
+- Depth is bounded by `DEPTH_LIMIT`, so hostile nesting is a `ParseError` and not a crash. So is the number of
+  values where the caller says `at_most`: each costs some hundred bytes and some microseconds.
 
 Bytes are parsed as latin-1 so that an offset in the text is an offset in the bytes; strings become text at
 the end.
@@ -21,9 +22,12 @@ from typing import Final, Literal
 
 from harness.wire.text import java_text
 
-__all__ = ["DEPTH_LIMIT", "Node", "ParseError", "locate", "parse", "tree"]
+__all__ = ["DEPTH_LIMIT", "VALUES_LIMIT", "Node", "ParseError", "locate", "parse", "tree"]
 
 DEPTH_LIMIT: Final = 256
+VALUES_LIMIT: Final = 25_000
+"""Values of a header or body that only this parser reads: a moment's work. Apache has no such limit, and
+its parser is not in Python; ordinary JSON, which brokers send, is read by another one, without a limit."""
 DIGITS_LIMIT: Final = 4000
 """Integers with more digits than this are read as floating point numbers (Python bounds the conversion)."""
 
@@ -106,7 +110,8 @@ class Node:
 
 
 class _Parser:
-    def __init__(self, data: str | bytes) -> None:
+    def __init__(self, data: str | bytes, at_most: int | None) -> None:
+        self.left = len(data) if at_most is None else at_most
         self.is_bytes = isinstance(data, bytes)
         self.text = data.decode("latin-1") if isinstance(data, bytes) else data
         self.replaced: list[tuple[int, int]] = []
@@ -134,6 +139,9 @@ class _Parser:
     def parse_value(self, at: int, depth: int) -> Node:
         if depth > DEPTH_LIMIT:
             raise ParseError(f"nested deeper than {DEPTH_LIMIT}", at)
+        self.left -= 1
+        if self.left < 0:
+            raise ParseError("too many values", at)
         char = self.text[at : at + 1]
         if char == "{":
             return self.object(at, depth)
@@ -263,11 +271,13 @@ class _Parser:
             return java_text(raw)
 
 
-def tree(data: str | bytes) -> tuple[Node, Sequence[tuple[int, int]]]:
+def tree(data: str | bytes, at_most: int | None = None) -> tuple[Node, Sequence[tuple[int, int]]]:
     """The value with the place of everything, and the ranges of bytes (the first of each string) that are no
     UTF-8.
+
+    Raises `ParseError` for what does not parse, and for a document of more than `at_most` values.
     """
-    parser = _Parser(data)
+    parser = _Parser(data, at_most)
     return parser.document(), parser.replaced
 
 

@@ -141,3 +141,25 @@ def test_building() -> None:
         build("6.0")
     with pytest.raises(KeyError, match="no mutant"):
         build("5.3", mutant="no-such-mutant")
+
+
+def test_unfinished_frames_cost_bounded_memory_and_the_largest_pays(
+    ns: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what has not ended counts, and what has ended, or went with its connection, counts no more."""
+    monkeypatch.setattr("reference_impl.nameserver.endpoint.UNFINISHED_AT_MOST", 5000)
+    small, large, other = ns.connect(), ns.connect(), ns.connect()
+    start = encode(Command(code=106, body=b"x" * 4000))
+    ns.send(start[:1500], small)
+    ns.send(start[:3400], large)
+    ns.send(start[:3000], other)
+    assert ns.closed == [large]
+    ns.send(start[1500:], small)
+    answer = ns.answer(small)
+    assert answer is not None
+    assert answer.code == 0
+    ns.send(start[:1900], small)
+    assert ns.closed == [large]
+    ns.lose(other)
+    ns.send(start[:3900], ns.client)
+    assert ns.closed == [large, ns.client]
