@@ -7,6 +7,7 @@
 # Environment:
 #   BASE     an image with Java 17 and useradd to build on (eclipse-temurin:17-jre); default: rmq-harness/jre:17,
 #            made here with mmdebstrap where it is not there yet
+#   FRESH    if not empty, that base is made even where it is there
 #   SUITE    Debian's release for that base; default bookworm
 #   MIRROR   where its packages come from; default: Debian's own
 #   PYTHON   a Python with this project installed; default .venv/bin/python
@@ -15,13 +16,14 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-: "${BASE:=rmq-harness/jre:17}" "${SUITE:=bookworm}" "${MIRROR:=}" "${PYTHON:=$root/.venv/bin/python}"
+: "${BASE:=rmq-harness/jre:17}" "${FRESH:=}" "${SUITE:=bookworm}" "${MIRROR:=}" "${PYTHON:=$root/.venv/bin/python}"
 [ $# -gt 0 ] || set -- 4.9.8 5.3.3
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-if [ "$BASE" = rmq-harness/jre:17 ] && ! docker image inspect "$BASE" >/dev/null 2>&1; then
+is_here() { [ -z "$FRESH" ] && docker image inspect "$BASE" >/dev/null 2>&1; }
+if [ "$BASE" = rmq-harness/jre:17 ] && ! is_here; then
   echo "base $BASE from Debian $SUITE"
   mmdebstrap --quiet --variant=essential --include=openjdk-17-jre-headless,libfaketime,passwd \
     "$SUITE" "$scratch/base.tar" ${MIRROR:+"$MIRROR"}
