@@ -106,7 +106,7 @@ def test_reset_connection_removes_broker(ns: NameServerSession) -> None:
     goes(ns, broker)
 
 
-@case("ns.lease.half-closed-connection-removes-broker", kills=["broker-outlives-its-connection"])
+@case("ns.lease.half-closed-connection-removes-broker", kills=["half-close-is-ignored"])
 def test_half_closed_connection_removes_broker(ns: NameServerSession) -> None:
     """A broker goes when it ends its sending direction, although it goes on reading."""
     broker = registered(ns)
