@@ -91,6 +91,7 @@ CHAPTER_ORDER = (
     "write-permission",
     "kv",
     "notification",
+    "configuration",
 )  # how a reader meets the protocol; chapters not named here follow by name
 
 

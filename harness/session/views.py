@@ -165,6 +165,16 @@ class ConfigExchange(Exchange):
         """View: the keys, in the order of their lines."""
         return self.seen_as(View("keys", lambda reply: list(_settings(reply)), ()))
 
+    @property
+    def is_sorted(self) -> Self:
+        """View: whether the lines are sorted by key."""
+
+        def read(reply: Command) -> bool:
+            keys = list(_settings(reply))
+            return keys == sorted(keys)
+
+        return self.seen_as(View("sorted", read, ()))
+
 
 class TopicsExchange(_JsonExchange):
     """Codes 206, 224, 304 and 311 to 313: TopicList."""
