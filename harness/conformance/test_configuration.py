@@ -362,7 +362,11 @@ def test_malformed_escape_remark(ns: NameServerSession) -> None:
 
 @case(
     "ns.configuration.paths-cannot-be-changed",
-    kills=["store-path-can-be-changed", "nothing-is-black-listed", "refused-update-is-carried-out"],
+    kills=[
+        "historical-cve-2023-37582-store-path-can-be-changed",
+        "historical-cve-2023-33246-paths-can-be-changed",
+        "refused-update-is-carried-out",
+    ],
     setup=STARTED,
 )
 def test_paths_cannot_be_changed(ns: NameServerSession) -> None:
@@ -410,7 +414,7 @@ def test_case_of_a_key_counts(ns: NameServerSession) -> None:
 
 @case(
     "ns.configuration.home-and-black-list-cannot-be-changed",
-    kills=["black-list-can-be-changed", "home-can-be-changed"],
+    kills=["black-list-can-be-changed", "home-can-be-changed", "historical-7584-only-paths-are-refused"],
     setup=STARTED,
 )
 def test_home_and_black_list_cannot_be_changed(ns: NameServerSession) -> None:
@@ -586,4 +590,6 @@ def test_update_survives_a_restart(ns: NameServerSession) -> None:
     ns.update_config("productEnvName=elsewhere\nkvConfigPath=/x") >> Reply(NO_PERMISSION)
     ns.restart()
     ns.config().settings >> Unchanged(before)
+    shown = {"serverWorkerThreads": "9", "mine": "changed"}
+    ns.config().among("serverWorkerThreads", "mine") >> Reply(SUCCESS, shown)
     ns.update_config("kvConfigPath=/x") >> Reply(NO_PERMISSION)

@@ -300,25 +300,12 @@ def _black_listing(parts: Parts, change: Callable[[frozenset[str], str], frozens
     return parts.override("settings", refused_keys)
 
 
-@mutant("nothing-is-black-listed", "Every setting can be changed, as up to 4.9.5 and 5.1.0 (CVE-2023-33246).")
-def nothing_is_black_listed(parts: Parts) -> Parts:
-    return _black_listing(parts, lambda _sound, _listed: frozenset())
-
-
-@mutant(
-    "store-path-can-be-changed",
-    "The black list has a misspelt configStorePathName, as in 4.9.6 and 5.1.1 (CVE-2023-37582).",
-)
-def store_path_can_be_changed(parts: Parts) -> Parts:
-    return _black_listing(parts, lambda sound, _listed: sound - {"configStorePath"} | {"configStorePathName"})
-
-
-@mutant("home-can-be-changed", "rocketmqHome can be changed, as up to 5.1.4.", V5)
+@mutant("home-can-be-changed", "rocketmqHome can be changed.", V5)
 def home_can_be_changed(parts: Parts) -> Parts:
     return _black_listing(parts, lambda sound, _listed: sound - {"rocketmqHome"})
 
 
-@mutant("black-list-can-be-changed", "configBlackList can be changed, as up to 5.1.4.", V5)
+@mutant("black-list-can-be-changed", "configBlackList can be changed.", V5)
 def black_list_can_be_changed(parts: Parts) -> Parts:
     return _black_listing(parts, lambda sound, _listed: sound - {"configBlackList"})
 
@@ -393,7 +380,7 @@ def black_list_reads_the_text(parts: Parts) -> Parts:
     return parts.override("nameserver", given_settings)
 
 
-@mutant("refusal-has-another-remark", "The remark of a refused update is not Apache's.")
+@mutant("refusal-has-another-remark", "The remark of a refused update is not Apache's.", V5)
 def refusal_has_another_remark(parts: Parts) -> Parts:
     def update_config(self: NameServer, command: Command, connection: int, now: int) -> Reply:
         reply = parts.nameserver.update_config(self, command, connection, now)

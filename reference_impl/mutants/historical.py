@@ -13,6 +13,7 @@ from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
 from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import MASTER, RouteTable
+from reference_impl.nameserver.settings import Settings
 from reference_impl.nameserver.state import Broker, Departure, Queue, Registration
 
 _NEWEST = 479
@@ -153,3 +154,40 @@ def every_slave_loses_write(parts: Parts) -> Parts:
         return Queue(queue.read, queue.write, self.without_write(queue.perm), queue.flag)
 
     return parts.override("routes", queue_of)
+
+
+@mutant(
+    "historical-cve-2023-33246-paths-can-be-changed",
+    "Code 318 changes every setting.",
+    history="no report, 4.9.5 and before, 5.0.0 and 5.1.0 (CVE-2023-33246)",
+)
+def paths_can_be_changed(parts: Parts) -> Parts:
+    def refused_keys(self: Settings, listed: str) -> frozenset[str]:
+        return frozenset()
+
+    return parts.override("settings", refused_keys)
+
+
+@mutant(
+    "historical-cve-2023-37582-store-path-can-be-changed",
+    "Code 318 refuses kvConfigPath, and configStorePath by a name that is not its own.",
+    history="no report, 4.9.6 and 5.1.1 (CVE-2023-37582)",
+)
+def store_path_can_be_changed(parts: Parts) -> Parts:
+    def refused_keys(self: Settings, listed: str) -> frozenset[str]:
+        return frozenset({"kvConfigPath", "configStorePathName"})
+
+    return parts.override("settings", refused_keys)
+
+
+@mutant(
+    "historical-7584-only-paths-are-refused",
+    "Code 318 refuses the two paths only.",
+    V5,
+    history="apache/rocketmq#7584, 4.9.7, 5.1.2 to 5.1.4",
+)
+def only_paths_are_refused(parts: Parts) -> Parts:
+    def refused_keys(self: Settings, listed: str) -> frozenset[str]:
+        return frozenset({"kvConfigPath", "configStorePath"})
+
+    return parts.override("settings", refused_keys)
