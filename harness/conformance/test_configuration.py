@@ -294,7 +294,7 @@ def test_remarks_and_blanks_are_skipped(ns: NameServerSession) -> None:
 
 @case(
     "ns.configuration.separator-may-be-a-colon-or-a-blank",
-    kills=["only-equals-separates", "blanks-belong-to-values"],
+    kills=["only-equals-separates"],
     setup=STARTED,
 )
 def test_separator_may_be_a_colon_or_a_blank(ns: NameServerSession) -> None:
