@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from ns_driver import Driver
@@ -11,7 +11,7 @@ from ns_driver import Driver
 from reference_impl.mutants import MUTANTS, apply, mutant
 from reference_impl.nameserver import PARTS
 from reference_impl.nameserver import parts as parts_module
-from reference_impl.nameserver.parts import Parts
+from reference_impl.nameserver.parts import PartName, Parts
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.state import LiveRecord
 
@@ -65,7 +65,7 @@ def test_every_mutant_can_be_built(name: str, profile: str) -> None:
     faulty = apply(name, sound)
     assert [
         part
-        for part in ("endpoint", "nameserver", "routes", "kv")
+        for part in get_args(PartName)
         if getattr(faulty, part) is not getattr(sound, part)
     ]
     assert Driver(profile, mutant=name).endpoint is not None
