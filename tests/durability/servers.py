@@ -1,0 +1,96 @@
+"""Servers that can be killed by the hundred, sound ones and faulty ones.
+
+A server is a process of its own, forked from one that has everything imported: SIGKILL is the real one, and a
+start takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from reference_impl import serve
+
+PATIENCE = 30.0
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["servers", "reference_impl.serve"])
+
+
+class Server:
+    """`serve nameserver -c FILE` on any free port. `fault` is the name of one of FAULTS, or empty."""
+
+    def __init__(self, config_file: Path, fault: str = "") -> None:
+        said, saying = _CONTEXT.Pipe(duplex=False)
+        self.process = _CONTEXT.Process(target=_run, args=(str(config_file), fault, saying), daemon=True)
+        self.process.start()
+        saying.close()
+        self.said = ""
+        while " ready on " not in self.said:
+            if not said.poll(PATIENCE):
+                raise AssertionError(f"the server is not ready within {PATIENCE} s: {self.said!r}")
+            try:
+                self.said += said.recv()
+            except EOFError:
+                self.process.join(PATIENCE)
+                raise AssertionError(f"the server does not start: {self.said!r}") from None
+        self.port = int(self.said.partition("127.0.0.1:")[2].partition(",")[0])
+
+    def kill(self) -> None:
+        """SIGKILL; returns when the process is gone."""
+        self.process.kill()
+        self.process.join(PATIENCE)
+        assert not self.process.is_alive()
+
+
+def _run(config_file: str, fault: str, saying: Connection) -> None:
+    if fault:
+        FAULTS[fault]()
+    sys.stdout = sys.stderr = _Told(saying)
+    serve.run(config_file=config_file, host="127.0.0.1", port=0)
+
+
+class _Told:
+    """A text file that is read at the other end of a pipe."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def write(self, text: str) -> None:
+        self._pipe.send(text)
+
+    def flush(self) -> None:
+        return
+
+
+def _in_place() -> None:
+    """Writes over the file, piece by piece, as 5.x does (`MixAll#string2FileNotSafe`)."""
+
+    def replace(path: Path, data: bytes) -> None:
+        with path.open("wb", buffering=0) as file:
+            for start in range(0, len(data), 8192):
+                file.write(data[start : start + 8192])
+
+    _put("_replace", replace)
+
+
+def _after_the_answer() -> None:
+    """Writes the file a moment after the answer has left."""
+    sound = serve._replace
+
+    def replace(path: Path, data: bytes) -> None:
+        asyncio.get_running_loop().call_later(0.02, sound, path, data)
+
+    _put("_replace", replace)
+
+
+def _put(name: str, function: Callable[..., Any]) -> None:
+    setattr(serve, name, function)
+
+
+FAULTS = {"in place": _in_place, "after the answer": _after_the_answer}

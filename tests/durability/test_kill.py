@@ -1,0 +1,159 @@
+"""SIGKILL at random moments during writes: nothing that was answered is lost, and no file is unreadable.
+
+`RMQ_KILLS` says how often the server is killed (25; CI: 200). What a kill cannot show is a power failure:
+that files reach the disk before an answer leaves is shown by the order of the calls (`test_order.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from servers import FAULTS, PATIENCE, Server
+
+from harness.wire import Command, FrameBuffer, RequestCode, decode, encode
+from harness.wire.bodies import KvTable, Properties
+
+KILLS = int(os.environ.get("RMQ_KILLS", "25"))
+WRITERS = 3
+"""Connections that put pairs; one more updates the configuration."""
+FILLER = "x" * 200_000
+"""So much is in both files that to write them takes a moment."""
+MOST = 12
+"""The server is killed after so many answered writes at the most, ..."""
+LONGEST = 0.03
+"""... and a random time after that, which is at most so many seconds."""
+
+KEYS = [*(f"kv {number}" for number in range(WRITERS)), "configuration"]
+
+
+class Client:
+    """One connection, one request at a time. Numbers only grow: what is read tells which write was last."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._buffer = FrameBuffer()
+
+    def ask(self, code: int, ext: dict[str, str | None] | None = None, body: bytes = b"") -> Command:
+        """Raises OSError where the server dies before its answer is here."""
+        self._socket.sendall(encode(Command(code=code, ext=ext, body=body)))
+        while (frame := self._buffer.next_frame()) is None:
+            data = self._socket.recv(1 << 20)
+            if not data:
+                raise ConnectionError("closed")
+            self._buffer.feed(data)
+        return decode(frame)
+
+    def write(self, key: str, number: int) -> None:
+        if key == "configuration":
+            answer = self.ask(RequestCode.UPDATE_NAMESRV_CONFIG, body=f"number={number}".encode())
+        else:
+            ext: dict[str, str | None] = {"namespace": "n", "key": key, "value": str(number)}
+            answer = self.ask(RequestCode.PUT_KV_CONFIG, ext)
+        assert answer.code == 0, answer
+
+    def read(self) -> dict[str, int]:
+        """The number that is stored under each key; -1: none."""
+        listed = self.ask(RequestCode.GET_KVLIST_BY_NAMESPACE, {"namespace": "n"})
+        pairs = KvTable.decode(listed.body).table if listed.code == 0 else {}
+        pairs["configuration"] = Properties.decode(self.ask(RequestCode.GET_NAMESRV_CONFIG).body).pairs.get(
+            "number", "-1"
+        )
+        return {key: int(pairs.get(key, "-1")) for key in KEYS}
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Campaign:
+    """One server after another on the same files, each killed while it writes."""
+
+    def __init__(self, directory: Path, seed: int, fault: str = "") -> None:
+        self._random = random.Random(seed)
+        self._fault = fault
+        self._settings = directory / "ns.properties"
+        pairs = {"kvConfigPath": str(directory / "kv.json"), "number": "0", "filler": FILLER}
+        self._settings.write_bytes(Properties(pairs).encode())
+        self._next = 1
+        self.sent = dict.fromkeys(KEYS, 0)
+        self.answered = dict.fromkeys(KEYS, 0)
+        self.writes = 0
+        server = Server(self._settings, fault)
+        client = Client(server.port)
+        client.ask(RequestCode.PUT_KV_CONFIG, {"namespace": "filler", "key": "k", "value": FILLER})
+        for key in KEYS:
+            client.write(key, 0)
+        client.close()
+        server.kill()
+
+    def kill_once(self) -> None:
+        """Starts the server, has it write, kills it, starts it again, and looks. Raises AssertionError for a
+        loss.
+        """
+        server = Server(self._settings, self._fault)
+        began = threading.Barrier(len(KEYS) + 1, timeout=PATIENCE)
+        writers = [threading.Thread(target=self._write, args=(server.port, key, began)) for key in KEYS]
+        for writer in writers:
+            writer.start()
+        began.wait()
+        enough, end = self.writes + self._random.randint(0, MOST), time.monotonic() + PATIENCE
+        while self.writes < enough and time.monotonic() < end:
+            time.sleep(0.0005)
+        time.sleep(self._random.uniform(0, LONGEST))
+        server.kill()
+        for writer in writers:
+            writer.join(PATIENCE)
+            assert not writer.is_alive()
+        self._look()
+
+    def _write(self, port: int, key: str, began: threading.Barrier) -> None:
+        client = Client(port)
+        began.wait()
+        try:
+            while True:
+                self.sent[key] += 1
+                client.write(key, self.sent[key])
+                self.answered[key] = self.sent[key]
+                self.writes += 1
+        except OSError:
+            client.close()
+
+    def _look(self) -> None:
+        server = Server(self._settings, self._fault)
+        client = Client(server.port)
+        found = client.read()
+        client.close()
+        server.kill()
+        for key in KEYS:
+            assert self.answered[key] <= found[key] <= self.sent[key], (
+                f"{key}: {found[key]} is stored, {self.answered[key]} was answered, {self.sent[key]} was sent"
+            )
+            self.sent[key] = self.answered[key] = found[key]
+
+
+def test_no_answered_write_is_lost(
+    tmp_path: Path, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign(tmp_path, seed=1)
+    for _ in range(KILLS):
+        campaign.kill_once()
+    record_property("kills", KILLS)
+    record_property("writes", campaign.writes)
+    with capsys.disabled():
+        sys.stdout.write(f" {KILLS} kills, {campaign.writes} answered writes ")
+    assert campaign.writes > KILLS
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_writes_otherwise_is_found_out(tmp_path: Path, fault: str) -> None:
+    campaign = Campaign(tmp_path, seed=1, fault=fault)
+    with pytest.raises(AssertionError, match=r"does not start|is stored"):
+        for _ in range(200):
+            campaign.kill_once()
