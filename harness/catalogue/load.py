@@ -92,6 +92,7 @@ CHAPTER_ORDER = (
     "kv",
     "notification",
     "configuration",
+    "lifecycle",
 )  # how a reader meets the protocol; chapters not named here follow by name
 
 

@@ -357,6 +357,12 @@ def test_malformed_escape_remark(ns: NameServerSession) -> None:
     ns.update_config("a=\\u12") >> Reply(SYSTEM_ERROR, remark="string2Properties error")
 
 
+@case("ns.configuration.backslash-is-escaped", kills=["values-are-written-as-they-are"], setup=STARTED)
+def test_backslash_is_escaped(ns: NameServerSession) -> None:
+    """A value with a backslash is listed so that it reads as what it is."""
+    update_is_read(ns, r"productEnvName=a\\b", r"a\b")
+
+
 # -- what an update may not change ---------------------------------------------------------------------------
 
 
@@ -573,7 +579,9 @@ def test_idle_limit_is_that_of_acceptance(ns: NameServerSession) -> None:
 @case(
     "ns.configuration.update-survives-a-restart",
     "ns.configuration.refused-update-does-not-come-with-a-restart",
+    "ns.lifecycle.routes-do-not-survive-a-restart",
     kills=[
+        "topics-survive-a-restart",
         "updates-are-not-written",
         "first-update-is-written",
         "refused-update-is-written",
@@ -583,7 +591,10 @@ def test_idle_limit_is_that_of_acceptance(ns: NameServerSession) -> None:
     own_server=True,
 )
 def test_update_survives_a_restart(ns: NameServerSession) -> None:
-    """What was updated is in force after a restart, and what was refused is not."""
+    """What was updated is in force after a restart, and what was refused is not; no route is left."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    ns.topics().among([broker.topic("A")]) >> Reply(SUCCESS, [broker.topic("A")])
     ns.update_config("serverWorkerThreads=9\nmine=changed") >> Reply(SUCCESS)
     ns.update_config("clusterTest=false\norderMessageEnable=true") >> Reply(SUCCESS)
     before = ns.config().settings >> Reply(SUCCESS)
@@ -593,3 +604,20 @@ def test_update_survives_a_restart(ns: NameServerSession) -> None:
     shown = {"serverWorkerThreads": "9", "mine": "changed"}
     ns.config().among("serverWorkerThreads", "mine") >> Reply(SUCCESS, shown)
     ns.update_config("kvConfigPath=/x") >> Reply(NO_PERMISSION)
+    ns.topics().among([broker.topic("A")]) >> Reply(SUCCESS, [])
+    ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, ABSENT)
+
+
+@case(
+    "ns.configuration.line-break-stays-within-its-value",
+    kills=["values-are-written-as-they-are", "updates-are-not-written"],
+    setup=STARTED,
+    own_server=True,
+)
+def test_line_break_stays_within_its_value(ns: NameServerSession) -> None:
+    """A value with a line break comes back whole after a restart; what follows the break is no setting."""
+    ns.update_config(r"productEnvName=a\norderMessageEnable\=true") >> Reply(SUCCESS)
+    ns.restart()
+    shown = {"productEnvName": "a\norderMessageEnable=true", "orderMessageEnable": "false"}
+    ns.config().among("productEnvName", "orderMessageEnable") >> Reply(SUCCESS, shown)

@@ -201,28 +201,25 @@ def test_visible_on_every_connection(ns: NameServerSession) -> None:
 
 
 @case(
-    "ns.kv.survives-a-restart", kills=["kv-is-not-written", "kv-writes-its-first-state-only"], own_server=True
+    "ns.kv.survives-a-restart",
+    "ns.kv.deletion-survives-a-restart",
+    kills=[
+        "kv-is-not-written",
+        "kv-writes-its-first-state-only",
+        "kv-deletions-are-not-written",
+        "emptied-namespaces-are-not-written",
+    ],
+    own_server=True,
 )
 def test_survives_a_restart(ns: NameServerSession) -> None:
-    """Pairs are there again after a restart, with the values that were put last."""
-    namespace = ns.name("space")
+    """After a restart, pairs have the values that were put last, and what was deleted stays deleted."""
+    namespace, emptied = ns.name("space"), ns.name("space")
     ns.put_kv(namespace, "a", "old") >> Reply(SUCCESS)
     ns.put_kv(namespace, "a", "new") >> Reply(SUCCESS)
     ns.put_kv(namespace, "b", '"2"') >> Reply(SUCCESS)
+    ns.put_kv(emptied, "key", "value") >> Reply(SUCCESS)
+    ns.delete_kv(emptied, "key") >> Reply(SUCCESS)
     ns.restart()
     ns.list_kv(namespace).table >> Reply(SUCCESS, {"a": "new", "b": '"2"'})
-
-
-@case(
-    "ns.kv.deletion-survives-a-restart",
-    kills=["kv-deletions-are-not-written", "emptied-namespaces-are-not-written"],
-    own_server=True,
-)
-def test_deletion_survives_a_restart(ns: NameServerSession) -> None:
-    """A deleted key stays deleted after a restart, and its emptied namespace is still there."""
-    namespace = ns.name("space")
-    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
-    ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
-    ns.restart()
-    ns.get_kv(namespace, "key") >> Reply(QUERY_NOT_FOUND)
-    ns.list_kv(namespace).table >> Reply(SUCCESS, {})
+    ns.get_kv(emptied, "key") >> Reply(QUERY_NOT_FOUND)
+    ns.list_kv(emptied).table >> Reply(SUCCESS, {})

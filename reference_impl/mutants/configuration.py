@@ -467,3 +467,11 @@ def other_keys_are_not_written(parts: Parts) -> Parts:
         return Properties({key: text for key, text in self.pairs().items() if key in self.fields}).encode()
 
     return parts.override("settings", dump)
+
+
+@mutant("values-are-written-as-they-are", "Values are listed and written without escapes.")
+def values_are_written_as_they_are(parts: Parts) -> Parts:
+    def dump(self: Settings) -> bytes:
+        return "".join(f"{key}={text}\n" for key, text in self.pairs().items()).encode()
+
+    return parts.override("settings", dump)
