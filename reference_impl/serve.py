@@ -13,7 +13,10 @@ Rules:
    answered is in it. What one turn of the event loop changes is written once. If writing fails, it is said on
    standard error and the answer is sent all the same, as Apache does.
 4. A person's mistake (configuration, occupied port, unreadable KV file) ends in one clear line and an exit
-   status, never in a stack trace.
+   status, never in a stack trace. The statuses are those of the project (3: usage or configuration, 4: cannot
+   be started), which tell more than Apache's 1 and 255; the options -c, -p, -n and -h are Apache's.
+5. Nothing is written to a place that nobody named: without `kvConfigPath` and without a configuration file,
+   what Apache's server would write below the home directory is kept in memory.
 
 `run` is what the command line calls; `serve_nameserver` is the same inside an event loop.
 """
