@@ -24,6 +24,13 @@ LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3")]
 Checked = tuple[int, dict[str, str], str]
 _CHECKED: dict[tuple[str, str], Checked] = {}
 
+NEEDS_AN_ANSWER = {
+    "errors.unknown-code-is-refused",
+    "errors.negative-code-is-unknown",
+    "errors.missing-fields-of-5x-codes-keep-the-connection",
+}
+"""Cases of the newer profile that Apache's 4.9 fails by its silence; the reference always answers."""
+
 
 def check(target: str, profile: str, out: Path) -> Checked:
     """Exit status, verdict by case, and what was printed. The same question is asked once in a session."""
@@ -66,4 +73,4 @@ def test_the_older_line_fails_the_newer_profile_only_where_the_lines_differ(tmp_
     status, apache, said = check("apache:4.9.8?warp=60", "5.3", tmp_path / "apache")
     assert status == 1, said
     assert failed(apache), said
-    assert failed(apache) <= failed(reference), said
+    assert failed(apache) - NEEDS_AN_ANSWER <= failed(reference), said
