@@ -19,6 +19,7 @@ from .codes import LANGUAGES, Serialization
 from .command import Command
 from .dissect import dissect
 from .errors import WireError
+from .fastjson import Engine
 from .framing import FRAME_LIMIT
 from .header_json import INVALID_UTF8_IN_JSON
 
@@ -36,12 +37,13 @@ _EXT_AT: Final = 8 + 21
 """Where the entries of extFields begin in a ROCKETMQ frame without a remark."""
 
 
-def decode(frame: bytes, *, invalid_utf8: InvalidUtf8 = "refuse") -> Command:
+def decode(frame: bytes, *, invalid_utf8: InvalidUtf8 = "refuse", engine: Engine = "fastjson") -> Command:
     """The command in one whole frame, length word included.
 
     Raises `WireError` where Apache's server would close the connection. `invalid_utf8` decides about a JSON
     header that is no UTF-8: "refuse" is 5.x, "replace" is 4.9 (the ROCKETMQ header is replaced on both
-    lines).
+    lines). `engine` reads a JSON header: "fastjson" up to 5.3, "fastjson2" from 5.4 on, which refuses invalid
+    UTF-8 in any case.
     """
     try:
         length, word = _words(frame)
@@ -61,7 +63,7 @@ def decode(frame: bytes, *, invalid_utf8: InvalidUtf8 = "refuse") -> Command:
                     return binary
     except (msgspec.MsgspecError, UnicodeDecodeError, StructError, IndexError):
         pass
-    return _decode_lossless(frame, invalid_utf8)
+    return _decode_lossless(frame, invalid_utf8, engine)
 
 
 def _decode_binary(frame: bytes, end: int, size: int) -> Command | None:
@@ -103,8 +105,8 @@ def _decode_binary(frame: bytes, end: int, size: int) -> Command | None:
     )
 
 
-def _decode_lossless(frame: bytes, invalid_utf8: InvalidUtf8) -> Command:
-    dissection = dissect(frame)
+def _decode_lossless(frame: bytes, invalid_utf8: InvalidUtf8, engine: Engine) -> Command:
+    dissection = dissect(frame, engine)
     command = dissection.command
     if command is None:
         raise WireError(dissection.diagnostics[0].message, dissection.diagnostics)

@@ -19,6 +19,7 @@ import msgspec
 from .codes import Serialization
 from .command import Command
 from .errors import Diagnostic
+from .fastjson import Engine
 from .framing import FRAME_LIMIT
 from .header_json import INVALID_UTF8_IN_JSON, read_json_header
 from .header_rocketmq import read_binary_header
@@ -42,13 +43,13 @@ class Dissection(msgspec.Struct, frozen=True):
         return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.fatal)
 
 
-def dissect(frame: bytes | bytearray | memoryview) -> Dissection:
+def dissect(frame: bytes | bytearray | memoryview, engine: Engine = "fastjson") -> Dissection:
     """Takes one frame, length word included, apart. Bytes that are no whole frame are taken apart as far as
     they go.
     """
     reading = Reading(bytes(frame))
     try:
-        command = _read(reading)
+        command = _read(reading, engine)
     except Refused:
         command = None
     reading.fields.sort(key=lambda field: (field.start, -field.end))
@@ -56,7 +57,7 @@ def dissect(frame: bytes | bytearray | memoryview) -> Dissection:
     return Dissection(command, tuple(reading.fields), tuple(reading.diagnostics))
 
 
-def _read(reading: Reading) -> Command:
+def _read(reading: Reading, engine: Engine) -> Command:
     data = reading.data
     size = len(data)
     if size < 4:
@@ -77,7 +78,7 @@ def _read(reading: Reading) -> Command:
     if header_length > length - 4:
         reading.refuse("header-length-too-large", f"header of {header_length} bytes in {length - 4}", 5, 8)
     if kind == Serialization.JSON:
-        command = read_json_header(reading, 8, 8 + header_length)
+        command = read_json_header(reading, 8, 8 + header_length, engine)
         body_start = 8 + header_length
     elif kind == Serialization.ROCKETMQ:
         command, body_start = read_binary_header(reading, 8, header_length)

@@ -21,7 +21,7 @@ import msgspec
 from .codes import LANGUAGE_NUMBERS, Serialization
 from .command import INT32_MAX, INT32_MIN, Command
 from .errors import WireError
-from .fastjson import dumps
+from .fastjson import Engine, dumps, restated
 
 __all__ = ["RawFrame", "encode", "header_bytes"]
 
@@ -49,8 +49,8 @@ class _Header(msgspec.Struct, gc=False):
     version: int
 
 
-def encode(command: Command) -> bytes:
-    """The whole frame of a command, length word included.
+def encode(command: Command, engine: Engine = "fastjson") -> bytes:
+    """The whole frame of a command, length word included; a JSON header is what `engine` writes.
 
     Raises `WireError` for what no encoder can write: an integer outside int32 (JSON), a language that has no
     number (ROCKETMQ; Apache's encoder fails on a null language too).
@@ -58,6 +58,8 @@ def encode(command: Command) -> bytes:
     body = command.body
     if command.serialization == _JSON:
         header = _json_header(command)
+        if engine == "fastjson2":
+            header = restated(header)
         word = len(header) & 0xFFFFFF
     else:
         header = _binary_header(command)

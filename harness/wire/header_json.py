@@ -16,11 +16,12 @@ and `extFields` as an empty string (null on 5.x, refused on 4.9; refused here).
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from .codes import LANGUAGES, Serialization
 from .command import Command
-from .fastjson import VALUES_LIMIT, Node, ParseError, tree
+from .fastjson import VALUES_LIMIT, Engine, Node, ParseError, tree
 from .fastjson.coerce import CoercionError, as_enum, as_int32, as_string, smart_name
 from .report import Field, Reading
 
@@ -30,15 +31,17 @@ INVALID_UTF8_IN_JSON: Final = "json-invalid-utf8"
 
 _NUMBERS: Final = ("code", "flag", "opaque", "version")
 _KNOWN: Final = (*_NUMBERS, "body", "extFields", "language", "remark", "serializeTypeCurrentRPC")
+_CLOSED: Final = re.compile(rb"\s*+(?:\}|,(?!\s*+\}))")
+"""What follows a member that means nothing; fastjson2 forgives a comma too many or too few only elsewhere."""
 _FOLDED: Final = {name.lower(): name for name in _KNOWN}
 _OWN_CLASS: Final = "org.apache.rocketmq.remoting.protocol.RemotingCommand"
 
 
-def read_json_header(reading: Reading, start: int, end: int) -> Command:
-    """The command without its body, from the bytes `start` to `end` of the frame."""
+def read_json_header(reading: Reading, start: int, end: int, engine: Engine = "fastjson") -> Command:
+    """The command without its body, from the bytes `start` to `end` of the frame, as `engine` reads it."""
     if start == end:
         reading.refuse("header-empty", "a header of no bytes", 5, 8)
-    reader = _JsonReader(reading, start, end)
+    reader = _JsonReader(reading, start, end, engine)
     try:
         return reader.read()
     except CoercionError as error:
@@ -46,14 +49,18 @@ def read_json_header(reading: Reading, start: int, end: int) -> Command:
 
 
 def _is_bytes(node: Node) -> bool:
+    if node.engine == "fastjson2":
+        return node.kind in ("array", "null") or node.value == ""
     if node.kind == "array":
         return all(element.kind == "number" for element in node.elements)
     return node.kind == "string" or node.text == "null"
 
 
 class _JsonReader:
-    def __init__(self, reading: Reading, start: int, end: int) -> None:
+    def __init__(self, reading: Reading, start: int, end: int, engine: Engine) -> None:
         self.reading = reading
+        self.engine: Engine = engine
+        self.folded = {} if engine == "fastjson2" else _FOLDED
         self.base = start
         self.end = end
         self.raw = reading.data[start:end]
@@ -64,7 +71,7 @@ class _JsonReader:
     def read(self) -> Command:
         reading, base = self.reading, self.base
         try:
-            root, replaced = tree(self.raw, VALUES_LIMIT)
+            root, replaced = tree(self.raw, self.engine, VALUES_LIMIT)
         except ParseError as error:
             at = base + min(error.offset, len(self.raw) - 1)
             reading.refuse("json-malformed", f"the header is no JSON: {error}", at, self.end)
@@ -92,14 +99,16 @@ class _JsonReader:
             reading.refuse("json-malformed", f"the unquoted number {text} as a name", *at)
         if b"/" in self.raw[name.end : value.start].partition(b":")[0]:
             reading.refuse("json-malformed", "a comment between a name and its colon", *at)
-        if text == "@type" and value.value != _OWN_CLASS:
+        if text == "@type" and value.value != _OWN_CLASS and self.engine == "fastjson":
             reading.refuse(
                 "json-type-refused", "a class is named that is not RemotingCommand", *self.place(value)
             )
         if name.bare:
             reading.odd("json-name-unquoted", f"{text} has no quotes", *at)
-        known = text if text in _KNOWN else _FOLDED.get(smart_name(text))
+        known = text if text in _KNOWN else self.folded.get(smart_name(text))
         if known is None:
+            if self.engine == "fastjson2" and not _CLOSED.match(self.raw, value.end):
+                reading.refuse("json-malformed", f"neither comma nor end behind {text}", *self.place(value))
             reading.odd("member-unknown", f"{text} means nothing here and is ignored", *at)
             return
         if text != known:
@@ -173,9 +182,11 @@ class _JsonReader:
 
     def ext(self, node: Node) -> dict[str, str | None] | None:
         reading = self.reading
-        if node.text == "null":
+        if node.text == "null" or (self.engine == "fastjson2" and node.value in ("", "null")):
             self.coerced("extFields", node, None)
             return None
+        if self.engine == "fastjson2" and [element.kind for element in node.elements] == ["object"]:
+            node = node.elements[0]
         if node.kind != "object":
             reading.refuse("ext-not-an-object", f"extFields is {node.kind}", *self.place(node))
         ext: dict[str, str | None] = {}

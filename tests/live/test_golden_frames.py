@@ -1,4 +1,4 @@
-"""The golden frames are what Apache's encoder writes today: made again, and compared."""
+"""The golden frames and headers are what Apache's codec makes today: made again, and compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
+@pytest.mark.parametrize("version", ["4.9.8", "5.3.3", "5.5.0"])
 def test_golden_frames_are_what_apaches_encoder_writes(version: str) -> None:
     run = subprocess.run(
         ["java", "-cp", classpath(version), str(FIXTURES / "java" / "GoldenFrames.java"), version],
@@ -26,6 +26,20 @@ def test_golden_frames_are_what_apaches_encoder_writes(version: str) -> None:
     fresh = json.loads(run.stdout)
     kept = json.loads((FIXTURES / "frames" / f"{version}.json").read_text("ascii"))
     assert _vectors(fresh) == _vectors(kept)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("version", ["4.9.8", "5.3.3", "5.5.0"])
+def test_odd_headers_are_what_apaches_decoder_reads(version: str) -> None:
+    run = subprocess.run(
+        ["java", "-cp", classpath(version), str(FIXTURES / "java" / "ReadHeaders.java"), version],
+        input=(FIXTURES / "headers" / "texts.txt").read_bytes(),
+        capture_output=True,
+        timeout=300,
+        check=True,
+    )
+    kept = json.loads((FIXTURES / "headers" / f"{version}.json").read_text("ascii"))
+    assert json.loads(run.stdout)["headers"] == kept["headers"]
 
 
 def _vectors(document: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-from harness.wire.fastjson import Node, document
+from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_int64, members
 
 from .json_body import InvalidUtf8, read, without_none
@@ -44,15 +44,17 @@ class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return document(self.document())
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> DataVersion:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> DataVersion:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast, read_data_version, invalid_utf8)
+        return read(data, _fast, read_data_version, invalid_utf8, engine)
 
     @classmethod
-    def decode_as(cls, data: bytes, v5: bool) -> DataVersion:
+    def decode_as(cls, data: bytes, v5: bool, engine: Engine = "fastjson") -> DataVersion:
         """As a server reads it: 4.9 (`v5` False) knows no `stateVersion` and replaces what is no UTF-8."""
         if v5:
-            return cls.decode(data, invalid_utf8="refuse")
+            return cls.decode(data, invalid_utf8="refuse", engine=engine)
         version = read(data, _fast, lambda node: read_data_version(node, v5=False), "replace")
         version.state_version = None
         return version

@@ -6,9 +6,10 @@ Rules of this module:
 - Lenient: the fastjson dialect and its coercions, member by member.
 - What the lenient path refuses, Apache's server refuses: `WireError`. A body that says `null` is
   `NullBodyError`: Apache decodes it to null and stumbles over that later, elsewhere.
-- Bytes that are no UTF-8 are replaced (4.9) or make the whole body null (5.x), as `invalid_utf8` says.
+- Bytes that are no UTF-8 are replaced (4.9) or make the whole body null (5.3), as `invalid_utf8` says;
+  fastjson2 refuses them.
 
-Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83.
+Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83, fastjson2 2.0.59.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from harness.wire.errors import WireError
-from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, tree
+from harness.wire.fastjson import VALUES_LIMIT, Engine, Node, ParseError, tree
 from harness.wire.fastjson.coerce import CoercionError, as_int32, as_string
 
 __all__ = [
@@ -61,6 +62,7 @@ def read(
     fast: Callable[[bytes], T],
     lenient: Callable[[Node], T],
     invalid_utf8: InvalidUtf8 = "replace",
+    engine: Engine = "fastjson",
 ) -> T:
     """Decodes a body. Raises `WireError` where Apache fails to, `NullBodyError` where it gets null."""
     try:
@@ -71,10 +73,10 @@ def read(
         return fast(_with_quoted_keys(data))
     except _NOT_PLAIN:
         pass
-    if not data.strip():
+    if not data.strip() and engine == "fastjson":
         raise NullBodyError("the body is blank")
     try:
-        root, replaced = tree(data, VALUES_LIMIT)
+        root, replaced = tree(data, engine, VALUES_LIMIT)
         if is_null(root) or (replaced and invalid_utf8 == "refuse"):
             raise NullBodyError("the body is null")
         return lenient(root)
@@ -90,8 +92,10 @@ def _with_quoted_keys(data: bytes) -> bytes:
 
 
 def is_null(node: Node) -> bool:
-    """Empty text and an empty array are null too where an object is wanted."""
-    return node.kind == "null" or node.value == "" or (node.kind == "array" and not node.elements)
+    """Empty text and, to fastjson 1, an empty array are null too where an object is wanted."""
+    if node.kind == "array":
+        return not node.elements and node.engine == "fastjson"
+    return node.kind == "null" or node.value == ""
 
 
 def without_none(members: dict[str, Any]) -> dict[str, Any]:
@@ -115,6 +119,8 @@ def list_of(element: Callable[[Node], T]) -> Callable[[Node], list[T] | None]:
     """A list field."""
 
     def read_list(node: Node) -> list[T] | None:
+        if node.value == "" and node.engine == "fastjson2":
+            return []
         if node.kind == "null" or node.value == "":
             return None
         if node.kind != "array":
@@ -125,16 +131,16 @@ def list_of(element: Callable[[Node], T]) -> Callable[[Node], list[T] | None]:
 
 
 def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
-    """A map field with text as keys. An unquoted number is no text."""
+    """A map field with text as keys. To fastjson 1, an unquoted number is no text."""
 
     def read_map(node: Node) -> dict[str, T] | None:
-        if node.kind == "null":
+        if node.kind == "null" or (node.value == "" and node.engine == "fastjson2"):
             return None
         if node.kind != "object":
             raise CoercionError(f"{node.kind} instead of a map", node)
         found: dict[str, T] = {}
         for name, member in node.members:
-            if name.kind == "number" or (name.bare and name.value == "null"):
+            if node.engine == "fastjson" and (name.kind == "number" or (name.bare and name.value == "null")):
                 raise CoercionError(f"{name.value} without quotes instead of a name", name)
             found[str(name.value)] = value(member)
         return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from harness.wire.fastjson import Dialect, Node, document, dumps
+from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
 
 from .json_body import InvalidUtf8, integers_by_integer, read, without_none
@@ -51,9 +51,11 @@ class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_field
         return document(self.document("legacy"), "legacy")
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> TopicQueueMappingInfo:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> TopicQueueMappingInfo:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast, read_mapping, invalid_utf8)
+        return read(data, _fast, read_mapping, invalid_utf8, engine)
 
 
 _fast: Final = msgspec.json.Decoder(TopicQueueMappingInfo).decode

@@ -20,7 +20,7 @@ import msgspec
 
 from harness.wire.codes import V3_0_11, V5_0_0
 from harness.wire.errors import WireError
-from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, dumps, tree
+from harness.wire.fastjson import VALUES_LIMIT, Engine, Node, ParseError, document, dumps, tree
 from harness.wire.fastjson.coerce import as_string, members
 from harness.wire.text import java_text
 
@@ -102,9 +102,15 @@ class RegisterBody(msgspec.Struct):
 
     @classmethod
     def decode(
-        cls, body: bytes, *, compressed: bool = False, version: int = V5_0_0, v5: bool = True
+        cls,
+        body: bytes,
+        *,
+        compressed: bool = False,
+        version: int = V5_0_0,
+        v5: bool = True,
+        engine: Engine = "fastjson",
     ) -> RegisterBody:
-        """Reads a body as a server of 5.x (`v5`) or 4.9 does.
+        """Reads a body as a server of 5.x (`v5`) or 4.9 does, whose JSON is read by `engine`.
 
         `version` is that of the request header. No body at all is an empty table with version 0. Raises
         `WireError` where the server answers with an error, `NullBodyError` where it does because the body is
@@ -114,10 +120,14 @@ class RegisterBody(msgspec.Struct):
             return cls(data_version=DataVersion(state_version=0 if v5 else None))
         invalid_utf8: InvalidUtf8 = "refuse" if v5 else "replace"
         if version < V3_0_11:
-            return _trimmed(read(body, _decode_bare, lambda node: _read_bare(node, v5), invalid_utf8), v5)
+            return _trimmed(
+                read(body, _decode_bare, lambda node: _read_bare(node, v5), invalid_utf8, engine), v5
+            )
         if compressed:
-            return _read_layout(_inflated(body), version, v5)
-        return _trimmed(read(body, _decode_whole, lambda node: _read_whole(node, v5), invalid_utf8), v5)
+            return _read_layout(_inflated(body), version, v5, engine)
+        return _trimmed(
+            read(body, _decode_whole, lambda node: _read_whole(node, v5), invalid_utf8, engine), v5
+        )
 
 
 def _sized(data: bytes) -> bytes:
@@ -261,42 +271,42 @@ class _Layout:
         return self.data[self.at - size : self.at]
 
 
-def _read_layout(data: bytes, version: int, v5: bool) -> RegisterBody:
+def _read_layout(data: bytes, version: int, v5: bool, engine: Engine) -> RegisterBody:
     layout = _Layout(data)
     data_version: DataVersion | None
     try:
-        data_version = DataVersion.decode_as(layout.take(layout.integer()), v5)
+        data_version = DataVersion.decode_as(layout.take(layout.integer()), v5, engine)
     except NullBodyError:
         data_version = None
     topics: dict[str, TopicConfig] = {}
     for _ in range(layout.integer()):
         topic = TopicConfig.from_line(layout.take(layout.integer()), v5)
         topics[topic.topic_name or ""] = topic
-    filters = _filters(layout.take(layout.integer()))
+    filters = _filters(layout.take(layout.integer()), engine)
     mappings: dict[str, TopicQueueMappingInfo] | None = None
     if v5 and version >= V5_0_0:
         mappings = {}
         for _ in range(layout.integer()):
-            mapping = _mapping(layout.take(layout.integer()))
+            mapping = _mapping(layout.take(layout.integer()), engine)
             if mapping.topic is None:
                 raise WireError("a mapping without a topic")
             mappings[mapping.topic] = mapping
     return RegisterBody(topics=topics, data_version=data_version, filter_servers=filters, mappings=mappings)
 
 
-def _mapping(data: bytes) -> TopicQueueMappingInfo:
+def _mapping(data: bytes, engine: Engine) -> TopicQueueMappingInfo:
     try:
-        return TopicQueueMappingInfo.decode(data, invalid_utf8="refuse")
+        return TopicQueueMappingInfo.decode(data, invalid_utf8="refuse", engine=engine)
     except NullBodyError as error:
         raise WireError("a mapping that is null") from error
 
 
-def _filters(data: bytes) -> list[str] | None:
+def _filters(data: bytes, engine: Engine) -> list[str] | None:
     text = java_text(data)
     if not text.strip():
         return None
     try:
-        node = tree(text, VALUES_LIMIT)[0]
+        node = tree(text, engine, VALUES_LIMIT)[0]
     except ParseError:
         return []
     return _read_filters(node) if node.kind in ("array", "null") else []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from harness.wire.fastjson import Dialect, Node, document, dumps
+from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string
 from harness.wire.fastjson.coerce import members as known_members
 
@@ -91,9 +91,11 @@ class TopicRoute(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return document(without_none(members), dialect)
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> TopicRoute:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> TopicRoute:
         """Reads either dialect. Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_route, _read_route, invalid_utf8)
+        return read(data, _fast_route, _read_route, invalid_utf8, engine)
 
 
 class ClusterInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -113,9 +115,11 @@ class ClusterInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return document(members, "legacy")
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> ClusterInfo:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> ClusterInfo:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_cluster, _read_cluster, invalid_utf8)
+        return read(data, _fast_cluster, _read_cluster, invalid_utf8, engine)
 
 
 class BrokerMemberGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -135,9 +139,11 @@ class BrokerMemberGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
         return document({"brokerMemberGroup": without_none(group)}, "legacy")
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> BrokerMemberGroup:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> BrokerMemberGroup:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _decode_group, _read_group, invalid_utf8)
+        return read(data, _decode_group, _read_group, invalid_utf8, engine)
 
 
 class _GroupBody(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from harness.wire.fastjson import Node, document
+from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_string, members
 
 from .json_body import InvalidUtf8, read, strings, strings_by_name, without_none
@@ -25,9 +25,11 @@ class TopicList(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return document(without_none({"brokerAddr": self.broker_addr, "topicList": self.topic_list}))
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> TopicList:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> TopicList:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_list, _read_list, invalid_utf8)
+        return read(data, _fast_list, _read_list, invalid_utf8, engine)
 
 
 class KvTable(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -40,9 +42,11 @@ class KvTable(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return document({"table": self.table})
 
     @classmethod
-    def decode(cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace") -> KvTable:
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> KvTable:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_table, _read_table, invalid_utf8)
+        return read(data, _fast_table, _read_table, invalid_utf8, engine)
 
 
 _fast_list: Final = msgspec.json.Decoder(TopicList).decode

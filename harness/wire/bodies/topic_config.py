@@ -110,7 +110,7 @@ def _attributes(token: str) -> dict[str, str]:
     if token in ("", "{}"):
         return {}
     try:
-        return strings_by_name(tree(token, VALUES_LIMIT)[0]) or {}
+        return strings_by_name(tree(token, at_most=VALUES_LIMIT)[0]) or {}
     except (ParseError, CoercionError):
         return {}
 

@@ -5,7 +5,8 @@ Rules of this module:
   `CoercionError`.
 - Null is None; whether a field keeps None, 0 or its default is decided by whoever knows the field.
 
-Source: `TypeUtils` and the deserializers of fastjson 1.2.69 and 1.2.83, run on the same text.
+Source: `TypeUtils` and the deserializers of fastjson 1.2.69 and 1.2.83, run on the same text. Where fastjson2
+differs: `coerce2`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from . import coerce2
 from .emit import quote
 from .parse import Node
 
@@ -53,6 +55,11 @@ def as_int64(node: Node) -> int | None:
 
 
 def _integer(node: Node, bits: int) -> int | None:
+    if node.engine == "fastjson2":
+        try:
+            return coerce2.integer(node, bits)
+        except ValueError as error:
+            raise CoercionError(str(error), node) from error
     result: int
     match node.kind:
         case "null":
@@ -116,6 +123,8 @@ def as_string(node: Node) -> str | None:
         case "string":
             return str(node.value)
         case "number":
+            if node.engine == "fastjson2":
+                return coerce2.number_text(node)
             return node.text if isinstance(node.value, int) else str(Decimal(node.text))
         case "object" | "array":
             return _compact(node)
@@ -145,6 +154,11 @@ def as_enum(node: Node, names: Sequence[str]) -> str | None:
     """An enum field: by name whatever its case (an unknown name is null), or by ordinal (an unknown one is an
     error).
     """
+    if node.engine == "fastjson2":
+        try:
+            return coerce2.enum_name(node, names)
+        except ValueError as error:
+            raise CoercionError(str(error), node) from error
     match node.kind:
         case "null" if node.text == "null":
             return None
@@ -171,13 +185,16 @@ def members(node: Node, known: Mapping[str, Callable[[Node], object]]) -> dict[s
     """The members of an object that a class knows, each read by its function.
 
     Of two with the same name the last counts; where one of them matches by `smart_name` only, the first.
+    fastjson2 knows a name only as it is written.
     """
     if node.kind != "object":
         raise CoercionError(f"{node.kind} instead of an object", node)
-    folded = {smart_name(name): name for name in known}
+    folded = {} if node.engine == "fastjson2" else {smart_name(name): name for name in known}
     found: dict[str, Any] = {}
     smartly: set[str] = set()
     for name, member in node.members:
+        if name.bare and node.engine == "fastjson2":
+            raise CoercionError(f"{name.value} without quotes instead of a name", name)
         text = str(name.value)
         exact = text if text in known else folded.get(smart_name(text))
         if exact is None or (exact in found and (exact != text or exact in smartly)):

@@ -17,12 +17,11 @@ the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from harness.wire.text import java_text
 
-__all__ = ["DEPTH_LIMIT", "VALUES_LIMIT", "Node", "ParseError", "locate", "parse", "tree"]
+__all__ = ["DEPTH_LIMIT", "NUMBER", "VALUES_LIMIT", "Engine", "Kind", "Node", "ParseError", "Parser", "Value"]
 
 DEPTH_LIMIT: Final = 256
 VALUES_LIMIT: Final = 25_000
@@ -32,11 +31,12 @@ DIGITS_LIMIT: Final = 4000
 """Integers with more digits than this are read as floating point numbers (Python bounds the conversion)."""
 
 Kind = Literal["object", "array", "string", "number", "true", "false", "null"]
+Engine = Literal["fastjson", "fastjson2"]
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 _SKIP: Final = re.compile(r"(?:[\x00-\x20\x7f]++|/\*.*?\*/|//[^\n]*+(?:\n|$))*+", re.DOTALL)
 _SKIP_COMMAS: Final = re.compile(r"(?:[,\x00-\x20\x7f]++|/\*.*?\*/|//[^\n]*+(?:\n|$))*+", re.DOTALL)
-_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _BARE_NUMBER: Final = re.compile(r"-?[0-9]+")
 _SUFFIX: Final = re.compile(r"[BSLFD]")
 _NAME: Final = re.compile(r"[A-Za-z_$\x80-\xff\u0100-\U0010ffff][A-Za-z0-9_$\x80-\xff\u0100-\U0010ffff]*")
@@ -86,6 +86,9 @@ class Node:
     kind "string", or "number" where it was an unquoted number; `bare` says that a name had no quotes.
     """
 
+    engine: ClassVar[Engine] = "fastjson"
+    """Whose text this is, and so whose rules say what a field makes of it (`coerce`)."""
+
     __slots__ = ("bare", "elements", "end", "kind", "members", "start", "text", "value")
 
     def __init__(
@@ -109,7 +112,11 @@ class Node:
         return self.value
 
 
-class _Parser:
+class Parser:
+    """One text, read as fastjson 1 reads it."""
+
+    node: type[Node] = Node
+
     def __init__(self, data: str | bytes, at_most: int | None) -> None:
         self.left = len(data) if at_most is None else at_most
         self.is_bytes = isinstance(data, bytes)
@@ -149,7 +156,7 @@ class _Parser:
             return self.array(at, depth)
         if char in ('"', "'") and char:
             return self.string(at)
-        found = _NUMBER.match(self.text, at)
+        found = NUMBER.match(self.text, at)
         if found is not None:
             return self.number(found)
         word = _WORD.match(self.text, at)
@@ -165,12 +172,12 @@ class _Parser:
         if after not in _AFTER_LITERAL and not (after == "/" and text != "null"):
             raise ParseError(f"{text} with {after!r} behind it", end)
         kind, value = _LITERALS[text]
-        node = Node(kind, start, end, value)
+        node = self.node(kind, start, end, value)
         node.text = text
         return node
 
     def object(self, at: int, depth: int) -> Node:
-        node = Node("object", at, at)
+        node = self.node("object", at, at)
         at = self.skip_commas(at + 1)
         while self.text[at : at + 1] != "}":
             name = self.name(at)
@@ -187,7 +194,7 @@ class _Parser:
         return node
 
     def array(self, at: int, depth: int) -> Node:
-        node = Node("array", at, at)
+        node = self.node("array", at, at)
         at = self.skip_commas(at + 1)
         while self.text[at : at + 1] != "]":
             element = self.parse_value(at, depth + 1)
@@ -204,12 +211,12 @@ class _Parser:
             return self.string(at)
         found = _BARE_NUMBER.match(self.text, at)
         if found is not None:
-            node = Node("number", at, found.end(), found[0])
+            node = self.node("number", at, found.end(), found[0])
         else:
             found = _NAME.match(self.text, at)
             if found is None:
                 raise ParseError("no name", at)
-            node = Node("string", at, found.end(), self.decoded(found[0], at))
+            node = self.node("string", at, found.end(), self.decoded(found[0], at))
         node.bare = True
         return node
 
@@ -220,7 +227,7 @@ class _Parser:
         value = int(text) if is_integer else float(text)
         suffix = _SUFFIX.match(self.text, found.end())
         end = found.end() if suffix is None else suffix.end()
-        node = Node("number", found.start(), end, value)
+        node = self.node("number", found.start(), end, value)
         node.text = text
         return node
 
@@ -246,7 +253,7 @@ class _Parser:
             value = _SURROGATES.sub(
                 lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), value
             )
-        return Node("string", start, end + 1, value)
+        return self.node("string", start, end + 1, value)
 
     def escape(self, at: int, parts: list[str]) -> int:
         char = self.text[at : at + 1]
@@ -269,42 +276,3 @@ class _Parser:
         except UnicodeDecodeError as error:
             self.replaced.append((at + error.start, at + error.end))
             return java_text(raw)
-
-
-def tree(data: str | bytes, at_most: int | None = None) -> tuple[Node, Sequence[tuple[int, int]]]:
-    """The value with the place of everything, and the ranges of bytes (the first of each string) that are no
-    UTF-8.
-
-    Raises `ParseError` for what does not parse, and for a document of more than `at_most` values.
-    """
-    parser = _Parser(data, at_most)
-    return parser.document(), parser.replaced
-
-
-def parse(data: str | bytes) -> Value:
-    """The value as plain Python; names are str, also numeric ones. Raises `ParseError`."""
-    return tree(data)[0].to_value()
-
-
-def locate(data: str | bytes, path: Sequence[str | int]) -> tuple[int, int] | None:
-    """Where the value at `path` (names of members, indexes of elements) lies, or None where there is none.
-
-    Of names that occur twice the last counts. Raises `ParseError` for what does not parse at all.
-    """
-    node = tree(data)[0]
-    for step in path:
-        found: Node | None = None
-        if node.kind == "object":
-            for name, member in node.members:
-                if name.value == str(step):
-                    found = member
-        elif (
-            node.kind == "array"
-            and isinstance(step, int)
-            and -len(node.elements) <= step < len(node.elements)
-        ):
-            found = node.elements[step]
-        if found is None:
-            return None
-        node = found
-    return node.start, node.end
