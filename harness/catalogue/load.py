@@ -80,6 +80,7 @@ CHAPTER_ORDER = (
     "sanity",
     "connection",
     "framing",
+    "json",
     "errors",
     "registration",
     "unregistration",

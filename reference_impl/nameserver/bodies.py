@@ -16,6 +16,7 @@ import msgspec
 
 from harness.wire.bodies import RegisterBody, TopicConfig
 from harness.wire.codes import V3_0_11
+from harness.wire.fastjson import Engine
 
 __all__ = ["LARGEST", "REMEMBERED", "BodyMemory"]
 
@@ -31,9 +32,17 @@ _STAND_IN = b'{"\\u0000":{}}'
 class BodyMemory:
     """The last register body of each address."""
 
-    def __init__(self, v5: bool, named: Callable[[RegisterBody], dict[str, TopicConfig]]) -> None:
-        """`v5`: whose rules hold for bodies; `named`: the topics of a body under the names that count."""
+    def __init__(
+        self,
+        v5: bool,
+        named: Callable[[RegisterBody], dict[str, TopicConfig]],
+        engine: Engine = "fastjson",
+    ) -> None:
+        """`v5`: whose rules hold for bodies; `engine`: what reads their JSON; `named`: the topics of a body
+        under the names that count.
+        """
         self._v5 = v5
+        self._engine: Engine = engine
         self._named = named
         self._last: OrderedDict[str, _Read] = OrderedDict()
 
@@ -57,11 +66,16 @@ class BodyMemory:
 
     def _read_anew(self, address: str, body: bytes, how: tuple[bool, int]) -> RegisterBody:
         compressed, version = how
-        content = RegisterBody.decode(body, compressed=compressed, version=version, v5=self._v5)
+        content = self._decoded(body, compressed, version)
         content.topics = self._named(content)
         plain = not compressed and version >= V3_0_11 and len(body) <= LARGEST
         self._remember(address, _Read(how, body, _table(body) if plain else b"", content))
         return content
+
+    def _decoded(self, body: bytes, compressed: bool, version: int) -> RegisterBody:
+        return RegisterBody.decode(
+            body, compressed=compressed, version=version, v5=self._v5, engine=self._engine
+        )
 
     def _with_table_of(self, last: "_Read", body: bytes) -> RegisterBody | None:
         """The content of a body that has the same table as the last one; None if it has not, or may not have.
@@ -73,7 +87,7 @@ class BodyMemory:
         if not last.table or start < len(_TABLE) or not body.startswith(last.table, start):
             return None
         end = start + len(last.table)
-        content = RegisterBody.decode(body[:start] + _STAND_IN + body[end:], version=last.how[1], v5=self._v5)
+        content = self._decoded(body[:start] + _STAND_IN + body[end:], False, last.how[1])
         if list(content.topics or ()) != [_NO_TOPIC]:
             return None
         content.topics = last.content.topics

@@ -59,7 +59,7 @@ class NameServer(TopicRequests):
         self.unwritten = False
         """Whether the KV table was changed since the caller last took `kv.dump()` to be written."""
         self.handlers: dict[int, Handler] = self.known_requests()
-        self._bodies = BodyMemory(self.profile.v5_bodies, self.announced_topics)
+        self._bodies = BodyMemory(self.profile.v5_bodies, self.announced_topics, self.profile.engine)
         self._encoded: dict[tuple[str, bool], Reply] = {}
         self._encoded_at = -1
 
@@ -232,7 +232,7 @@ class NameServer(TopicRequests):
     def given_version(self, command: Command) -> DataVersion | None:
         """The data version in the body of a query, None if that says null; raises RefusedError."""
         try:
-            return DataVersion.decode(command.body)
+            return DataVersion.decode(command.body, engine=self.profile.engine)
         except NullBodyError:
             return None
         except WireError as error:

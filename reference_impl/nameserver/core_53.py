@@ -102,7 +102,9 @@ class NameServer53(NameServer):
         if not command.body:
             return []
         try:
-            route = TopicRoute.decode(command.body, invalid_utf8=self.profile.invalid_utf8)
+            route = TopicRoute.decode(
+                command.body, invalid_utf8=self.profile.invalid_utf8, engine=self.profile.engine
+            )
         except NullBodyError:
             return []
         except WireError as error:

@@ -36,6 +36,7 @@ from harness.wire import (
     encode,
 )
 from harness.wire.codes import V5_3_1
+from harness.wire.fastjson import restated
 
 from .core import NameServer
 from .effects import Close, Effect, Notify, Persist, Send
@@ -304,7 +305,7 @@ class Endpoint:
 
     def read(self, frame: bytes) -> Command:
         """The command in a frame. Raises WireError, which ends the connection."""
-        return decode(frame, invalid_utf8=self.profile.invalid_utf8)
+        return decode(frame, invalid_utf8=self.profile.invalid_utf8, engine=self.profile.engine)
 
     def is_ignored(self, command: Command) -> bool:
         """A frame with the response bit is an answer to something that was never asked."""
@@ -339,9 +340,13 @@ class Endpoint:
             version=self.profile.version,
             remark=reply.remark,
             ext=reply.ext,
-            body=reply.body,
+            body=self.written(reply.body),
             serialization=self.response_serialization(request, reply),
         )
+
+    def written(self, body: bytes) -> bytes:
+        """A body as the JSON engine of the line writes it. JSON bodies begin with a brace, no others do."""
+        return restated(body) if self.profile.engine == "fastjson2" and body.startswith(b"{") else body
 
     def response_serialization(self, request: Command, reply: Reply) -> Serialization:
         """That of the request, or JSON for errors that are made outside of handlers. (Apache's 5.x: JSON.)"""
@@ -349,7 +354,7 @@ class Endpoint:
 
     def write(self, response: Command) -> bytes:
         """The frame of a response."""
-        return encode(response)
+        return encode(response, self.profile.engine)
 
     def is_activity(self, frames: int, responses: int) -> bool:
         """Whether a connection stays awake, given how many frames came and how many were answered.

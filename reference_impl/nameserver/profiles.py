@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from harness.wire.fastjson import Engine
+
 __all__ = ["PROFILES", "Profile"]
 
 
@@ -15,6 +17,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """`version` of every response: ordinal of the release in MQVersion."""
     invalid_utf8: Literal["refuse", "replace"]
     """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD."""
+    engine: Engine
+    """What reads JSON: fastjson2 from 5.4 on."""
     faq: str
     """What the remark of an unknown topic points to."""
     v5_bodies: bool
@@ -32,6 +36,7 @@ PROFILES: dict[str, Profile] = {
             name="4.9",
             version=409,
             invalid_utf8="replace",
+            engine="fastjson",
             faq="http://rocketmq.apache.org/docs/faq/",
             v5_bodies=False,
             v5_settings=False,
@@ -41,6 +46,7 @@ PROFILES: dict[str, Profile] = {
             name="5.3",
             version=479,
             invalid_utf8="refuse",
+            engine="fastjson",
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
             v5_settings=True,
@@ -50,6 +56,7 @@ PROFILES: dict[str, Profile] = {
             name="5.5",
             version=513,
             invalid_utf8="refuse",
+            engine="fastjson2",
             faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
             v5_bodies=True,
             v5_settings=True,
