@@ -1,10 +1,5 @@
 """Mutants of chapter json: the engine of another line."""
 
-from dataclasses import replace
-from typing import Literal
-
-import msgspec
-
 from harness.wire import Command
 from reference_impl.mutants import mutant
 from reference_impl.mutants._headers import header_of
@@ -12,19 +7,14 @@ from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
 
 
-def reading_with(parts: Parts, engine: Literal["fastjson", "fastjson2"]) -> Parts:
-    """A server whose headers and bodies are read and written by this engine."""
-    return replace(parts, profile=msgspec.structs.replace(parts.profile, engine=engine))
-
-
 @mutant("json-as-in-5.3", "JSON is read and written as up to 5.3, by fastjson 1.", ["5.5"])
 def json_as_in_53(parts: Parts) -> Parts:
-    return reading_with(parts, "fastjson")
+    return parts.revalue(engine="fastjson")
 
 
 @mutant("json-as-in-5.5", "JSON is read and written as from 5.4 on, by fastjson2.", ["4.9", "5.3"])
 def json_as_in_55(parts: Parts) -> Parts:
-    return reading_with(parts, "fastjson2")
+    return parts.revalue(engine="fastjson2")
 
 
 @mutant("null-opaque-is-counted", "An opaque that is null is a number of the server's own.", ["5.5"])

@@ -1,6 +1,6 @@
 """The classes that a reference NameServer is made of, and how a mutant replaces one decision of one of them.
 
-A mutant changes exactly one method of one part:
+A mutant changes exactly one method of one part (or one value of the profile, with `revalue`):
 
     @mutant("never-expires", "A lease never runs out.")
     def never_expires(parts: Parts) -> Parts:
@@ -141,6 +141,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import msgspec
+
 from .core import NameServer
 from .core_49 import NameServer49
 from .core_53 import NameServer53
@@ -167,6 +169,10 @@ class Parts:
     endpoint: type[Endpoint] = Endpoint
     kv: type[KvTable] = KvTable
     settings: type[Settings] = Settings
+
+    def revalue(self, **value: Any) -> "Parts":
+        """Parts with another value in the profile. Raises TypeError for a name that it does not have."""
+        return replace(self, profile=msgspec.structs.replace(self.profile, **value))
 
     def override(self, part: PartName, method: Callable[..., Any]) -> "Parts":
         """Parts in which one method of one class is replaced by the function of the same name.

@@ -63,7 +63,8 @@ def test_every_decision_that_is_listed_exists() -> None:
 def test_every_mutant_can_be_built(name: str, profile: str) -> None:
     sound = PARTS[profile]
     faulty = apply(name, sound)
-    assert [part for part in get_args(PartName) if getattr(faulty, part) is not getattr(sound, part)]
+    parts = ("profile", *get_args(PartName))
+    assert [part for part in parts if getattr(faulty, part) is not getattr(sound, part)]
     assert Driver(profile, mutant=name).endpoint is not None
 
 
