@@ -2,7 +2,8 @@
 
 from harness.catalogue.coverage import Coverage, coverage
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.load import Catalogue, catalogue, load, specs_directory
+from harness.catalogue.load import Catalogue, catalogue, load, load_messages, messages, specs_directory
+from harness.catalogue.messages import Layout, Member, Message, Messages, Row
 from harness.catalogue.quirks import Quirk, Seen, Server, VersionRange, explanation
 from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.select import matches, nearest, select
@@ -14,10 +15,15 @@ __all__ = [
     "CatalogueError",
     "CatalogueProblems",
     "Coverage",
+    "Layout",
     "Level",
+    "Member",
+    "Message",
+    "Messages",
     "Profile",
     "Quirk",
     "Report",
+    "Row",
     "Seen",
     "Server",
     "Source",
@@ -27,7 +33,9 @@ __all__ = [
     "coverage",
     "explanation",
     "load",
+    "load_messages",
     "matches",
+    "messages",
     "nearest",
     "select",
     "specs_directory",

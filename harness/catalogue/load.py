@@ -24,6 +24,7 @@ import msgspec
 import yaml
 
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
+from harness.catalogue.messages import Messages, messages_of, problems_of
 from harness.catalogue.quirks import Quirk, Server, numbers
 from harness.catalogue.reports import Report, tags_of
 from harness.catalogue.statements import Profile, Statement
@@ -148,6 +149,34 @@ def load(specs: Path) -> Catalogue:
     return Catalogue(
         tuple(statements), tuple(profiles), digest.hexdigest()[:12], tuple(reports), tuple(servers)
     )
+
+
+@functools.cache
+def messages() -> Messages:
+    """What there is in the protocol, by this installation; read once. Raises `CatalogueProblems`."""
+    return load_messages(specs_directory())
+
+
+def load_messages(specs: Path) -> Messages:
+    """`messages.yaml` of a directory like `specs/`.
+
+    Raises:
+        CatalogueProblems: with every problem of the file.
+    """
+    problems: list[CatalogueError] = []
+    path = specs / "messages.yaml"
+    data = _read(path, problems)
+    if data is not None:
+        problems += _violations(path, _schema(specs, "messages"), data)
+    if problems:
+        raise CatalogueProblems(problems)
+    found = messages_of(data)
+    known = [profile.name for profile in _profiles(specs, problems)]
+    chapters = [chapter.stem for chapter in _chapters(specs)]
+    problems += problems_of(found, _name(path), known, chapters)
+    if problems:
+        raise CatalogueProblems(problems)
+    return found
 
 
 def _chapters(specs: Path) -> list[Path]:

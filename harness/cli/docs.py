@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.catalogue import catalogue, specs_directory
+from harness.catalogue import catalogue, messages, specs_directory
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
@@ -16,6 +16,7 @@ from harness.report.divergences import NAME as DIVERGENCES
 from harness.report.divergences import NamedDivergence, NamedRule
 from harness.report.divergences import render as render_divergences
 from harness.report.docs import ProvingCase, render, stale, write
+from harness.report.docs_messages import message_pages
 from harness.report.docs_quirks import server_pages
 
 
@@ -26,7 +27,12 @@ def run(options: argparse.Namespace) -> int:
         proving = ProvingCase(one.name, one.case.title, one.case.kills)
         for identifier in one.case.statements:
             cases.setdefault(identifier, []).append(proving)
-    pages = {**render(catalogue(), cases), **server_pages(catalogue()), DIVERGENCES: _divergences()}
+    pages = {
+        **render(catalogue(), cases, messages()),
+        **message_pages(messages(), catalogue()),
+        **server_pages(catalogue()),
+        DIVERGENCES: _divergences(),
+    }
     directory = specs_directory() / "rendered"
     if options.check:
         differences = stale(pages, directory)

@@ -12,13 +12,14 @@ Rules of this module:
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import LEVELS, Catalogue, Report, Source, Statement
+from harness.catalogue import LEVELS, Catalogue, Messages, Report, Statement
+from harness.report.docs_markup import anchor, plain, source_link, title
+from harness.report.docs_messages import message_links, reading_order
 from harness.report.docs_quirks import quirk_lines, server_index
 from harness.report.text import issue_link
 
@@ -26,7 +27,6 @@ __all__ = ["INDEX", "ProvingCase", "render", "stale", "write"]
 
 INDEX = "README.md"
 REPORTS = "reports.md"
-_REPOSITORY = "https://github.com/apache/rocketmq"
 _DIFFERENCES = 6
 
 
@@ -43,13 +43,16 @@ Cases = Mapping[str, Sequence[ProvingCase]]
 """The cases of each statement, by its id."""
 
 
-def render(catalogue: Catalogue, cases: Cases) -> dict[str, str]:
-    """File name -> Markdown text."""
+def render(catalogue: Catalogue, cases: Cases, messages: Messages) -> dict[str, str]:
+    """File name -> Markdown text. What names a message leads to it."""
     chapters: dict[str, list[Statement]] = {}
     for statement in catalogue.statements:
         chapters.setdefault(statement.chapter, []).append(statement)
     quirks = quirk_lines(catalogue)
-    pages = {f"{name}.md": _chapter(name, statements, cases, quirks) for name, statements in chapters.items()}
+    pages = {
+        f"{name}.md": message_links(_chapter(name, statements, cases, quirks), messages)
+        for name, statements in chapters.items()
+    }
     if catalogue.reports:
         pages[REPORTS] = _reports(catalogue, cases)
     return {INDEX: _index(catalogue, chapters, cases), **pages}
@@ -124,8 +127,9 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
     ]
     for profile in catalogue.profiles:
         number = len(catalogue.under(profile.name))
-        text = f"{_plain(profile.title)}: {_plain(profile.text)}"
+        text = f"{plain(profile.title)}: {plain(profile.text)}"
         lines.append(f"| `{profile.name}` | {number} of {len(statements)} | {text} |")
+    lines += reading_order()
     lines += [
         "",
         "## Chapters",
@@ -135,7 +139,7 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
     ]
     for name, listed in chapters.items():
         numbers = [str(sum(one.level == level for one in listed)) for level in LEVELS]
-        lines.append(f"| [{_title(name)}]({name}.md) | {' | '.join(numbers)} | {len(listed)} |")
+        lines.append(f"| [{title(name)}]({name}.md) | {' | '.join(numbers)} | {len(listed)} |")
     lines += server_index(catalogue)
     if catalogue.reports:
         lines += [
@@ -144,9 +148,9 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
         ]
     lines += ["", "## Statements", ""]
     for name, listed in chapters.items():
-        lines += [f"### {_title(name)}", ""]
+        lines += [f"### {title(name)}", ""]
         lines += [
-            f"- [`{one.id}`]({name}.md#{_anchor(one.id)}) {one.level}: {_plain(one.text)}" for one in listed
+            f"- [`{one.id}`]({name}.md#{anchor(one.id)}) {one.level}: {plain(one.text)}" for one in listed
         ]
         lines.append("")
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -174,19 +178,19 @@ def _reports(catalogue: Catalogue, cases: Cases) -> str:
 
 def _report(report: Report, statements: Sequence[Statement], cases: Cases) -> list[str]:
     proving = list(dict.fromkeys(case.name for one in statements for case in cases.get(one.id, ())))
-    listed = [f"[`{one.id}`]({one.chapter}.md#{_anchor(one.id)}) {one.level}" for one in statements]
+    listed = [f"[`{one.id}`]({one.chapter}.md#{anchor(one.id)}) {one.level}" for one in statements]
     facts = [
         ("Reported as", ", ".join(_issue(issue) for issue in report.issues) or "nothing; found in the code"),
-        ("Fixed", _plain(report.fixed)),
+        ("Fixed", plain(report.fixed)),
         ("Tags", ", ".join(f"`{tag}`" for tag in report.tags)),
-        ("No statement", _plain(report.untestable or "")),
+        ("No statement", plain(report.untestable or "")),
         ("Statements", "".join(f"\n  - {one}" for one in listed)),
         ("Cases", ", ".join(f"`{name}`" for name in proving)),
     ]
     return [
         f"## {report.tags[0]}",
         "",
-        f"> {_plain(report.title)}",
+        f"> {plain(report.title)}",
         "",
         *(f"- **{name}:** {text}".replace(":** \n", ":**\n") for name, text in facts if text),
         "",
@@ -200,7 +204,7 @@ def _chapter(
     name: str, statements: Sequence[Statement], cases: Cases, quirks: Mapping[str, Sequence[str]]
 ) -> str:
     lines = [
-        f"# {_title(name)}",
+        f"# {title(name)}",
         "",
         f"{len(statements)} statement{'s' if len(statements) != 1 else ''}: {_levels(statements)}. "
         f"Rendered from `specs/statements/{name}.yaml`; do not edit. [All chapters]({INDEX})",
@@ -213,15 +217,15 @@ def _chapter(
 
 def _statement(statement: Statement, cases: Sequence[ProvingCase], quirks: Sequence[str]) -> list[str]:
     facts = [
-        ("Sent", _plain(statement.stimulus)),
-        ("Seen", _plain(statement.observable)),
-        ("Source", "; ".join(_source(source) for source in statement.source)),
+        ("Sent", plain(statement.stimulus)),
+        ("Seen", plain(statement.observable)),
+        ("Source", "; ".join(source_link(source) for source in statement.source)),
         ("Observed on", f"Apache {', '.join(statement.observed)}" if statement.observed else "no server yet"),
         ("Issues", ", ".join(_issue(issue) for issue in statement.issues)),
-        ("Note", _plain(statement.notes or "")),
-        ("Not tested", _plain(statement.untestable or "")),
+        ("Note", plain(statement.notes or "")),
+        ("Not tested", plain(statement.untestable or "")),
         ("Quirks", "".join(f"\n  - {quirk}" for quirk in quirks)),
-        ("Cases", "".join(f"\n  - `{case.name}`: {_plain(case.title)}" for case in cases)),
+        ("Cases", "".join(f"\n  - `{case.name}`: {plain(case.title)}" for case in cases)),
         (
             "Mutants",
             ", ".join(f"`{name}`" for name in dict.fromkeys(m for case in cases for m in case.kills)),
@@ -232,15 +236,11 @@ def _statement(statement: Statement, cases: Sequence[ProvingCase], quirks: Seque
         "",
         f"**{statement.level}** · profile {', '.join(f'`{profile}`' for profile in statement.profiles)}",
         "",
-        f"> {_plain(statement.text)}",
+        f"> {plain(statement.text)}",
         "",
         *(f"- **{name}:** {text}".replace(":** \n", ":**\n") for name, text in facts if text),
         "",
     ]
-
-
-def _source(source: Source) -> str:
-    return f"[{_plain(str(source))}]({_REPOSITORY}/blob/{source.tag}/{source.path})"
 
 
 def _issue(issue: str) -> str:
@@ -250,21 +250,3 @@ def _issue(issue: str) -> str:
 def _levels(statements: Sequence[Statement]) -> str:
     counts = [(sum(one.level == level for one in statements), level) for level in LEVELS]
     return ", ".join(f"{number} {level}" for number, level in counts if number)
-
-
-def _title(chapter: str) -> str:
-    return "KV configuration" if chapter == "kv" else chapter.replace("-", " ").capitalize()
-
-
-def _anchor(identifier: str) -> str:
-    """The anchor that Git hosts make of a heading."""
-    return re.sub(r"[^\w\- ]", "", identifier.lower()).replace(" ", "-")
-
-
-def _plain(text: str) -> str:
-    """Text in which Markdown sees no markup but the code spans that authors wrote."""
-    pieces = re.split(r"(`[^`]*`)", " ".join(text.split()))
-    return "".join(
-        piece if piece.startswith("`") else re.sub(r"([\\*<>|\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", piece)
-        for piece in pieces
-    )

@@ -5,13 +5,10 @@ Pure, as `harness.report.docs` is, whose pages it adds to.
 
 from __future__ import annotations
 
-import re
-
-from harness.catalogue import Catalogue, Quirk, Server, Source
+from harness.catalogue import Catalogue, Quirk, Server
+from harness.report.docs_markup import anchor, source_link
 
 __all__ = ["quirk_lines", "server_index", "server_pages"]
-
-_REPOSITORY = "https://github.com/apache/rocketmq"
 
 
 def server_pages(catalogue: Catalogue) -> dict[str, str]:
@@ -25,7 +22,7 @@ def quirk_lines(catalogue: Catalogue) -> dict[str, list[str]]:
     lines: dict[str, list[str]] = {}
     for server in catalogue.servers:
         for quirk in server.quirks:
-            link = f"[{server.title}, {_releases(quirk)}]({_page(server)}#{_anchor(quirk.id)})"
+            link = f"[{server.title}, {_releases(quirk)}]({_page(server)}#{anchor(quirk.id)})"
             line = f"{link}: {_plain(quirk.instead)}"
             for statement in quirk.statements:
                 lines.setdefault(statement, []).append(line)
@@ -68,7 +65,7 @@ def _server(server: Server, chapters: dict[str, str]) -> str:
         "|---|---|---|",
     ]
     lines += [
-        f"| [`{one.id}`](#{_anchor(one.id)}) | {_releases(one)} | {_plain(one.instead)} |"
+        f"| [`{one.id}`](#{anchor(one.id)}) | {_releases(one)} | {_plain(one.instead)} |"
         for one in server.quirks
     ]
     for quirk in server.quirks:
@@ -77,13 +74,11 @@ def _server(server: Server, chapters: dict[str, str]) -> str:
 
 
 def _quirk(quirk: Quirk, chapters: dict[str, str]) -> list[str]:
-    statements = ", ".join(
-        f"[`{one}`]({chapters.get(one, '')}.md#{_anchor(one)})" for one in quirk.statements
-    )
+    statements = ", ".join(f"[`{one}`]({chapters.get(one, '')}.md#{anchor(one)})" for one in quirk.statements)
     facts = [
         ("Breaks", statements),
         ("Releases", f"{_releases(quirk)}; observed on {', '.join(quirk.observed)}"),
-        ("Source", "; ".join(_source(source) for source in quirk.source)),
+        ("Source", "; ".join(source_link(source) for source in quirk.source)),
         ("Issues", ", ".join(_issue(issue) for issue in quirk.issues)),
         ("Not seen every time", _plain(quirk.intermittent or "")),
         ("Note", _plain(quirk.notes or "")),
@@ -106,17 +101,8 @@ def _releases(quirk: Quirk) -> str:
     return ", ".join(map(str, quirk.versions))
 
 
-def _source(source: Source) -> str:
-    return f"[{_plain(str(source))}]({_REPOSITORY}/blob/{source.tag}/{source.path})"
-
-
 def _issue(issue: str) -> str:
     return f"[{issue}](https://github.com/{issue.replace('#', '/issues/')})"
-
-
-def _anchor(identifier: str) -> str:
-    """The anchor that Git hosts make of a heading."""
-    return re.sub(r"[^\w\- ]", "", identifier.lower()).replace(" ", "-")
 
 
 def _plain(text: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from report_golden import check
 
-from harness.catalogue import Catalogue, Profile, Report, Source, Statement
+from harness.catalogue import Catalogue, Profile, Report, Source, Statement, messages
 from harness.report.docs import INDEX, REPORTS, ProvingCase, render, stale, write
 
 SOURCE = Source("rocketmq-all-5.3.3", "namesrv/src/main/java/a/RouteInfoManager.java", "registerBroker")
@@ -56,20 +56,20 @@ CASES = {
 
 
 def test_golden() -> None:
-    pages = render(CATALOGUE, CASES)
+    pages = render(CATALOGUE, CASES, messages())
     assert list(pages) == [INDEX, "data-version.md", "kv.md", REPORTS]
     for name, text in pages.items():
         check(f"docs/{name}", text)
 
 
 def test_links_of_the_index_lead_to_headings() -> None:
-    pages = render(CATALOGUE, CASES)
+    pages = render(CATALOGUE, CASES, messages())
     assert "(data-version.md#nsdata-versionis-stored)" in pages[INDEX]
     assert "## ns.data-version.is-stored\n" in pages["data-version.md"]
 
 
 def test_writing_makes_it_fresh_and_removes_what_is_gone(tmp_path: Path) -> None:
-    pages = render(CATALOGUE, CASES)
+    pages = render(CATALOGUE, CASES, messages())
     directory = tmp_path / "rendered"
     assert stale(pages, directory) == sorted(f"{name}: missing" for name in pages)
     assert write(pages, directory) == sorted(pages)

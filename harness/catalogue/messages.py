@@ -1,0 +1,227 @@
+"""What there is in the protocol: codes, header members, fields, bodies, byte layouts, times, settings.
+
+Rules of this module: plain data from `specs/messages.yaml`, whose JSON Schema says what each member means.
+Empty `profiles` are all profiles.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from harness.catalogue.errors import CatalogueError
+
+__all__ = [
+    "Body",
+    "Header",
+    "Layout",
+    "Member",
+    "Message",
+    "Messages",
+    "Numbered",
+    "ResponseCodes",
+    "Row",
+    "Settings",
+    "Time",
+    "messages_of",
+    "problems_of",
+]
+
+Profiles = tuple[str, ...]
+
+
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A member of a header or a body, a field of a message, or a setting."""
+
+    name: str
+    type: str
+    text: str
+    required: bool = False
+    default: str | None = None
+    optional: bool = False
+    online: bool = False
+    json: str | None = None
+    profiles: Profiles = ()
+
+
+class Numbered(msgspec.Struct, frozen=True):
+    """A flag, a serialization or a response code."""
+
+    number: int
+    name: str
+    text: str
+    profiles: Profiles = ()
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What every command has."""
+
+    source: str
+    members: tuple[Member, ...]
+    flags: tuple[Numbered, ...]
+    serializations: tuple[Numbered, ...]
+    languages: tuple[str, ...]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Some bytes of a layout. `size`: how many, or the row that says so, or "what is left"."""
+
+    name: str
+    size: int | str
+    type: str
+    text: str
+    repeat: str | None = None
+    profiles: Profiles = ()
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """Bytes in their order."""
+
+    name: str
+    title: str
+    text: str
+    source: str
+    rows: tuple[Row, ...]
+
+
+class ResponseCodes(msgspec.Struct, frozen=True):
+    """The codes of responses."""
+
+    source: str
+    codes: tuple[Numbered, ...]
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A request and its response."""
+
+    code: int
+    name: str
+    text: str
+    source: str
+    profiles: Profiles = ()
+    sent: bool = False
+    chapter: str | None = None
+    request: tuple[Member, ...] = ()
+    request_body: str | None = None
+    request_body_text: str = ""
+    response: tuple[Member, ...] = ()
+    response_body: str | None = None
+    response_body_text: str = ""
+    codes: dict[int, str] = {}
+
+
+class Body(msgspec.Struct, frozen=True):
+    """A JSON object, as a whole body or inside of one."""
+
+    name: str
+    text: str
+    source: str
+    members: tuple[Member, ...]
+    profiles: Profiles = ()
+
+
+class Time(msgspec.Struct, frozen=True):
+    """A time or a limit."""
+
+    name: str
+    value: str
+    source: str
+    text: str
+    profiles: Profiles = ()
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What a NameServer can be told in its file."""
+
+    source: str
+    keys: tuple[Member, ...]
+
+
+class Messages(msgspec.Struct, frozen=True):
+    """All of `specs/messages.yaml`."""
+
+    header: Header
+    layouts: tuple[Layout, ...]
+    responses: ResponseCodes
+    messages: tuple[Message, ...]
+    bodies: tuple[Body, ...]
+    times: tuple[Time, ...]
+    settings: Settings
+
+
+PROPERTIES = "properties"
+"""The one body that is no JSON object."""
+
+
+def messages_of(data: dict[str, Any]) -> Messages:
+    """What a file says that its schema has accepted."""
+    header = data["header"]
+    numbered = {
+        **data,
+        "header": {**header, "flags": [{**flag, "number": flag["bit"]} for flag in header["flags"]]},
+        "responses": {
+            **data["responses"],
+            "codes": [{**code, "number": code["code"]} for code in data["responses"]["codes"]],
+        },
+    }
+    return msgspec.convert(numbered, Messages, str_keys=True)
+
+
+def problems_of(
+    messages: Messages, name: str, profiles: list[str], chapters: list[str]
+) -> Iterator[CatalogueError]:
+    """What a schema cannot see: profiles, chapters, bodies and rows that do not exist, and what is there
+    twice.
+    """
+    bodies = {body.name for body in messages.bodies} | {PROPERTIES}
+    for message in messages.messages:
+        for body in (message.request_body, message.response_body):
+            if body is not None and body not in bodies:
+                known = ", ".join(sorted(bodies))
+                yield CatalogueError(f"{name} {message.code}", f"no body {body!r}", f"bodies are: {known}")
+        if message.chapter is not None and message.chapter not in chapters:
+            known = ", ".join(chapters)
+            where = f"{name} {message.code}"
+            yield CatalogueError(where, f"no chapter {message.chapter!r}", f"chapters are: {known}")
+    for layout in messages.layouts:
+        seen = ["what is left"]
+        for row in layout.rows:
+            for other in (row.size, row.repeat):
+                if isinstance(other, str) and other not in seen:
+                    where = f"{name} {layout.name}.{row.name}"
+                    yield CatalogueError(where, f"no row {other!r} before it", "name a row that is")
+            seen.append(row.name)
+    named: list[tuple[str, list[int | str]]] = [
+        ("message", [message.code for message in messages.messages]),
+        ("body", [body.name for body in messages.bodies]),
+        ("setting", [key.name for key in messages.settings.keys]),
+    ]
+    for kind, names in named:
+        for twice in sorted(str(one) for one, times in Counter(names).items() if times > 1):
+            yield CatalogueError(name, f"{kind} {twice} is there twice", "say it once")
+    for profile in sorted(set(_profiles(messages)) - set(profiles)):
+        known = ", ".join(profiles)
+        yield CatalogueError(name, f"profile {profile!r} does not exist", f"profiles are: {known}")
+
+
+def _profiles(messages: Messages) -> Iterator[str]:
+    for layout in messages.layouts:
+        for row in layout.rows:
+            yield from row.profiles
+    for code in messages.responses.codes:
+        yield from code.profiles
+    for message in messages.messages:
+        yield from message.profiles
+        for member in (*message.request, *message.response):
+            yield from member.profiles
+    for body in messages.bodies:
+        yield from body.profiles
+        for member in body.members:
+            yield from member.profiles
+    for time in messages.times:
+        yield from time.profiles
+    for key in messages.settings.keys:
+        yield from key.profiles
