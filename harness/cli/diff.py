@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
         f"rmq-harness diff · profile {profile} · seed {seed} · {len(known)} named divergences may show\n"
         f"  A  {options.a}\n  B  {options.b}"
     )
+    before = journal.steps
     sides: list[Side] = []
     interrupted, died = False, ""
     try:
@@ -83,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
         for side in sides:
             side.stop()
     answer = _answer(options, profile, seed, journal, hunt.findings, stopwatch.waiting(), interrupted, died)
+    answer["resumed_at"] = before
     _print(console, answer, hunt.findings, known)
     if options.json:
         say_json(answer)
@@ -282,7 +284,8 @@ def _print(
         console.print("\n" + " · ".join(remarks))
     if answer["why"]:
         console.print(f"\n{answer['why']}")
-    rate = answer["steps"] / answer["seconds"] if answer["seconds"] else 0
+    new = answer["steps"] - answer["resumed_at"]
+    rate = new / answer["seconds"] if answer["seconds"] else 0
     console.print(
         f"\n{answer['steps']} of {answer['asked']} steps in {answer['rounds']} rounds, "
         f"{answer['seconds']:.0f} s, {rate:.0f}/s · {sum(answer['explained'].values())} "

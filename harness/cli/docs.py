@@ -8,6 +8,7 @@ from harness.catalogue import catalogue, messages, specs_directory
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
+from harness.differential.duel import ASKING
 from harness.differential.model import PREDICATES
 from harness.differential.normal import RULES
 from harness.differential.quirks import quirks, titles_of
@@ -69,4 +70,4 @@ def _divergences() -> str:
         for quirk in quirks()
     ]
     meanings = {name: " ".join((predicate.__doc__ or "").split()) for name, predicate in PREDICATES.items()}
-    return render_divergences(rules, named, meanings)
+    return render_divergences(rules, ASKING, named, meanings)

@@ -44,7 +44,7 @@ from harness.differential.steps import (
 from harness.session import Chance
 from harness.wire import ResponseCode
 
-__all__ = ["Divergence", "Duel", "Played"]
+__all__ = ["ASKING", "Divergence", "Duel", "Played"]
 
 TOGETHER = 8
 """So many questions are under way at once."""
@@ -57,6 +57,16 @@ _PLAIN_SLACK = 80.0
 _AGAIN = 5
 """How often cluster information is asked again after an error (`RouteInfoManager#getAllClusterInfo` encodes
 live tables without a lock, on both lines)."""
+ASKING = (
+    f"Cluster information (106) that is answered with an error is asked again, up to {_AGAIN} times: both "
+    "lines write live tables without a lock (`RouteInfoManager#getAllClusterInfo`).",
+    f"What a server does behind an answer, behind a close or as time passes is given {PATIENCE:g} s; until "
+    "then cluster information, topics and data versions are asked for again and again.",
+    "A request that may be met with silence is followed by a probe on the same connection; silence is what "
+    "is left when the probe was answered.",
+    f"Requests that change nothing but leases go out together, up to {TOGETHER}; all others one by one.",
+)
+"""Rules that are about asking, not about answers; the documentation is made of them."""
 _PROBE = Kv(code=101, namespace="probe", key="probe")
 _UNKNOWN_VERSION = -1
 

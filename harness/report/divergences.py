@@ -51,9 +51,14 @@ _TAINTS = {
 
 
 def render(
-    rules: Sequence[NamedRule], divergences: Sequence[NamedDivergence], predicates: Mapping[str, str]
+    rules: Sequence[NamedRule],
+    asking: Sequence[str],
+    divergences: Sequence[NamedDivergence],
+    predicates: Mapping[str, str],
 ) -> str:
-    """The page, as Markdown. ``predicates`` says what each name in ``when`` means."""
+    """The page, as Markdown. ``asking`` are rules of how it is asked; ``predicates`` says what each name in
+    ``when`` means.
+    """
     lines = [
         "# When two NameServers say the same",
         "",
@@ -69,6 +74,10 @@ def render(
         "| rule | what is the same | why |",
         "|---|---|---|",
         *(f"| `{rule.name}` | {rule.what} | {rule.why} |" for rule in rules),
+        "",
+        "And of how it is asked:",
+        "",
+        *(f"- {one}" for one in asking),
         "",
         f"## Named divergences ({len(divergences)})",
         "",
