@@ -78,6 +78,19 @@ def test_other_namespaces_do_not_count(ns: NameServerSession) -> None:
 
 
 @case(
+    "ns.order-topics.absent-brokers-are-told",
+    kills=["order-configuration-names-present-brokers"],
+    setup=ORDER_IS_SHOWN,
+)
+def test_absent_brokers_are_told(ns: NameServerSession) -> None:
+    """What the configuration says of brokers that have gone, or never were, is told as it is."""
+    broker = ordered(ns)
+    told = f"{broker.name}:8;{ns.name('gone')}:4"
+    ns.put_kv(ORDER, broker.topic("A"), told) >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).order >> Reply(SUCCESS, told)
+
+
+@case(
     "ns.order-topics.table-is-held-back-if-configured",
     kills=["order-table-is-always-returned"],
     setup=ORDER_IS_NOT_RETURNED,

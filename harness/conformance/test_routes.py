@@ -460,7 +460,12 @@ def test_wait_is_for_routes_only(ns: NameServerSession) -> None:
     broker.unregister() >> Reply(SUCCESS)
 
 
-@case("ns.routes.wait-ends", kills=["routes-wait-for-ever"], clock=True, setup=ROUTES_WAIT_A_SECOND)
+@case(
+    "ns.routes.wait-ends",
+    kills=["routes-wait-for-ever", "historical-9182-first-route-ends-readiness"],
+    clock=True,
+    setup=ROUTES_WAIT_A_SECOND,
+)
 def test_wait_ends(ns: NameServerSession) -> None:
     """When the time is over, routes are answered."""
     broker = registered(ns)

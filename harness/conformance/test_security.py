@@ -2,7 +2,7 @@
 
 Rules of these cases:
 
-* Each has a witness: a broker with a connection of its own, which must be served as if nothing had happened.
+* Each has a witness: a pair that is stored before, and must be read afterwards as if nothing had happened.
 * Nothing is sent that a sound server could not bear beside its work: all cases run on the shared server.
 * How the sender is refused is mostly free: an error and a close do equally well.
 """
@@ -50,11 +50,11 @@ GADGET = (
 """A class that old JSON libraries could be made to load, and to connect to where it says."""
 
 
-def witness(ns: NameServerSession) -> Broker:
-    """A broker that has registered and wants to go on being served."""
-    broker = ns.broker()
-    broker.register() >> Reply(SUCCESS)
-    return broker
+def witness(ns: NameServerSession) -> str:
+    """Something that is stored, and must be there afterwards: the namespace of a pair."""
+    namespace = ns.name("witness")
+    ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    return namespace
 
 
 def stranger(ns: NameServerSession) -> Broker:
@@ -62,11 +62,10 @@ def stranger(ns: NameServerSession) -> Broker:
     return ns.broker(topics=("C", "D"))
 
 
-def unharmed(ns: NameServerSession, broker: Broker) -> None:
-    """The witness is routed as before, on its own connection and on a new one."""
-    for connection in (broker.connection, ns.connect()):
-        route = ns.route(broker.topic("A"), on=connection)
-        route.addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
+def unharmed(ns: NameServerSession, namespace: str) -> None:
+    """Others are served as before, over a connection that was there and over a new one."""
+    for connection in (ns.connection, ns.connect()):
+        ns.get_kv(namespace, "key", on=connection).value >> Reply(SUCCESS, "value")
 
 
 def is_unknown(ns: NameServerSession, broker: Broker) -> None:
@@ -108,45 +107,45 @@ def nested(levels: int) -> Iterator[str]:
 @case("ns.security.inflating-body-is-survived", kills=["inflating-body-stops-the-server"])
 def test_inflating_body_is_survived(ns: NameServerSession) -> None:
     """Half a megabyte that inflates to half a gigabyte harms nobody, and registers nothing."""
-    broker, hostile = witness(ns), stranger(ns)
+    before, hostile = witness(ns), stranger(ns)
     compressed(hostile, bomb(BOMB)) >> AnyOf(Reply(SYSTEM_ERROR), Closed())
     is_unknown(ns, hostile)
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("ns.security.length-words-are-not-trusted", kills=["length-words-stop-the-server"])
 def test_length_words_are_not_trusted(ns: NameServerSession) -> None:
     """A length within an inflated body that it does not bear out is refused."""
-    broker, hostile = witness(ns), stranger(ns)
+    before, hostile = witness(ns), stranger(ns)
     version = DataVersion(1, 1_700_000_000_000).encode()
     head = word(len(version)) + version
     for number in WORDS:
         for layout in (word(number) + version, head + word(1) + word(number), head + word(0) + word(number)):
             compressed(hostile, zlib.compress(layout)) >> Reply(SYSTEM_ERROR)
     is_unknown(ns, hostile)
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("ns.security.deep-body-is-survived", kills=["deep-body-stops-the-server"])
 def test_deep_body_is_survived(ns: NameServerSession) -> None:
     """A body of endless brackets harms nobody."""
-    broker = witness(ns)
+    before = witness(ns)
     for value in nested(DEEP):
         body = f'{{"x":{value}}}'.encode()
         stranger(ns).query_version(body=body) >> BROKEN
         stranger(ns).register(body=body) >> BROKEN
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("ns.security.class-names-are-only-text", kills=["class-names-stop-the-server"])
 def test_class_names_are_only_text(ns: NameServerSession) -> None:
     """A body that names a class is read without it, or refused."""
-    broker, hostile = witness(ns), stranger(ns)
+    before, hostile = witness(ns), stranger(ns)
     body = hostile.body().encode()
     for sent in (GADGET[:-1] + b"," + body[1:], b'{"x":' + GADGET + b"," + body[1:]):
         hostile.register(body=sent) >> Reply((SUCCESS, SYSTEM_ERROR))
         hostile.query_version(body=sent) >> Reply((SUCCESS, SYSTEM_ERROR))
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 # --- headers and frames -------------------------------------------------------------------------------------
@@ -155,29 +154,29 @@ def test_class_names_are_only_text(ns: NameServerSession) -> None:
 @case("wire.security.deep-header-is-survived", kills=["deep-header-stops-the-server"])
 def test_deep_header_is_survived(ns: NameServerSession) -> None:
     """A header of endless brackets ends its connection at most."""
-    broker = witness(ns)
+    before = witness(ns)
     for value in nested(DEEP):
         for member in (f'"x":{value}', f'"extFields":{{"x":{value}}}'):
             ns.connect().send_raw(json_frame(query_header(member))) >> AnyOf(Closed(), Reply(SUCCESS))
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("wire.security.many-ext-fields-are-survived", kills=["colliding-names-stop-the-server"])
 def test_many_ext_fields_are_survived(ns: NameServerSession) -> None:
     """Thousands of ext fields whose names collide in hash tables hold nobody up."""
-    broker = witness(ns)
+    before = witness(ns)
     sent = dict.fromkeys(COLLIDING, "x")
     ns.connect().call(QUERY, sent) >> AnyOf(Reply(SUCCESS), deviates=[Reply(SYSTEM_ERROR), Closed()])
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("wire.security.announced-bytes-are-not-set-aside", kills=["announced-bytes-are-set-aside"])
 def test_announced_bytes_are_not_set_aside(ns: NameServerSession) -> None:
     """Frames that are announced and never sent take nothing away from others."""
-    broker = witness(ns)
+    before = witness(ns)
     for _ in range(HALF_FRAMES):
         ns.connect().write(word(FRAME_LIMIT - 4) + word(len(query_header())) + query_header().encode())
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 # --- names --------------------------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ def test_announced_bytes_are_not_set_aside(ns: NameServerSession) -> None:
 @case("ns.security.names-are-not-paths", kills=["path-like-keys-are-read-as-files"])
 def test_names_are_not_paths(ns: NameServerSession) -> None:
     """What looks like the path of a file is the name of nothing, and then of what was put under it."""
-    broker = witness(ns)
+    before = witness(ns)
     for path in PATHS:
         ns.route(path) >> Reply(TOPIC_NOT_EXIST)
         ns.list_kv(path) >> Reply(NOT_FOUND)
@@ -194,13 +193,13 @@ def test_names_are_not_paths(ns: NameServerSession) -> None:
         namespace = path + ns.name("space")
         ns.put_kv(namespace, path, path) >> Reply(SUCCESS)
         ns.get_kv(namespace, path).value >> Reply(SUCCESS, path)
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("ns.security.path-like-topics-are-only-names", kills=["path-like-topics-lose-their-dots"])
 def test_path_like_topics_are_only_names(ns: NameServerSession) -> None:
     """A topic that looks like a path is refused, or routed under this very name."""
-    broker = witness(ns)
+    before = witness(ns)
     for path in PATHS:
         hostile, topic, other = stranger(ns), path + ns.name("t"), ns.name("t")
         table = {name: TopicConfig(topic_name=name) for name in (topic, other)}
@@ -208,18 +207,18 @@ def test_path_like_topics_are_only_names(ns: NameServerSession) -> None:
         hostile.register(body=body) >> Reply((SUCCESS, SYSTEM_ERROR))
         served = Reply(SUCCESS, {hostile.name: {0: hostile.address}})
         ns.route(topic).addresses >> AnyOf(served, deviates=[Reply(TOPIC_NOT_EXIST)])
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 @case("ns.security.long-names-are-survived", kills=["long-names-stop-the-server"])
 def test_long_names_are_survived(ns: NameServerSession) -> None:
     """A name of a megabyte is the name of nothing."""
-    broker = witness(ns)
+    before = witness(ns)
     long = "t" * MIB
     unknown = (ns.route, TOPIC_NOT_EXIST), (ns.list_kv, NOT_FOUND)
     for ask, code in unknown:
         ask(long, on=ns.connect()) >> AnyOf(Reply(code), deviates=[Reply(SYSTEM_ERROR), Closed()])
-    unharmed(ns, broker)
+    unharmed(ns, before)
 
 
 # --- requests that are meant for others ---------------------------------------------------------------------
@@ -230,7 +229,7 @@ def test_codes_of_others_are_not_served(ns: NameServerSession) -> None:
     """What a broker or a controller would do, a NameServer does not."""
     refused = Reply(NOT_SUPPORTED)
     unserved = AnyOf(refused, Silence()) if ns.profile == "4.9" else refused
-    broker, topic = witness(ns), ns.topic("new")
+    before, topic = witness(ns), ns.topic("new")
     asked = {
         "topic": topic,
         "defaultTopic": "TBW102",
@@ -239,7 +238,7 @@ def test_codes_of_others_are_not_served(ns: NameServerSession) -> None:
         "writeQueueNums": "8",
     }
     for code in FOREIGN:
-        ns.call(code, {**asked, "brokerName": broker.name}, b"brokerName=x\n") >> unserved
+        ns.call(code, asked, b"brokerName=x\n") >> unserved
     ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
     ns.topics().among([topic]) >> Reply(SUCCESS, [])
-    unharmed(ns, broker)
+    unharmed(ns, before)

@@ -99,7 +99,7 @@ def test_visible_on_every_connection(ns: NameServerSession) -> None:
 
 @case(
     "ns.topic-deletion.cluster-limits-deletion",
-    kills=["deletion-ignores-the-cluster", "deletion-in-a-cluster-is-ignored"],
+    kills=["historical-4263-deletion-ignores-the-cluster", "deletion-in-a-cluster-is-ignored"],
 )
 def test_cluster_limits_deletion(ns: NameServerSession) -> None:
     """With a cluster named, the brokers of that cluster lose the topic and those of others keep it."""

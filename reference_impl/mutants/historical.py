@@ -9,6 +9,7 @@ from harness.wire.bodies import ClusterInfo, RegisterBody, TopicConfig
 from harness.wire.codes import V5_0_0
 from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver.core import NameServer
+from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
 from reference_impl.nameserver.reply import RefusedError, Reply
@@ -71,6 +72,18 @@ def put_takes_absent_names_for_null(parts: Parts) -> Parts:
         return parts.nameserver.put_kv(self, command, connection, now)
 
     return parts.override("nameserver", put_kv)
+
+
+@mutant(
+    "historical-4263-deletion-ignores-the-cluster",
+    "216 of one cluster deletes a topic from all of them.",
+    history="apache/rocketmq#4263, 4.9.3 and before",
+)
+def deletion_ignores_the_cluster(parts: Parts) -> Parts:
+    def delete_topic_in(self: RouteTable, topic: str, cluster: str) -> None:
+        self.delete_topic(topic)
+
+    return parts.override("routes", delete_topic_in)
 
 
 @mutant(
@@ -191,3 +204,19 @@ def only_paths_are_refused(parts: Parts) -> Parts:
         return frozenset({"kvConfigPath", "configStorePath"})
 
     return parts.override("settings", refused_keys)
+
+
+@mutant(
+    "historical-9182-first-route-ends-readiness",
+    "With needWaitForService no route is answered any more once one has been.",
+    V5,
+    history="apache/rocketmq#9182, 5.1.0 to 5.3.1",
+)
+def first_route_ends_readiness(parts: Parts) -> Parts:
+    def ready(self: NameServer53, now: int) -> bool:
+        if "answered" in self.__dict__ or not NameServer53.ready(self, now):
+            return False
+        self.__dict__["answered"] = True
+        return True
+
+    return parts.override("nameserver", ready)

@@ -62,6 +62,19 @@ def order_configuration_makes_a_route(parts: Parts) -> Parts:
     return parts.override("nameserver", route)
 
 
+@mutant("order-configuration-names-present-brokers", "An order configuration is told without absent brokers.")
+def order_configuration_names_present_brokers(parts: Parts) -> Parts:
+    def route(self: NameServer, topic: str) -> TopicRoute | None:
+        found = parts.nameserver.route(self, topic)
+        if found is not None and found.order_topic_conf is not None:
+            told = found.order_topic_conf.split(";")
+            present = [one for one in told if one.partition(":")[0] in self.routes.brokers]
+            found.order_topic_conf = ";".join(present)
+        return found
+
+    return parts.override("nameserver", route)
+
+
 @mutant("order-configuration-of-any-namespace", "Every namespace may hold order configurations.")
 def order_configuration_of_any_namespace(parts: Parts) -> Parts:
     def route(self: NameServer, topic: str) -> TopicRoute | None:

@@ -84,14 +84,6 @@ def deletion_without_topic_takes_all(parts: Parts) -> Parts:
     return parts.override("nameserver", delete_topic)
 
 
-@mutant("deletion-ignores-the-cluster", "216 of one cluster deletes a topic from all of them.")
-def deletion_ignores_the_cluster(parts: Parts) -> Parts:
-    def delete_topic_in(self: RouteTable, topic: str, cluster: str) -> None:
-        self.delete_topic(topic)
-
-    return parts.override("routes", delete_topic_in)
-
-
 @mutant("deletion-in-a-cluster-is-ignored", "216 of one cluster deletes nothing.")
 def deletion_in_a_cluster_is_ignored(parts: Parts) -> Parts:
     def delete_topic_in(self: RouteTable, topic: str, cluster: str) -> None:

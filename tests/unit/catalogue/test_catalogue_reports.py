@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from harness.catalogue import CatalogueProblems, catalogue, load, specs_directory, tag_of
+from harness.conformance.loading import cases
 from reference_impl.mutants import MUTANTS
 
 STATEMENT = {
@@ -105,3 +106,60 @@ def test_historical_mutants_name_a_report_or_say_that_there_is_none() -> None:
         assert releases, f"{one.name}: its history names no release"
         assert one.name.startswith("historical-")
         assert issue == "no report" or issue in known, f"{one.name}: no statement speaks of {issue}"
+
+
+REPORTS = [
+    "issue-5374",
+    "issue-11043",
+    "issue-4522",
+    "issue-9411",
+    "issue-1464",
+    "state-version-conflict",
+    "issue-9455",
+    "issue-7600",
+    "issue-313",
+    "issue-4682",
+    "issue-4726",
+    "issue-5894",
+    "issue-5322",
+    "issue-1432",
+    "issue-723",
+    "issue-288",
+    "issue-4263",
+    "issue-4644",
+    "issue-1989",
+    "issue-3991",
+    "issue-1445",
+    "issue-4432",
+    "issue-5536",
+    "issue-270",
+    "issue-3381",
+    "issue-2935",
+    "issue-11123",
+    "issue-3527",
+    "issue-10438",
+    "issue-9682",
+    "issue-9881",
+    "issue-4245",
+    "issue-6668",
+    "issue-8963",
+    "issue-7542",
+    "issue-2090",
+    "issue-11187",
+    "issue-10284",
+    "issue-5905",
+    "issue-8913",
+    "rocketmq-140",
+    "rocketmq-200",
+    "shared-connection",
+]
+"""What is known to have gone wrong with NameServers, by the first tag of each report."""
+
+
+@pytest.mark.parametrize("tag", REPORTS)
+def test_what_is_known_is_accounted_for(tag: str) -> None:
+    found = catalogue().report(tag)
+    assert found is not None
+    chosen = {statement.id for statement in catalogue().tagged(*found.tags)}
+    proving = [one.name for one in cases() if chosen.intersection(one.case.statements)]
+    assert bool(proving) == (found.untestable is None)
