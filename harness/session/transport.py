@@ -209,10 +209,10 @@ class SocketTransport:
 
 
 class SocketListening:
-    """A free port of the loopback interface."""
+    """A free port of an address of this machine: loopback, unless the target sees another one only."""
 
-    def __init__(self) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._socket = socket.create_server((host, 0), backlog=64)
         self._socket.settimeout(0)
         self._address = _address(self._socket.getsockname())
 

@@ -33,6 +33,7 @@ from harness.session import (
     ProfileName,
     RunningClock,
     Setup,
+    SocketListening,
     SocketTransport,
     TargetDied,
     Unsupported,
@@ -58,6 +59,16 @@ _VERSION = re.compile(r"\d+(\.\d+)+")
 _START_WITHIN = 90.0
 _ATTEMPT = 0.5
 _GRACE = 3
+_TERMINATE = """\
+found=
+for process in /proc/[0-9]*; do
+  case "$(tr '\\0' ' ' < "$process/cmdline")" in
+    *[j]ava*[N]amesrvStartup*) kill -TERM "${process#/proc/}"; found=1 ;;
+  esac
+done
+[ -n "$found" ] || kill -TERM 1
+"""
+"""The first process of the official image is a shell, which does not pass a signal on to the JVM."""
 _LIBRARIES = tuple(
     f"/usr/{place}/libfaketimeMT.so.1"
     for place in (
@@ -181,13 +192,20 @@ class ContainerInstance:
         self._address = self._wait_until_ready()
 
     def shutdown(self) -> None:
-        raise Unsupported("a container is stopped and removed in one; nothing asks what is in it to stop")
+        with contextlib.suppress(_engine().EngineError):  # it may have ended already
+            self._running().run(_TERMINATE)
 
     def place(self, name: str, data: bytes) -> None:
-        raise Unsupported("files cannot be put into a running container")
+        container = self._running()
+        container.put(_DIRECTORY / f".{name}.new", data)
+        container.run(f"mv {_DIRECTORY}/.{name}.new {_DIRECTORY}/{name}")
 
     def listen(self) -> Listening:
-        raise Unsupported("what is in a container cannot reach a listener on this machine's loopback")
+        host = self._running().this_machine()
+        try:
+            return SocketListening(host)
+        except OSError as problem:
+            raise Unsupported("what is in the container does not see an address of this machine") from problem
 
     def alive(self) -> bool:
         return self._container is not None and self._container.runs() and answers(*self._address, 1.0)

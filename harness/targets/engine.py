@@ -107,6 +107,28 @@ class Container:
         with _in_the_middle():
             self._wrapped.restart(timeout=grace)
 
+    def run(self, script: str) -> None:
+        """Runs a script of the shell in it, to its end."""
+        with _in_the_middle():
+            self._wrapped.exec_run(["sh", "-c", script])
+
+    def put(self, path: Path, data: bytes) -> None:
+        """Writes a file in it that everybody may read."""
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as tar:
+            entry = tarfile.TarInfo(path.name)
+            entry.size, entry.mode = len(data), 0o644
+            tar.addfile(entry, io.BytesIO(data))
+        with _in_the_middle():
+            self._wrapped.put_archive(str(path.parent), archive.getvalue())
+
+    def this_machine(self) -> str:
+        """The address under which the machine of the engine is seen in it."""
+        with _in_the_middle():
+            self._wrapped.reload()
+            networks = self._wrapped.attrs["NetworkSettings"]["Networks"].values()
+            return next((str(network["Gateway"]) for network in networks if network["Gateway"]), "")
+
     def remove(self) -> None:
         """Ends it by force and removes it. Raises ``EngineError``; its owner's watchdog tries again."""
         with _in_the_middle(), contextlib.suppress(docker.errors.NotFound):
