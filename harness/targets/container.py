@@ -56,7 +56,7 @@ _DIRECTORY = Path("/rmq-harness")
 _JVM = "-Xms32m -Xmx256m -Xmn64m -XX:TieredStopAtLevel=1"
 """A small heap, whatever the image asks for; the collector is left as it is, for two of them do not start."""
 _VERSION = re.compile(r"\d+(\.\d+)+")
-_START_WITHIN = 90.0
+_START_WITHIN = 180.0
 _ATTEMPT = 0.5
 _GRACE = 3
 _TERMINATE = """\
