@@ -17,7 +17,7 @@ from harness.targets import maven
 from harness.targets import warp as faketime
 from harness.targets.errors import TargetError
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import in_directory, write_properties
+from harness.targets.settings import demands_tls, in_directory, write_properties
 
 __all__ = ["SYSTEM", "ApacheTarget", "line_of"]
 
@@ -69,6 +69,7 @@ class ApacheTarget:
                 start_within=60.0,
                 answer_within=30.0,
                 must_answer=True,
+                wants_tls=demands_tls(setup),
             )
         )
 

@@ -13,7 +13,7 @@ from harness.session import DEFAULT_SETUP, Setup, Unsupported
 from harness.targets import warp as faketime
 from harness.targets.errors import TargetError
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import in_directory, write_properties
+from harness.targets.settings import demands_tls, in_directory, write_properties
 
 __all__ = ["ExecTarget"]
 
@@ -71,6 +71,7 @@ class ExecTarget:
                 warp=self._warp,
                 start_within=_START_WITHIN,
                 answer_within=_ANSWER_WITHIN,
+                wants_tls=demands_tls(setup),
             )
         )
 

@@ -42,7 +42,7 @@ from harness.session import (
 from harness.targets.apache import SYSTEM, line_of
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers
-from harness.targets.settings import in_directory, write_properties
+from harness.targets.settings import demands_tls, in_directory, write_properties
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -113,6 +113,9 @@ class DockerTarget:
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ContainerInstance:
         """Creates a container. Raises ``TargetError`` with what to do where it cannot."""
+        if demands_tls(setup):
+            # An engine's proxy closes connections too, for as long as there is nothing behind it.
+            raise Unsupported("a container that wants TLS cannot be told from one that is not ready")
         _engine()
         return ContainerInstance(self._image, self._warp, setup, self._description)
 

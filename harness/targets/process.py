@@ -29,7 +29,7 @@ import msgspec
 
 from harness.session import Clock, RunningClock, SocketListening, SocketTransport, TargetDied, connect
 from harness.targets.errors import TargetError
-from harness.targets.reach import answers, takes_connections
+from harness.targets.reach import answers, refuses, takes_connections
 
 __all__ = ["Command", "ProcessInstance"]
 
@@ -61,6 +61,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Real seconds from then on in which an answered request is awaited."""
     must_answer: bool = False
     """Whether a start without an answered request has failed."""
+    wants_tls: bool = False
+    """Whether it closes a connection without TLS: then that is its answer."""
 
 
 class ProcessInstance:
@@ -207,7 +209,8 @@ class ProcessInstance:
                 )
             time.sleep(0.02)
         end = time.monotonic() + self._command.answer_within
-        while not answers(_HOST, self._port, _ATTEMPT):
+        is_ready = refuses if self._command.wants_tls else answers
+        while not is_ready(_HOST, self._port, _ATTEMPT):
             self._look_alive()
             if time.monotonic() > end:
                 if self._command.must_answer:

@@ -9,11 +9,10 @@ import contextlib
 import socket
 import time
 
-from harness.session import PeerReset, RunningClock, TargetDied, Transport, TransportTimeout, connect
-from harness.session.tls import TlsTransport
+from harness.session import PeerReset, TargetDied, TransportTimeout, connect
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
-__all__ = ["answers", "takes_connections"]
+__all__ = ["answers", "refuses", "takes_connections"]
 
 _ASK = Command(
     code=RequestCode.GET_ROUTEINFO_BY_TOPIC, opaque=1, version=409, ext={"topic": "nothing-is-called-so"}
@@ -28,23 +27,22 @@ def takes_connections(host: str, port: int) -> bool:
 
 
 def answers(host: str, port: int, within: float) -> bool:
-    """Whether a request is answered with a whole frame within so many seconds; where the connection is closed
-    instead, whether one under TLS is.
-    """
-    answered = _answers(host, port, within, tls=False)
-    return _answers(host, port, within, tls=True) is True if answered is None else answered
+    """Whether a request is answered with a whole frame within so many seconds."""
+    return _answered(host, port, within) is True
 
 
-def _answers(host: str, port: int, within: float, *, tls: bool) -> bool | None:
+def refuses(host: str, port: int, within: float) -> bool:
+    """Whether a request is answered with a close within so many seconds: the server wants TLS."""
+    return _answered(host, port, within) is None
+
+
+def _answered(host: str, port: int, within: float) -> bool | None:
     """None: the connection was closed."""
     end = time.monotonic() + within
-    transport: Transport
     try:
         transport = connect(host, port, within)
     except TargetDied:
         return False
-    if tls:
-        transport = TlsTransport(transport, RunningClock())
     buffer = FrameBuffer()
     try:
         transport.send(encode(_ASK))

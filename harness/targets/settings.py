@@ -11,12 +11,17 @@ from pathlib import Path
 from harness.session import Setup
 from harness.wire.bodies import Properties
 
-__all__ = ["in_directory", "write_properties"]
+__all__ = ["demands_tls", "in_directory", "write_properties"]
 
 
 def in_directory(setup: Setup, directory: Path) -> dict[str, str]:
     """The settings by key, `{dir}` in values replaced."""
     return {key: value.replace("{dir}", str(directory)) for key, value in setup}
+
+
+def demands_tls(setup: Setup) -> bool:
+    """Whether a server with these settings closes connections without TLS."""
+    return ("tls.server.mode", "enforcing") in setup
 
 
 def write_properties(path: Path, settings: Mapping[str, str]) -> None:
