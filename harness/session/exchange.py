@@ -253,7 +253,7 @@ class Exchange:
         try:
             grade = expectation.judge(outcome, value, self)
         except Unmet as unmet:
-            session.refuse_if_late(unmet)
+            session.refuse_if_late(unmet, self._question.asked.link)
             raise
         if grade is not None:
             session.grades.append((self.subject, grade))

@@ -58,8 +58,10 @@ class Link:
         self._end: _End | None = None
         self._half_closed = False
         self._garbled: Garbled | None = None
-        self.idle = False
+        self._idle = False
         self.last_sent = clock.now()
+        self.quiet = 0.0
+        """Protocol seconds of quiet before the latest bytes were sent, unless the case wanted it so."""
         recorder.opened(number, transport.local, transport.remote)
 
     @property
@@ -70,6 +72,17 @@ class Link:
     def certificate(self) -> bytes | None:
         """The target's certificate (DER), once it has been seen; None without TLS."""
         return self._transport.certificate if isinstance(self._transport, TlsTransport) else None
+
+    @property
+    def idle(self) -> bool:
+        """Whether the case lets it lie idle."""
+        return self._idle
+
+    @idle.setter
+    def idle(self, idle: bool) -> None:
+        if self._idle and not idle:
+            self.last_sent = self._clock.now()  # that it lay idle until now was meant
+        self._idle = idle
 
     @property
     def is_open(self) -> bool:
@@ -90,7 +103,8 @@ class Link:
         if self._half_closed or (self._end is not None and self._end.by == "us"):
             raise Misuse(f"connection {self.number} was closed by the case: it cannot send any more")
         event = self._recorder.sent(self.number, data, purpose)
-        self.last_sent = self._clock.now()
+        now = self._clock.now()
+        self.quiet, self.last_sent = now - self.last_sent, now
         if self._sends_frames:
             self._outbound.feed(data)
             try:

@@ -26,7 +26,7 @@ from harness.session.exchange import Asked, Exchange, Question
 from harness.session.link import Link, Want
 from harness.session.listener import Listener
 from harness.session.names import Names
-from harness.session.outcome import Mark, Outcome, Silent, Stalled
+from harness.session.outcome import ClosedBy, Mark, Outcome, Silent, Stalled
 from harness.session.requests import Ext, HeaderFields, command
 from harness.session.tls import TlsTransport
 from harness.session.transport import Instance, PeerReset, Transport, TransportTimeout
@@ -43,6 +43,8 @@ _IDLE_MARGIN = 60.0
 """Protocol seconds for which a connection may surely be quiet: half of the idle time of a target
 (`NettyRemotingServer`, IdleStateHandler).
 """
+_IDLE_TERM = 110.0
+"""Protocol seconds of quiet after which a target may well have ended a connection for its idle timer."""
 
 
 class Session:
@@ -326,8 +328,17 @@ class Session:
         """An opaque that no other request of the session has."""
         return next(self._opaques)
 
-    def refuse_if_late(self, unmet: Unmet) -> None:
-        """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there."""
+    def refuse_if_late(self, unmet: Unmet, link: Link) -> None:
+        """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there, or
+        where the target ended a connection that was quiet for so long only because this machine is slow.
+        """
+        if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and not link.idle:
+            quiet = max(link.quiet, unmet.outcome.at - link.last_sent)
+            if quiet > _IDLE_TERM:
+                raise TooLate(
+                    f"{unmet.exchange.subject}: nothing was sent on the connection for {quiet:.0f} protocol "
+                    f"seconds, as long as an idle timer; the machine is too slow for this warp"
+                ) from unmet
         if self._limit is not None and self.clock.now() > self._limit:
             late = self.clock.now() - self._limit
             raise TooLate(

@@ -113,9 +113,6 @@ class DockerTarget:
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ContainerInstance:
         """Creates a container. Raises ``TargetError`` with what to do where it cannot."""
-        if demands_tls(setup):
-            # An engine's proxy closes connections too, for as long as there is nothing behind it.
-            raise Unsupported("a container that wants TLS cannot be told from one that is not ready")
         _engine()
         return ContainerInstance(self._image, self._warp, setup, self._description)
 
@@ -154,6 +151,7 @@ class ContainerInstance:
     def __init__(self, image: str, warp: float, setup: Setup, description: Callable[[], str]) -> None:
         self._image = image
         self._clock = RunningClock(warp)
+        self._wants_tls = demands_tls(setup)
         self._output = ""
         self._container: Container | None = None
         atexit.register(self.stop)
@@ -211,7 +209,7 @@ class ContainerInstance:
             raise Unsupported("what is in the container does not see an address of this machine") from problem
 
     def alive(self) -> bool:
-        return self._container is not None and self._container.runs() and answers(*self._address, 1.0)
+        return self._container is not None and self._container.runs() and self._answers(self._address, 1.0)
 
     def output(self) -> str:
         """The end of what it wrote; also after it was stopped."""
@@ -269,11 +267,15 @@ class ContainerInstance:
                 address = container.address()
             except _engine().EngineError as problem:
                 raise self._failed(str(problem)) from problem
-            if answers(*address, _ATTEMPT):
+            if self._answers(address, _ATTEMPT):
                 return address
             if time.monotonic() > end:
                 raise self._failed(f"no answer to a request within {_START_WITHIN:g} s")
             time.sleep(0.05)
+
+    def _answers(self, address: tuple[str, int], within: float) -> bool:
+        # Where TLS is demanded, a close says nothing: an engine's proxy closes too if nothing is behind it.
+        return answers(*address, within, tls=self._wants_tls)
 
     def _running(self) -> Container:
         if self._container is None:

@@ -9,7 +9,8 @@ import contextlib
 import socket
 import time
 
-from harness.session import PeerReset, TargetDied, TransportTimeout, connect
+from harness.session import PeerReset, RunningClock, TargetDied, Transport, TransportTimeout, connect
+from harness.session.tls import TlsTransport
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
 __all__ = ["answers", "refuses", "takes_connections"]
@@ -26,9 +27,9 @@ def takes_connections(host: str, port: int) -> bool:
     return False
 
 
-def answers(host: str, port: int, within: float) -> bool:
+def answers(host: str, port: int, within: float, *, tls: bool = False) -> bool:
     """Whether a request is answered with a whole frame within so many seconds."""
-    return _answered(host, port, within) is True
+    return _answered(host, port, within, tls=tls) is True
 
 
 def refuses(host: str, port: int, within: float) -> bool:
@@ -36,13 +37,16 @@ def refuses(host: str, port: int, within: float) -> bool:
     return _answered(host, port, within) is None
 
 
-def _answered(host: str, port: int, within: float) -> bool | None:
+def _answered(host: str, port: int, within: float, *, tls: bool = False) -> bool | None:
     """None: the connection was closed."""
     end = time.monotonic() + within
+    transport: Transport
     try:
         transport = connect(host, port, within)
     except TargetDied:
         return False
+    if tls:
+        transport = TlsTransport(transport, RunningClock())
     buffer = FrameBuffer()
     try:
         transport.send(encode(_ASK))

@@ -18,7 +18,7 @@ from harness.report.results import read_run
 
 pytestmark = pytest.mark.live
 
-LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3")]
+LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3"), ("5.5.0", "5.5")]
 
 
 Checked = tuple[int, dict[str, str], str]
@@ -28,8 +28,16 @@ NEEDS_AN_ANSWER = {
     "errors.unknown-code-is-refused",
     "errors.negative-code-is-unknown",
     "errors.missing-fields-of-5x-codes-keep-the-connection",
+    "connection.short-first-frame-is-answered-in-the-end",
+    "security.codes-of-others-are-not-served",
 }
 """Cases of the newer profile that Apache's 4.9 fails by its silence; the reference always answers."""
+
+REFUSED_FROM_498_ON = {
+    "configuration.black-list-of-the-start-is-refused",
+    "configuration.home-and-black-list-cannot-be-changed",
+}
+"""What the reference refuses as 4.9.8 does, and the module of 4.9.7, which stands in for it, lets pass."""
 
 
 def check(target: str, profile: str, out: Path) -> Checked:
@@ -73,4 +81,5 @@ def test_the_older_line_fails_the_newer_profile_only_where_the_lines_differ(tmp_
     status, apache, said = check("apache:4.9.8?warp=60", "5.3", tmp_path / "apache")
     assert status == 1, said
     assert failed(apache), said
-    assert failed(apache) - NEEDS_AN_ANSWER <= failed(reference), said
+    unexplained = failed(apache) - failed(reference) - NEEDS_AN_ANSWER - REFUSED_FROM_498_ON
+    assert not unexplained, said

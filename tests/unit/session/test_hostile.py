@@ -21,10 +21,11 @@ from harness.session import (
     Silent,
     Stalled,
     TargetDied,
+    TooLate,
     Unmet,
 )
 from harness.trace import Received, Sent
-from harness.wire import Command, encode
+from harness.wire import Command, decode, encode
 
 
 class _Hasty(RunningClock):
@@ -316,3 +317,36 @@ def test_in_warped_time_a_close_is_not_awaited_until_the_idle_timer_fires(served
         connection.closes() >> Gone()
     # 60 protocol seconds for the close; the probe behind it needs next to nothing.
     assert ns.now() - began < 120
+
+
+def _once(peer: socket.socket) -> None:
+    """Answers one read and ends the connection."""
+    peer.sendall(success(decode(peer.recv(65536))))
+    peer.close()
+
+
+def test_in_warped_time_a_close_after_a_long_quiet_is_nobodys_fault(served) -> None:
+    ns = served(_once, warp=600.0)
+    connection = ns.connect()
+    connection.call(206) >> Met()
+    time.sleep(0.25)  # the machine had something else to do, for two of the target's minutes
+    with pytest.raises(TooLate, match="as long as an idle timer"):
+        connection.call(206) >> Code(0)
+
+
+@pytest.mark.parametrize("warp", [1.0, 600.0])
+def test_a_close_behind_a_request_is_a_failure(served, warp: float) -> None:
+    ns = served(_once, warp=warp)
+    connection = ns.connect()
+    connection.call(206) >> Met()
+    with pytest.raises(Unmet):
+        connection.call(206) >> Code(0)
+
+
+def test_in_warped_time_a_close_after_a_quiet_that_was_meant_is_a_failure(served) -> None:
+    ns = served(_once, warp=600.0)
+    connection = ns.connect()
+    connection.call(206) >> Met()
+    ns.advance(150, idle=(connection,))
+    with pytest.raises(Unmet):
+        connection.call(206) >> Code(0)
