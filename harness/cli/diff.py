@@ -32,7 +32,8 @@ from harness.differential.record import (
 )
 from harness.differential.run import Finding, Run
 from harness.differential.side import Side
-from harness.session import RunningClock, TargetDied, announced_by, chance
+from harness.program.chance import chance
+from harness.session import RunningClock, TargetDied, announced_by
 from harness.targets import Target, TargetError, parse
 
 _SHOWN_STEPS = 40

@@ -19,13 +19,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.differential.frames import Names, frame_of
 from harness.differential.generate import SLACK, Program
 from harness.differential.model import Model
 from harness.differential.normal import Difference, Normal, differences, normal
 from harness.differential.quirks import ByStep, Quirk, Taints
 from harness.differential.side import Side
-from harness.differential.steps import (
+from harness.program.chance import Chance
+from harness.program.frames import Names, frame_of
+from harness.program.steps import (
     QUIET,
     AnyRequest,
     AnyStep,
@@ -34,14 +35,15 @@ from harness.differential.steps import (
     Configure,
     Kv,
     QueryVersion,
+    Reconnect,
     Register,
     Request,
+    Restart,
     Time,
     Topics,
     Unknown,
     Unregister,
 )
-from harness.session import Chance
 from harness.wire import ResponseCode
 
 __all__ = ["ASKING", "Divergence", "Duel", "Played"]
@@ -205,6 +207,8 @@ class Duel:
             elif isinstance(first, Close):
                 self.a.close(first.conn, first.how)
                 self.b.close(first.conn, first.how)
+            elif isinstance(first, Reconnect | Restart):
+                raise ValueError(f"{first!r} is no part of a differential program")
             elif first.oneway:
                 self._send([first])
             else:
@@ -242,7 +246,7 @@ class Duel:
         triggered: list[list[Quirk]],
         played: Played,
     ) -> None:
-        requests = [step for step in batch if not isinstance(step, Time | Close)]
+        requests = [step for step in batch if isinstance(step, AnyRequest)]
         for offset, (step, ours, theirs) in enumerate(self._ask(requests)):
             if ours == theirs and ours is not None:
                 continue

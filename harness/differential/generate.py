@@ -17,10 +17,11 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from harness.differential.frames import ORDER
 from harness.differential.model import DEFAULT_LEASE, Lease, Model
 from harness.differential.quirks import ByStep, Quirk
-from harness.differential.steps import (
+from harness.program.chance import Chance, chance
+from harness.program.frames import ORDER
+from harness.program.steps import (
     AnyStep,
     Close,
     ClusterInfo,
@@ -44,7 +45,6 @@ from harness.differential.steps import (
     Unknown,
     Unregister,
 )
-from harness.session import Chance, chance
 
 __all__ = ["ROUND", "SLACK", "Program", "RoundKind", "round_of", "usual"]
 

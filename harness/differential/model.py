@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from harness.differential.steps import (
+from harness.program.steps import (
     AnyStep,
     Close,
     Configure,

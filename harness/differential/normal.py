@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from harness.differential.frames import Names
-from harness.differential.steps import (
+from harness.program.frames import Names
+from harness.program.steps import (
     AnyStep,
     ClusterInfo,
     Configuration,

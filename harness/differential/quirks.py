@@ -22,7 +22,7 @@ from harness.catalogue import CatalogueError, CatalogueProblems, specs_directory
 from harness.catalogue.load import checked_items
 from harness.differential.model import PREDICATES, Lease, Model
 from harness.differential.normal import FIELDS, Difference
-from harness.differential.steps import QUIET, TITLES, AnyStep, Close, Register, Request, SystemTopics, Time
+from harness.program.steps import QUIET, TITLES, AnyStep, Close, Register, Request, SystemTopics, Time
 
 __all__ = ["ByStep", "Quirk", "Taints", "applying", "load_quirks", "quirks", "titles_of", "words_of"]
 

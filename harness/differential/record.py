@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from harness.differential.generate import Program, RoundKind
-from harness.differential.steps import AnyStep, decode_step, encode_step
+from harness.program.steps import AnyStep, decode_step, encode_step
 
 __all__ = [
     "FORMAT",

@@ -20,8 +20,8 @@ from harness.differential.duel import Divergence, Duel, Played
 from harness.differential.generate import Program, round_of, usual
 from harness.differential.quirks import Quirk
 from harness.differential.record import Entry, Journal, write_program
-from harness.differential.shrink import shrunk
-from harness.differential.steps import AnyStep, Configure
+from harness.program.shrink import shrunk
+from harness.program.steps import AnyStep, Configure
 from harness.session import Unsupported
 
 __all__ = ["Finding", "Run"]

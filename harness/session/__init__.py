@@ -5,7 +5,6 @@ level; what a target does is never an exception but an ``Outcome``; exceptions a
 """
 
 from harness.session.broker import Broker
-from harness.session.chance import Chance, chance
 from harness.session.clock import Clock, ClockKind, RunningClock, Timing, VirtualClock
 from harness.session.connection import Connection
 from harness.session.errors import (
@@ -55,7 +54,6 @@ __all__ = [
     "Blocked",
     "Broker",
     "CaseTimeout",
-    "Chance",
     "Clock",
     "ClockKind",
     "ClosedBy",
@@ -93,6 +91,5 @@ __all__ = [
     "Unsupported",
     "VirtualClock",
     "announced_by",
-    "chance",
     "connect",
 ]

@@ -11,7 +11,8 @@ from harness.differential.quirks import Quirk
 from harness.differential.record import Head, Journal
 from harness.differential.run import Run
 from harness.differential.side import Side
-from harness.session import announced_by, chance
+from harness.program.chance import chance
+from harness.session import announced_by
 from harness.targets import parse
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from harness.catalogue import CatalogueProblems, catalogue, specs_directory
-from harness.differential.frames import Names, frame_of
 from harness.differential.model import PREDICATES, Model
 from harness.differential.normal import RULES, Difference, differences, normal
 from harness.differential.quirks import Quirk, Taints, applying, load_quirks, quirks
-from harness.differential.steps import (
+from harness.program.chance import chance
+from harness.program.frames import Names, frame_of
+from harness.program.steps import (
     AnyStep,
     ClusterInfo,
     MemberGroup,
@@ -22,7 +23,6 @@ from harness.differential.steps import (
     Topics,
     Unregister,
 )
-from harness.session import chance
 from harness.wire import Command, decode, encode
 
 NAMES = Names(chance("n"))

@@ -6,7 +6,7 @@ import pytest
 from differential_helpers import always, duel_of, run_of
 
 from harness.differential.generate import Program, round_of
-from harness.differential.steps import ClusterInfo, Register, Topics
+from harness.program.steps import ClusterInfo, Register, Topics
 
 PROFILES = ("4.9", "5.3", "5.5")
 

@@ -13,7 +13,7 @@ from harness.differential.normal import Difference
 from harness.differential.quirks import Quirk
 from harness.differential.record import Head, Journal
 from harness.differential.run import Run
-from harness.differential.steps import Topics
+from harness.program.steps import Topics
 
 SEEN = Played(
     steps=3,

@@ -16,8 +16,8 @@ from harness.differential.record import (
     read_program,
     write_program,
 )
-from harness.differential.shrink import shrunk
-from harness.differential.steps import AnyStep, Close, Register, Topics
+from harness.program.shrink import shrunk
+from harness.program.steps import AnyStep, Close, Register, Topics
 
 URI = "builtin:5.3"
 

@@ -1,4 +1,4 @@
-"""Steps: the words of a differential program. Values only; one step is one line of JSON.
+"""Steps: the words of a program. Values only; one step is one line of JSON.
 
 Rules of this module:
 - A step names brokers, clusters, topics, addresses and connections by short symbols (``b1``, ``c0``, ``T2``,
@@ -29,9 +29,12 @@ __all__ = [
     "MemberGroup",
     "Permission",
     "QueryVersion",
+    "Queues",
+    "Reconnect",
     "Register",
     "RegisterTopic",
     "Request",
+    "Restart",
     "Route",
     "SystemTopics",
     "Time",
@@ -55,6 +58,8 @@ class _Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 class Request(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="request"):
     """What all requests have."""
 
+    server: int = 0
+    """Which of several NameServers is asked; each has connections of its own."""
     conn: str = "q"
     binary: bool = False
     """The header in ROCKETMQ serialization."""
@@ -63,6 +68,19 @@ class Request(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="d
     oneway: bool = False
     drop: tuple[str, ...] = ()
     """Ext fields that are left out."""
+    cuts: tuple[int, ...] = ()
+    """Offsets in the frame at which it is split into segments; negative ones count from its end, and those
+    that it does not have are left out."""
+    stall: int = 0
+    """Protocol seconds that pass at each cut."""
+    held: bool = False
+    """Kept back, to go out in one segment with the next frame on the connection."""
+    twice: bool = False
+    """Sent again right behind itself, with the same opaque."""
+    broken: int | None = None
+    """So many bytes are sent (negative: so many are left out), then the connection is reset."""
+    awaited: bool = True
+    """Whether the answer is there before the next step begins."""
 
 
 class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="register"):
@@ -235,6 +253,7 @@ class Unknown(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field=
 class Close(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="close"):
     """We close a connection."""
 
+    server: int = 0
     conn: str = "q"
     how: Literal["fin", "reset", "half"] = "fin"
 
@@ -244,6 +263,21 @@ class Time(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do",
 
     seconds: int = 1
     idle: tuple[str, ...] = ()
+
+
+class Reconnect(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reconnect"):
+    """A new connection takes over the symbol; the old one stays open as ``old``, until a `Close` names it."""
+
+    server: int = 0
+    conn: str = "q"
+    old: str = "q-old"
+
+
+class Restart(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="restart"):
+    """The server is ended and started again, where the target can do that."""
+
+    server: int = 0
+    how: Literal["kill", "term"] = "kill"
 
 
 AnyRequest = (
@@ -267,7 +301,7 @@ AnyRequest = (
     | Unknown
 )
 
-AnyStep = AnyRequest | Close | Time
+AnyStep = AnyRequest | Close | Reconnect | Restart | Time
 
 QUIET = (
     Route,
@@ -303,6 +337,8 @@ TITLES = {
     Configuration: "configuration (319)",
     Unknown: "unknown request code",
     Close: "close of a connection",
+    Reconnect: "new connection beside the old one",
+    Restart: "restart of the server",
     Time: "time passes",
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.differential.steps import AnyStep
+from harness.program.steps import AnyStep
 
 __all__ = ["shrunk"]
 

@@ -1,4 +1,4 @@
-"""From steps to the bytes that both targets are sent: equal names, equal opaques, equal frames.
+"""From steps to bytes: equal names, equal opaques, equal frames.
 
 Rules of this module: pure; a frame is decided by its step, the names and the opaque.
 """
@@ -10,7 +10,8 @@ import zlib
 
 import msgspec
 
-from harness.differential.steps import (
+from harness.program.chance import Chance
+from harness.program.steps import (
     AnyRequest,
     ClusterInfo,
     Configuration,
@@ -32,7 +33,6 @@ from harness.differential.steps import (
     Unknown,
     Unregister,
 )
-from harness.session import Chance
 from harness.wire import Command, RequestCode, Serialization, body_crc32, encode
 from harness.wire.bodies import (
     DataVersion,

@@ -1,0 +1,10 @@
+"""What may be observed: an independent reading of the catalogue that judges answers.
+
+Rules of this package: it is pure, and never sees the reference (`reference_impl`) or a live object. It is
+given what was done and what was seen, each with an interval of protocol time, and says what the catalogue
+does not allow. Where the catalogue leaves several outcomes open, it keeps all of them until an answer tells.
+"""
+
+from harness.model.observed import Answered, Ended, Observed, Outcome, Unanswered, Violation
+
+__all__ = ["Answered", "Ended", "Observed", "Outcome", "Unanswered", "Violation"]

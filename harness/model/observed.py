@@ -1,0 +1,72 @@
+"""What was done and what came of it, as the model is told.
+
+Rules of this module: times are protocol seconds on the clock of the target. Something that was invoked at a
+moment and returned at another was carried out at some moment between the two; where nothing was returned,
+at some moment after it was invoked, or never.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from harness.program.steps import AnyStep
+from harness.wire import Command
+
+__all__ = ["Answered", "Ended", "Observed", "Outcome", "Unanswered", "Violation"]
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A response with the opaque of the request."""
+
+    command: Command
+    event: int = -1
+    """Number of the event of the trace that completed its frame; -1 where none is recorded."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """The target ended the connection instead."""
+
+
+class Unanswered(msgspec.Struct, frozen=True):
+    """No answer. `surely`: the target answered something later on the same connection, so none will come.
+
+    Without it the request may have been carried out, may be carried out yet, or never.
+    """
+
+    surely: bool = False
+
+
+Outcome: TypeAlias = Answered | Ended | Unanswered | None
+"""None where no answer is due: one-way requests, closes, time."""
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True):
+    """A step and what came of it."""
+
+    number: int
+    """Its place in the program."""
+    step: AnyStep
+    invoked: float
+    """Before its first byte was sent, or its wait began."""
+    returned: float
+    """When its outcome was known."""
+    outcome: Outcome = None
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the catalogue does not allow."""
+
+    invariant: str
+    """Name of the invariant."""
+    statement: str
+    """Id of the statement that it comes from."""
+    expected: str
+    """What is allowed, in names of the target."""
+    actual: str
+    """What was seen."""
+    number: int
+    """The step whose outcome shows it."""
+    anomaly: str | None = None
+    """Its name in `harness.model.anomalies`, where it is of a named kind."""
