@@ -28,6 +28,9 @@ class Answered(msgspec.Struct, frozen=True):
 class Ended(msgspec.Struct, frozen=True):
     """The target ended the connection instead."""
 
+    event: int = -1
+    """Number of the event of the trace that says so; -1 where none is recorded."""
+
 
 class Unanswered(msgspec.Struct, frozen=True):
     """No answer. `surely`: the target answered something later on the same connection, so none will come.
@@ -53,6 +56,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     returned: float
     """When its outcome was known."""
     outcome: Outcome = None
+    asked: int = -1
+    """Number of the event of the trace with its first byte, or with the close; -1 where none is recorded."""
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):

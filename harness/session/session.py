@@ -108,7 +108,9 @@ class Session:
 
     def address(self) -> str:
         """A new ``10.a.b.c:port`` that nobody else uses."""
-        return self._names.address()
+        made = self._names.address()
+        self._recorder.name(made, "address")
+        return made
 
     def note(self, text: str) -> None:
         """Puts a remark into the trace."""
