@@ -5,6 +5,6 @@ given what was done and what was seen, each with an interval of protocol time, a
 does not allow. Where the catalogue leaves several outcomes open, it keeps all of them until an answer tells.
 """
 
-from harness.model.observed import Answered, Ended, Observed, Outcome, Unanswered, Violation
+from harness.model.observed import Answered, Ended, Garbled, Observed, Outcome, Unanswered, Violation
 
-__all__ = ["Answered", "Ended", "Observed", "Outcome", "Unanswered", "Violation"]
+__all__ = ["Answered", "Ended", "Garbled", "Observed", "Outcome", "Unanswered", "Violation"]

@@ -1,8 +1,14 @@
 """What was done and what came of it, as the model is told.
 
-Rules of this module: times are protocol seconds on the clock of the target. Something that was invoked at a
-moment and returned at another was carried out at some moment between the two; where nothing was returned,
-at some moment after it was invoked, or never.
+Rules of this module:
+- Times are protocol seconds on the clock of the target. Something that was invoked at a moment and returned
+  at another was carried out at some moment between the two; where nothing was returned, at some moment after
+  it was invoked, or never.
+- One-way requests and our own closes return when they have been sent: they take effect at some later moment.
+- A request that the server never had whole (`broken` before its end) is not observed; that its connection was
+  reset is, as the `Close` that it comes to. So is an end that the target made: a `Close` whose outcome is
+  `Ended`, which came to pass at some moment between invoked and returned.
+- A request that was sent twice is observed twice, with one number and one interval.
 """
 
 from __future__ import annotations
@@ -14,7 +20,7 @@ import msgspec
 from harness.program.steps import AnyStep
 from harness.wire import Command
 
-__all__ = ["Answered", "Ended", "Observed", "Outcome", "Unanswered", "Violation"]
+__all__ = ["Answered", "Ended", "Garbled", "Observed", "Outcome", "Unanswered", "Violation"]
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -32,6 +38,14 @@ class Ended(msgspec.Struct, frozen=True):
     """Number of the event of the trace that says so; -1 where none is recorded."""
 
 
+class Garbled(msgspec.Struct, frozen=True):
+    """Bytes came back that are no command; the connection is of no use any more."""
+
+    problem: str
+    event: int = -1
+    """Number of the event of the trace that brought them."""
+
+
 class Unanswered(msgspec.Struct, frozen=True):
     """No answer. `surely`: the target answered something later on the same connection, so none will come.
 
@@ -41,7 +55,7 @@ class Unanswered(msgspec.Struct, frozen=True):
     surely: bool = False
 
 
-Outcome: TypeAlias = Answered | Ended | Unanswered | None
+Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | None
 """None where no answer is due: one-way requests, closes, time."""
 
 
@@ -58,6 +72,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome = None
     asked: int = -1
     """Number of the event of the trace with its first byte, or with the close; -1 where none is recorded."""
+    server: int = 0
+    """Whose clock the times are of. Time that passes is observed once for each server."""
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):

@@ -61,15 +61,21 @@ class Names:
         self.nonce = "z" + "".join(source.choice("abcdefghijkmnopqrstuvwxyz") for _ in range(7))
         self._network = f"10.{source.randrange(1, 255)}.{source.randrange(1, 255)}"
         self._port = source.randrange(10_000, 60_000)
+        self.made: dict[str, str] = {}
+        """Every name and address that was made, with its symbol."""
         self._address = re.compile(re.escape(self._network) + r"\.(\d+):(\d+)")
 
     def name(self, symbol: str) -> str:
         """``b1`` -> ``b1-zabcdefg``."""
-        return f"{symbol}-{self.nonce}"
+        made = f"{symbol}-{self.nonce}"
+        self.made[made] = symbol
+        return made
 
     def address(self, symbol: str) -> str:
         """``a10`` -> ``10.4.5.10:20000``. Nothing listens there."""
-        return f"{self._network}.{symbol[1:]}:{self._port}"
+        made = f"{self._network}.{symbol[1:]}:{self._port}"
+        self.made[made] = symbol
+        return made
 
     def symbols(self, text: str) -> str:
         """Text in which every name of ours is its symbol again."""

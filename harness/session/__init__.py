@@ -37,6 +37,7 @@ from harness.session.outcome import (
 from harness.session.session import Session
 from harness.session.transport import (
     DEFAULT_SETUP,
+    Ending,
     Instance,
     Listening,
     PeerReset,
@@ -59,6 +60,7 @@ __all__ = [
     "ClosedBy",
     "Connection",
     "Decisive",
+    "Ending",
     "Exchange",
     "Expectation",
     "Garbled",

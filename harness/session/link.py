@@ -178,17 +178,20 @@ class Link:
         while self.pump(0):
             pass
 
-    def close(self, how: How) -> None:
-        """Closes our end. What has arrived by then is taken first, so that nothing seen is lost."""
+    def close(self, how: How) -> int | None:
+        """Closes our end; returns the number of the event, or None where it has ended before. What has
+        arrived by then is taken first, so that nothing seen is lost.
+        """
         self.notice()
         if self._end is not None:
-            return
+            return None
         event = self._recorder.closed_by_us(self.number, how)
         if how == "half":
             self._half_closed = True
         else:
             self._end = _End("us", how, event, self._clock.now())
         self._transport.close(how)
+        return event
 
     def ending(self) -> ClosedBy | None:
         """How it ended, if it has."""

@@ -22,7 +22,7 @@ from harness.session.exchange import Asked, Exchange, Question
 from harness.session.outcome import Answer, Mark, Replied
 from harness.session.requests import Ext, HeaderFields, fields
 from harness.session.topic_session import TopicSession
-from harness.session.transport import Instance
+from harness.session.transport import Ending, Instance
 from harness.session.views import (
     CertificateExchange,
     ClusterExchange,
@@ -70,6 +70,7 @@ class NameServerSession(TopicSession):
 
     ``seed`` makes the names; give none and the names are new each time. ``case``, ``target`` and ``suite`` go
     into the head of the trace. ``deadline`` is in real seconds, time that the case advances by not counted.
+    ``beside`` is the session of another NameServer, whose trace this one writes into too.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class NameServerSession(TopicSession):
         suite: str = "",
         started: float = 0.0,
         deadline: float = 60.0,
+        beside: NameServerSession | None = None,
     ) -> None:
         line = _LINES[profile]
         self.profile: ProfileName = profile
@@ -106,6 +108,7 @@ class NameServerSession(TopicSession):
             announces=line.announces,
             probe=_probe,
             deadline=deadline,
+            beside=beside,
         )
 
     # --- time -----------------------------------------------------------------------------------------------
@@ -359,15 +362,15 @@ class NameServerSession(TopicSession):
         code = RequestCode.GET_NAMESRV_CONFIG
         return ConfigExchange(self.question(code, None, b"", on, "configuration", header))
 
-    def restart(self) -> None:
+    def restart(self, how: Ending = "term") -> None:
         """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is
         impossible.
 
         All connections end with it. Needs a target that is nobody else's at the time.
         """
         self.checked("restarting")
-        self.note("restart")
-        self._instance.restart()
+        self.note("restart" if how == "term" else "killed and started again")
+        self._instance.restart(how)
 
     def shutdown(self) -> None:
         """Asks the target to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is

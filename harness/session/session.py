@@ -6,6 +6,8 @@ Rules of this module:
 - A connection that has been quiet for ``timing.busy`` protocol seconds is given a keep-alive, whenever the
   session waits: targets close idle connections after 120 s, and warped time runs during every wait. A
   connection that the case let lie idle stays so until the case uses it again.
+- Sessions of several targets that are used together (``beside``) write one trace, number their connections
+  together and keep each other's connections busy.
 - Silence is decided by a probe on the same connection that is answered, and a grace after that. Where the
   connection is in the middle of a frame the probe goes over another one.
 """
@@ -50,6 +52,7 @@ _IDLE_TERM = 110.0
 class Session:
     """A case's view of a running target.
 
+    ``beside`` is the session of another target that is used together with this one: both write one trace.
     ``probe(opaque, version)`` makes a cheap request that every target answers; ``announces`` is the version
     that requests carry; ``random_source`` makes the names; ``deadline`` is in real seconds and counts from
     now.
@@ -64,6 +67,7 @@ class Session:
         announces: int,
         probe: Callable[[int, int, str], Command],
         deadline: float = 60.0,
+        beside: Session | None = None,
     ) -> None:
         self._instance = instance
         self._names = Names(random_source)
@@ -72,7 +76,16 @@ class Session:
         self._deadline = time.monotonic() + deadline
         self._deadline_seconds = deadline
         began = time.monotonic()
-        self._recorder = Recorder(header, real=lambda: time.monotonic() - began, protocol=instance.clock.now)
+        now = instance.clock.now
+        if beside is None:
+            self._together = [self]
+            self._numbers = itertools.count(1)
+            self._recorder = Recorder(header, real=lambda: time.monotonic() - began, protocol=now)
+        else:
+            self._together = beside._together
+            self._numbers = beside._numbers
+            self._recorder = beside._recorder.beside(len(self._together), protocol=now)
+            self._together.append(self)
         self._opaques = itertools.count(1000)
         self._connections: list[Connection] = []
         self._main: Connection | None = None
@@ -173,7 +186,7 @@ class Session:
         return False
 
     def _added(self, transport: Transport) -> Connection:
-        link = Link(len(self._connections) + 1, transport, self._recorder, self.clock)
+        link = Link(next(self._numbers), transport, self._recorder, self.clock)
         connection = Connection(self, link)
         self._connections.append(connection)
         return connection
@@ -439,6 +452,11 @@ class Session:
         return want
 
     def _keep_busy(self, quiet: Link | None = None) -> None:
+        """Keeps the connections of all sessions busy that are used together."""
+        for session in self._together:
+            session._keep_own_busy(quiet)
+
+    def _keep_own_busy(self, quiet: Link | None) -> None:
         """A keep-alive on every connection that has been quiet for long, except ``quiet`` and the idle
         ones.
         """

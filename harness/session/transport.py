@@ -12,7 +12,7 @@ import contextlib
 import socket
 import struct
 import time
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from harness.session.clock import Clock
 from harness.session.errors import TargetDied
@@ -20,6 +20,7 @@ from harness.trace import How
 
 __all__ = [
     "DEFAULT_SETUP",
+    "Ending",
     "Instance",
     "Listening",
     "PeerReset",
@@ -30,6 +31,9 @@ __all__ = [
     "TransportTimeout",
     "connect",
 ]
+
+Ending: TypeAlias = Literal["term", "kill"]
+"""How a target is ended."""
 
 Setup: TypeAlias = tuple[tuple[str, str], ...]
 """What a server is started with beside its port: sorted (key, value) pairs under Apache's names, those of
@@ -106,9 +110,9 @@ class Instance(Protocol):
         """A new connection. Raises ``TargetDied`` where none can be had."""
         ...
 
-    def restart(self) -> None:
-        """Stops and starts it again with what it keeps on disk. Raises ``Unsupported`` where that is not ours
-        to do.
+    def restart(self, how: Ending = "term") -> None:
+        """Ends it and starts it again with what it keeps on disk: asked to stop, or killed outright. Raises
+        ``Unsupported`` where that is not ours to do.
         """
         ...
 

@@ -16,7 +16,15 @@ import threading
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.session import DEFAULT_SETUP, ProfileName, Setup, TargetDied, TransportTimeout, VirtualClock
+from harness.session import (
+    DEFAULT_SETUP,
+    Ending,
+    ProfileName,
+    Setup,
+    TargetDied,
+    TransportTimeout,
+    VirtualClock,
+)
 from harness.targets.settings import in_directory
 from harness.trace import How
 from reference_impl.certificates import certificates_for
@@ -113,7 +121,7 @@ class BuiltinInstance:
             self._carry_out(self._endpoint.connected(number, transport.local, self._clock.milliseconds))
             return transport
 
-    def restart(self) -> None:
+    def restart(self, how: Ending = "term") -> None:
         with self._lock:
             for transport in self._connections.values():
                 transport.ended = True

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from harness.session import (
     DEFAULT_SETUP,
     Clock,
+    Ending,
     Listening,
     ProfileName,
     RunningClock,
@@ -184,10 +185,10 @@ class ContainerInstance:
                 raise
             raise TargetDied(f"the container of {self._image} has ended: {self.output()[-400:]}") from problem
 
-    def restart(self) -> None:
+    def restart(self, how: Ending = "term") -> None:
         container = self._running()
         try:
-            container.restart(_GRACE)
+            container.restart(_GRACE if how == "term" else 0)
         except _engine().EngineError as problem:
             raise self._failed(str(problem)) from problem
         self._address = self._wait_until_ready()

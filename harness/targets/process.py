@@ -27,7 +27,15 @@ from pathlib import Path
 
 import msgspec
 
-from harness.session import Clock, RunningClock, SocketListening, SocketTransport, TargetDied, connect
+from harness.session import (
+    Clock,
+    Ending,
+    RunningClock,
+    SocketListening,
+    SocketTransport,
+    TargetDied,
+    connect,
+)
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers, refuses, takes_connections
 
@@ -126,7 +134,10 @@ class ProcessInstance:
             self._process.wait(timeout=_WATCHDOG_TELLS_WITHIN)
         return self._process.poll() is not None
 
-    def restart(self) -> None:
+    def restart(self, how: Ending = "term") -> None:
+        if how == "kill":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
         self._end()
         for left in reversed(range(_TRIES)):
             try:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from harness.session import (
     DEFAULT_SETUP,
     Clock,
+    Ending,
     RunningClock,
     Setup,
     SocketListening,
@@ -83,7 +84,7 @@ class RemoteInstance:
     def open(self) -> SocketTransport:
         return connect(self._host, self._port)
 
-    def restart(self) -> None:
+    def restart(self, how: Ending = "term") -> None:
         raise Unsupported("the server is not ours to restart")
 
     def shutdown(self) -> None:

@@ -57,6 +57,8 @@ class Opened(_Event, frozen=True, kw_only=True, tag="opened"):
     connection: int
     local: str
     remote: str
+    server: int = 0
+    """Which of several targets it leads to; all of their connections are numbered together."""
 
 
 class Sent(_Event, frozen=True, kw_only=True, tag="sent"):

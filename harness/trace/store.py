@@ -41,8 +41,15 @@ class Recorder:
         self._header = header
         self._real = real
         self._protocol = protocol
+        self._server = 0
         self._events: list[Event] = []
         self._lock = threading.Lock()
+
+    def beside(self, server: int, *, protocol: Callable[[], float]) -> Recorder:
+        """A recorder of another target's connections, on a clock of its own, into the same events."""
+        other = Recorder(self._header, real=self._real, protocol=protocol)
+        other._server, other._events, other._lock = server, self._events, self._lock
+        return other
 
     @property
     def header(self) -> Header:
@@ -66,6 +73,7 @@ class Recorder:
                 connection=connection,
                 local=local,
                 remote=remote,
+                server=self._server,
             )
         )
 

@@ -11,6 +11,7 @@ from harness.session import (
     Answer,
     Clock,
     ClosedBy,
+    Ending,
     Exchange,
     NameServerSession,
     Outcome,
@@ -102,7 +103,7 @@ class Server:
     def open(self) -> SocketTransport:
         return connect("127.0.0.1", self.port)
 
-    def restart(self) -> None:
+    def restart(self, how: Ending = "term") -> None:
         raise Unsupported("a server of a test")
 
     def alive(self) -> bool:
