@@ -486,7 +486,17 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
+def _keep_environment_still(config: pytest.Config) -> None:
+    """No variable comes and goes with each case: threads that start servers read the environment meanwhile,
+    and the standard library does not survive a variable that goes while it looks (``urllib``'s proxies).
+    """
+    patch = pytest.MonkeyPatch()
+    patch.setattr("_pytest.runner._update_current_test_var", lambda _item, _when: None, raising=False)
+    config.add_cleanup(patch.undo)
+
+
 def _configure(config: pytest.Config) -> None:
+    _keep_environment_still(config)
     sent = getattr(config, "workerinput", None)
     if sent is not None:
         order = msgspec.json.decode(sent["rmq_order"], type=Order)

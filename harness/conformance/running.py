@@ -27,7 +27,7 @@ from harness.conformance.baseline import Baseline
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
-from harness.report.verdicts import judge
+from harness.report.verdicts import MEASURED, judge
 from harness.session import Clock, Instance, NameServerSession, ProfileName, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
@@ -42,6 +42,7 @@ REMARKS = 4  # of other things that were seen on the connection, such as a reque
 STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
 IN_LINE = 120.0  # real seconds for others to start, whose turn comes before
 AGAIN = 3  # times that a case is tried again which came too late
+TRIES = 3  # in which a case that failed once, and then held, is said to be flaky
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread that does not end is left alone
 
 
@@ -85,6 +86,30 @@ class Runner:
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict.
 
+        A failure must happen twice to be one, where time runs by itself; else the case is flaky.
+        """
+        result = self._in_time(one)
+        if _has_failed(result) and self._instance.clock.kind != "virtual":
+            result = self._confirmed(result, lambda: self._in_time(one))
+        return self._setting.baseline.settled(result)
+
+    def _confirmed(self, result: CaseResult, again: Callable[[], CaseResult]) -> CaseResult:
+        """What a failure comes to when it is tried again. What cannot be measured again stays as it is."""
+        failed = 1
+        for tries in range(2, TRIES + 1):
+            repeated = again()
+            failed += _has_failed(repeated)
+            if repeated.verdict not in MEASURED or failed == 2 == tries:
+                return result
+        return msgspec.structs.replace(
+            result,
+            verdict=Verdict.FLAKY,
+            reason=f"failed in {failed} of {TRIES} tries: {result.reason}",
+        )
+
+    def _in_time(self, one: LoadedCase) -> CaseResult:
+        """Runs the case until it is not too late for what it measures.
+
         A case that came too late, because the machine was too busy for the speed of the clock, has measured
         nothing. It is tried again, one at a time, so that it does not disturb others of its kind.
         """
@@ -94,7 +119,7 @@ class Runner:
                 break
             with self._calm:
                 result, too_late = self._try(one)
-        return self._setting.baseline.settled(result)
+        return result
 
     def _try(self, one: LoadedCase) -> tuple[CaseResult, bool]:
         run = _CaseRun(self._setting, one, self._stopwatch)
@@ -331,6 +356,11 @@ class _CaseRun:
         name = f"traces/{self.one.name}.trace"
         write_trace(self._setting.out / name, ns.trace)
         return name
+
+
+def _has_failed(result: CaseResult) -> bool:
+    """Whether something was seen that is not as stated, and no known quirk."""
+    return result.failure is not None and result.verdict is not Verdict.QUIRK
 
 
 def reproduction(setting: Setting, identifier: str) -> str:

@@ -26,6 +26,9 @@ SUCCESS, TOPIC_NOT_EXIST, GO_AWAY = ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT
 V5_3_1, V5_3_2 = 475, 477
 """Header versions: the last that is served by a stopping server, and one that is sent away."""
 
+STOPPING = 5
+"""Protocol seconds within which a server that is asked to stop has begun to."""
+
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 """Of a PROXY header of version 2."""
 
@@ -66,7 +69,8 @@ MALFORMED = (
     header(1, 0x11, bytes(4)),
 )
 
-GRACEFUL = {"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "120"}
+WAITS = 120
+GRACEFUL = {"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": str(WAITS)}
 FILES = {
     "tls.test.mode.enable": "false",
     "tls.server.certPath": "{dir}/certificate.pem",
@@ -263,6 +267,7 @@ def test_stop_closes(ns: NameServerSession) -> None:
     connection = ns.connect()
     connection.call(QUERY) >> Reply(SUCCESS)
     ns.shutdown()
+    ns.advance(STOPPING, idle=[connection])
     connection.closes() >> Closed()
 
 
@@ -291,11 +296,13 @@ def test_stopping_server_sends_newer_peers_away(ns: NameServerSession) -> None:
     broker.connection
     ns.shutdown()
     asked = ns.mark()
+    ns.advance(STOPPING)
+    ns.while_lasts(WAITS, asked)
     earlier.call(QUERY, version=V5_3_2).eventually() >> Reply(GO_AWAY, remark="please go away", body=b"")
     broker.register(announces=V5_3_2) >> Reply(GO_AWAY)
     broker.register(announces=V5_3_2, flag=FLAG_ONEWAY) >> Silence()
     ns.route(broker.topic("A"), version=V5_3_1, on=earlier) >> Reply(TOPIC_NOT_EXIST)
     broker.register(announces=V5_3_1) >> Reply(SUCCESS)
     ns.route(broker.topic("A"), version=V5_3_1, on=ns.connect()) >> Reply(SUCCESS)
-    ns.advance_past(120, asked)
+    ns.advance_past(WAITS, asked)
     earlier.closes() >> Closed()

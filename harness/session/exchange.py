@@ -91,6 +91,7 @@ class Question:
         """Which replies are the target's way of saying "ask again"; None: no reply is."""
         self._ask = ask
         self.asked = ask()
+        self.first_asked = self.asked.sent_at
         session.register(self)
         self._outcome: Outcome | None = None
 
@@ -253,7 +254,7 @@ class Exchange:
         try:
             grade = expectation.judge(outcome, value, self)
         except Unmet as unmet:
-            session.refuse_if_late(unmet, self._question.asked.link)
+            session.refuse_if_late(unmet, self._question.asked.link, self._question.first_asked)
             raise
         if grade is not None:
             session.grades.append((self.subject, grade))

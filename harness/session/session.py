@@ -47,6 +47,8 @@ _IDLE_MARGIN = 60.0
 """
 _IDLE_TERM = 110.0
 """Protocol seconds of quiet after which a target may well have ended a connection for its idle timer."""
+_LEASE_TERM = 100.0
+"""Protocol seconds after which what was registered may well have expired: targets remove it after 120."""
 
 
 class Session:
@@ -94,6 +96,7 @@ class Session:
         self._questions: list[Question] = []
         self._limit: float | None = None
         self._last_look: float | None = None
+        self._calm_since = instance.clock.now()
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
 
@@ -261,6 +264,7 @@ class Session:
         if self.clock.warp:
             self._deadline += seconds / self.clock.warp  # time asked for is not time lost
         self.clock.advance(seconds, self._busy_round)
+        self._calm_since = self.clock.now()
 
     @property
     def jitter(self) -> float:
@@ -343,9 +347,10 @@ class Session:
         """An opaque that no other request of the session has."""
         return next(self._opaques)
 
-    def refuse_if_late(self, unmet: Unmet, link: Link) -> None:
+    def refuse_if_late(self, unmet: Unmet, link: Link, first_asked: float) -> None:
         """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there, or
-        where the target ended a connection that was quiet for so long only because this machine is slow.
+        where only because this machine is slow a connection was quiet until the target ended it, or a lease
+        may have run out before it was ``first_asked``.
         """
         if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and not link.idle:
             quiet = max(link.quiet, unmet.outcome.at - link.last_sent)
@@ -354,6 +359,11 @@ class Session:
                     f"{unmet.exchange.subject}: nothing was sent on the connection for {quiet:.0f} protocol "
                     f"seconds, as long as an idle timer; the machine is too slow for this warp"
                 ) from unmet
+        if self.clock.kind == "warped" and (passed := first_asked - self._calm_since) > _LEASE_TERM:
+            raise TooLate(
+                f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed that nobody asked for, "
+                f"as long as a lease; the machine is too slow for this warp"
+            ) from unmet
         if self._limit is not None and self.clock.now() > self._limit:
             late = self.clock.now() - self._limit
             raise TooLate(

@@ -16,7 +16,15 @@ from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner, Setting, reproduction
 from harness.conformance.together import Together
 from harness.report.results import CaseResult, Verdict
-from harness.session import Blocked, CaseTimeout, NameServerSession, TargetDied, TooLate, Unsupported
+from harness.session import (
+    Blocked,
+    CaseTimeout,
+    NameServerSession,
+    RunningClock,
+    TargetDied,
+    TooLate,
+    Unsupported,
+)
 from harness.targets import Shareable, parse
 from harness.trace import read_trace
 from harness.wire import RequestCode
@@ -214,6 +222,60 @@ def test_a_case_that_came_too_late_is_tried_again() -> None:
     assert run(late).verdict is Verdict.PASS
     assert len(tries) == 3
     assert run(raising(TooLate("always"))).verdict is Verdict.BLOCKED
+
+
+class InRunningTime:
+    """The built-in target, in time that runs by itself."""
+
+    def __init__(self) -> None:
+        self._instance = parse("builtin:5.3").start()
+        self.clock = RunningClock()
+        self.description = "running"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._instance, name)
+
+
+def failing_in(*tries: int) -> tuple[Callable[[NameServerSession], None], list[int]]:
+    made: list[int] = []
+
+    def case(ns: NameServerSession) -> None:
+        made.append(len(made) + 1)
+        (unmet if made[-1] in tries else met)(ns)
+
+    return case, made
+
+
+@pytest.mark.parametrize(
+    ("tries", "verdict", "runs"),
+    [
+        ((1, 2, 3), Verdict.FAIL, 2),
+        ((1,), Verdict.FLAKY, 3),
+        ((1, 3), Verdict.FLAKY, 3),
+        ((2,), Verdict.PASS, 1),
+    ],
+)
+def test_a_failure_in_running_time_must_happen_twice(
+    tries: tuple[int, ...], verdict: Verdict, runs: int
+) -> None:
+    instance: Any = InRunningTime()
+    case, made = failing_in(*tries)
+    result = runner(instance=instance).run(loaded(case))
+    assert (result.verdict, len(made)) == (verdict, runs)
+    assert (f"failed in {len(tries)} of 3 tries" in result.reason) == (verdict is Verdict.FLAKY)
+
+
+def test_a_failure_that_cannot_be_measured_again_stays_one() -> None:
+    instance: Any = InRunningTime()
+    made: list[int] = []
+
+    def case(ns: NameServerSession) -> None:
+        made.append(1)
+        if len(made) > 1:
+            raise Blocked("somebody else is there")
+        unmet(ns)
+
+    assert runner(instance=instance).run(loaded(case)).verdict is Verdict.FAIL
 
 
 def test_what_is_blocked_does_not_run() -> None:
