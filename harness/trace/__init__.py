@@ -4,6 +4,7 @@ Rules of this package: it imports nothing of ours, reads no clock, opens no sock
 """
 
 from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
+from harness.trace.pcap import PcapWriter, write_pcap
 from harness.trace.store import Recorder, Trace, TraceError, read_trace, write_trace
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "How",
     "Note",
     "Opened",
+    "PcapWriter",
     "Purpose",
     "Received",
     "Recorder",
@@ -20,5 +22,6 @@ __all__ = [
     "Trace",
     "TraceError",
     "read_trace",
+    "write_pcap",
     "write_trace",
 ]
