@@ -5,6 +5,19 @@ given what was done and what was seen, each with an interval of protocol time, a
 does not allow. Where the catalogue leaves several outcomes open, it keeps all of them until an answer tells.
 """
 
+from harness.model.invariants import INVARIANTS, Invariant
+from harness.model.knowledge import Knowledge
 from harness.model.observed import Answered, Ended, Garbled, Observed, Outcome, Unanswered, Violation
 
-__all__ = ["Answered", "Ended", "Garbled", "Observed", "Outcome", "Unanswered", "Violation"]
+__all__ = [
+    "INVARIANTS",
+    "Answered",
+    "Ended",
+    "Garbled",
+    "Invariant",
+    "Knowledge",
+    "Observed",
+    "Outcome",
+    "Unanswered",
+    "Violation",
+]

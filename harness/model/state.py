@@ -1,0 +1,161 @@
+"""What a NameServer may hold: values that are never changed, so that a state is copied by naming its tables.
+
+Rules of this module:
+- A table that a state holds is replaced, never written to; what two states share is one object.
+- Names, clusters, topics and addresses are those of the target. Times are protocol seconds.
+- What happens behind an answer is no state of its own but a `Late` one: something that may have happened from
+  one moment on and must have happened by another.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import msgspec
+
+from harness.program.steps import AnyRequest
+
+__all__ = [
+    "ABSENT",
+    "At",
+    "Broker",
+    "Key",
+    "Late",
+    "Lease",
+    "Namespace",
+    "Queue",
+    "State",
+    "Version",
+    "due",
+]
+
+At: TypeAlias = tuple[float, float]
+"""Something happened at some moment from the first to the second."""
+
+Key: TypeAlias = tuple[str, str]
+"""What a live record is found by: cluster and address on 5.x, nothing and address on 4.9."""
+
+Version: TypeAlias = tuple[int, int, int]
+"""Counter, timestamp, state version (0 where there is none, and on 4.9)."""
+
+Queue: TypeAlias = tuple[int, int, int, int]
+"""Read queues, write queues, permission, system flag."""
+
+ABSENT = None
+"""The value of a key that is known to be in no namespace."""
+
+
+class Broker(msgspec.Struct, frozen=True):
+    """A broker name. ``cluster`` is that of its first registration."""
+
+    cluster: str
+    ids: dict[int, str]
+    acting: bool = False
+    zone: str | None = None
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """A live record. It was refreshed at some moment from ``since`` to ``until``; ``conn`` is the connection
+    of its latest registration.
+    """
+
+    broker: str
+    cluster: str
+    address: str
+    conn: int
+    version: Version
+    ha: str | None
+    length: float
+    since: float
+    until: float
+
+
+class Namespace(msgspec.Struct, frozen=True):
+    """What is known of a KV namespace. ``exists`` None: nobody knows. In one that is ``complete`` there is no
+    pair that is not in ``pairs``.
+    """
+
+    exists: bool | None = None
+    pairs: dict[str, str | None] = {}
+    complete: bool = False
+
+
+class Late(msgspec.Struct, frozen=True):
+    """Something that may have happened from ``start`` on, and must have by ``end``; where it is ``doubtful``,
+    it has never happened if it has not by then.
+    """
+
+    start: float
+    end: float
+    step: AnyRequest | None = None
+    """A request that is carried out behind what was seen of it; None: the connection is lost."""
+    conn: int = 0
+    """The connection that it is about."""
+    said: Any = None
+    """What it was answered, where its answer was seen before it is known when it was carried out."""
+    doubtful: bool = False
+
+
+class State(msgspec.Struct):
+    """One possible state of a NameServer."""
+
+    brokers: dict[str, Broker] = {}
+    clusters: dict[str, frozenset[str]] = {}
+    topics: dict[str, dict[str, Queue]] = {}
+    """Queue data by topic and broker name."""
+    leases: dict[Key, Lease] = {}
+    filters: dict[Key, tuple[str, ...]] = {}
+    mappings: dict[str, dict[str, tuple[int, bool]]] = {}
+    """Epoch by topic and broker name of a static mapping, and whether it must be shown."""
+    kv: dict[str, Namespace] = {}
+    unnamed: Namespace = Namespace()
+    """What is known of a namespace that is not in ``kv``."""
+    settings: dict[str, str] = {}
+    conns: dict[str, int] = {}
+    """The connection that a symbol stands for."""
+    serial: int = 0
+    """The last number that was given to a connection."""
+    ended: frozenset[int] = frozenset()
+    """Connections that the server has closed of itself."""
+    late: tuple[Late, ...] = ()
+    due: float = math.inf
+    """Before this moment nothing happens by itself."""
+
+    def copy(self) -> State:
+        """Another state with the same tables."""
+        return State(
+            self.brokers,
+            self.clusters,
+            self.topics,
+            self.leases,
+            self.filters,
+            self.mappings,
+            self.kv,
+            self.unnamed,
+            self.settings,
+            self.conns,
+            self.serial,
+            self.ended,
+            self.late,
+            self.due,
+        )
+
+    def later(self, late: Late) -> State:
+        """The state in which something more is going to happen."""
+        other = self.copy()
+        other.late = (*self.late, late)
+        other.due = min(self.due, late.start)
+        return other
+
+
+def due(state: State, early: float) -> float:
+    """The first moment at which something may happen by itself, ``early`` being how far the clocks may be
+    apart.
+    """
+    moment = min((late.start for late in state.late), default=math.inf)
+    for lease in state.leases.values():
+        end = lease.since + lease.length - early
+        if end < moment:
+            moment = end
+    return moment

@@ -1,0 +1,168 @@
+"""KV namespaces and settings: what a server keeps.
+
+Rules of this module: what is in a namespace is unknown until an answer tells, but for keys that nobody else
+could have made; a prediction that ``learns`` is followed by `learnt`.
+
+Sources: `KVConfigManager`, `DefaultRequestProcessor#putKVConfig` and its like, `#updateConfig`,
+`Configuration#update`; statements ns.kv.*, ns.configuration.*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.model.predictions import ANY, SOME, ConfigView, Prediction
+from harness.model.state import ABSENT, Namespace, State
+from harness.program.frames import ORDER
+from harness.program.steps import Configure, Kv
+from harness.wire import ResponseCode, WireError
+from harness.wire.bodies import Properties
+
+__all__ = ["SWITCHES", "configuration", "configured", "kept", "learnt", "order_table", "usual"]
+
+_USUAL = {
+    "orderMessageEnable": "false",
+    "returnOrderTopicConfigToBroker": "true",
+    "supportActingMaster": "false",
+    "enableAllTopicList": "true",
+    "enableTopicList": "true",
+    "deleteTopicWithBrokerRegistration": "false",
+}
+SWITCHES = tuple(_USUAL)
+"""Settings that are true or false and decide answers, both lines (`NamesrvConfig`)."""
+_BLACK = ("kvConfigPath", "configStorePath")
+_BLACK_FIVE = (*_BLACK, "rocketmqHome", "configBlackList")
+
+
+def usual(*, five: bool) -> dict[str, str]:
+    """The switches of a server that nobody configured."""
+    return dict(_USUAL) if five else {"orderMessageEnable": "false"}
+
+
+# --- KV -----------------------------------------------------------------------------------------------------
+
+
+def _with(state: State, name: str, namespace: Namespace) -> State:
+    other = state.copy()
+    other.kv = {**state.kv, name: namespace}
+    return other
+
+
+def _guesses(state: State, name: str) -> list[tuple[State, Namespace]]:
+    """A namespace of which nobody knows whether it exists: it does, or it does not."""
+    known = state.kv.get(name, state.unnamed)
+    if known.exists is not None:
+        return [(state, known)]
+    there = Namespace(True, known.pairs)
+    gone = Namespace(False, {}, complete=True)
+    return [(_with(state, name, one), one) for one in (gone, there)]
+
+
+def kept(
+    state: State,
+    step: Kv,
+    namespace: str | None,
+    key: str | None,
+    value: str | None,
+    is_ours: Callable[[str], bool],
+) -> list[tuple[State, Prediction]]:
+    """100, 101, 102, 219."""
+    if step.code == 100:
+        return [_put(state, namespace, key, value)]
+    if step.code == 102:
+        return _deleted(state, namespace, key)
+    if namespace is None:
+        return [(state, Prediction(ResponseCode.QUERY_NOT_FOUND, ANY))]
+    if step.code == 219:
+        return [
+            (one, _list(_ours(known, is_ours) if namespace == ORDER else known, namespace))
+            for one, known in _guesses(state, namespace)
+        ]
+    if key is None:
+        return [(state, Prediction(ResponseCode.QUERY_NOT_FOUND, ANY))]
+    known = state.kv.get(namespace, state.unnamed)
+    if key not in known.pairs and not known.complete and not is_ours(key):
+        return [(state, Prediction(learns=True, ext=ANY, code=-1, remark=ANY))]
+    value = known.pairs.get(key, ABSENT)
+    if value is ABSENT:
+        remark = f"No config item, Namespace: {namespace} Key: {key}"
+        return [(state, Prediction(ResponseCode.QUERY_NOT_FOUND, remark))]
+    return [(state, Prediction(ext={"value": value}))]
+
+
+def _ours(known: Namespace, is_ours: Callable[[str], bool]) -> Namespace:
+    """The pairs of the order configuration that nobody else can have made: all of them are known."""
+    return Namespace(
+        known.exists, {key: value for key, value in known.pairs.items() if is_ours(key)}, complete=True
+    )
+
+
+def _list(known: Namespace, namespace: str) -> Prediction:
+    if not known.exists:
+        return Prediction(ResponseCode.QUERY_NOT_FOUND, f"No config item, Namespace: {namespace}")
+    return Prediction(body=known, learns=not known.complete)
+
+
+def _put(state: State, namespace: str | None, key: str | None, value: str | None) -> tuple[State, Prediction]:
+    if namespace is None or key is None:
+        return state, Prediction(1, "namespace or key is null")
+    known = state.kv.get(namespace, state.unnamed)
+    return _with(state, namespace, Namespace(True, {**known.pairs, key: value}, known.complete)), Prediction()
+
+
+def _deleted(state: State, namespace: str | None, key: str | None) -> list[tuple[State, Prediction]]:
+    if namespace is None or key is None:
+        return [(state, Prediction())]
+    known = state.kv.get(namespace, state.unnamed)
+    if known.exists is False:
+        return [(state, Prediction())]
+    pairs = {**known.pairs, key: ABSENT}
+    return [(_with(state, namespace, Namespace(known.exists, pairs, known.complete)), Prediction())]
+
+
+def learnt(state: State, namespace: str, key: str | None, code: int, found: Any) -> State:
+    """The state after an answer that told something new: a value (101) or a table (219)."""
+    known = state.kv.get(namespace, state.unnamed)
+    if key is None:
+        table = found if isinstance(found, dict) else {}
+        return _with(state, namespace, Namespace(True, dict(table), complete=True))
+    value = found if code == ResponseCode.SUCCESS else ABSENT
+    exists = True if value is not ABSENT else known.exists
+    return _with(state, namespace, Namespace(exists, {**known.pairs, key: value}, known.complete))
+
+
+def order_table(
+    state: State, *, five: bool, is_ours: Callable[[str], bool]
+) -> list[tuple[State, Namespace | None]]:
+    """What the answer to a registration brings: the order configuration, or nothing."""
+    if five and state.settings.get("returnOrderTopicConfigToBroker") == "false":
+        return [(state, None)]
+    return [(one, _ours(known, is_ours) if known.exists else None) for one, known in _guesses(state, ORDER)]
+
+
+# --- settings -----------------------------------------------------------------------------------------------
+
+
+def configured(state: State, step: Configure, *, five: bool) -> tuple[State, Prediction]:
+    """318."""
+    if not step.lines:
+        return state, Prediction()
+    try:
+        pairs = Properties.decode("\n".join(step.lines).encode()).pairs
+    except WireError:
+        return state, Prediction(1, SOME)
+    if any(key in pairs for key in (_BLACK_FIVE if five else _BLACK)):
+        return state, Prediction(ResponseCode.NO_PERMISSION, SOME)
+    other = state.copy()
+    known = usual(five=five)
+    other.settings = {
+        **state.settings,
+        **{k: "true" if v.lower() == "true" else "false" for k, v in pairs.items() if k in known},
+    }
+    return other, Prediction()
+
+
+def configuration(state: State) -> Prediction:
+    """319. Settings that decide answers must be listed as they are."""
+    return Prediction(body=ConfigView(state.settings), remark=ANY)
