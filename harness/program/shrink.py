@@ -1,6 +1,8 @@
 """A failing program, made small: chunks of steps are dropped, then single steps, then fields are made plain.
 
-Rules of this module: pure; the caller says what still fails. The number of attempts is bounded.
+Rules of this module: pure; the caller says what still fails, and how long to go on. The number of attempts is
+bounded; no program is tried twice. Waits are not made shorter: one that is just long enough holds on one day
+and fails on the next.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from harness.program.steps import AnyStep
+from harness.program.steps import AnyStep, Time, encode_step
 
 __all__ = ["shrunk"]
 
@@ -18,24 +20,34 @@ Fails = Callable[[Sequence[AnyStep]], bool]
 
 
 class _Budget:
-    def __init__(self, fails: Fails, attempts: int) -> None:
+    def __init__(self, fails: Fails, attempts: int, goes_on: Callable[[], bool]) -> None:
         self._fails = fails
         self._left = attempts
+        self._goes_on = goes_on
+        self._tried: set[str] = set()
 
     def fails(self, steps: Sequence[AnyStep]) -> bool:
         """Whether steps still fail; without attempts left nothing does."""
-        if self._left <= 0:
+        text = "\n".join(map(encode_step, steps))
+        if text in self._tried or self._left <= 0 or not self._goes_on():
             return False
+        self._tried.add(text)
         self._left -= 1
         return self._fails(steps)
 
 
-def shrunk(steps: Sequence[AnyStep], fails: Fails, *, attempts: int = 400) -> tuple[AnyStep, ...]:
+def shrunk(
+    steps: Sequence[AnyStep],
+    fails: Fails,
+    *,
+    attempts: int = 400,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> tuple[AnyStep, ...]:
     """A program as short and plain as could be found that still fails; ``steps`` do."""
-    budget = _Budget(fails, attempts)
+    budget = _Budget(fails, attempts, goes_on)
     found = list(steps)
     while True:
-        smaller = _fields(_steps(found, budget), budget)
+        smaller = _fields(_waits(_steps(found, budget), budget), budget)
         if smaller == found:
             return tuple(found)
         found = smaller
@@ -53,6 +65,24 @@ def _steps(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
         if size == 1:
             return steps
         size //= 2
+
+
+def _waits(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
+    """Waits that follow each other are one wait, which takes as long."""
+    at = len(steps) - 1
+    while at > 0:
+        first, second = steps[at - 1], steps[at]
+        if isinstance(first, Time) and isinstance(second, Time):
+            idle = tuple(conn for conn in first.idle if conn in second.idle)
+            whole = [
+                *steps[: at - 1],
+                Time(seconds=first.seconds + second.seconds, idle=idle),
+                *steps[at + 1 :],
+            ]
+            if budget.fails(whole):
+                steps = whole
+        at -= 1
+    return steps
 
 
 def _fields(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
