@@ -167,6 +167,7 @@ def build_parser() -> _Parser:
     )
     _add_check(_Command(commands, "check", "judge a target by the catalogue"))
     _add_diff(_Command(commands, "diff", "the same random operations on two targets, compared"))
+    _add_replay(_Command(commands, "replay", "a recorded trace on any target, the old answer beside the new"))
     _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
@@ -248,6 +249,24 @@ def _add_diff(command: _Command) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="where journal and findings go (nowhere)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out, of this --seed")
     parser.add_argument("--program", type=Path, metavar="FILE", help="play this program, once, instead")
+    command.json()
+
+
+def _add_replay(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument(
+        "trace",
+        type=Path,
+        metavar="TRACE",
+        help="a trace, or the folder of a finding, that was written to --out",
+    )
+    parser.add_argument(
+        "target",
+        nargs="*",
+        metavar="TARGET",
+        help=f"the one that it was recorded on; one for each of several NameServers; {TARGETS}",
+    )
+    parser.add_argument("--all", action="store_true", help="print keep-alives and probes too")
     command.json()
 
 

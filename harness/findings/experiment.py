@@ -85,7 +85,7 @@ class Rate(msgspec.Struct, frozen=True):
         return f"{self.shown} of {self.tried}"
 
 
-class Finding(msgspec.Struct, kw_only=True):
+class Finding(msgspec.Struct, kw_only=True, tag="finding"):
     """A confirmed failure."""
 
     signature: Signature
@@ -99,14 +99,14 @@ class Finding(msgspec.Struct, kw_only=True):
     attempts: int = 0
     """What it has cost, confirmations included."""
     exhausted: bool = False
-    """The budget was at its end before nothing smaller failed."""
+    """Something smaller may show it too: the budget, or the run, was at its end before all was tried."""
     times: int = 1
     """How often the signature was found in the run, and in those that it resumes."""
     directory: str | None = None
     """Where it is written down; None where that is nowhere."""
 
 
-class Flaky(msgspec.Struct, kw_only=True):
+class Flaky(msgspec.Struct, kw_only=True, tag="flaky"):
     """Something that was seen and did not show again often enough."""
 
     signature: Signature

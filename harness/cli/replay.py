@@ -1,0 +1,263 @@
+"""`replay`: a recorded trace on any target, the old answer beside the new one."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from harness.cli.output import say_json
+from harness.cli.parser import Usage
+from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
+from harness.conformance.loading import cases
+from harness.findings import folder
+from harness.findings.again import Player, Row, differences, lines_of
+from harness.findings.record import Record, record_of
+from harness.findings.replay import replayed
+from harness.report.results import FILE_NAME, RecordError, read_run
+from harness.report.text import visible
+from harness.session import DEFAULT_SETUP, Instance, Setup, Unsupported
+from harness.targets import Target, TargetError, parse
+from harness.trace import Trace, TraceError, read_trace
+
+_WORDS = {OK: "THE SAME", FAILED: "DIFFERENT", INCONCLUSIVE: "INCOMPLETE", HARNESS_FAILED: "NOT REPLAYED"}
+
+
+class _Recorded(msgspec.Struct, frozen=True):
+    """What is to be done again."""
+
+    path: Path
+    trace: Trace
+    decisive: int | None
+    must: tuple[int, ...] = ()
+    """Rows that make it a reproduction, where it is that of a finding."""
+    cut: bool = False
+    """The file ends in the middle of an event."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    recorded = _read(options.trace)
+    record = record_of(recorded.trace, recorded.decisive)
+    targets = _targets(options, recorded.trace, record)
+    people = sys.stderr if options.json else sys.stdout
+    _head(recorded, record, targets, people)
+    instances: list[Instance] = []
+    why = ""
+    try:
+        for target in targets:
+            instances.append(_started(target, _setup(recorded.trace)))
+        player = replayed(record, instances, secrets.randbelow)
+        try:
+            for row in player.play():
+                if row.counts or not row.same or options.all:
+                    _write(people, lines_of(row))
+        except ConnectionError as problem:
+            raise TargetError(
+                expected=f"a connection to {targets[0].uri}", got=str(problem), do="see whether it runs"
+            ) from None
+        except NotImplementedError as problem:
+            why = f"it cannot be done again to its end: {problem}"
+        finally:
+            player.close()
+    finally:
+        for instance in instances:
+            instance.stop()
+    return _finish(options, recorded, record, targets, player, why, people)
+
+
+# --- what is done again -------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> _Recorded:
+    if (path / folder.SUMMARY).exists():
+        try:
+            summary = folder.read_summary(path)
+            trace = read_trace(path / folder.TRACE)
+        except (OSError, msgspec.MsgspecError, TraceError) as problem:
+            raise Usage(f"rmq-harness replay: {path}: no whole folder of a finding: {problem}") from None
+        return _Recorded(path, trace, summary.decisive, tuple(summary.predicate))
+    if path.is_dir():
+        inside = sorted(path.glob("traces/*.trace")) or sorted(path.glob("findings/*"))
+        hint = f"; it holds some, such as {inside[0]}" if inside else ""
+        raise Usage(
+            f"rmq-harness replay: {path}: expected a trace or the folder of a finding, which has a "
+            f"{folder.SUMMARY}{hint}"
+        )
+    try:
+        trace = read_trace(path)
+        with path.open("rb") as file:
+            file.seek(-1, 2)
+            cut = file.read() != b"\n"
+    except (OSError, TraceError) as problem:
+        raise Usage(f"rmq-harness replay: {problem}") from None
+    return _Recorded(path, trace, _decisive(path), cut=cut)
+
+
+def _decisive(path: Path) -> int | None:
+    """The decisive event of a trace that `check` has written, from the record of that run beside it."""
+    for directory in (path.parent, path.parent.parent):
+        if not (directory / FILE_NAME).exists():
+            continue
+        try:
+            results = read_run(directory).results
+        except RecordError:
+            return None
+        for failure in (result.failure for result in results):
+            if failure is not None and failure.trace and _is(directory / failure.trace, path):
+                return failure.frame_no
+    return None
+
+
+def _is(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _targets(options: argparse.Namespace, trace: Trace, record: Record) -> list[Target]:
+    uris: list[str] = options.target or [trace.header.target]
+    servers = int(record.data["servers"])
+    if not uris[0]:
+        raise Usage(
+            f"rmq-harness replay: {options.trace} does not say on which target it was recorded; name one"
+        )
+    if len(uris) not in (1, servers):
+        raise Usage(
+            f"rmq-harness replay: {options.trace} is of {servers} NameServers, got {len(uris)} targets"
+        )
+    try:
+        return [parse(uri) for uri in (uris * servers)[:servers]]
+    except TargetError as problem:
+        raise Usage(f"rmq-harness replay: {problem}") from None
+
+
+def _setup(trace: Trace) -> Setup:
+    """The settings that the case started its server with."""
+    return next((one.case.setup for one in cases() if one.name == trace.header.case), DEFAULT_SETUP)
+
+
+def _started(target: Target, setup: Setup) -> Instance:
+    if setup == DEFAULT_SETUP:
+        return target.start()
+    try:
+        return target.another(setup)
+    except Unsupported as problem:
+        raise TargetError(
+            expected=f"a server with {', '.join(f'{name}={value}' for name, value in setup)}",
+            got=target.uri,
+            why=str(problem),
+            do="name a target that can be started so, such as builtin: or apache:VERSION",
+        ) from None
+
+
+# --- what is said -------------------------------------------------------------------------------------------
+
+
+def _head(recorded: _Recorded, record: Record, targets: Sequence[Target], people: TextIO) -> None:
+    header = recorded.trace.header
+    about = header.case or ("a finding" if recorded.must else "a trace")
+    _write(
+        people,
+        [
+            f"rmq-harness replay · {about} · {len(recorded.trace.events)} events",
+            f"  then  {visible(header.target or 'a target without a name')} ({visible(header.description)})",
+            f"  now   {', '.join(target.uri for target in targets)}",
+            "",
+        ],
+    )
+
+
+def _finish(
+    options: argparse.Namespace,
+    recorded: _Recorded,
+    record: Record,
+    targets: Sequence[Target],
+    player: Player,
+    why: str,
+    people: TextIO,
+) -> int:
+    counted = [row for row in player.rows if row.counts]
+    differing = [row for row in counted if not row.same]
+    lacks = list(_lacks(recorded, record, counted, why))
+    status = INCONCLUSIVE if lacks else FAILED if differing else OK
+    decisive = next((row for row in player.rows if row.decisive), None)
+    shows = _shows(recorded, player)
+    remarks = [f"incomplete: {one}" for one in lacks]
+    if player.behind > 2:
+        remarks.append(f"it ran up to {player.behind:.1f} protocol seconds behind the recording")
+    if shows is not None:
+        remarks.append("the failure shows again" if shows else "the failure does not show")
+    elif decisive is not None:
+        remarks.append(f"the decisive answer is {'the same' if decisive.same else 'another one'}")
+    _write(
+        people,
+        [
+            "",
+            *remarks,
+            f"{len(counted) - len(differing)} of {len(counted)} answers are the same, {len(differing)} differ"
+            f"          {_WORDS[status]}, exit {status}",
+        ],
+    )
+    if options.json:
+        say_json(
+            {
+                "conclusion": _WORDS[status],
+                "exit_status": status,
+                "trace": str(options.trace),
+                "then": recorded.trace.header.target,
+                "now": [target.uri for target in targets],
+                "incomplete": lacks,
+                "behind": round(player.behind, 3),
+                "shows": shows,
+                "answers": [_object(row) for row in player.rows],
+                "again": shlex.join(options.command_line),
+            }
+        )
+    return status
+
+
+def _lacks(recorded: _Recorded, record: Record, counted: Sequence[Row], why: str) -> Iterator[str]:
+    """Why the replay does not say all that the trace could."""
+    if why:
+        yield why
+    yield from record.missing
+    if recorded.cut:
+        yield "the file ends in the middle of an event"
+    if not counted:
+        yield "there is no answer in it to compare"
+
+
+def _shows(recorded: _Recorded, player: Player) -> bool | None:
+    """Whether a finding shows again; None for a plain trace."""
+    if not recorded.must:
+        return None
+    rows = player.rows
+    return all(number < len(rows) and rows[number].same for number in recorded.must)
+
+
+def _object(row: Row) -> dict[str, Any]:
+    only_old, only_new = differences(row.old, row.new)
+    return {
+        "number": row.action.get("number", -1),
+        "connection": row.action.get("connection"),
+        "at": round(row.at, 3),
+        "what": row.action.get("what", ""),
+        "same": row.same,
+        "decisive": row.decisive,
+        "counts": row.counts,
+        "old": row.old,
+        "new": row.new,
+        "only_old": only_old,
+        "only_new": only_new,
+    }
+
+
+def _write(people: TextIO, lines: Sequence[str]) -> None:
+    encoding = people.encoding or "utf-8"
+    for line in lines:
+        people.write((line + "\n").encode(encoding, "backslashreplace").decode(encoding))

@@ -1,0 +1,183 @@
+"""From a failure to a finding: confirm, make small, confirm again, keep.
+
+Rules of this module:
+- What was seen is kept before anything else is done, and each time more is known. An interrupt at any moment
+  loses nothing but the work of that moment.
+- It shows when an attempt has a violation of the same signature. An attempt that was late counts for nothing
+  and is made again.
+- The program that is kept has been confirmed itself, on fresh targets. Where the smallest one does not hold
+  there, larger ones are tried; the original was confirmed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from harness.findings.experiment import (
+    Attempt,
+    Experiment,
+    Finding,
+    Flaky,
+    Rate,
+    Signature,
+    signature_of,
+)
+from harness.findings.shelf import Shelf
+from harness.model import Violation
+from harness.program.shrink import shrunk
+from harness.program.steps import AnyStep
+
+__all__ = ["Budget", "pursue"]
+
+_LATE = 3
+"""How often an attempt is made again that was late."""
+_FLAKY = 3
+"""A signature that was flaky so often is not confirmed any more."""
+_STEPS_BACK = 4
+"""So many larger programs are tried where the smallest does not hold on a fresh target."""
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finding may cost, and how sure it must be."""
+
+    now: Callable[[], float]
+    """Seconds since some beginning."""
+    attempts: int = 400
+    """For making it small."""
+    seconds: float = 60.0
+    """The same; the attempt that is under way is ended."""
+    needed: int = 3
+    """It is confirmed when so many …"""
+    tries: int = 3
+    """… of so many fresh attempts show it."""
+
+
+def pursue(
+    experiment: Experiment, program: Sequence[AnyStep], attempt: Attempt, shelf: Shelf, budget: Budget
+) -> Finding | Flaky:
+    """What becomes of an attempt that shows a violation.
+
+    A signature that the shelf knows costs no attempt. Raises ``ValueError`` for an attempt without violation,
+    ``KeyboardInterrupt`` and whatever the experiment raises; what is known by then is on the shelf.
+    """
+    if not attempt.violations:
+        raise ValueError("an attempt without a violation is nothing to pursue")
+    steps = tuple(program)
+    news = [one for one in attempt.violations if shelf.known(signature_of(steps, one)) is None]
+    if not news:
+        known = shelf.known(signature_of(steps, attempt.violations[0]))
+        assert known is not None
+        shelf.again(known)
+        return known
+    return _Pursuit(experiment, steps, news[0], attempt, shelf, budget).run()
+
+
+class _Pursuit:
+    def __init__(
+        self,
+        experiment: Experiment,
+        program: tuple[AnyStep, ...],
+        violation: Violation,
+        attempt: Attempt,
+        shelf: Shelf,
+        budget: Budget,
+    ) -> None:
+        self._experiment = experiment
+        self._signature: Signature = signature_of(program, violation)
+        self._original = program
+        self._violation = violation
+        self._first = attempt
+        self._shelf = shelf
+        self._budget = budget
+        self._attempts = 0
+        self._exhausted = True
+
+    def run(self) -> Finding | Flaky:
+        """Confirms, makes small, confirms again."""
+        seen = Flaky(
+            signature=self._signature,
+            violation=self._violation,
+            program=self._original,
+            confirmed=Rate(0, 0),
+        )
+        if self._shelf.given_up(self._signature) >= _FLAKY:
+            return seen
+        self._shelf.keep("unconfirmed", seen, self._experiment, (self._first,))
+        begun = self._original[: self._violation.number + 1] or self._original
+        rate, shows = self._confirm(begun, self._budget.tries)
+        if rate.shown < self._budget.needed:
+            seen.confirmed, seen.attempts = rate, self._attempts
+            self._shelf.keep("flaky", seen, self._experiment, (self._first,))
+            return seen
+        self._keep(begun, rate, shows)
+        chain = self._smaller(begun)
+        for program in self._to_try(chain):
+            smaller_rate, smaller_shows = self._confirm(program, self._budget.tries)
+            if smaller_rate.shown >= self._budget.needed:
+                return self._keep(program, smaller_rate, smaller_shows)
+        return self._keep(begun, rate, shows)
+
+    def _keep(self, program: tuple[AnyStep, ...], rate: Rate, shows: Sequence[Attempt]) -> Finding:
+        finding = Finding(
+            signature=self._signature,
+            violation=self._violation_in(program, shows[0]) or self._violation,
+            program=program,
+            original=self._original,
+            confirmed=rate,
+            attempts=self._attempts,
+            exhausted=self._exhausted,
+        )
+        self._shelf.keep("finding", finding, self._experiment, tuple(shows))
+        return finding
+
+    def _confirm(self, program: tuple[AnyStep, ...], tries: int) -> tuple[Rate, list[Attempt]]:
+        made = [self._attempt(program, fresh=True) for _ in range(tries)]
+        tried = [attempt for attempt in made if attempt is not None]
+        shows = [attempt for attempt in tried if self._violation_in(program, attempt) is not None]
+        return Rate(len(shows), len(tried)), shows
+
+    def _smaller(self, program: tuple[AnyStep, ...]) -> list[tuple[AnyStep, ...]]:
+        """Ever smaller programs that failed, the smallest last."""
+        budget, chain = self._budget, [program]
+        end, left = budget.now() + budget.seconds, budget.attempts
+
+        def goes_on() -> bool:
+            return left > 0 and budget.now() < end
+
+        def fails(steps: Sequence[AnyStep]) -> bool:
+            nonlocal left
+            left -= 1
+            candidate = tuple(steps)
+            attempt = self._attempt(candidate, fresh=False)
+            found = attempt is not None and self._violation_in(candidate, attempt) is not None
+            if found:
+                chain.append(candidate)
+            return found
+
+        shrunk(program, fails, attempts=budget.attempts, goes_on=goes_on)
+        self._exhausted = not goes_on()
+        return chain
+
+    def _to_try(self, chain: Sequence[tuple[AnyStep, ...]]) -> list[tuple[AnyStep, ...]]:
+        """The smallest one, then some that are larger; never the one that is confirmed already."""
+        smaller = chain[:0:-1]
+        stride = max(1, len(smaller) // _STEPS_BACK)
+        return [*smaller[:1], *smaller[1::stride]][: _STEPS_BACK + 1]
+
+    def _attempt(self, program: tuple[AnyStep, ...], *, fresh: bool) -> Attempt | None:
+        """An attempt that was in time; None where none was."""
+        for _ in range(_LATE):
+            attempt = self._experiment.attempt(program, fresh=fresh)
+            self._attempts += 1
+            if attempt.ended == "interrupted":
+                raise KeyboardInterrupt
+            if attempt.ended != "late":
+                return attempt
+        return None
+
+    def _violation_in(self, program: tuple[AnyStep, ...], attempt: Attempt) -> Violation | None:
+        return next(
+            (one for one in attempt.violations if signature_of(program, one) == self._signature), None
+        )

@@ -1,0 +1,91 @@
+"""A trace, done again on any target.
+
+Rules of this module: what is done is said in `harness.findings.again`; here are the connections and the clock
+of targets of ours. Nothing is judged but whether the answers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from harness.findings.again import Line, Player
+from harness.findings.record import Record
+from harness.session import Instance, PeerReset, TargetDied, Transport, TransportTimeout, Unsupported
+from harness.session.tls import TlsTransport
+
+__all__ = ["replayed"]
+
+
+class _Line:
+    """A connection to a target."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.local = transport.local
+
+    def send(self, data: bytes) -> None:
+        self._transport.send(data)
+
+    def receive(self, seconds: float) -> bytes | None:
+        try:
+            return self._transport.receive(seconds)
+        except TransportTimeout:
+            return None
+        except PeerReset:
+            return b""
+
+    def close(self, how: str) -> None:
+        match how:
+            case "half":
+                self._transport.close("half")
+            case "reset":
+                self._transport.close("reset")
+            case _:
+                self._transport.close("fin")
+
+
+class _Instances:
+    """Running targets."""
+
+    def __init__(self, instances: Sequence[Instance]) -> None:
+        self._instances = instances
+
+    def connect(self, server: int, preamble: bytes, tls: bool) -> Line:
+        instance = self._instances[server]
+        try:
+            transport: Transport = instance.open()
+        except TargetDied as problem:
+            raise ConnectionError(str(problem)) from problem
+        transport.send(preamble)
+        if tls:
+            secured = TlsTransport(transport, instance.clock)
+            secured.agree(instance.clock.timing.answer)
+            transport = secured
+        return _Line(transport)
+
+    def now(self, server: int) -> float:
+        return self._instances[server].clock.now()
+
+    def elapsed(self, server: int) -> float:
+        return self._instances[server].clock.waiting()
+
+    def waiting(self, server: int, seconds: float) -> float:
+        return seconds / (self._instances[server].clock.warp or 1.0)
+
+    def advance(self, server: int, seconds: float) -> None:
+        self._instances[server].clock.advance(seconds, lambda: None)
+
+    def restart(self, server: int, how: str) -> None:
+        instance = self._instances[server]
+        try:
+            if how == "stop":
+                instance.shutdown()
+            else:
+                instance.restart("kill" if how == "kill" else "term")
+        except Unsupported as problem:
+            raise NotImplementedError(str(problem)) from problem
+
+
+def replayed(record: Record, instances: Sequence[Instance], choose: Callable[[int], int]) -> Player:
+    """A player of a record on running targets; `choose(n)` gives a number below n, for new names."""
+    return Player(record.data, _Instances(instances), choose)

@@ -1,0 +1,14 @@
+"""The reference as a server, with one deliberate fault or none: served_mutant.py PROFILE MUTANT|none PORT."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+from reference_impl import serve
+
+if __name__ == "__main__":
+    profile, mutant, port = sys.argv[1:]
+    if mutant != "none":
+        serve.build = functools.partial(serve.build, mutant=mutant)
+    sys.exit(serve.run(profile=profile, host="127.0.0.1", port=int(port)))
