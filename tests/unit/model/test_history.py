@@ -1,0 +1,74 @@
+"""Histories that are linearizable because they were made so are never called wrong; wrong ones are found."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+from simulated import simulated
+from worked_examples import EXAMPLES
+
+from harness.machines.histories import Shape
+from harness.model.anomalies import ANOMALIES
+from harness.model.bars import bars
+from harness.model.history import judge
+
+DOCUMENT = pathlib.Path(__file__).parents[3] / "docs" / "histories.md"
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
+@pytest.mark.parametrize("lost", [0.0, 0.1])
+def test_linearizable_history_is_not_rejected(profile: str, lost: float) -> None:
+    """Also where one answer of ten never comes: its request may have been carried out, or not."""
+    judged = 0
+    for seed in range(30):
+        observed, names = simulated(f"sound-{seed}", profile, lost=lost)
+        judgement = judge(observed, profile, names)
+        assert judgement.violations == (), f"seed {seed}:\n{judgement.violations}"
+        judged += judgement.keys
+    assert judged > 60
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_history_with_leases_is_not_rejected(profile: str) -> None:
+    for seed in range(20):
+        observed, names = simulated(f"leases-{seed}", profile, shape=Shape(profile=profile, leases=1.0))
+        judgement = judge(observed, profile, names)
+        assert judgement.violations == (), f"seed {seed}:\n{judgement.violations}"
+
+
+@pytest.mark.parametrize(
+    ("mutant", "anomalies"),
+    [
+        ("contested-id-has-two-holders", {"split identity"}),
+        ("leases-never-end", {"overdue lease"}),
+        ("one-end-ends-all-leases", {"premature expiry"}),
+        ("unregistration-is-ignored", {"resurrected broker"}),
+        ("deletion-is-ignored", {"ghost topic"}),
+        ("slave-publishes-topics", {"phantom queue data"}),
+        ("equal-version-overwrites-queues", {"stale version accepted"}),
+        ("registration-is-not-kept", {"lost registration"}),
+        ("delete-is-ignored", {"resurrected pair"}),
+        ("kv-keeps-the-first-value", {"lost update of KV"}),
+    ],
+)
+def test_faulty_server_is_found(mutant: str, anomalies: set[str]) -> None:
+    found = set()
+    for seed in range(100):
+        shape = Shape(profile="5.3", leases=0.5)
+        observed, names = simulated(f"faulty-{seed}", "5.3", mutant=mutant, shape=shape, steps=40)
+        found = {violation.anomaly for violation in judge(observed, "5.3", names).violations}
+        if found:
+            break
+    assert found & anomalies, f"{mutant}: {found}"
+
+
+def test_document_has_every_anomaly_and_its_example() -> None:
+    """With its definition and the very diagram that a violation shows."""
+    text = DOCUMENT.read_text()
+    for name, anomaly in ANOMALIES.items():
+        assert f"### {name}" in text, name
+        assert anomaly.text in re.sub(r"\s+", " ", text), f"the definition of {name}"
+    for name, example in EXAMPLES.items():
+        assert bars(example.calls) in text, f"{name}:\n{bars(example.calls)}"

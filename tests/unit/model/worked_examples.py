@@ -1,0 +1,167 @@
+"""One small history for each anomaly: those of ``docs/histories.md``, which a test holds against them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from harness.model.broker_key import (
+    BrokerKey,
+    DropTopic,
+    Leave,
+    Listed,
+    Members,
+    Registration,
+    Routed,
+    Serves,
+)
+from harness.model.kv_key import Delete, Get, KvKey, Put
+from harness.model.linear import Call, Specification
+
+__all__ = ["EXAMPLES", "Example"]
+
+TERM, SCAN = 2.0, 5.0
+FOUR = (4, 4, 6, 0)
+EIGHT = (8, 8, 6, 0)
+
+
+class Example(msgspec.Struct, frozen=True):
+    """What was done and seen, and what it is called."""
+
+    anomaly: str
+    kind: str
+    calls: tuple[Call, ...]
+
+    def make(self, relaxed: str | None = None) -> Specification[Any]:
+        """The specification of its key (5.3)."""
+        if self.kind == "kv":
+            return KvKey(relaxed)
+        end = max(call.end[0] for call in self.calls)
+        return BrokerKey(five=True, term=TERM, scan=SCAN, end=end, relaxed=relaxed)
+
+
+def _registration(
+    address: str, number: int, counter: int, *, topics: bool = True, **more: Any
+) -> Registration:
+    queues = {1: FOUR, 2: EIGHT}.get(counter, FOUR)
+    return Registration(
+        address=address,
+        id=number,
+        topics=(("T0", queues), ("T1", queues)) if topics else (),
+        version=(counter, 0, more.pop("state", 0)),
+        conn=999,
+        lease=120.0,
+        accepted=True,
+        told=more.pop("told", (None, False)),
+    )
+
+
+def _example(anomaly: str, kind: str, *done: tuple[object, float, float]) -> Example:
+    reads = (Routed, Listed, Members, Serves, Get)
+    return Example(
+        anomaly,
+        kind,
+        tuple(
+            Call(
+                number=number,
+                action=action,
+                begin=(begin, -math.inf),
+                end=(end, math.inf),
+                reads=isinstance(action, reads),
+            )
+            for number, (action, begin, end) in enumerate(done)
+        ),
+    )
+
+
+EXAMPLES = {
+    example.anomaly: example
+    for example in (
+        _example(
+            "lost registration",
+            "broker",
+            (_registration("a0", 0, 1), 0, 2),
+            (_registration("a1", 1, 1, told=None), 1, 4),
+            (Members(((1, "a1"),)), 5, 6),
+        ),
+        _example(
+            "resurrected broker",
+            "broker",
+            (_registration("a0", 0, 1), 0, 1),
+            (Leave("a0", 0), 2, 5),
+            (Members(()), 4, 6),
+            (Listed(0, "a0"), 7, 8),
+        ),
+        _example(
+            "stale version accepted",
+            "broker",
+            (_registration("a0", 0, 1, state=2), 0, 2),
+            (_registration("a1", 0, 2, state=1), 3, 6),
+            (Members(((0, "a0"),)), 4, 5),
+            (Members(((0, "a1"),)), 7, 8),
+        ),
+        _example(
+            "phantom queue data",
+            "broker",
+            (_registration("a0", 0, 1), 0, 2),
+            (_registration("a1", 1, 2, told=("a0", True)), 3, 5),
+            (Routed("T0", (8, 8, 0), ((0, "a0"), (1, "a1"))), 6, 7),
+        ),
+        _example(
+            "split identity",
+            "broker",
+            (_registration("a0", 1, 1), 0, 2),
+            (_registration("a0", 0, 2), 3, 5),
+            (Members(((0, "a0"), (1, "a0"))), 4, 6),
+        ),
+        _example(
+            "ghost topic",
+            "broker",
+            (_registration("a0", 0, 1), 0, 2),
+            (DropTopic("T0"), 3, 5),
+            (Serves("T0", listed=False), 4, 6),
+            (Serves("T0", listed=True), 7, 8),
+        ),
+        _example(
+            "premature expiry",
+            "broker",
+            (_registration("a0", 0, 1), 0, 1),
+            (Members(((0, "a0"),)), 50, 51),
+            (Members(()), 100, 101),
+        ),
+        _example(
+            "overdue lease",
+            "broker",
+            (_registration("a0", 0, 1), 0, 1),
+            (Members(((0, "a0"),)), 129, 130),
+        ),
+        _example(
+            "stale read",
+            "broker",
+            (_registration("a0", 0, 1), 0, 1),
+            (_registration("a1", 0, 2), 2, 4),
+            (Members(((0, "a1"),)), 3, 5),
+            (Members(((0, "a0"),)), 6, 7),
+            (Members(((0, "a1"),)), 8, 9),
+        ),
+        _example(
+            "lost update of KV",
+            "kv",
+            (Put("v1"), 0, 2),
+            (Put("v2"), 3, 6),
+            (Get("v1"), 4, 5),
+            (Get("v1"), 7, 8),
+        ),
+        _example(
+            "resurrected pair",
+            "kv",
+            (Put("v1"), 0, 2),
+            (Delete(), 3, 5),
+            (Get(None), 4, 6),
+            (Get("v1"), 7, 8),
+        ),
+        _example("phantom value", "kv", (Put("v1"), 0, 2), (Get("v2"), 1, 3)),
+    )
+}
