@@ -168,6 +168,7 @@ def build_parser() -> _Parser:
     _add_check(_Command(commands, "check", "judge a target by the catalogue"))
     _add_diff(_Command(commands, "diff", "the same random operations on two targets, compared"))
     _add_replay(_Command(commands, "replay", "a recorded trace on any target, the old answer beside the new"))
+    _add_fuzz(_Command(commands, "fuzz", "random programs; what fails is made small and kept"))
     _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
@@ -267,6 +268,32 @@ def _add_replay(command: _Command) -> None:
         help=f"the one that it was recorded on; one for each of several NameServers; {TARGETS}",
     )
     parser.add_argument("--all", action="store_true", help="print keep-alives and probes too")
+    command.json()
+
+
+def _add_fuzz(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument(
+        "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
+    )
+    parser.add_argument("--profile", metavar="P", default="", help="whose rules hold (that of the target)")
+    parser.add_argument("--kind", metavar="KIND", default="all", help="stateful, or all (all)")
+    parser.add_argument("--seed", metavar="S", help="what decides the programs (a new one, printed)")
+    parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
+    parser.add_argument("--max-examples", type=_steps, metavar="N", help="programs at most")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/fuzz"), metavar="DIR", help="where findings go (out/fuzz)"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out, of this --seed")
+    parser.add_argument(
+        "--allow-remote", action="store_true", help="also where the target is not on this machine"
+    )
+    parser.add_argument(
+        "--attempts", type=_steps, default=400, metavar="N", help="to make a finding small (400)"
+    )
+    parser.add_argument(
+        "--shrink-time", type=_duration, default=60.0, metavar="T", help="the same, in real time (60s)"
+    )
     command.json()
 
 

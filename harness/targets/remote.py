@@ -39,6 +39,11 @@ class TcpTarget:
         self._host = host
         self._port = port
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it is on loopback."""
+        return _is_here(self._host)
+
     def start(self) -> RemoteInstance:
         """Looks whether it is there. Raises ``TargetError`` where no connection can be made."""
         try:

@@ -1,0 +1,287 @@
+"""`fuzz`: an open-ended run of random programs against a target; what fails is confirmed, shrunk and kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from harness.catalogue import catalogue
+from harness.cli.output import say_json
+from harness.cli.parser import Usage, meant
+from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
+from harness.findings.experiment import Finding, Flaky
+from harness.findings.pursue import Budget
+from harness.findings.shelf import Shelf
+from harness.machines.kinds import KINDS, Setting
+from harness.machines.run import (
+    Ending,
+    Fuzzing,
+    Kind,
+    KindRecord,
+    Limits,
+    Progress,
+    Record,
+    RecordError,
+    read_record,
+)
+from harness.program.steps import encode_step
+from harness.session import RunningClock
+from harness.targets import Target, TargetError, parse
+
+ALL = "all"
+_SHOWN = 5
+_SHOWN_STEPS = 30
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    target = _target(options)
+    profile = _profile(options, target)
+    seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
+    names = _kinds(options)
+    record = _record(options, target, profile, seed)
+    is_own = target.uri.startswith("builtin:")
+    setting = Setting(
+        target=target,
+        profile=profile,
+        seed=seed,
+        words=f"{seed}/{profile}" if is_own else f"{seed}/{os.urandom(8).hex()}",
+    )
+    people = sys.stderr if options.json else sys.stdout
+    console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
+    stopwatch = RunningClock()
+    shelf = Shelf(options.out, statements={one.id: one for one in catalogue().statements})
+    console.print(
+        f"rmq-harness fuzz · {', '.join(names)} · profile {profile} · seed {seed} · target {target.uri}"
+        + (f" · going on after {record.programs} programs" if record.programs else "")
+    )
+    kinds: list[Kind] = [KINDS[name](setting) for name in names]
+    try:
+        with _Bar(console) as bar:
+            fuzzing = Fuzzing(
+                kinds,
+                record,
+                shelf,
+                Budget(now=stopwatch.waiting, attempts=options.attempts, seconds=options.shrink_time),
+                Limits(now=stopwatch.waiting, seconds=options.max_time, programs=options.max_examples),
+                out=options.out,
+                heard=bar.show,
+            )
+            ending = fuzzing.run()
+    finally:
+        for kind in kinds:
+            kind.close()
+    answer = _answer(options, record, shelf, ending, fuzzing, stopwatch.waiting())
+    _print(console, record, shelf, answer)
+    if options.json:
+        say_json(answer)
+    return int(answer["exit_status"])
+
+
+# --- what was asked for -------------------------------------------------------------------------------------
+
+
+def _target(options: argparse.Namespace) -> Target:
+    try:
+        target = parse(options.target)
+    except TargetError as problem:
+        raise Usage(f"rmq-harness fuzz: {problem}") from None
+    if not getattr(target, "is_here", True) and not options.allow_remote:
+        raise Usage(
+            f"rmq-harness fuzz: {options.target} is not on this machine. A fuzzer sends what may stop a server: "
+            "say --allow-remote if it is yours and may be stopped"
+        )
+    return target
+
+
+def _profile(options: argparse.Namespace, target: Target) -> Any:
+    known = [profile.name for profile in catalogue().profiles]
+    said = options.profile or target.line or "5.3"
+    if said not in known:
+        raise Usage(
+            f"rmq-harness fuzz: --profile {said}: no such profile{meant(said, known)}; "
+            f"there are {', '.join(known)}"
+        )
+    if target.uri.startswith("builtin:") and target.line != said:
+        raise Usage(
+            f"rmq-harness fuzz: {target.uri} is of line {target.line}, not {said}: say builtin:{said}"
+        )
+    return said
+
+
+def _kinds(options: argparse.Namespace) -> list[str]:
+    if options.kind == ALL:
+        return list(KINDS)
+    if options.kind not in KINDS:
+        raise Usage(
+            f"rmq-harness fuzz: --kind {options.kind}: no such kind{meant(options.kind, (*KINDS, ALL))}; "
+            f"expected {', '.join((*KINDS, ALL))}"
+        )
+    return [options.kind]
+
+
+def _record(options: argparse.Namespace, target: Target, profile: str, seed: str) -> Record:
+    if options.max_time is None and options.max_examples is None:
+        raise Usage("rmq-harness fuzz: say how long: --max-time 10m, or --max-examples 1000")
+    if not options.resume:
+        return Record(target=target.uri, profile=profile, seed=seed, kinds=[])
+    if options.seed is None:
+        raise Usage("rmq-harness fuzz: --resume needs the --seed of the run to go on with")
+    try:
+        return read_record(options.out, target.uri, profile, seed)
+    except RecordError as problem:
+        raise Usage(f"rmq-harness fuzz: --resume: {problem}") from None
+
+
+# --- while it goes on ---------------------------------------------------------------------------------------
+
+
+class _Bar:
+    """One line on a terminal; elsewhere a line for each thing that takes long."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        columns = (SpinnerColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
+        self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task("", total=None, said="starting")
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, at: Progress) -> None:
+        """The progress."""
+        rate = at.steps / at.seconds if at.seconds else 0.0
+        said = f"{at.kind} · {at.programs} programs, {at.steps} steps, {rate:.0f}/s"
+        if at.goals:
+            said += f" · {at.goals - at.missed} of {at.goals} goals"
+        said += f" · {at.findings} findings" + (f", {at.flaky} flaky" if at.flaky else "")
+        self._bar.update(self._task, said=said + (f" · {at.doing}" if at.doing else ""))
+        if at.doing:
+            self._console.print(f"  {at.seconds:.0f} s · {at.programs} programs · {at.doing}")
+
+
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def _answer(
+    options: argparse.Namespace,
+    record: Record,
+    shelf: Shelf,
+    ending: Ending,
+    fuzzing: Fuzzing,
+    seconds: float,
+) -> dict[str, Any]:
+    status, conclusion, why = _status(record, shelf, ending, fuzzing)
+    return {
+        "conclusion": conclusion,
+        "exit_status": status,
+        "why": why,
+        "target": record.target,
+        "profile": record.profile,
+        "seed": record.seed,
+        "seconds": round(seconds, 1),
+        "programs": record.programs,
+        "steps": record.steps,
+        "kinds": record.kinds,
+        "findings": [_told(one) for one in shelf.findings],
+        "flaky": [_told(one) for one in shelf.flaky],
+        "unconfirmed": [_told(one) for one in shelf.unconfirmed.values()],
+        "out": str(options.out),
+    }
+
+
+def _told(one: Finding | Flaky) -> dict[str, Any]:
+    return {
+        "statement": one.signature.statement,
+        "invariant": one.signature.invariant,
+        "anomaly": one.signature.anomaly,
+        "expected": one.violation.expected,
+        "actual": one.violation.actual,
+        "confirmed": str(one.confirmed),
+        "steps": [encode_step(step) for step in one.program],
+        "times": one.times if isinstance(one, Finding) else 1,
+        "directory": one.directory,
+    }
+
+
+def _status(record: Record, shelf: Shelf, ending: Ending, fuzzing: Fuzzing) -> tuple[int, str, str]:
+    """Exit status, what it is called, and why."""
+    if ending == "interrupted":
+        return INTERRUPTED, "INTERRUPTED", ""
+    if ending == "died":
+        return HARNESS_FAILED, "THE TARGET DIED", fuzzing.death
+    if trouble := fuzzing.trouble or shelf.trouble:
+        return HARNESS_FAILED, "NOT ALL COULD BE WRITTEN", trouble
+    if shelf.findings:
+        return FAILED, "FINDINGS", ""
+    if not record.programs:
+        return INCONCLUSIVE, "INCONCLUSIVE", "no program was played"
+    if shelf.flaky or shelf.unconfirmed:
+        return INCONCLUSIVE, "INCONCLUSIVE", "what failed did not fail again often enough"
+    if all(kind.late == kind.programs for kind in record.kinds):
+        return INCONCLUSIVE, "INCONCLUSIVE", "the machine is too slow for the target's clock"
+    if missed := [goal for kind in record.kinds for goal in kind.missed]:
+        return INCONCLUSIVE, "INCONCLUSIVE", f"{len(missed)} required goals were not reached"
+    return OK, "NOTHING FOUND", ""
+
+
+def _print(console: Console, record: Record, shelf: Shelf, answer: dict[str, Any]) -> None:
+    for mark, found in (
+        ("✘", shelf.findings),
+        ("≈ flaky", shelf.flaky),
+        ("? unconfirmed", list(shelf.unconfirmed.values())),
+    ):
+        for one in found[:_SHOWN]:
+            _print_one(console, mark, one)
+        if len(found) > _SHOWN:
+            console.print(f"\n{mark} and {len(found) - _SHOWN} more")
+    for kind in record.kinds:
+        _print_kind(console, kind)
+    if answer["why"]:
+        console.print(f"\n{answer['why']}")
+    rate = record.steps / record.seconds if record.seconds else 0.0
+    console.print(
+        f"\n{record.programs} programs, {record.steps} steps, {record.seconds:.0f} s, {rate:.0f}/s · "
+        f"{len(shelf.findings)} findings, {len(shelf.flaky)} flaky          "
+        f"{answer['conclusion']}, exit {answer['exit_status']} · {answer['out']}"
+    )
+
+
+def _print_one(console: Console, mark: str, one: Finding | Flaky) -> None:
+    where = "" if one.directory is None else f" · {Path(one.directory)}"
+    console.print(f"\n{mark} {one.signature.statement} ({one.signature.invariant}), {one.confirmed}{where}")
+    console.print(f"  expected   {one.violation.expected}\n  actual     {one.violation.actual}")
+    steps = [encode_step(step) for step in one.program]
+    for number, step in enumerate(steps[:_SHOWN_STEPS], 1):
+        console.print(f"  {number:>3}  {step}")
+    if len(steps) > _SHOWN_STEPS:
+        console.print(f"  … and {len(steps) - _SHOWN_STEPS} more")
+
+
+def _print_kind(console: Console, kind: KindRecord) -> None:
+    reached = len(kind.goals) - len(kind.missed)
+    parts = [f"{kind.name}: {kind.programs} programs, {kind.steps} steps"]
+    if kind.goals:
+        parts.append(f"{reached} of {len(kind.goals)} goals reached")
+    if kind.transitions:
+        parts.append(f"{len(kind.transitions)} transitions")
+    if kind.late:
+        parts.append(f"{kind.late} programs too late to count")
+    if kind.deaths:
+        parts.append(f"{kind.deaths} deaths of the target")
+    console.print("\n" + " · ".join(parts))
+    if kind.missed:
+        console.print(f"  goals not reached: {', '.join(kind.missed)}")
+    for quirk, times in sorted(kind.quirks.items()):
+        console.print(f"  named quirk {quirk}: {times} programs")

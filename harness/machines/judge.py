@@ -1,0 +1,72 @@
+"""All that judges a performance: what is known of each server, and what no server may ever send.
+
+Rules of this module: it sees what the player gives, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.machines.player import Uncalled
+from harness.model import Garbled, Knowledge, Observed, Violation
+from harness.program.frames import Names
+
+__all__ = ["Judge", "died"]
+
+_ANSWERED = "wire.sanity.well-formed-request-is-answered"
+_ECHOED = "wire.framing.opaque-is-echoed"
+
+
+class Judge:
+    """Judges one performance. `jitter` is that of each server's clock, in protocol seconds; `fresh` says that
+    nobody has used the servers before.
+    """
+
+    def __init__(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> None:
+        self._known = [Knowledge(profile, names, jitter=one, fresh=fresh) for one in jitter]
+        self._told = 0
+
+    def observe(self, seen: Sequence[Observed], uncalled: Sequence[Uncalled]) -> list[Violation]:
+        """What is wrong about observations, and about frames that came uncalled: ``uncalled`` is the whole
+        list of the performance, of which the new ones are judged.
+        """
+        found: list[Violation] = []
+        for one in seen:
+            if isinstance(one.outcome, Garbled):
+                found.append(_garbled(one, one.outcome))
+            else:
+                found += self._known[one.server].observe(one)
+        found += [_stray(one) for one in uncalled[self._told :]]
+        self._told = len(uncalled)
+        return found
+
+
+def died(number: int, problem: str) -> Violation:
+    """The server takes no connection any more."""
+    return Violation(
+        invariant="server-stays-alive",
+        statement=_ANSWERED,
+        expected="a server that takes connections and answers",
+        actual=problem,
+        number=number,
+    )
+
+
+def _garbled(seen: Observed, outcome: Garbled) -> Violation:
+    return Violation(
+        invariant="answers-are-commands",
+        statement=_ANSWERED,
+        expected="one command with the opaque of the request",
+        actual=f"bytes that are no command: {outcome.problem}",
+        number=seen.number,
+    )
+
+
+def _stray(one: Uncalled) -> Violation:
+    return Violation(
+        invariant="every-answer-was-asked-for",
+        statement=_ECHOED,
+        expected="nothing but answers to what was asked on the connection",
+        actual=str(one.stray),
+        number=one.number,
+    )

@@ -1,0 +1,236 @@
+"""Machines of NameServers: Hypothesis makes programs of rules, and every one ends by looking at everything.
+
+Rules of this module:
+- A rule is a maker of `strategies`; nothing is decided here. What a line of the protocol does not know is no
+  rule of its machine.
+- The same machine runs on every target; where time costs something, few programs let it pass.
+- Under plain pytest a violation is an ``AssertionError`` and Hypothesis shrinks::
+
+      TestNameServer = NameServerMachine.for_target("tcp://127.0.0.1:9876", profile="5.3").TestCase
+"""
+
+from __future__ import annotations
+
+import atexit
+from typing import Any, ClassVar, Protocol
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from harness.differential.quirks import applying, quirks
+from harness.machines import strategies as make
+from harness.machines.goals import Tally
+from harness.machines.performance import Performance, Quirks
+from harness.machines.picture import Picture
+from harness.machines.stage import Stage
+from harness.machines.strategies import Maker, drawn
+from harness.model import Violation
+from harness.program.chance import chance
+from harness.program.frames import Names
+from harness.program.steps import AnyStep, Time, encode_step
+from harness.session import ProfileName
+from harness.targets import parse
+
+__all__ = ["Director", "NameServerMachine", "Violated", "machine_for"]
+
+_SHORT = 5
+"""Protocol seconds that any program may let pass at once."""
+_LONG = 4
+"""How often a program may let more than that pass, where time costs something."""
+
+
+class Violated(AssertionError):  # noqa: N818  (a verdict, named as such)
+    """A NameServer did what the catalogue does not allow."""
+
+    def __init__(self, violation: Violation, program: list[AnyStep]) -> None:
+        self.violation = violation
+        self.program = tuple(program)
+        steps = "\n".join(f"  {number:>3}  {encode_step(step)}" for number, step in enumerate(program, 1))
+        super().__init__(
+            f"{violation.statement} ({violation.invariant})\n"
+            f"  expected  {violation.expected}\n"
+            f"  actual    {violation.actual}\n"
+            f"  at step {violation.number + 1} of\n{steps}"
+        )
+
+
+class Director(Protocol):
+    """Who has programs played: gives performances, and is told of their ends."""
+
+    def begins(self, servers: int, *, seeks: bool) -> Performance | None:
+        """The performance of the next program; None where nothing is to be played at all."""
+        ...
+
+    def ended(self, performance: Performance) -> None:
+        """A program has been played, or has come to a violation."""
+        ...
+
+
+def _rule(maker: Maker) -> Any:
+    """A rule that carries out what a maker gives."""
+
+    @rule(steps=drawn(maker))
+    def carry_out(self: NameServerMachine, steps: tuple[AnyStep, ...]) -> None:
+        self.do(steps)
+
+    return carry_out
+
+
+class NameServerMachine(RuleBasedStateMachine):
+    """What all lines have in common. `director` is of the class: see `for_target`."""
+
+    director: ClassVar[Director]
+    five: ClassVar[bool] = False
+    servers: ClassVar[int] = 2
+    """So many NameServers at most."""
+    waits_once_in: ClassVar[int] = 1
+    """In one of so many programs leases may end."""
+    seeks_once_in: ClassVar[int] = 0
+    """In one of so many programs steps are carried out that named quirks are about; 0: in all."""
+    restarts: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.picture = Picture(five=self.five)
+        self._performance: Performance | None = None
+        self._is_patient = True
+        self._waited = 0
+
+    @classmethod
+    def for_target(cls, uri: str, *, profile: ProfileName) -> type[NameServerMachine]:
+        """A machine for a target, to be run by pytest: its ``TestCase`` is a test class. Servers are started
+        with the first program, and stopped at the end of the process.
+        """
+        stage = Stage(parse(uri), profile)
+        atexit.register(stage.close)
+        return machine_for(stage, profile, _Alone(stage))
+
+    # --- programs -------------------------------------------------------------------------------------------
+
+    @initialize(several=st.integers(0, 3), patience=st.integers(0, 10_000), seeking=st.integers(0, 10_000))
+    def _begin(self, several: int, patience: int, seeking: int) -> None:
+        servers = self.servers if several == 3 else 1
+        self._is_patient = patience % self.waits_once_in == 0
+        seeks = not self.seeks_once_in or seeking % self.seeks_once_in == 1
+        self._performance = self.director.begins(servers, seeks=seeks)
+        self.picture = (
+            Picture(five=self.five, servers=servers)
+            if self._performance is None
+            else self._performance.picture
+        )
+
+    def do(self, steps: tuple[AnyStep, ...]) -> None:
+        """Carries steps out."""
+        for step in steps:
+            if isinstance(step, Time) and step.seconds > _SHORT and not self._may_wait():
+                continue
+            if self._performance is None:
+                self.picture.apply(step)
+            else:
+                self._performance.do(step)
+
+    def teardown(self) -> None:
+        """Looks at everything, and gives the performance back."""
+        performance, self._performance = self._performance, None
+        if performance is None:
+            return
+        try:
+            performance.look_at_everything()
+        finally:
+            performance.leave()
+        self.director.ended(performance)
+
+    def _may_wait(self) -> bool:
+        self._waited += 1
+        return self.waits_once_in == 1 or (self._is_patient and self._waited <= _LONG)
+
+    # --- rules ----------------------------------------------------------------------------------------------
+
+    register = _rule(make.registers)
+    register_again = _rule(make.registers_again)
+    register_oddly = _rule(make.registers_oddly)
+    register_everywhere = _rule(make.registers_everywhere)
+    join = _rule(make.joins)
+    promote = _rule(make.is_promoted)
+    demote = _rule(make.is_demoted)
+    take_an_id = _rule(make.takes_an_id)
+    take_an_address = _rule(make.takes_an_address)
+    unregister = _rule(make.unregisters)
+    unregister_wrongly = _rule(make.unregisters_wrongly)
+    unregister_late = _rule(make.unregisters_late)
+    query_version = _rule(make.asks_for_versions)
+    wait = _rule(make.waits)
+    lie_idle = _rule(make.lies_idle)
+    permit = _rule(make.permits)
+    delete_topic = _rule(make.deletes_a_topic)
+    keep_pairs = _rule(make.keeps_pairs)
+    configure = _rule(make.configures)
+    ask_for_a_route = _rule(make.asks_for_a_route)
+    ask_for_brokers = _rule(make.asks_for_brokers)
+    ask_for_pairs = _rule(make.asks_for_pairs)
+    ask_at_once = _rule(make.asks_at_once)
+    fail = _rule(make.fails)
+    close = _rule(make.closes)
+    reconnect = _rule(make.reconnects)
+
+    @precondition(lambda self: self.restarts)
+    @rule(steps=drawn(make.restarts), rarely=st.integers(0, 3))
+    def restart(self, steps: tuple[AnyStep, ...], rarely: int) -> None:
+        """Every fourth time only: nothing is left of a server afterwards."""
+        if rarely == 3:
+            self.do(steps)
+
+
+class _FiveMachine(NameServerMachine):
+    """The rules that only 5.x knows."""
+
+    five = True
+
+    beat = _rule(make.beats)
+    register_topic = _rule(make.registers_a_topic)
+
+
+def machine_for(
+    stage: Stage | None, profile: ProfileName, director: Director, **changes: Any
+) -> type[NameServerMachine]:
+    """A machine of a profile, with what its target can and what its time costs; no stage: none at all."""
+    base = NameServerMachine if profile == "4.9" else _FiveMachine
+    members: dict[str, Any] = {"director": director}
+    if stage is not None:
+        members |= {
+            "servers": 2 if stage.is_ours else 1,
+            "waits_once_in": stage.waits_once_in,
+            "seeks_once_in": 10 if known_quirks(stage) else 0,
+            "restarts": stage.is_ours,
+        }
+    machine: Any = type("NameServer", (base,), members | changes)
+    machine.TestCase.settings = settings(deadline=None, suppress_health_check=list(HealthCheck))
+    made: type[NameServerMachine] = machine
+    return made
+
+
+def known_quirks(stage: Stage) -> Quirks:
+    """What the target is known to do otherwise."""
+    return Quirks(applying(quirks(), stage.profile, [stage.target.uri.partition(":")[0]]))
+
+
+class _Alone:
+    """Has programs played one after the other; the first violation is raised."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._quirks = known_quirks(stage)
+        self._tally = Tally()
+        self._number = 0
+
+    def begins(self, servers: int, *, seeks: bool) -> Performance:
+        self._number += 1
+        names = Names(chance("machine", self._stage.target.uri, self._number))
+        return Performance(
+            self._stage, names, servers=servers, quirks=self._quirks, seeks=seeks, tally=self._tally
+        )
+
+    def ended(self, performance: Performance) -> None:
+        if performance.violations and performance.quirk is None:
+            raise Violated(performance.violations[0], performance.steps)

@@ -1,0 +1,161 @@
+"""One program being played and judged, step by step: what machines and experiments have in common.
+
+Rules of this module:
+- It ends at the first step whose outcome shows a violation; what is asked of it afterwards does nothing.
+- What a target does, an end of it included, is told by violations and by `ended`, never by an exception.
+- Steps that a named quirk of the target is about are left out, unless the performance *seeks* them: then what
+  is wrong afterwards is the quirk's, and is counted as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.differential.quirks import ByStep, Quirk
+from harness.findings.experiment import Attempt, Ended
+from harness.machines.goals import Tally, state_of
+from harness.machines.judge import Judge, died
+from harness.machines.picture import Picture
+from harness.machines.stage import Stage
+from harness.machines.strategies import look
+from harness.model import Observed, Violation
+from harness.program.frames import Names
+from harness.program.steps import AnyStep, Time
+from harness.session import TargetDied, TooLate
+from harness.session.errors import CaseTimeout
+
+__all__ = ["Performance", "Quirks"]
+
+
+class Quirks:
+    """The named quirks that a target may show."""
+
+    def __init__(self, found: Sequence[Quirk]) -> None:
+        self._any = bool(found)
+        self._by_step = ByStep(found)
+
+    def __bool__(self) -> bool:
+        return self._any
+
+    def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
+        """Those that a step is about, where it is carried out now."""
+        if not self._any:
+            return []
+        models = picture.models if isinstance(step, Time) else [picture.models[step.server]]
+        return [quirk for model in models for quirk in self._by_step.triggered_by(step, model)]
+
+
+class Performance:
+    """A program on a stage.
+
+    ``seeks``: steps that quirks are about are carried out. Raises ``TargetError`` where no server starts.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        names: Names,
+        *,
+        servers: int = 1,
+        fresh: bool = False,
+        quirks: Quirks | None = None,
+        seeks: bool = True,
+        tally: Tally | None = None,
+        case: str = "stateful",
+    ) -> None:
+        self.picture = Picture(five=stage.profile != "4.9", servers=servers)
+        self.steps: list[AnyStep] = []
+        self.violations: list[Violation] = []
+        self.quirk: str | None = None
+        """The quirk that explains the violation, where one does."""
+        self.passing: str | None = None
+        """A quirk that a step was about and that comes to pass on some runs only."""
+        self.ended: Ended = "whole"
+        self._observed: list[Observed] = []
+        self._stage = stage
+        self._quirks = Quirks(()) if quirks is None else quirks
+        self._seeks = seeks
+        self._triggered: list[Quirk] = []
+        self._tally = Tally() if tally is None else tally
+        self._player, jitter, is_fresh = stage.player(servers, names, fresh=fresh, case=case)
+        self._judge = Judge(stage.profile, names, jitter, fresh=is_fresh)
+        self._left = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be played."""
+        return bool(self.violations) or self.ended != "whole"
+
+    def do(self, step: AnyStep) -> None:
+        """Carries one step out and judges what came of it."""
+        if self.is_over or self._is_avoided(step):
+            return
+        self.steps.append(step)
+        self._tally.begins(self.picture, step)
+        before = state_of(self.picture, step)
+        self.picture.apply(step)
+        self._tally.went(step, before, state_of(self.picture, step))
+        try:
+            self._judged(self._player.play(step))
+        except TargetDied as problem:
+            self.ended = "died"
+            self.violations.append(died(len(self.steps) - 1, str(problem)))
+        except (TooLate, CaseTimeout):
+            self.ended = "late"
+        except KeyboardInterrupt:
+            self.ended = "interrupted"
+
+    def look_at_everything(self) -> None:
+        """The end of a program: all that can be seen of what it did."""
+        for step in look(self.picture):
+            self.do(step)
+
+    def leave(self) -> None:
+        """Ends it: what is held back is sent, and the servers are made ready for others."""
+        if self._left:
+            return
+        self._left = True
+        if not self.is_over:
+            try:
+                self._judged(self._player.finish())
+            except (TooLate, CaseTimeout):
+                self.ended = "late"
+            except KeyboardInterrupt:
+                self.ended = "interrupted"
+        self._stage.leave(self._player, self.picture, well=not self.is_over)
+
+    def attempt(self) -> Attempt:
+        """What it came to."""
+        return Attempt(
+            violations=tuple(self.violations),
+            trace=self._player.trace,
+            ended=self.ended,
+            stepped=len(self.steps),
+            observed=tuple(self._observed),
+        )
+
+    def _judged(self, seen: Sequence[Observed]) -> None:
+        self._observed += seen
+        self.violations += self._judge.observe(seen, self._player.uncalled)
+        if self.violations and self._triggered:
+            self.quirk = self._explanation()
+
+    def _explanation(self) -> str:
+        """The quirk that is about the statement of the violation; else the last that a step was about."""
+        statement = self.violations[0].statement
+        for quirk in self._triggered:
+            if statement in quirk.statements:
+                return quirk.id
+        return self._triggered[-1].id
+
+    def _is_avoided(self, step: AnyStep) -> bool:
+        about = []
+        for quirk in self._quirks.about(step, self.picture):
+            if quirk.passing:
+                self.passing = quirk.id
+            else:
+                about.append(quirk)
+        if about and not self._seeks:
+            return True
+        self._triggered += about
+        return False
