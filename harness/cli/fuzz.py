@@ -95,8 +95,8 @@ def _target(options: argparse.Namespace) -> Target:
         raise Usage(f"rmq-harness fuzz: {problem}") from None
     if not getattr(target, "is_here", True) and not options.allow_remote:
         raise Usage(
-            f"rmq-harness fuzz: {options.target} is not on this machine. A fuzzer sends what may stop a server: "
-            "say --allow-remote if it is yours and may be stopped"
+            f"rmq-harness fuzz: {options.target} is not on this machine. A fuzzer sends what may stop a "
+            "server: say --allow-remote if it is yours and may be stopped"
         )
     return target
 

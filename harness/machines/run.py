@@ -246,8 +246,8 @@ class Fuzzing:
 
     def _batch(self, kind: Kind) -> None:
         record = self._records[kind.name]
-        kind.batch(record.batches, self._size(kind), lambda tried: self._tried(kind, record, tried))
-        record.batches += 1
+        number, record.batches = record.batches, record.batches + 1
+        kind.batch(number, self._size(kind), lambda tried: self._tried(kind, record, tried))
         self._note()
 
     def _size(self, kind: Kind) -> int:

@@ -1,0 +1,125 @@
+"""Programs of the machines: what decides them, how they end, and what a third party's pytest sees."""
+
+from __future__ import annotations
+
+import unittest
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from harness.machines.nameserver import NameServerMachine, Violated, machine_for
+from harness.machines.performance import Performance
+from harness.machines.picture import Picture
+from harness.machines.stage import Stage
+from harness.machines.stateful import StatefulKind
+from harness.machines.strategies import look
+from harness.program.chance import chance
+from harness.program.frames import Names
+from harness.program.steps import AnyStep, ClusterInfo, Kv, Reconnect, Register, Route, Time, Topics
+from harness.session import ProfileName
+from harness.targets import parse
+
+TOPICS = {"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}
+
+
+def stage(uri: str = "builtin:5.3", profile: ProfileName = "5.3") -> Stage:
+    return Stage(parse(uri), profile)
+
+
+def programs(seed: str, profile: ProfileName = "5.3", number: int = 0) -> list[tuple[AnyStep, ...]]:
+    kind = StatefulKind(stage(f"builtin:{profile}", profile), seed, seed)
+    found: list[tuple[AnyStep, ...]] = []
+    kind.batch(number, 4, lambda tried: found.append(tried.program))
+    return found
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
+def test_a_seed_decides_the_programs(profile: ProfileName) -> None:
+    first = programs("7", profile)
+    assert first == programs("7", profile)
+    assert first != programs("8", profile)
+    assert first != programs("7", profile, number=1)
+
+
+def test_every_program_ends_by_looking_at_everything() -> None:
+    for program in programs("7"):
+        assert any(isinstance(step, ClusterInfo) for step in program[-30:])
+
+
+def test_a_look_has_everything_that_a_program_has_touched() -> None:
+    picture = Picture(five=True)
+    for step in (Register(topics=TOPICS), Kv(code=100), Kv(code=100, namespace="n1", key="y")):
+        picture.apply(step)
+    seen = look(picture)
+    assert {ClusterInfo(), Topics(), Route(topic="T0"), Route(topic="T1")} <= set(seen)
+    assert Kv(code=219, namespace="n1") in seen
+    assert Kv(code=101, namespace="n1", key="y") in seen
+
+
+def test_rules_of_5x_are_no_rules_of_49() -> None:
+    kinds = {type(step).__name__ for program in programs("7", "4.9") for step in program}
+    assert not kinds & {"Heartbeat", "RegisterTopic", "MemberGroup"}
+
+
+def test_the_picture_follows_a_broker_to_its_new_connection() -> None:
+    picture = Picture(five=True)
+    for step in (Register(conn="k0", topics=TOPICS), Reconnect(conn="k0", old="k0-old")):
+        picture.apply(step)
+    (lease,) = picture.models[0].leases.values()
+    assert lease.conn == "k0-old"
+    picture.apply(Time(seconds=200))
+    assert not picture.models[0].leases
+
+
+def test_a_performance_ends_at_the_first_violation() -> None:
+    one = Performance(stage("builtin:5.3?mutant=leases-never-end"), Names(chance("x")))
+    one.do(Register(conn="k0", topics=TOPICS))
+    one.do(Time(seconds=200))
+    one.do(Route())
+    assert one.violations
+    assert one.is_over
+    before = len(one.steps)
+    one.do(Route())
+    one.leave()
+    assert len(one.steps) == before
+    attempt = one.attempt()
+    assert attempt.violations[0].number == 2
+    assert attempt.trace.header.target == "builtin:5.3?mutant=leases-never-end"
+
+
+def test_two_servers_do_not_talk_to_each_other() -> None:
+    one = Performance(stage(), Names(chance("x")), servers=2)
+    for step in (Register(server=1, topics=TOPICS), Route(server=0), Route(server=1)):
+        one.do(step)
+    one.leave()
+    assert not one.violations
+
+
+def test_a_machine_is_a_test_case_of_anybodys() -> None:
+    machine = NameServerMachine.for_target("builtin:5.3?mutant=leases-never-end", profile="5.3")
+    case = machine.TestCase
+    assert issubclass(case, unittest.TestCase)
+    quick = settings(
+        max_examples=60,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    with pytest.raises(Violated, match=r"expected .*\n.*actual") as caught:
+        run_state_machine_as_test(machine, settings=quick)
+    assert caught.value.program
+
+
+def test_an_empty_machine_plays_nothing() -> None:
+    class Nobody:
+        def begins(self, servers: int, *, seeks: bool) -> None:
+            return None
+
+        def ended(self, performance: Performance) -> None:
+            raise AssertionError("nothing was played")
+
+    empty = machine_for(None, "5.3", Nobody())
+    assert empty.do is machine_for(stage(), "5.3", Nobody()).do
+    run_state_machine_as_test(empty, settings=settings(max_examples=5, database=None, deadline=None))
