@@ -375,8 +375,13 @@ def _dialect(body: bytes) -> str:
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[str], list[str]]:
     """What only the old answer says, and what only the new one: facts such as ``body.topicList: T-x``."""
-    before, after = list(_facts(old, "")), list(_facts(new, ""))
+    before, after = facts_of(old), facts_of(new)
     return [one for one in before if one not in after], [one for one in after if one not in before]
+
+
+def facts_of(said: dict[str, Any]) -> list[str]:
+    """What an answer says, fact by fact."""
+    return list(_facts(said, ""))
 
 
 def _facts(value: Any, path: str) -> Iterator[str]:
@@ -432,7 +437,7 @@ def lines_of(row: Row, width: int = 118) -> list[str]:
     )
     lines = [head[:width]]
     if row.decisive:
-        lines += _both(list(_facts(row.old, "")), list(_facts(row.new, "")), width)
+        lines += _both(facts_of(row.old), facts_of(row.new), width)
     elif not row.same:
         lines += _both(old, new, width)
     return lines

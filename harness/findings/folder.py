@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from typing import Any
 import msgspec
 
 from harness.catalogue import Statement
+from harness.findings import again
 from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature
 from harness.findings.record import record_of
 from harness.findings.script import must_be_same, script_of
 from harness.findings.words import decisive_event, step_list
+from harness.model import Violation
 from harness.program.steps import AnyStep, encode_step
 from harness.report.diagram import sequence_diagram
 from harness.report.text import issue_link, visible
@@ -32,6 +35,8 @@ FORMAT = 1
 SUMMARY = "finding.json"
 TRACE = "trace"
 _PARTIAL, _OLD = ".partial", ".old"
+_FACTS, _WIDTH, _FOLDS = 12, 100, 3
+"""In the diagram: facts of the decisive frame, characters of a line, lines of a fact."""
 
 State = str
 """``unconfirmed`` (seen once), ``finding``, ``flaky``: also the room of the out folder that it lies in."""
@@ -152,12 +157,38 @@ def _files(dossier: Dossier) -> dict[str, bytes]:
         "original.jsonl": _program(original, dossier.experiment.profile),
         "steps.txt": steps,
         "reproduce.py": script,
-        "sequence.svg": sequence_diagram(attempt.trace.events, decisive),
+        "sequence.svg": sequence_diagram(
+            attempt.trace.events,
+            decisive,
+            title=(
+                f"{violation.statement}: {violation.invariant}",
+                f"{visible(header.description or header.target)}, profile {header.profile}",
+            ),
+            about=_about(violation, records[0].data),
+        ),
         "README.md": _readme(summary),
     }
     files = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     files[SUMMARY] = msgspec.json.format(msgspec.json.encode(summary), indent=2)
     return files
+
+
+def _about(violation: Violation, record: dict[str, Any]) -> list[str]:
+    """What is written into the diagram: what the decisive frame says, and what it should have said."""
+    action = next((one for one in record["actions"] if one.get("decisive")), None)
+    facts: list[str] = []
+    if action is not None and "data" in action:
+        said = again.reduced(bytes.fromhex(action["data"]), action["asked"], lambda _: True)
+        facts = again.facts_of(said)
+        more = len(facts) - _FACTS
+        facts = facts[:_FACTS] + ([f"and {more} facts more"] if more > 0 else [])
+    spoken = [f"expected: {visible(violation.expected)}", f"seen: {visible(violation.actual)}"]
+    return [piece for line in (*spoken, *facts) for piece in _folded(line)]
+
+
+def _folded(line: str) -> list[str]:
+    pieces = textwrap.wrap(line, _WIDTH) or [line]
+    return pieces if len(pieces) <= _FOLDS else [*pieces[:_FOLDS], "…"]
 
 
 def _decisive_in(attempt: Attempt, found: Finding | Flaky) -> int | None:

@@ -3,16 +3,18 @@
 Rules of this module:
 
 1. Pure: events in, text out. The same events give the same bytes.
-2. One lifeline for each connection and one for the target; time runs down. Protocol time is what is written,
-   because it is what statements speak of.
+2. One lifeline for each connection and one for each target; time runs down. Protocol time is what is written,
+   because it is what statements speak of. Where it passes without anything being sent, the lifelines are cut.
 3. What only keeps connections busy is folded into one line that says how much it was. A long trace is cut
-   around the decisive frame, and the cut says how much of how many it hides.
+   around the decisive frame, and the cut says how much of how many it hides. What the decisive frame says
+   may be written below it.
 4. Colours come from the page's scheme, light or dark; nothing is told by colour alone.
 5. A person who cannot see it finds the same steps in words in ``<desc>``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -38,7 +40,9 @@ stroke:var(--ground);stroke-width:3px;stroke-linejoin:round}
 .seq .band{fill:var(--marked)}.seq .decisive text{stroke:var(--marked);font-weight:600}
 .seq .decisive .mark{fill:var(--mark)}.seq .decisive line{stroke:var(--mark);stroke-width:2.5}
 .seq .decisive polygon{fill:var(--mark)}.seq .dot{fill:var(--ground);stroke:var(--ink);stroke-width:1.5}
-.seq .cross{stroke:var(--ink);stroke-width:1.5}
+.seq .cross{stroke:var(--ink);stroke-width:1.5}.seq .fault{fill:var(--mark)}.seq .broken{stroke:var(--mark);
+stroke-width:2}.seq .decisive .about{stroke:none;font-weight:400}.seq .title{font-size:14px;font-weight:600}
+.seq .gap{fill:var(--ground)}
 """.strip()
 
 _ROW = 30
@@ -49,6 +53,9 @@ _CHARACTER = 7.3
 _MIN_LABEL = 430
 _ROWS = 60
 _BEFORE = 45
+_LINE = 16
+_BETWEEN = 90
+_PASSES = re.compile(r"advance ([\d.]+) s")
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -60,14 +67,28 @@ class _Row(msgspec.Struct, frozen=True):
 class _Place(msgspec.Struct, frozen=True, kw_only=True):
     y: int
     lanes: dict[int, int]
-    target: int
+    targets: list[int]
     width: int
+    about: Sequence[str] = ()
+
+    @property
+    def last(self) -> int:
+        """Where the last lifeline is."""
+        return self.targets[-1]
 
 
-def sequence_diagram(events: Sequence[Event], decisive: int | None = None, *, style: bool = True) -> str:
-    """The diagram; ``decisive`` is the number of the event to mark.
+def sequence_diagram(
+    events: Sequence[Event],
+    decisive: int | None = None,
+    *,
+    style: bool = True,
+    title: Sequence[str] = (),
+    about: Sequence[str] = (),
+) -> str:
+    """The diagram; ``decisive`` is the number of the event to mark, ``about`` is written below it.
 
-    With ``style`` false the page must hold :data:`STYLE` once; with it the SVG can be a file of its own.
+    With ``style`` false the page must hold :data:`STYLE` once; with it the SVG can be a file of its own, for
+    which ``title`` is the head.
     """
     everything = moments(events)
     rows = _cut(_fold(everything, decisive), decisive, len(everything))
@@ -75,22 +96,34 @@ def sequence_diagram(events: Sequence[Event], decisive: int | None = None, *, st
     lanes = {connection: _TIME + 24 + index * _STEP for index, connection in enumerate(connections)}
     longest = max((len(_label(row)) for row in rows), default=0)
     last_lane = max(lanes.values(), default=_TIME)
-    target = int(last_lane + max(_MIN_LABEL, longest * _CHARACTER + 110))
-    width, height = target + 60, _TOP + _ROW * len(rows) + 24
+    told = max((len(line) for line in about), default=0)
+    target = int(last_lane + max(_MIN_LABEL, longest * _CHARACTER + 110, told * _CHARACTER + 40))
+    targets = [
+        target + number * _BETWEEN for number in range(1 + max((m.server for m in everything), default=0))
+    ]
+    top = _TOP + len(title) * 20
+    width = max(targets[-1] + 60, int(max((len(line) for line in title), default=0) * 8.6) + 30)
     drawn: list[Markup] = []
-    shown = ""
-    for index, row in enumerate(rows):
-        y = _TOP + _ROW * index + 20
+    shown, y = "", top
+    for row in rows:
         time = _time(row.moment.protocol)
-        place = _Place(y=y, lanes=lanes, target=target, width=width)
-        drawn.append(_row(row, place, row.moment.number == decisive, "" if time == shown else time))
+        marked = row.moment.number == decisive and row.moment.number >= 0
+        place = _Place(y=y + 20, lanes=lanes, targets=targets, width=width, about=about if marked else ())
+        drawn.append(_row(row, place, marked, "" if time == shown else time))
         shown = time
+        y += _ROW + len(place.about) * _LINE
+    height = y + 24
     return element(
         "svg",
-        element("title", "Sequence diagram of the trace"),
+        element("title", title[0] if title else "Sequence diagram of the trace"),
         element("desc", _in_words(rows, decisive)),
         element("style", Markup(STYLE)) if style else None,
-        *_lifelines(lanes, target, height),
+        element("rect", class_="gap", x=0, y=0, width=width, height=height) if title else None,
+        *(
+            element("text", line, class_="soft" if number else "title", x=16, y=24 + number * 20)
+            for number, line in enumerate(title)
+        ),
+        *_lifelines(lanes, targets, top - 30, height),
         *drawn,
         class_="seq",
         xmlns="http://www.w3.org/2000/svg",
@@ -140,11 +173,13 @@ def _remark(moment: Moment, text: str) -> Moment:
     return Moment(number=-1, kind="note", real=moment.real, protocol=moment.protocol, label=text)
 
 
-def _lifelines(lanes: dict[int, int], target: int, height: int) -> list[Markup]:
-    parts = [element("text", "time", class_="soft", x=_TIME - 8, y=22, text_anchor="end")]
-    for name, x in [*((f"conn {connection}", x) for connection, x in lanes.items()), ("target", target)]:
-        parts.append(element("text", name, class_="head", x=x, y=22, text_anchor="middle"))
-        parts.append(element("line", class_="life", x1=x, y1=32, x2=x, y2=height - 10))
+def _lifelines(lanes: dict[int, int], targets: Sequence[int], y: int, height: int) -> list[Markup]:
+    parts = [element("text", "time", class_="soft", x=_TIME - 8, y=y, text_anchor="end")]
+    several = len(targets) > 1
+    ends = [(f"target {number}" if several else "target", x) for number, x in enumerate(targets)]
+    for name, x in [*((f"conn {connection}", x) for connection, x in lanes.items()), *ends]:
+        parts.append(element("text", name, class_="head", x=x, y=y, text_anchor="middle"))
+        parts.append(element("line", class_="life", x1=x, y1=y + 10, x2=x, y2=height - 10))
     return parts
 
 
@@ -155,13 +190,19 @@ def _row(row: _Row, place: _Place, decisive: bool, time: str) -> Markup:
     )
     parts = [element("title", hover)]
     if decisive:
-        parts.append(element("rect", class_="band", x=0, y=y - 17, width=place.width, height=_ROW - 2))
+        height = _ROW - 2 + len(place.about) * _LINE
+        parts.append(element("rect", class_="band", x=0, y=y - 17, width=place.width, height=height))
     if time:
         parts.append(element("text", time, class_="soft", x=_TIME - 8, y=y + 4, text_anchor="end"))
     parts += _what(row, place, decisive)
     if decisive:
         note = f"▲ decisive, #{moment.number}"
-        parts.append(element("text", note, class_="mark", x=place.target - 8, y=y - 3, text_anchor="end"))
+        parts.append(element("text", note, class_="mark", x=place.last - 8, y=y - 3, text_anchor="end"))
+        x = max(place.lanes.values(), default=_TIME) + 22
+        parts += [
+            element("text", line, class_="about", x=x, y=y + 18 + number * _LINE)
+            for number, line in enumerate(place.about)
+        ]
     return element("g", *parts, class_="decisive" if decisive else None)
 
 
@@ -169,20 +210,38 @@ def _what(row: _Row, place: _Place, decisive: bool) -> list[Markup]:
     moment, y = row.moment, place.y
     lane = place.lanes.get(moment.connection) if moment.connection is not None else None
     quiet = "mark" if decisive else "soft"
+    if moment.kind == "note" and _PASSES.fullmatch(moment.label):
+        return _passing(row, place)
     if moment.kind == "note" or lane is None:
         return [
-            element("line", class_="rule", x1=_TIME, y1=y, x2=place.target + 20, y2=y),
+            element("line", class_="rule", x1=_TIME, y1=y, x2=place.last + 20, y2=y),
             element("text", _label(row), class_="soft", x=_TIME + 14, y=y + 4),
         ]
+    target = place.targets[moment.server]
     if moment.kind in ("frame", "bytes"):
-        label = element("text", _label(row), class_="mark" if decisive else None, x=lane + 10, y=y - 3)
-        return [*_arrow(lane, place.target, y + 2, moment.direction == "sent"), label]
+        odd = moment.kind == "bytes" or moment.segments > 1
+        kind = "mark" if decisive else "fault" if odd else None
+        label = element("text", _label(row), class_=kind, x=lane + 10, y=y - 3)
+        return [*_arrow(lane, target, y + 2, moment.direction == "sent"), label]
     if moment.kind == "closed":
-        x = place.target if moment.direction == "received" else lane
-        sign = element("path", class_="cross", d=f"M{x - 4} {y - 4}l8 8m0 -8l-8 8")
-    else:
-        sign = element("circle", class_="dot", cx=lane, cy=y, r=4)
+        x = target if moment.direction == "received" else lane
+        hard = moment.direction == "received" or "resets" in moment.label
+        sign = element(
+            "path", class_="broken" if hard else "cross", d=f"M{x - 4} {y - 4}l8 8m0 -8l-8 8", fill="none"
+        )
+        return [sign, element("text", _label(row), class_="fault" if hard else quiet, x=lane + 12, y=y + 4)]
+    sign = element("circle", class_="dot", cx=lane, cy=y, r=4)
     return [sign, element("text", _label(row), class_=quiet, x=lane + 12, y=y + 4)]
+
+
+def _passing(row: _Row, place: _Place) -> list[Markup]:
+    """Time that passes: the lifelines are cut."""
+    y, middle = place.y, (place.targets[0] + max(place.lanes.values(), default=_TIME)) // 2
+    cuts = [
+        element("path", class_="life", d=f"M{x - 7} {y - 1}l14 -6m-14 12l14 -6", fill="none")
+        for x in (*place.lanes.values(), *place.targets)
+    ]
+    return [*cuts, element("text", _label(row), class_="head", x=middle, y=y + 4, text_anchor="middle")]
 
 
 def _arrow(lane: int, target: int, y: int, outward: bool) -> list[Markup]:
@@ -195,7 +254,7 @@ def _arrow(lane: int, target: int, y: int, outward: bool) -> list[Markup]:
 
 
 def _label(row: _Row) -> str:
-    text = row.moment.label
+    text = _PASSES.sub(r"— \1 s pass —", row.moment.words)
     return text if row.moment.number < 0 or row.moment.kind == "note" else f"#{row.moment.number} {text}"
 
 

@@ -40,6 +40,19 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes = b""
     purpose: Purpose = "case"
     """For a response, the purpose of its request."""
+    server: int = 0
+    """Which of several targets it is about."""
+    segments: int = 1
+    """For a frame that was sent: in so many pieces."""
+    over: float = 0.0
+    """Protocol seconds from its first piece to its last."""
+
+    @property
+    def words(self) -> str:
+        """The label, and in how many pieces it was sent."""
+        if self.segments < 2:
+            return self.label
+        return f"{self.label} · in {self.segments} segments" + (f", {self.over:g} s" if self.over else "")
 
 
 class _Side:
@@ -48,12 +61,23 @@ class _Side:
     def __init__(self) -> None:
         self.buffer = bytearray()
         self.broken = False
+        self.pieces = 0
+        self.since = 0.0
 
 
 def moments(events: Sequence[Event]) -> list[Moment]:
-    """The frames, notes, openings and closings of a trace, in order; protocol time from its beginning."""
-    begun = events[0].protocol if events else 0.0
-    return [msgspec.structs.replace(m, protocol=m.protocol - begun) for m in _moments(events)]
+    """The frames, notes, openings and closings of a trace, in order; protocol time from its beginning.
+
+    Several targets have clocks of their own: time is from the first that was done to each of them.
+    """
+    servers = {event.connection: event.server for event in events if isinstance(event, Opened)}
+    begun: dict[int, float] = {}
+    found = []
+    for moment in _moments(events):
+        server = 0 if moment.connection is None else servers.get(moment.connection, 0)
+        since = begun.setdefault(server, moment.protocol)
+        found.append(msgspec.structs.replace(moment, protocol=moment.protocol - since, server=server))
+    return found
 
 
 def _moments(events: Sequence[Event]) -> list[Moment]:
@@ -87,7 +111,7 @@ def as_text(events: Sequence[Event], decisive: int | None = None) -> str:
         own = f" [{moment.purpose}]" if moment.purpose != "case" else ""
         mark = "   <- decisive" if moment.number == decisive else ""
         when = f"#{moment.number:<4} {moment.protocol:>10.3f} s"
-        lines.append(f"{when}  {place:<8} {way} {visible(moment.label)}{own}{mark}")
+        lines.append(f"{when}  {place:<8} {way} {visible(moment.words)}{own}{mark}")
     return "\n".join(lines) + "\n"
 
 
@@ -110,7 +134,10 @@ def _frames(
     asked: dict[tuple[int, int], Purpose],
     purpose: Purpose,
 ) -> Iterable[Moment]:
+    if not side.buffer:
+        side.pieces, side.since = 0, event.protocol
     side.buffer += event.data
+    side.pieces += 1
     while not side.broken and len(side.buffer) >= 4:
         length = int.from_bytes(side.buffer[:4], "big", signed=True)
         if not 4 <= length <= FRAME_LIMIT - 4:
@@ -120,7 +147,12 @@ def _frames(
         else:
             frame = bytes(side.buffer[: 4 + length])
             del side.buffer[: 4 + length]
-            yield _frame(number, event, direction, frame, asked, purpose)
+            moment = _frame(number, event, direction, frame, asked, purpose)
+            if direction == "sent":
+                over = round(event.protocol - side.since, 3)
+                moment = msgspec.structs.replace(moment, segments=side.pieces, over=over)
+            yield moment
+            side.pieces, side.since = 1, event.protocol
     if side.broken and side.buffer:
         yield _bytes(number, event, direction, bytes(side.buffer), "that are no frame")
         side.buffer.clear()
