@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from harness.report.frames import describe
+from harness.report.frames import RESTARTS, describe
 from harness.trace import Closed, Event, Note, Opened, Received, Sent, Trace
 from harness.wire import Command, dissect
 
@@ -29,7 +29,6 @@ FORMAT = 1
 _NONCE = re.compile(r"-([a-z][a-z0-9]{5,7})(?:-\d+)?$")
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}:\d+")
 _PREAMBLE = re.compile(r"preamble (b['\"].*)", re.DOTALL)
-_RESTARTS = {"restart": "term", "killed and started again": "kill", "asked to stop": "stop"}
 _LONGEST = 16 * 1024 * 1024
 
 
@@ -134,7 +133,7 @@ class _Writer:
         self._append("send", event, number, data=event.data.hex(), what=what)
 
     def _note(self, event: Note) -> None:
-        how = _RESTARTS.get(event.text)
+        how = RESTARTS.get(event.text)
         if how is not None:
             server = self._server.get(event.connection or 0, 0)
             self._actions.append({"do": "restart", "server": server, "how": how})

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.report.frames import Moment, moments
+from harness.report.frames import RESTARTS, Moment, moments
 from harness.report.markup import Markup, element
 from harness.trace import Event
 
@@ -55,6 +55,7 @@ _ROWS = 60
 _BEFORE = 45
 _LINE = 16
 _BETWEEN = 90
+_LATER = 1 << 30
 _PASSES = re.compile(r"advance ([\d.]+) s")
 
 
@@ -67,6 +68,8 @@ class _Row(msgspec.Struct, frozen=True):
 class _Place(msgspec.Struct, frozen=True, kw_only=True):
     y: int
     lanes: dict[int, int]
+    open: frozenset[int]
+    """Connections whose lifelines are drawn here."""
     targets: list[int]
     width: int
     about: Sequence[str] = ()
@@ -105,10 +108,27 @@ def sequence_diagram(
     width = max(targets[-1] + 60, int(max((len(line) for line in title), default=0) * 8.6) + 30)
     drawn: list[Markup] = []
     shown, y = "", top
+    lives = dict.fromkeys(connections, (top - 20, 0))
+    lives.update(
+        (row.moment.connection, (_LATER, 0))
+        for row in rows
+        if row.moment.kind == "opened" and row.moment.connection
+    )
     for row in rows:
+        if row.moment.kind == "opened" and row.moment.connection is not None:
+            lives[row.moment.connection] = (y + 20, 0)
+        elif row.moment.ends and row.moment.connection is not None:
+            lives[row.moment.connection] = (lives[row.moment.connection][0], y + 20)
         time = _time(row.moment.protocol)
         marked = row.moment.number == decisive and row.moment.number >= 0
-        place = _Place(y=y + 20, lanes=lanes, targets=targets, width=width, about=about if marked else ())
+        place = _Place(
+            y=y + 20,
+            lanes=lanes,
+            open=frozenset(one for one, (begun, end) in lives.items() if begun <= y + 20 and not end),
+            targets=targets,
+            width=width,
+            about=about if marked else (),
+        )
         drawn.append(_row(row, place, marked, "" if time == shown else time))
         shown = time
         y += _ROW + len(place.about) * _LINE
@@ -123,7 +143,7 @@ def sequence_diagram(
             element("text", line, class_="soft" if number else "title", x=16, y=24 + number * 20)
             for number, line in enumerate(title)
         ),
-        *_lifelines(lanes, targets, top - 30, height),
+        *_lifelines(lanes, lives, targets, top - 30, height),
         *drawn,
         class_="seq",
         xmlns="http://www.w3.org/2000/svg",
@@ -173,13 +193,24 @@ def _remark(moment: Moment, text: str) -> Moment:
     return Moment(number=-1, kind="note", real=moment.real, protocol=moment.protocol, label=text)
 
 
-def _lifelines(lanes: dict[int, int], targets: Sequence[int], y: int, height: int) -> list[Markup]:
+def _lifelines(
+    lanes: dict[int, int],
+    lives: dict[int, tuple[int, int]],
+    targets: Sequence[int],
+    y: int,
+    height: int,
+) -> list[Markup]:
+    """Names and lines; that of a connection from where it is made to where it ends."""
     parts = [element("text", "time", class_="soft", x=_TIME - 8, y=y, text_anchor="end")]
     several = len(targets) > 1
     ends = [(f"target {number}" if several else "target", x) for number, x in enumerate(targets)]
     for name, x in [*((f"conn {connection}", x) for connection, x in lanes.items()), *ends]:
         parts.append(element("text", name, class_="head", x=x, y=y, text_anchor="middle"))
-        parts.append(element("line", class_="life", x1=x, y1=y + 10, x2=x, y2=height - 10))
+    for x, (begun, end) in [
+        *((lanes[connection], life) for connection, life in lives.items()),
+        *((x, (y + 10, 0)) for x in targets),
+    ]:
+        parts.append(element("line", class_="life", x1=x, y1=begun, x2=x, y2=end or height - 10))
     return parts
 
 
@@ -215,7 +246,13 @@ def _what(row: _Row, place: _Place, decisive: bool) -> list[Markup]:
     if moment.kind == "note" or lane is None:
         return [
             element("line", class_="rule", x1=_TIME, y1=y, x2=place.last + 20, y2=y),
-            element("text", _label(row), class_="soft", x=_TIME + 14, y=y + 4),
+            element(
+                "text",
+                _label(row),
+                class_="fault" if row.moment.label in RESTARTS else "soft",
+                x=_TIME + 14,
+                y=y + 4,
+            ),
         ]
     target = place.targets[moment.server]
     if moment.kind in ("frame", "bytes"):
@@ -239,7 +276,7 @@ def _passing(row: _Row, place: _Place) -> list[Markup]:
     y, middle = place.y, (place.targets[0] + max(place.lanes.values(), default=_TIME)) // 2
     cuts = [
         element("path", class_="life", d=f"M{x - 7} {y - 1}l14 -6m-14 12l14 -6", fill="none")
-        for x in (*place.lanes.values(), *place.targets)
+        for x in (*(x for connection, x in place.lanes.items() if connection in place.open), *place.targets)
     ]
     return [*cuts, element("text", _label(row), class_="head", x=middle, y=y + 4, text_anchor="middle")]
 

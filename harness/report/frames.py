@@ -19,9 +19,12 @@ from harness.report.text import visible
 from harness.trace import Closed, Event, Note, Opened, Purpose, Received, Sent
 from harness.wire import FRAME_LIMIT, Command, RequestCode, ResponseCode, dissect
 
-__all__ = ["Moment", "as_text", "describe", "moments"]
+__all__ = ["RESTARTS", "Moment", "as_text", "describe", "moments"]
 
 Kind = Literal["opened", "frame", "bytes", "closed", "note"]
+
+RESTARTS = {"restart": "term", "killed and started again": "kill", "asked to stop": "stop"}
+"""Notes that say that a target was ended, and how (`harness.session.NameServerSession`)."""
 
 _TELLING = ("topic", "brokerId", "brokerAddr", "brokerName", "clusterName", "namespace", "key")
 
@@ -46,6 +49,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """For a frame that was sent: in so many pieces."""
     over: float = 0.0
     """Protocol seconds from its first piece to its last."""
+
+    ends: bool = False
+    """Whether the connection is of no use any more."""
 
     @property
     def words(self) -> str:
@@ -225,6 +231,7 @@ def _plain(number: int, event: Opened | Closed | Note) -> Moment:
             label=f"{who} {how} connection {event.connection}",
             connection=event.connection,
             direction="received" if event.by == "target" else "sent",
+            ends=event.how != "half",
         )
     return Moment(
         number=number,
