@@ -3,8 +3,9 @@
 Rules of this module:
 - A *set of possible states* is kept for each part of the server (`harness.model.parts`). What may or may not
   have happened doubles it, what is seen thins it, and where nothing is left of it the catalogue is violated.
-- Observations are given in the order in which they were invoked. Where a request was not waited for, when it
-  was carried out is open until it returned.
+- Observations are given in the order of their numbers. Where a request was not waited for, or was held back,
+  when it was carried out is open until it returned; one that was sent twice is observed twice.
+- A `Close` whose outcome is `Ended` is one that the target has made.
 - Nothing is guessed: names of which too much is possible are *muted*, which is to say judged no more, and so
   are those that a violation was about.
 """
@@ -23,12 +24,13 @@ from harness.model.parts import LIMIT, Part, blank, joined, restricted, unique
 from harness.model.predictions import ClusterView, ListView, Prediction, RouteView
 from harness.model.registry import PROMPT, After, Registry, given
 from harness.model.state import At, State
-from harness.program.frames import Names, frame_of
+from harness.program.frames import Names
 from harness.program.steps import (
     AnyRequest,
     AnyStep,
     Close,
     ClusterInfo,
+    Configure,
     DeleteTopic,
     Heartbeat,
     Kv,
@@ -57,7 +59,6 @@ IDLE = 120.0
 """
 _BUSY = 60.0
 """Protocol seconds for which a connection that is kept busy may be quiet."""
-_OPAQUE_DIGITS = 12
 _NOBODY: frozenset[str] = frozenset()
 _OF_A_NAME = (Register, Unregister, Heartbeat, QueryVersion, MemberGroup, Permission)
 _LISTS = (Topics, TopicsOfCluster, Unit, SystemTopics)
@@ -94,6 +95,8 @@ class Knowledge:
         self._other_close = -1
         self._used: dict[str, At] = {}
         self._idling: set[str] = set()
+        self._restless = False
+        """Whether connections may be ended sooner than after `IDLE`."""
 
     # --- what is known --------------------------------------------------------------------------------------
 
@@ -125,19 +128,19 @@ class Knowledge:
             case Time():
                 self._pass(step, seen)
             case Close():
+                if isinstance(seen.outcome, Ended):
+                    violations += self._ended(step, seen)
                 self._close(step, seen)
             case Reconnect() | Restart():
                 self._change(step, seen)
             case _:
-                if step.broken is not None:
-                    self._break(step, seen)
+                if step.broken is not None and not isinstance(seen.outcome, Answered):
+                    self._postpone(step, at, doubtful=True)
                 elif step.oneway or seen.outcome is None:
                     self._postpone(step, at)
                     self._note(step, seen.number, None)
                 else:
                     violations += self._judge(step, seen)
-                    if step.twice:
-                        self._postpone(step, at)
                 if not isinstance(seen.outcome, Ended | Garbled):
                     self._used[step.conn] = at
                 self._idling.discard(step.conn)
@@ -286,7 +289,9 @@ class Knowledge:
             if isinstance(step, MemberGroup) or self._is_muted(step):
                 return
             part = self._part_for(step)
-            if part is not None:
+            if part is None:
+                self._is_muted(step)
+            else:
                 part.states = [
                     registry.postponed(state, step, at, said=said, doubtful=doubtful) for state in part.states
                 ]
@@ -302,14 +307,6 @@ class Knowledge:
             self._last[topic] = ("topic deleted", self._time)
         elif not isinstance(step, (Route, ClusterInfo, *_LISTS)):
             self._common = [registry.postponed(s, step, at, doubtful=doubtful) for s in self._common]
-
-    def _break(self, step: AnyRequest, seen: Observed) -> None:
-        """A frame that was cut off, with its connection."""
-        assert step.broken is not None
-        whole = len(frame_of(step, self._names, 0, 479)) - _OPAQUE_DIGITS
-        if step.broken >= whole or (step.broken < 0 and -step.broken <= 0):
-            self._postpone(step, (seen.invoked, seen.returned), doubtful=True)
-        self._close(Close(conn=step.conn, how="reset"), seen)
 
     # --- parts ----------------------------------------------------------------------------------------------
 
@@ -358,6 +355,8 @@ class Knowledge:
         part.names.add(name)
         part.addresses.add(address)
         part.symbols.add(step.conn)
+        if part.owners.setdefault(address, name) != name:
+            part.shared = True
         if isinstance(step, Register):
             part.names |= {registry.name(broker) for broker, _ in step.mappings.values()}
         return part
@@ -418,6 +417,8 @@ class Knowledge:
             return []
         if isinstance(step, _OF_A_NAME):
             part = self._part_for(step)
+            if part is None and self._is_muted(step):  # too much became possible
+                return []
             trials = [(c, self._of_a_name(c, part, step, said, at)) for c in self._common]
         elif isinstance(step, Route):
             trials = [(c, self._route(c, step, said, at)) for c in self._common]
@@ -456,6 +457,11 @@ class Knowledge:
             self._note(step, seen.number, good[0][1].was)
             return []
         trial = trials[0][1]
+        if any(part.shared for part in trial.about):
+            for part in trial.about:
+                self._mute(part)
+            self._is_muted(step)
+            return []
         violation = self._violation(trial.wrong, step, seen, trial.was or "")
         self._note(step, seen.number, trial.was)
         self._adopt(trial, step)
@@ -635,7 +641,10 @@ class Knowledge:
             nobody = Part([blank(common.settings)], set(), set(), set())
             return _Trial([], self._try(nobody, common, step, said, at)[1])
         for part in self._parts:
-            kept, best, was = self._try(part, common, step, restricted(said, part), at)
+            mine = restricted(said, part)
+            kept, best, was = self._try(part, common, step, mine, at)
+            if not kept and _is_torn(part, mine.body):
+                continue
             if not kept:
                 return _Trial([], best, [part], was)
             if len(kept) != len(part.states):
@@ -726,8 +735,13 @@ class Knowledge:
                     kept.append(self._learnt(after, step, said))
                 elif not best or len(found) < len(best):
                     best, was, nearest = found, after.was, after.state
+        if isinstance(step, Configure) and any("serverChannelMaxIdle" in line for line in step.lines):
+            self._restless = True
         if kept:
             self._common = unique(kept)
+            if len({id(state.settings) for state in self._common}) == 1:
+                for part in self._parts:
+                    part.states = part.told(self._common[0].settings)
             self._note(step, seen.number, None)
             return []
         violation = self._violation(best, step, seen, was)
@@ -745,7 +759,7 @@ class Knowledge:
 
     # --- no answers -----------------------------------------------------------------------------------------
 
-    def _ended(self, step: AnyRequest, seen: Observed) -> list[Violation]:
+    def _ended(self, step: AnyRequest | Close, seen: Observed) -> list[Violation]:
         expected = any(
             state.conns.get(step.conn) in state.ended
             for part in self._parts
@@ -753,10 +767,11 @@ class Knowledge:
             if step.conn in state.conns
         )
         quiet = self._used.get(step.conn, (seen.invoked, 0.0))[0] + IDLE - 1 < seen.returned
-        stalled = step.stall * len(step.cuts) >= IDLE
-        shared = any(step.conn in part.symbols for part in self._parts)
-        self._cut_off(step, seen)
-        if expected or quiet or stalled or (self._muted and not shared):
+        stalled = not isinstance(step, Close) and step.stall * len(step.cuts) >= IDLE
+        known = any(step.conn in part.symbols for part in self._parts)
+        if not isinstance(step, Close):
+            self._cut_off(step, seen)
+        if expected or quiet or stalled or (self._muted and not known) or self._restless:
             return []
         return [
             self._plain(
@@ -878,6 +893,32 @@ class Knowledge:
             self._muted |= {self._subject(step)}
         if isinstance(step, _OF_A_NAME):
             self._muted |= {self._subject(step)}
+
+
+def _is_torn(part: Part, said: ClusterView) -> bool:
+    """Whether cluster information shows a part in the middle of something: Apache writes it from live tables,
+    without a lock (`RouteInfoManager#getAllClusterInfo`, both lines).
+    """
+    if len(part.states) == 1:
+        return False
+    states = part.states
+    for name in part.names:
+        views = [state.brokers.get(name) for state in states]
+        ids = said.brokers[name][1] if name in said.brokers else None
+        if ids is None:
+            if None not in views:
+                return False
+            continue
+        known = [{} if view is None else view.ids for view in views]
+        always = set(known[0].items()).intersection(*(one.items() for one in known[1:]))
+        if not always <= set(ids.items()) <= {item for one in known for item in one.items()}:
+            return False
+    for cluster in {*said.clusters, *(cluster for state in states for cluster in state.clusters)}:
+        members = [state.clusters.get(cluster, _NOBODY) for state in states]
+        found = said.clusters.get(cluster, _NOBODY)
+        if not members[0].intersection(*members[1:]) <= found <= members[0].union(*members[1:]):
+            return False
+    return True
 
 
 def _listed(name: str) -> Difference:

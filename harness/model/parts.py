@@ -33,6 +33,10 @@ class Part(msgspec.Struct, eq=False):
     names: set[str]
     addresses: set[str]
     symbols: set[str]
+    owners: dict[str, str] = {}
+    """The name that has registered an address."""
+    shared: bool = False
+    """Whether two names have registered one address. The catalogue says little of what becomes of them."""
 
     @property
     def due(self) -> float:
@@ -83,6 +87,8 @@ def joined(parts: list[Part]) -> Part:
         first.names |= other.names
         first.addresses |= other.addresses
         first.symbols |= other.symbols
+        first.owners.update(other.owners)
+        first.shared = first.shared or other.shared
     return first
 
 
