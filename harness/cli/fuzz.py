@@ -53,6 +53,9 @@ def run(options: argparse.Namespace) -> int:
         profile=profile,
         seed=seed,
         words=f"{seed}/{profile}" if is_own else f"{seed}/{os.urandom(8).hex()}",
+        strict=options.strict,
+        corpus=options.corpus or options.out / "corpus",
+        memory=options.memory * 1024 * 1024,
     )
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)

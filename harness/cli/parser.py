@@ -277,7 +277,7 @@ def _add_fuzz(command: _Command) -> None:
         "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
     )
     parser.add_argument("--profile", metavar="P", default="", help="whose rules hold (that of the target)")
-    parser.add_argument("--kind", metavar="KIND", default="all", help="stateful, or all (all)")
+    parser.add_argument("--kind", metavar="KIND", default="all", help="stateful, frames, or all (all)")
     parser.add_argument("--seed", metavar="S", help="what decides the programs (a new one, printed)")
     parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
     parser.add_argument("--max-examples", type=_steps, metavar="N", help="programs at most")
@@ -285,6 +285,17 @@ def _add_fuzz(command: _Command) -> None:
         "--out", type=Path, default=Path("out/fuzz"), metavar="DIR", help="where findings go (out/fuzz)"
     )
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out, of this --seed")
+    parser.add_argument(
+        "--corpus", type=Path, metavar="DIR", help="frames: where programs grow from run to run (OUT/corpus)"
+    )
+    parser.add_argument("--strict", action="store_true", help="frames: what a SHOULD forbids fails too")
+    parser.add_argument(
+        "--memory",
+        type=_steps,
+        default=1024,
+        metavar="MIB",
+        help="frames: what a target that is started here may have resident (1024)",
+    )
     parser.add_argument(
         "--allow-remote", action="store_true", help="also where the target is not on this machine"
     )

@@ -33,6 +33,7 @@ from harness.program.steps import (
     Close,
     ClusterInfo,
     Configure,
+    Damaged,
     Kv,
     QueryVersion,
     Reconnect,
@@ -207,7 +208,7 @@ class Duel:
             elif isinstance(first, Close):
                 self.a.close(first.conn, first.how)
                 self.b.close(first.conn, first.how)
-            elif isinstance(first, Reconnect | Restart):
+            elif isinstance(first, Damaged | Reconnect | Restart):
                 raise ValueError(f"{first!r} is no part of a differential program")
             elif first.oneway:
                 self._send([first])

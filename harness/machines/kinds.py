@@ -6,9 +6,13 @@ Rules of this module: a kind is one line of `KINDS`; ``all`` is all of them, bat
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
+from harness.catalogue import catalogue
+from harness.machines.frames.kind import FramesKind
+from harness.machines.frames.play import FrameExperiment, Limits
 from harness.machines.run import Kind
 from harness.machines.stage import Stage
 from harness.machines.stateful import StatefulKind
@@ -30,13 +34,34 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     suite: str = ""
     started: float = 0.0
     """Unix time."""
+    strict: bool = False
+    """Whether what only a SHOULD forbids is a failure of damaged frames too."""
+    corpus: Path | None = None
+    """Where the corpus of damaged frames is; None keeps it in memory."""
+    memory: int = Limits().memory
+    """Resident bytes that a target of ours may have."""
 
     def stage(self) -> Stage:
         """A stage of its own; nothing runs on it yet."""
         return Stage(self.target, self.profile, suite=self.suite, started=self.started)
 
+    def frames(self) -> FramesKind:
+        """The kind that sends damaged frames."""
+        experiment = FrameExperiment(
+            self.target,
+            self.profile,
+            levels={one.id: one.level for one in catalogue().statements},
+            strict=self.strict,
+            limits=Limits(memory=self.memory),
+            words=self.words,
+            suite=self.suite,
+            started=self.started,
+        )
+        return FramesKind(experiment, self.seed, self.corpus)
+
 
 KINDS: dict[str, Callable[[Setting], Kind]] = {
     "stateful": lambda setting: StatefulKind(setting.stage(), setting.seed, setting.words),
+    "frames": lambda setting: setting.frames(),
 }
 """By name, in the order in which ``all`` takes them."""

@@ -20,7 +20,7 @@ import msgspec
 from harness.model import Answered, Ended, Garbled, Observed, Unanswered
 from harness.model.observed import Outcome
 from harness.program.frames import Names, frame_of
-from harness.program.steps import AnyRequest, AnyStep, Close, Reconnect, Restart, Time, Unknown
+from harness.program.steps import AnyRequest, AnyStep, Close, Damaged, Reconnect, Restart, Time, Unknown
 from harness.session import (
     ClosedBy,
     Connection,
@@ -141,7 +141,7 @@ class Player:
 
     def play(self, step: AnyStep) -> list[Observed]:
         """Carries a step out. Raises ``TargetDied``, ``TooLate``, ``CaseTimeout``, and ``ValueError`` for a
-        server that there is not.
+        server that there is not and for a damaged frame, whose reactions are not those of a request.
         """
         self._number += 1
         match step:
@@ -153,6 +153,8 @@ class Player:
                 return self._reconnect(step)
             case Restart():
                 return self._restart(step)
+            case Damaged():
+                raise ValueError("a damaged frame is carried out and judged by harness.machines.frames")
             case _:
                 return self._ask(step)
 

@@ -26,6 +26,7 @@ from harness.program.steps import (
     ClusterInfo,
     Configuration,
     Configure,
+    Damaged,
     DeleteTopic,
     Heartbeat,
     Kv,
@@ -674,7 +675,7 @@ def asks_at_once(pick: Pick, picture: Picture) -> Steps:
 
 def _request(pick: Pick, picture: Picture) -> AnyRequest:
     step = pick.one(_FAULTY)(pick, picture)[0]
-    return step if not isinstance(step, Close | Reconnect | Restart | Time) else Route()
+    return step if not isinstance(step, Close | Damaged | Reconnect | Restart | Time) else Route()
 
 
 _FAULTY: tuple[Maker, ...] = (

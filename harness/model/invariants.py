@@ -201,7 +201,7 @@ _ALL = (
     ),
     Invariant("failure-has-a-remark", "ns.errors.failure-is-code-1-with-remark"),
     Invariant("requests-harm-no-other-connection", "ns.errors.failure-keeps-the-connection"),
-    Invariant("answers-are-commands", "wire.sanity.well-formed-request-is-answered"),
+    Invariant("answers-are-commands", "wire.framing.response-lengths-agree"),
     Invariant("every-request-is-answered", "ns.errors.missing-fields-keep-the-connection"),
 )
 

@@ -45,6 +45,7 @@ from harness.program.steps import (
     Close,
     ClusterInfo,
     Configure,
+    Damaged,
     DeleteTopic,
     Heartbeat,
     Kv,
@@ -206,6 +207,8 @@ class _Projector:
                     key.unjudged = "settings were changed"
             case Time():
                 pass
+            case Damaged():
+                raise ValueError("damaged frames are judged by harness.machines.frames")
             case _:
                 self._request(one, step, _answer(one))
 

@@ -43,7 +43,7 @@ from harness.wire.bodies import (
     TopicRoute,
 )
 
-__all__ = ["BORN", "ORDER", "Names", "frame_of"]
+__all__ = ["BORN", "ORDER", "Names", "code_of", "frame_of"]
 
 BORN = 1_700_000_000_000
 """Timestamp (ms) of a data version with ``timestamp`` 0."""
@@ -86,7 +86,8 @@ class Names:
         return self.nonce in text or text.startswith(self._network)
 
 
-def _code_of(step: AnyRequest) -> int:
+def code_of(step: AnyRequest) -> int:
+    """The request code of a step."""
     match step:
         case Permission() | Kv() | Unit() | Unknown():
             return step.code
@@ -118,7 +119,7 @@ def frame_of(step: AnyRequest, names: Names, opaque: int, announces: int) -> byt
         ext.pop(field, None)
     return encode(
         Command(
-            code=int(_code_of(step)),
+            code=int(code_of(step)),
             opaque=opaque,
             flag=2 if step.oneway else 0,
             version=announces if step.announces is None else step.announces,

@@ -90,16 +90,17 @@ def _fields(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
         for field in msgspec.structs.fields(steps[at]):
             if field.name in _NAMES:
                 continue
-            default = field.default
-            if default is msgspec.NODEFAULT:
-                default = field.default_factory()
-            for value in _candidates(default, getattr(steps[at], field.name)):
+            for value in _candidates(_default(field), getattr(steps[at], field.name)):
                 changed = msgspec.structs.replace(steps[at], **{field.name: value})
                 candidate = [*steps[:at], changed, *steps[at + 1 :]]
                 if budget.fails(candidate):
                     steps = candidate
                     break
     return steps
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default_factory() if field.default is msgspec.NODEFAULT else field.default
 
 
 def _candidates(default: Any, value: Any) -> Iterator[Any]:
@@ -120,3 +121,12 @@ def _simpler(value: Any) -> Iterator[Any]:
     elif isinstance(value, tuple) and value:
         for at in range(len(value)):
             yield value[:at] + value[at + 1 :]
+        for at, element in enumerate(value):
+            if isinstance(element, msgspec.Struct):
+                for simpler in _simpler(element):
+                    yield (*value[:at], simpler, *value[at + 1 :])
+    elif isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            if field.name not in _NAMES:
+                for simpler in _candidates(_default(field), getattr(value, field.name)):
+                    yield msgspec.structs.replace(value, **{field.name: simpler})

@@ -14,6 +14,8 @@ from typing import Literal
 
 import msgspec
 
+from harness.program.damages import AnyDamage
+
 __all__ = [
     "QUIET",
     "TITLES",
@@ -23,6 +25,7 @@ __all__ = [
     "ClusterInfo",
     "Configuration",
     "Configure",
+    "Damaged",
     "DeleteTopic",
     "Heartbeat",
     "Kv",
@@ -301,7 +304,25 @@ AnyRequest = (
     | Unknown
 )
 
-AnyStep = AnyRequest | Close | Reconnect | Restart | Time
+
+class Damaged(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="damaged"):
+    """A request with damages (`harness.program.damages`), and whole ones around it, all in one segment.
+
+    Of the base what says how it is sent (`conn` to `awaited`, but for `binary`, `announces`, `oneway` and
+    `drop`) does not count.
+    """
+
+    server: int = 0
+    conn: str = "q"
+    base: AnyRequest = ClusterInfo()
+    damages: tuple[AnyDamage, ...] = ()
+    before: tuple[AnyRequest, ...] = ()
+    after: tuple[AnyRequest, ...] = ()
+    cuts: tuple[int, ...] = ()
+    """Offsets at which all of it is split into segments after all; negative ones count from the end."""
+
+
+AnyStep = AnyRequest | Damaged | Close | Reconnect | Restart | Time
 
 QUIET = (
     Route,
@@ -336,6 +357,7 @@ TITLES = {
     Configure: "update configuration (318)",
     Configuration: "configuration (319)",
     Unknown: "unknown request code",
+    Damaged: "damaged frame",
     Close: "close of a connection",
     Reconnect: "new connection beside the old one",
     Restart: "restart of the server",

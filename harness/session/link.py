@@ -128,6 +128,10 @@ class Link:
         if wanted is not None and wanted.opaque is None:
             self._wants = [one for one in self._wants if one is not wanted]
 
+    def withdraw(self, wanted: Want | None) -> None:
+        """What nobody waits for any longer: an answer that comes later is a stray."""
+        self._wants = [one for one in self._wants if one is not wanted]
+
     def want_next(self, opaque: int | None) -> Want:
         """Something to wait for that belongs to what was sent before: what has come meanwhile counts."""
         for stray in self._strays:
