@@ -1,4 +1,6 @@
-"""`decode`: frames taken apart, with the range of bytes of every field."""
+"""`decode`: frames taken apart, with the range of bytes of every field; captures and traces, command by
+command.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,28 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli import conversation
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.report.text import visible
+from harness.trace import TraceError
+from harness.trace.packets import CaptureError, is_capture
 from harness.wire import Dissection, dissect
 
 _SEPARATORS = re.compile(rb"[\s:,|]+")
 _HEX = re.compile(rb"(0[xX])?[0-9a-fA-F]+")
+_TRACE = b'{"event":"trace"'
 SHOWN = 2000  # characters of a value on a terminal; --json gives all
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command; 0 if every frame can be decoded, 1 if Apache would close on one of them."""
+    """Runs the command; 0 if every frame can be decoded, 1 if Apache would close on one of them, 2 if there
+    is none in a capture or a trace.
+    """
+    if (recorded := _recorded(options.frames)) is not None:
+        return _conversation(recorded, options)
+    if options.port is not None:
+        raise Usage("rmq-harness decode: --port chooses among the connections of a capture; this is none")
     data = _read(options.frames)
     frames = _frames(data)
     taken = [(offset, frame, dissect(frame)) for offset, frame in frames]
@@ -35,6 +47,40 @@ def run(options: argparse.Namespace) -> int:
         for offset, frame, dissection in taken:
             _print(console, offset, frame, dissection)
     return 1 if any(dissection.fatal for _, _, dissection in taken) else 0
+
+
+def _recorded(argument: str) -> Path | None:
+    """The capture or trace that the user means, which may be that of a finding's folder; None for frames."""
+    path = Path(argument)
+    if argument == "-" or not _is_there(argument):
+        return None
+    if path.is_dir():
+        traces = sorted(path.glob("*.trace"))
+        if len(traces) != 1:
+            said = ", ".join(trace.name for trace in traces[:5]) or "none"
+            raise Usage(
+                f"rmq-harness decode: {argument} is a folder; expected one *.trace in it, found {said}"
+            )
+        return traces[0]
+    try:
+        with path.open("rb") as file:
+            begins = file.read(16)
+    except OSError:  # said where it is read as frames
+        return None
+    return path if is_capture(begins) or begins.startswith(_TRACE) else None
+
+
+def _conversation(path: Path, options: argparse.Namespace) -> int:
+    try:
+        with path.open("rb") as file:
+            is_trace = file.read(len(_TRACE)) == _TRACE
+        if not is_trace:
+            return conversation.of_capture(path, port=options.port, json=options.json)
+        if options.port is not None:
+            raise Usage("rmq-harness decode: --port is for captures; a trace holds what is ours already")
+        return conversation.of_trace(path, json=options.json)
+    except (TraceError, CaptureError) as problem:
+        raise Usage(f"rmq-harness decode: {problem}") from None
 
 
 def _read(argument: str) -> bytes:

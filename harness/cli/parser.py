@@ -110,6 +110,14 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    try:
+        return host.strip("[]") or "127.0.0.1", _port(port)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"expected HOST:PORT or PORT, got {text!r}") from None
+
+
 class _Command:
     """Adds one command; its module is imported when it is used."""
 
@@ -173,7 +181,8 @@ def build_parser() -> _Parser:
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
     _add_report(_Command(commands, "report", "write the reports of a recorded run again"))
-    _add_decode(_Command(commands, "decode", "take frames apart, byte by byte"))
+    _add_decode(_Command(commands, "decode", "take frames and captures apart"))
+    _add_record(_Command(commands, "record", "forward connections to a server and write down everything"))
     _add_docs(_Command(commands, "docs", "render the catalogue to specs/rendered"))
     return parser
 
@@ -377,8 +386,32 @@ def _add_report(command: _Command) -> None:
 
 def _add_decode(command: _Command) -> None:
     command.parser.add_argument(
-        "frames", metavar="HEX|FILE", help="hexadecimal digits, a file with frames (raw or hexadecimal), or -"
+        "frames",
+        metavar="HEX|FILE",
+        help="hexadecimal digits; a file with frames (raw or hexadecimal), or -; a capture (pcap, pcapng), a "
+        "trace, the folder of a finding",
     )
+    command.parser.add_argument(
+        "--port",
+        type=_port,
+        metavar="N",
+        help="in a capture, the connections to this port, whatever is on them (those that hold a frame)",
+    )
+    command.parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one object on standard output; of a capture or a trace one for each command, and totals",
+    )
+
+
+def _add_record(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument(
+        "listen", metavar="LISTEN", type=_address, help="HOST:PORT or PORT, 0 for any free one"
+    )
+    parser.add_argument("upstream", metavar="UPSTREAM", type=_address, help="HOST:PORT of the server")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where trace and capture go")
+    parser.add_argument("--max-time", type=_duration, metavar="T", help="end after 90, 90s, 10m, 2h")
     command.json()
 
 

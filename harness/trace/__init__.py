@@ -5,7 +5,7 @@ Rules of this package: it imports nothing of ours, reads no clock, opens no sock
 
 from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
 from harness.trace.pcap import PcapWriter, write_pcap
-from harness.trace.store import Recorder, Trace, TraceError, read_trace, write_trace
+from harness.trace.store import Recorder, Trace, TraceError, TraceWriter, open_trace, read_trace, write_trace
 
 __all__ = [
     "Closed",
@@ -21,6 +21,8 @@ __all__ = [
     "Sent",
     "Trace",
     "TraceError",
+    "TraceWriter",
+    "open_trace",
     "read_trace",
     "write_pcap",
     "write_trace",

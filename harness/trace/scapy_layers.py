@@ -3,7 +3,7 @@
 Rules of this module:
 - It imports nothing of ours; `harness.wire` and it describe the same format independently, and tests hold
   them against each other (tests/vectors/test_scapy_layers.py).
-- It alone imports scapy; scapy is in the extra ``pcap``.
+- scapy is in the extra ``pcap``; beside this module only `harness.trace.packets` imports it.
 - Lengths that are None are computed when a frame is built; a length that is given is written as it is, right
   or wrong. What was dissected and not changed is built to the same bytes again, whatever they are.
 - It describes the format; what a server does with a frame that breaks it, `harness.wire.dissect` says.

@@ -10,14 +10,14 @@ Rules of this module:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
 
-__all__ = ["Recorder", "Trace", "TraceError", "read_trace", "write_trace"]
+__all__ = ["Recorder", "Trace", "TraceError", "TraceWriter", "open_trace", "read_trace", "write_trace"]
 
 
 class TraceError(ValueError):
@@ -123,23 +123,69 @@ def write_trace(path: Path, trace: Trace) -> None:
     partial.replace(path)
 
 
+class TraceWriter:
+    """Writes a trace event by event: for recordings that are too long to be held, and that may be killed.
+
+    What has been added is in the file when ``add`` returns. A file in the way is replaced. Raises ``OSError``
+    as files do; what was whole before stays whole.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._encoder = msgspec.json.Encoder()
+        self._file = path.open("wb", buffering=0)
+        self._whole = 0
+        self._line(header)
+
+    def add(self, event: Event) -> None:
+        self._line(event)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _line(self, record: Header | Event) -> None:
+        line = self._encoder.encode(record) + b"\n"
+        written = 0
+        try:
+            while written < len(line):
+                written += self._file.write(line[written:])
+        except OSError:
+            self._file.truncate(self._whole)
+            raise
+        self._whole += len(line)
+
+
 def read_trace(path: Path) -> Trace:
     """Reads a trace back. Raises ``TraceError`` where the file is not one."""
-    lines = path.read_bytes().split(b"\n")
-    whole = lines[:-1] if lines[-1] else [line for line in lines if line]
-    if not whole:
+    header, events = open_trace(path)
+    return Trace(header, tuple(events))
+
+
+def open_trace(path: Path) -> tuple[Header, Iterator[Event]]:
+    """The header of a trace and its events, which are read one at a time. Raises ``TraceError`` as
+    ``read_trace`` does, for an event when it comes to it.
+    """
+    with path.open("rb") as file:
+        line = file.readline()
+    if not line.endswith(b"\n"):
         raise TraceError(f"{path}: expected a trace (JSON lines), found an empty file")
     try:
-        header = msgspec.json.decode(whole[0], type=Header)
+        header = msgspec.json.decode(line, type=Header)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise TraceError(f"{path}: line 1: expected the header of a trace: {problem}") from problem
     if header.format != 1:
         raise TraceError(f"{path}: format {header.format}; this version reads format 1")
+    return header, _events(path)
+
+
+def _events(path: Path) -> Iterator[Event]:
     decoder = msgspec.json.Decoder(Event)
-    events: list[Event] = []
-    for number, line in enumerate(whole[1:], start=2):
-        try:
-            events.append(decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-            raise TraceError(f"{path}: line {number}: expected an event: {problem}") from problem
-    return Trace(header, tuple(events))
+    with path.open("rb") as file:
+        file.readline()
+        for number, line in enumerate(file, start=2):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+                raise TraceError(f"{path}: line {number}: expected an event: {problem}") from problem

@@ -15,6 +15,7 @@ from .dissect import Dissection, Field, dissect
 from .encoder import RawFrame, encode, header_bytes
 from .errors import Diagnostic, WireError
 from .framing import FRAME_LIMIT, FrameBuffer
+from .resync import find_frame
 
 __all__ = [
     "FLAG_ONEWAY",
@@ -34,5 +35,6 @@ __all__ = [
     "decode",
     "dissect",
     "encode",
+    "find_frame",
     "header_bytes",
 ]
