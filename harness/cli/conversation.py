@@ -144,7 +144,7 @@ def _told(told: Told) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    shown = visible(text)
+    shown = visible(text[: SHOWN + 1])
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
 
 

@@ -84,5 +84,5 @@ def _bytes(body: bytes, problem: str) -> Body:
 
 
 def _cut(text: str) -> str:
-    shown = visible(text)
+    shown = visible(text[: SHOWN + 1])  # the rest may be 16 MiB
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"

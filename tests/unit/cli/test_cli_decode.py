@@ -97,11 +97,8 @@ def test_a_session_is_told_alike_by_its_trace_its_capture_and_its_folder(
     ]
     assert topics == ["A", "B", "C"]
     responses = [one for one in lines if one["response"]]
-    assert [one["answers"] for one in responses] == [
-        one["number"] for one in lines if not one["response"]
-    ] or sorted(one["answers"] for one in responses) == [
-        one["number"] for one in lines if not one["response"]
-    ]
+    requests = [one["number"] for one in lines if not one["response"]]
+    assert sorted(one["answers"] for one in responses) == requests
     totals = told[0][1][-1]
     assert totals["kind"] == "totals"
     assert totals["unanswered"] == []
@@ -139,9 +136,8 @@ def test_packets_that_were_not_captured_cost_the_frames_in_them(
     path = capture(tmp_path / "a.pcap", opened(), asked(large), asked(), answered(), without=(4,))
     status, lines = decoded(capsys, path)
     assert status == 0
-    assert commands(lines) == PAIR[:0] + [("GET_ROUTEINFO_BY_TOPIC", 7, "us"), PAIR[1]] or set(
-        commands(lines)
-    ) == set(PAIR)
+    # The hole is believed in at the end only: what answers comes first.
+    assert commands(lines) == PAIR[::-1]
     told = troubles(lines)
     assert any(text.startswith("unfinished frame, bytes 0–1460") for text in told)
     assert "1460 bytes were not captured" in told
@@ -157,10 +153,7 @@ def test_other_protocols_are_counted_unless_their_port_is_asked_for(
     assert (status, commands(lines), lines[-1]["others"]) == (0, PAIR, 1)
     status, lines = decoded(capsys, path, "--port", 9876)
     assert status == 1  # Apache closes on it
-    assert [text.partition(":")[0] for text in troubles(lines)] == [
-        "no frame",
-        "14 bytes passed over, up to the end (bytes 4–18)",
-    ] or any("no frame" in text for text in troubles(lines))
+    assert [text[:8] for text in troubles(lines)] == ["no frame", "18 bytes"]
     status, lines = decoded(capsys, path, "--port", 1)
     assert (status, commands(lines)) == (2, [])
 
@@ -203,7 +196,7 @@ def test_what_is_left_and_unanswered_at_the_end_is_told(
         (lambda path: (path / "a.trace").write_bytes(b'{"event":"trace"}\n{"event":"no"}\n'), "line 2"),
         (lambda path: (path / "a.pcap").write_bytes(b"\xd4\xc3\xb2\xa1"), "expected a capture"),
         (lambda path: [(path / name).write_bytes(b"") for name in ("a.trace", "b.trace")], "found a.trace"),
-        (lambda path: None, "expected one *.trace"),
+        (lambda _: None, "expected one *.trace"),
     ],
 )
 def test_files_that_cannot_be_read_are_named(

@@ -24,7 +24,8 @@ class Proxy:
     """`rmq-harness record` in front of a server of the test's."""
 
     def __init__(self, directory: Path, upstream: int, *options: str) -> None:
-        command = [sys.executable, "-m", "harness.cli", "record", "0", f"127.0.0.1:{upstream}"]
+        program = str(Path(sys.executable).with_name("rmq-harness"))
+        command = [program, "record", "0", f"127.0.0.1:{upstream}"]
         self.directory = directory
         self.process = subprocess.Popen(
             [*command, "--out", str(directory), *options], stderr=subprocess.PIPE, text=True
