@@ -62,9 +62,13 @@ def _random_calls(example: Example, seed: int) -> tuple[list[Call], float]:
     """Calls of one key of a random history, and when the last of them has ended; what it holds then is
     nothing.
     """
-    observed, names = simulated(f"injected-{seed}", "5.3", steps=30)
-    keys = projected(observed, names, five=True, term=TERM).keys
-    key = next(key for key in keys.values() if key.kind == example.kind and len(key.calls) > 3)
+    tried = (simulated(f"injected-{seed}-{at}", "5.3", steps=30) for at in range(100))
+    keys = (
+        key
+        for observed, names in tried
+        for key in projected(observed, names, five=True, term=TERM).keys.values()
+    )
+    key = next(key for key in keys if key.kind == example.kind and len(key.calls) > 3)
     end = max(call.end[0] for call in key.calls if call.end[0] < math.inf) + 1
     if example.kind == "kv":
         leaving: list[object] = [Delete()]
