@@ -52,6 +52,8 @@ _PAIR_CODES: tuple[Literal[100, 101, 102, 219], ...] = (100, 100, 101, 101, 102,
 _READERS = ("q0", "q1", "q2", "q3")
 _SCANS = {"4.9": 10, "5.3": 5, "5.5": 5}
 _LEASE = 120
+_HIGHEST = 2
+"""State version that no other registration of a program exceeds."""
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +130,7 @@ class _Maker:
             return Permission(conn=self._reader(), broker=broker, code=self._chance.choice((205, 327)))
         if kind < 0.48:
             return DeleteTopic(conn=self._reader(), topic=self._chance.choice((*_SHARED, _OWN[broker])))
-        if kind < 0.60:
+        if kind < 0.64:
             return self._pair()
         return self._look(broker, address)
 
@@ -147,7 +149,7 @@ class _Maker:
             id=self._id(address),
             topics={topic: self._queues() for topic in topics},
             counter=version,
-            state=self._chance.choice((0, 0, 0, 1, 2)) if self._five else None,
+            state=self._chance.choice((0, 0, 0, 1, _HIGHEST)) if self._five else None,
             lease=self._chance.choice((None, None, 30_000)) if self._five and self._lease else None,
             acting=self._chance.choice((None, None, None, True, False)) if self._five else None,
         )
@@ -164,7 +166,7 @@ class _Maker:
         return Kv(
             conn=self._reader(),
             code=self._chance.choice(_PAIR_CODES),
-            topic=self._chance.choice(_KEYS),
+            topic=self._chance.choice((*_KEYS[:1], *_KEYS)),
             value=f"v{self._counter}",
         )
 
@@ -207,7 +209,11 @@ class _Maker:
                 self._counter += 1
                 conn = self._conn(address)
                 registration = msgspec.structs.replace(
-                    self._registration(broker, address), conn=conn, id=number, state=0, lease=None
+                    self._registration(broker, address),
+                    conn=conn,
+                    id=number,
+                    state=_HIGHEST if self._five else None,
+                    lease=None,
                 )
                 for server in range(self._shape.servers):
                     yield msgspec.structs.replace(registration, server=server)

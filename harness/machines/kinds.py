@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import catalogue
+from harness.machines.concurrent import HistoryKind
 from harness.machines.frames.kind import FramesKind
 from harness.machines.frames.play import FrameExperiment, Limits
 from harness.machines.run import Kind
@@ -63,5 +64,6 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 KINDS: dict[str, Callable[[Setting], Kind]] = {
     "stateful": lambda setting: StatefulKind(setting.stage(), setting.seed, setting.words),
     "frames": lambda setting: setting.frames(),
+    "history": lambda setting: HistoryKind(setting.stage(), setting.seed, setting.words),
 }
 """By name, in the order in which ``all`` takes them."""

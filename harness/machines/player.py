@@ -345,8 +345,8 @@ class Player:
         invoked = session.now()
         event = open_.connection.link.close(step.how)
         closed = self._observed(step, invoked, asked=event)
+        del self._opens[step.server][step.conn]  # the end is ours: it is not to be noticed as the target's
         seen = self._collect()
-        self._opens[step.server].pop(step.conn, None)
         self._notice_strays(step.server, step.conn, open_)
         return [*seen, closed]
 

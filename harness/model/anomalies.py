@@ -27,7 +27,7 @@ DIVERGENT = "divergent NameServers"
 
 _STALE = "stale read"
 _NONE = "no order"
-_ARGUMENT = 2_000
+_ARGUMENT = 1_000
 """Budget of one search on the way to a name."""
 _ANY_TIME = (-math.inf, -math.inf)
 

@@ -478,7 +478,10 @@ class BrokerKey:
     def overdue(self, state: BrokerState, now: float) -> bool:
         if self._relaxed != "resurrected broker" and any(due.until < now for due in state.due):
             return True
-        return self._relaxed != "overdue lease" and any(self._surely_ended(live) < now for live in state.live)
+        if self._relaxed == "overdue lease":
+            return False
+        listed = {address for _, address in state.ids}
+        return any(self._surely_ended(one) < now for one in state.live if one.address in listed)
 
     def _remembering(self, before: BrokerState, after: BrokerState) -> BrokerState:
         resurrects = self._relaxed == "resurrected broker" and before.ids != after.ids

@@ -192,6 +192,11 @@ def _settled(calls: Sequence[Call]) -> _Settled | None:
             return None
         last.setdefault(call.action.address, call)
         edge = call.begin
+    rank = max(
+        (call.action.version[2] for call in changes if isinstance(call.action, Registration)), default=0
+    )
+    if any(call.action.version[2] < rank for call in last.values()):
+        return None  # it may have been ignored for a greater state version
     if edge is None or any(
         call.end >= edge or (isinstance(call.action, Registration) and _repeats(call, last))
         for call in changes

@@ -6,6 +6,8 @@ Rules of this module: a history is decided by its seed, profile and mutant; time
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.machines.histories import Shape, program_of
 from harness.model import Answered, Ended, Observed, Unanswered
 from harness.program.chance import chance
@@ -13,8 +15,8 @@ from harness.program.frames import Names, frame_of
 from harness.program.steps import AnyStep, Close, Time
 from harness.session import announced_by
 from harness.wire import decode
+from reference_impl.nameserver import PARTS, Config, Parts, Send, build
 from reference_impl.nameserver import Close as Closed
-from reference_impl.nameserver import Config, Send, build
 
 __all__ = ["simulated"]
 
@@ -24,6 +26,7 @@ def simulated(
     profile: str,
     *,
     mutant: str | None = None,
+    fault: Callable[[Parts], Parts] | None = None,
     lost: float = 0.0,
     steps: int | None = None,
     shape: Shape | None = None,
@@ -35,12 +38,13 @@ def simulated(
     program = list(program_of(source, shape))
     while steps is not None and len(program) < steps:
         program = [*program_of(source, shape), *program]
-    return _play(program[-steps:] if steps else program, profile, names, source, mutant, lost), names
+    return _play(program[-steps:] if steps else program, profile, names, source, mutant, lost, fault), names
 
 
-def _play(program, profile, names, source, mutant, lost) -> list[Observed]:  # type: ignore[no-untyped-def]
+def _play(program, profile, names, source, mutant, lost, fault) -> list[Observed]:  # type: ignore[no-untyped-def]
     busy = Config.of({"serverChannelMaxIdleTimeSeconds": "100000"}, profile)  # players keep connections busy
-    endpoint = build(profile, mutant=mutant, config=busy)
+    parts = None if fault is None else fault(PARTS[profile])
+    endpoint = build(profile, mutant=mutant, config=busy, parts=parts)
     ready: dict[str, float] = {}
     numbers: dict[str, int] = {}
     serial = 0

@@ -1,0 +1,205 @@
+"""`--kind history`: programs of peers that act at the same time, and the experiment that does them again.
+
+Rules of this module:
+- A program is played to its end and judged as a whole (`harness.model.history`): what overlaps can only be
+  judged when all of it is known.
+- Programs stay away from whatever a named quirk of Apache's server is about. The one that time can show all
+  the same, an expiry scan that has died of a race (4.x), is told as that quirk.
+- Real overlap needs a server that is asked over sockets. In virtual time requests of several connections are
+  sent before any answer is taken, and are carried out in that order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.findings.experiment import Attempt, Ended
+from harness.machines.histories import Shape, program_of
+from harness.machines.judge import died
+from harness.machines.picture import Picture
+from harness.machines.run import Tell, Tried, counted
+from harness.machines.stage import Stage
+from harness.model import Observed, Violation
+from harness.model.history import Judgement, judge
+from harness.program.chance import chance
+from harness.program.frames import Names
+from harness.program.steps import AnyStep, Close, Kv, Register, Request, Unregister
+from harness.session import TargetDied, TooLate
+from harness.session.errors import CaseTimeout
+
+__all__ = ["HistoryExperiment", "HistoryKind"]
+
+_PATIENCE = 4.0
+"""Waiting seconds within which what happens behind an answer must have happened; twice what cases wait, since
+a history makes the server busy.
+"""
+_VIRTUAL_PATIENCE = 2.0
+_COSTLY = 0.04
+"""The share of programs that wait where that costs real time: one wait is as long as hundreds of requests."""
+_FAST = 10
+"""From this warp on, leases may run out."""
+_WARP = re.compile(r"[?&]warp=(\d+)")
+
+_RIVALS = "rivals register at once"
+_BESIDE = "a broker leaves beside a registration of its name"
+_WRITERS = "a pair is written twice at once"
+_BACK = "a broker closes and is back in the next burst"
+_UNDECIDED = "a key that the budget did not do for"
+_REQUIRED = (_RIVALS, _BESIDE, _WRITERS, _BACK)
+_DEAD_SCAN = "expiry-scan-ends"
+
+
+def _warp(stage: Stage) -> float:
+    found = _WARP.search(stage.target.uri)
+    return float(found[1]) if found else 1.0
+
+
+def _term(stage: Stage) -> float:
+    return _VIRTUAL_PATIENCE if stage.is_virtual else _PATIENCE * _warp(stage)
+
+
+class HistoryExperiment:
+    """Plays programs that are given, on a stage. Names are new each time, and decided by ``words``."""
+
+    kind = "history"
+
+    def __init__(self, stage: Stage, words: str) -> None:
+        self.judged = Counter[str]()
+        """Keys that were judged, and those that were not: ``keys``, ``unknown``, ``unjudged``."""
+        self._stage = stage
+        self._words = words
+        self._attempts = 0
+
+    @property
+    def target(self) -> str:
+        return self._stage.target.uri
+
+    @property
+    def profile(self) -> str:
+        return self._stage.profile
+
+    def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
+        """Plays a program to its end and judges it. Raises ``TargetError``."""
+        self._attempts += 1
+        names = Names(chance("names", self._words, self._attempts))
+        servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
+        player, jitters, _ = self._stage.player(servers, names, fresh=fresh, case=self.kind)
+        picture = Picture(five=self.profile != "4.9", servers=servers)
+        seen: list[Observed] = []
+        ended: Ended = "whole"
+        violations: tuple[Violation, ...] = ()
+        stepped = 0
+        try:
+            for step in program:
+                stepped += 1
+                picture.apply(step)
+                seen += player.play(step)
+            seen += player.finish()
+        except TargetDied as problem:
+            ended, violations = "died", (died(stepped - 1, str(problem)),)
+        except (TooLate, CaseTimeout):
+            ended = "late"
+        except KeyboardInterrupt:
+            ended = "interrupted"
+        else:
+            violations = self._judged(seen, names, max(jitters)).violations
+        self._stage.leave(player, picture, well=ended == "whole" and not violations)
+        return Attempt(
+            violations=violations, trace=player.trace, ended=ended, stepped=stepped, observed=tuple(seen)
+        )
+
+    def _judged(self, seen: Sequence[Observed], names: Names, jitter: float) -> Judgement:
+        found = judge(seen, self.profile, names, jitter=jitter, term=_term(self._stage))
+        self.judged["keys"] += found.keys
+        self.judged["unknown"] += len(found.unknown)
+        self.judged["unjudged"] += len(found.unjudged)
+        return found
+
+
+class HistoryKind:
+    """Programs in which peers meet, against a target: ``seed`` decides programs, ``words`` names."""
+
+    name = "history"
+
+    def __init__(self, stage: Stage, seed: str, words: str) -> None:
+        self.experiment = HistoryExperiment(stage, words)
+        self._stage = stage
+        self._seed = seed
+        self._goals = Counter[str]()
+        self._shape = Shape(
+            profile=stage.profile,
+            term=_term(stage),
+            waits=1.0 if stage.is_virtual else _COSTLY,
+            leases=0.1 if stage.is_virtual else _COSTLY / 2 if _warp(stage) >= _FAST else 0.0,
+        )
+
+    def batch(self, number: int, programs: int, tell: Tell) -> None:
+        source = chance("history", self._seed, self._stage.profile, number)
+        for _ in range(programs):
+            several = self._stage.is_ours and source.random() < (0.125 if self._stage.is_virtual else _COSTLY)
+            shape = msgspec.structs.replace(self._shape, servers=2 if several else 1)
+            program = program_of(source, shape)
+            self._goals.update(_goals(program))
+            before = self.experiment.judged["unknown"]
+            attempt = self.experiment.attempt(program, fresh=False)
+            self._goals[_UNDECIDED] += self.experiment.judged["unknown"] - before
+            tell(Tried(program=program, attempt=attempt, quirk=self._quirk(attempt)))
+
+    def _quirk(self, attempt: Attempt) -> str | None:
+        """The named quirk that explains all of the violations, where one does."""
+        overdue = all(violation.anomaly == "overdue lease" for violation in attempt.violations)
+        dies = self._stage.profile == "4.9" and self._stage.target.uri.startswith(("apache:", "docker:"))
+        return _DEAD_SCAN if attempt.violations and overdue and dies else None
+
+    def reached(self) -> dict[str, int]:
+        return counted(+self._goals, _REQUIRED)
+
+    def transitions(self) -> list[tuple[str, str, str, int]]:
+        return []
+
+    def take_over(self, goals: dict[str, int], transitions: Sequence[tuple[str, str, str, int]]) -> None:
+        self._goals.update(goals)
+
+    def close(self) -> None:
+        self._stage.close()
+
+
+def _goals(program: Sequence[AnyStep]) -> set[str]:
+    """Which meetings a program has."""
+    found: set[str] = set()
+    closed: set[str] = set()
+    for burst in _bursts(program):
+        registered = [step for step in burst if isinstance(step, Register)]
+        if any(
+            one.address != other.address
+            and (one.server, one.broker, one.id) == (other.server, other.broker, other.id)
+            for one in registered
+            for other in registered
+        ):
+            found.add(_RIVALS)
+        leaving = [step for step in burst if isinstance(step, Unregister)]
+        if any((a.server, a.broker) == (b.server, b.broker) for a in registered for b in leaving):
+            found.add(_BESIDE)
+        written = [
+            (step.server, step.topic) for step in burst if isinstance(step, Kv) and step.code in (100, 102)
+        ]
+        if len(set(written)) < len(written):
+            found.add(_WRITERS)
+        if any(step.conn in closed for step in registered):
+            found.add(_BACK)
+        closed = {step.conn for step in burst if isinstance(step, Close)}
+    return found
+
+
+def _bursts(program: Sequence[AnyStep]) -> list[list[AnyStep]]:
+    """The steps that are under way together; a close ends what it stands behind."""
+    bursts: list[list[AnyStep]] = [[]]
+    for step in program:
+        bursts[-1].append(step)
+        if not isinstance(step, Request) or step.awaited:
+            bursts.append([])
+    return bursts

@@ -1,0 +1,97 @@
+"""Programs of peers that meet: what they are, and what comes of them on the built-in target."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.machines.concurrent import HistoryExperiment, HistoryKind
+from harness.machines.histories import Shape, program_of
+from harness.machines.run import Tried
+from harness.machines.stage import Stage
+from harness.program.chance import chance
+from harness.program.steps import Close, Register, Request, Time
+from harness.session import ProfileName
+from harness.targets import parse
+
+
+class _Enough(Exception):  # noqa: N818  (no error)
+    """One is enough."""
+
+
+def _stage(profile: ProfileName, mutant: str = "") -> Stage:
+    return Stage(parse(f"builtin:{profile}" + (f"?mutant={mutant}" if mutant else "")), profile)
+
+
+def _tried(kind: HistoryKind, programs: int) -> list[Tried]:
+    tried: list[Tried] = []
+    kind.batch(0, programs, tried.append)
+    return tried
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_programs_meet_and_keep_to_their_rules(profile: str) -> None:
+    """No connection has two brokers, and no registration on 5.x one topic."""
+    owners: dict[tuple[int, str], set[str]] = {}
+    for number in range(20):
+        program = program_of(chance("programs", number), Shape(profile=profile, servers=1 + number % 2))
+        assert program == program_of(
+            chance("programs", number), Shape(profile=profile, servers=1 + number % 2)
+        )
+        assert any(isinstance(step, Request) and not step.awaited for step in program)
+        for step in program:
+            if isinstance(step, Register):
+                owners.setdefault((number, step.conn), set()).add(step.address)
+                assert profile == "4.9" or len(step.topics) != 1
+    assert {len(addresses) for addresses in owners.values()} == {1}
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
+def test_reference_is_sound(profile: ProfileName) -> None:
+    """Nothing is found, every goal is reached, and nothing is left open."""
+    kind = HistoryKind(_stage(profile), "sound", "sound")
+    tried = _tried(kind, 60)
+    assert [violation for one in tried for violation in one.attempt.violations] == []
+    assert {one.attempt.ended for one in tried} == {"whole"}
+    assert all(kind.reached().values())
+    assert kind.experiment.judged["keys"] > 80
+    assert not kind.experiment.judged["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("mutant", "anomalies"),
+    [
+        ("contested-id-has-two-holders", {"split identity", "lost registration"}),
+        ("crowd-displaces-its-first", {"premature expiry", "lost registration", "stale version accepted"}),
+        ("registration-is-not-kept", {"lost registration"}),
+        ("unregistration-is-ignored", {"resurrected broker"}),
+        ("slave-publishes-topics", {"phantom queue data"}),
+        ("broker-outlives-its-connection", {"resurrected broker"}),
+    ],
+)
+def test_mutant_is_found_and_does_it_again(mutant: str, anomalies: set[str]) -> None:
+    stage = _stage("5.3", mutant)
+    kind = HistoryKind(stage, "mutants", "mutants")
+    wrong: list[Tried] = []
+
+    def tell(one: Tried) -> None:
+        wrong.extend([one] if one.attempt.violations else [])
+        if wrong:
+            raise _Enough
+
+    with pytest.raises(_Enough):
+        for number in range(8):
+            kind.batch(number, 50, tell)
+    first = wrong[0].attempt.violations[0]
+    assert first.anomaly in anomalies
+    assert 0 <= first.number < len(wrong[0].program)
+    again = HistoryExperiment(stage, "again").attempt(wrong[0].program, fresh=True)
+    assert first.anomaly in {violation.anomaly for violation in again.violations}
+
+
+def test_close_inside_a_burst_is_ours() -> None:
+    """What is under way on a connection that we close ends by us, and is no fault of the target."""
+    register = Register(conn="k0", topics={"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}, state=0, awaited=False)
+    experiment = HistoryExperiment(_stage("5.3"), "close")
+    attempt = experiment.attempt([register, Close(conn="k0"), Time(seconds=5)], fresh=True)
+    assert attempt.violations == ()
+    assert [one.outcome for one in attempt.observed if isinstance(one.step, Close)] == [None]
