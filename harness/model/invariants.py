@@ -201,7 +201,7 @@ _ALL = (
     ),
     Invariant("failure-has-a-remark", "ns.errors.failure-is-code-1-with-remark"),
     Invariant("requests-harm-no-other-connection", "ns.errors.failure-keeps-the-connection"),
-    Invariant("answers-are-commands", "wire.framing.response-lengths-agree"),
+    Invariant("answers-are-commands", "wire.sanity.well-formed-request-is-answered"),
     Invariant("every-request-is-answered", "ns.errors.missing-fields-keep-the-connection"),
 )
 
@@ -209,7 +209,7 @@ INVARIANTS: Final = {one.name: one for one in _ALL}
 """By name."""
 
 _SLAVE = ("slave", "equal slave")
-_LEFT = ("unregistered", "unregistered without id", "closed", "lease ended", "idle", "departed")
+_LEFT = ("unregistered", "unregistered without id", "closed", "lease ended", "idle")
 _Kinds = tuple[type, ...]
 
 
@@ -302,7 +302,12 @@ _RULES: Sequence[_Rule] = (
     _Rule("lost-connection-removes-its-brokers", ("address", "broker"), "surplus", ("closed",)),
     _Rule("unregistered-broker-is-gone", ("address", "broker"), "surplus", _LEFT),
     _Rule("unregistration-removes-no-other", ("address", "broker"), "missing", ("unregistered",)),
-    _Rule("late-close-removes-no-fresh-registration", ("address", "broker"), "missing", ("closed",)),
+    _Rule(
+        "late-close-removes-no-fresh-registration",
+        ("address", "broker"),
+        "missing",
+        ("closed", "late closed"),
+    ),
     _Rule("unrelated-close-removes-nothing", ("address", "broker"), "missing", ("other closed",)),
     _Rule("lease-lasts", ("address", "broker"), "missing", ("time", "lease ended", "idle")),
     _Rule("route-has-every-id", ("address",), steps=(Route,)),

@@ -27,7 +27,7 @@ class Registrant(msgspec.Struct, frozen=True):
     address: str
     id: int
     key: Key
-    conn: int
+    conn: str
     ha: str | None
     length: float
     acting: bool | None

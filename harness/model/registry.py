@@ -55,7 +55,7 @@ from harness.program.steps import (
     Unregister,
 )
 
-__all__ = ["After", "Registry"]
+__all__ = ["PROMPT", "After", "Registry", "given"]
 
 LEASE = 120.0
 """Protocol seconds, where a registration names none (`DEFAULT_BROKER_CHANNEL_EXPIRED_TIME`)."""
@@ -190,7 +190,7 @@ class Registry:
             if not differences(after.prediction, what.said, what.step, nobody)
         ]
 
-    def _lost(self, state: State, conn: int) -> list[State]:
+    def _lost(self, state: State, conn: str) -> list[State]:
         found = [state.copy()]
         for key in [key for key, lease in state.leases.items() if lease.conn == conn]:
             found = [
@@ -243,15 +243,16 @@ class Registry:
         other.ended = state.ended | {conn}
         return other.later(Late(at[0], at[1] + self.prompt, conn=conn))
 
-    def over(self, state: State, symbol: str) -> tuple[State, int]:
+    def over(self, state: State, symbol: str) -> tuple[State, str]:
         """The connection that a request goes over. One that the server has ended is opened anew."""
         conn = state.conns.get(symbol)
         if conn is not None and conn not in state.ended:
             return state, conn
         other = state.copy()
         other.serial = state.serial + 1
-        other.conns = {**state.conns, symbol: other.serial}
-        return other, other.serial
+        conn = f"{symbol}#{other.serial}"
+        other.conns = {**state.conns, symbol: conn}
+        return other, conn
 
     # --- steps ----------------------------------------------------------------------------------------------
 
@@ -263,7 +264,7 @@ class Registry:
         end = at[1] + (_DOUBT if doubtful else 0.0 if said is not None else self.prompt)
         return state.later(Late(at[0], end, step, conn, said, doubtful))
 
-    def apply(self, state: State, step: AnyStep, at: At, conn: int | None = None) -> Iterable[After]:
+    def apply(self, state: State, step: AnyStep, at: At, conn: str | None = None) -> Iterable[After]:
         """What may come of a step that is carried out at some moment of ``at``. ``conn``: the connection that
         it came over, where that is not the one which its symbol stands for now.
         """
@@ -316,7 +317,7 @@ class Registry:
                 return [After(state, _NO_ANSWER)]
         return [After(state, Prediction(code=-1, remark=ANY, ext=ANY, body=ANY))]
 
-    def _register(self, state: State, step: Register, at: At, conn: int | None) -> list[After]:
+    def _register(self, state: State, step: Register, at: At, conn: str | None) -> list[After]:
         drop = step.drop
         said = announced_by(step, five=self.five)
         if said is None or (drop and not _IDENTITY.isdisjoint(drop)):
@@ -511,9 +512,7 @@ class Registry:
             added[name] = queue
         if not added:
             return [After(state, Prediction())]
-        other = state.copy()
-        other.topics = {**state.topics, topic: {**state.topics.get(topic, {}), **added}}
-        return [After(other, Prediction(), "topic registered")]
+        return [After(given(state, topic, added), Prediction(), "topic registered")]
 
     def _unknown(self, state: State, code: int) -> list[After]:
         refused = After(state, Prediction(_UNKNOWN_CODE, ANY))
@@ -535,6 +534,13 @@ _IDENTITY = frozenset({"brokerName", "brokerAddr", "clusterName", "brokerId"})
 _NO_ANSWER = Prediction(silent=True)
 _CHOICES = 8
 _READ, _WRITE = 4, 2
+
+
+def given(state: State, topic: str, queues: dict[str, Queue]) -> State:
+    """The state in which broker names serve a topic by request (217)."""
+    other = state.copy()
+    other.topics = {**state.topics, topic: {**state.topics.get(topic, {}), **queues}}
+    return other
 
 
 def _permitted(queue: Queue, code: int) -> list[Queue]:

@@ -63,7 +63,7 @@ class Lease(msgspec.Struct, frozen=True):
     broker: str
     cluster: str
     address: str
-    conn: int
+    conn: str
     version: Version
     ha: str | None
     length: float
@@ -90,7 +90,7 @@ class Late(msgspec.Struct, frozen=True):
     end: float
     step: AnyRequest | None = None
     """A request that is carried out behind what was seen of it; None: the connection is lost."""
-    conn: int = 0
+    conn: str = ""
     """The connection that it is about."""
     said: Any = None
     """What it was answered, where its answer was seen before it is known when it was carried out."""
@@ -112,11 +112,11 @@ class State(msgspec.Struct):
     unnamed: Namespace = Namespace()
     """What is known of a namespace that is not in ``kv``."""
     settings: dict[str, str] = {}
-    conns: dict[str, int] = {}
-    """The connection that a symbol stands for."""
+    conns: dict[str, str] = {}
+    """The connection that a symbol stands for: the symbol and a number, ``k1#2``."""
     serial: int = 0
     """The last number that was given to a connection."""
-    ended: frozenset[int] = frozenset()
+    ended: frozenset[str] = frozenset()
     """Connections that the server has closed of itself."""
     late: tuple[Late, ...] = ()
     due: float = math.inf

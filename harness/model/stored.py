@@ -19,7 +19,7 @@ from harness.program.steps import Configure, Kv
 from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Properties
 
-__all__ = ["SWITCHES", "configuration", "configured", "kept", "learnt", "order_table", "usual"]
+__all__ = ["ORDER", "SWITCHES", "configuration", "configured", "kept", "learnt", "order_table", "usual"]
 
 _USUAL = {
     "orderMessageEnable": "false",

@@ -1,0 +1,389 @@
+"""Small programs: what the reference answers violates nothing, and one answer that is altered does.
+
+The last answer of each program is altered; the violation names the invariant that a person would name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from playing import observed, violations_of
+
+from harness.model import Answered, Ended, Knowledge, Observed, Unanswered
+from harness.program.chance import chance
+from harness.program.frames import BORN, Names
+from harness.program.steps import (
+    AnyStep,
+    Close,
+    ClusterInfo,
+    Configuration,
+    Configure,
+    DeleteTopic,
+    Kv,
+    MemberGroup,
+    Permission,
+    QueryVersion,
+    Reconnect,
+    Register,
+    RegisterTopic,
+    Route,
+    SystemTopics,
+    Time,
+    Topics,
+    TopicsOfCluster,
+    Unit,
+    Unknown,
+    Unregister,
+)
+from harness.session import ProfileName
+from harness.targets import parse
+from harness.wire import Command
+from harness.wire.bodies import BrokerData, KvTable, TopicList, TopicRoute
+from harness.wire.bodies import ClusterInfo as ClusterBody
+
+Edit = Callable[[Command, Names], Command]
+
+NAMES = Names(chance("examples"))
+B0, B1, C0, T0, T1 = (NAMES.name(symbol) for symbol in ("b0", "b1", "c0", "T0", "T1"))
+A0, A1 = NAMES.address("a0"), NAMES.address("a1")
+QUEUES = {"T0": (4, 4, 6, 0), "T1": (8, 8, 6, 0)}
+OTHER = {"T0": (5, 5, 6, 0), "T1": (9, 9, 6, 0)}
+MASTER = Register(conn="k0", topics=QUEUES)
+SLAVE = Register(conn="k1", address="a1", id=1, topics=OTHER)
+EAGER = Register(conn="k1", address="a1", id=1, topics={"T2": (1, 1, 6, 0)})
+AWAY = Time(seconds=3)
+
+
+def body(data: bytes) -> Edit:
+    return lambda command, _: msgspec.structs.replace(command, body=data)
+
+
+def ext(**fields: str | None) -> Edit:
+    return lambda command, _: msgspec.structs.replace(command, ext=dict(fields))
+
+
+def code(number: int, remark: str | None = "no") -> Edit:
+    return lambda command, _: msgspec.structs.replace(command, code=number, remark=remark, body=b"")
+
+
+def cluster(change: Callable[[ClusterBody], object]) -> Edit:
+    def edit(command: Command, names: Names) -> Command:
+        info = ClusterBody.decode(command.body)
+        change(info)
+        return msgspec.structs.replace(command, body=info.encode())
+
+    return edit
+
+
+def route(change: Callable[[TopicRoute], object]) -> Edit:
+    def edit(command: Command, names: Names) -> Command:
+        found = TopicRoute.decode(command.body)
+        change(found)
+        return msgspec.structs.replace(command, body=found.encode())
+
+    return edit
+
+
+def lists(*names_: str) -> Edit:
+    return body(TopicList(list(names_)).encode())
+
+
+def _here(info: ClusterBody) -> None:
+    info.broker_addr_table[B0] = BrokerData(C0, B0, {0: A0}, False)
+    info.cluster_addr_table[C0] = [B0]
+
+
+def _gone(info: ClusterBody) -> None:
+    info.broker_addr_table.clear()
+    info.cluster_addr_table.clear()
+
+
+HERE, GONE = cluster(_here), cluster(_gone)
+
+
+def _five_queues(found: TopicRoute) -> None:
+    found.queue_datas[0].read_queue_nums = 5
+
+
+EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
+    (
+        "one-id-per-address",
+        "5.3",
+        [SLAVE, Register(conn="k1", address="a1", id=0, topics=QUEUES), ClusterInfo()],
+        cluster(lambda info: info.broker_addr_table[B0].broker_addrs.update({1: A1})),
+    ),
+    ("only-masters-change-queues", "4.9", [MASTER, SLAVE, Route()], route(_five_queues)),
+    ("lease-ends", "5.3", [MASTER, Time(seconds=140), ClusterInfo()], HERE),
+    ("lease-ends", "4.9", [MASTER, Time(seconds=140), ClusterInfo()], cluster(_here)),
+    ("lease-lasts", "5.5", [MASTER, Time(seconds=100), ClusterInfo()], GONE),
+    ("registered-broker-is-listed", "4.9", [MASTER, ClusterInfo(conn="other")], GONE),
+    ("unregistered-broker-is-gone", "5.3", [MASTER, Unregister(), AWAY, ClusterInfo()], HERE),
+    (
+        "topic-goes-with-its-last-broker",
+        "4.9",
+        [MASTER, Unregister(), AWAY, Topics()],
+        lists(T0),
+    ),
+    (
+        "name-leaves-every-cluster",
+        "5.3",
+        [MASTER, Unregister(), AWAY, ClusterInfo()],
+        cluster(lambda info: info.cluster_addr_table.update({C0: [B0]})),
+    ),
+    ("slave-learns-its-live-master", "5.3", [MASTER, SLAVE], ext()),
+    ("slave-learns-its-live-master", "4.9", [MASTER, SLAVE], ext(masterAddr=A0, haServerAddr=A0)),
+    ("slave-learns-no-other-master", "5.3", [SLAVE], ext(masterAddr=A0)),
+    ("master-learns-no-master", "4.9", [MASTER], ext(masterAddr=A0)),
+    (
+        "equal-version-changes-nothing-known",
+        "5.3",
+        [MASTER, Register(conn="k0", topics=OTHER), Route()],
+        route(_five_queues),
+    ),
+    (
+        "changed-version-updates",
+        "4.9",
+        [MASTER, Register(conn="k0", topics=OTHER, counter=0), Route()],
+        route(lambda found: found.queue_datas.__setitem__(0, type(found.queue_datas[0])(B0, 4, 4, 6, 0))),
+    ),
+    ("lost-connection-removes-its-brokers", "5.3", [MASTER, Close(conn="k0"), AWAY, ClusterInfo()], HERE),
+    (
+        "late-close-removes-no-fresh-registration",
+        "4.9",
+        [MASTER, Reconnect(conn="k0", old="k9"), MASTER, Close(conn="k9"), AWAY, ClusterInfo()],
+        GONE,
+    ),
+    ("unrelated-close-removes-nothing", "5.3", [MASTER, Topics(), Close(), ClusterInfo()], GONE),
+    (
+        "slaves-publish-nothing",
+        "4.9",
+        [
+            MASTER,
+            Register(conn="k1", address="a1", id=1, topics={"T2": (1, 1, 6, 0)}),
+            Topics(),
+            Route(topic="T2"),
+        ],
+        code(0),
+    ),
+    ("deleted-topic-is-gone", "4.9", [MASTER, DeleteTopic(), Route()], code(0)),
+    ("masters-topics-are-routed", "4.9", [MASTER, Route()], code(17)),
+    (
+        "route-has-every-id",
+        "5.3",
+        [MASTER, SLAVE, Route()],
+        route(lambda found: found.broker_datas[0].broker_addrs.pop(1)),
+    ),
+    ("route-can-be-read", "4.9", [MASTER, Route()], body(b'{"brokerDatas":[{"brokerAddrs":{0:"a"}}]}')),
+    (
+        "write-permission-is-wiped",
+        "5.3",
+        [MASTER, Permission(), Route()],
+        route(lambda found: setattr(found.queue_datas[0], "perm", 6)),
+    ),
+    ("permission-counts-topics", "5.3", [MASTER, Permission()], ext(wipeTopicCount="1")),
+    (
+        "leaving-master-takes-write-permission",
+        "5.3",
+        [
+            Register(conn="k0", topics=QUEUES, acting=True),
+            Register(conn="k1", address="a1", id=1, acting=True),
+            Unregister(),
+            AWAY,
+            Route(),
+        ],
+        route(lambda found: setattr(found.queue_datas[0], "perm", 6)),
+    ),
+    (
+        "acting-master-is-shown-in-time",
+        "5.5",
+        [
+            Configure(lines=("supportActingMaster=true",)),
+            Register(conn="k1", address="a1", id=1, acting=True, topics=QUEUES),
+            Route(),
+        ],
+        route(lambda found: setattr(found.broker_datas[0], "broker_addrs", {1: A1})),
+    ),
+    (
+        "zone-filters-routes",
+        "5.3",
+        [Register(conn="k0", topics=QUEUES, zone="z1"), Route(zone_mode="true", zone="z2")],
+        route(
+            lambda found: found.queue_datas.append(
+                TopicRoute.decode(b'{"queueDatas":[{"brokerName":"%b","perm":6}]}' % B0.encode()).queue_datas[
+                    0
+                ]
+            )
+        ),
+    ),
+    (
+        "zone-follows-registration",
+        "5.3",
+        [Register(conn="k0", zone="z1"), Register(conn="k0", zone="z2"), ClusterInfo()],
+        cluster(lambda info: setattr(info.broker_addr_table[B0], "zone_name", "z1")),
+    ),
+    (
+        "filter-servers-are-routed",
+        "4.9",
+        [Register(conn="k0", topics=QUEUES, filters=("f1",)), Route()],
+        route(lambda found: setattr(found, "filter_server_table", {})),
+    ),
+    (
+        "order-configuration-is-routed",
+        "4.9",
+        [
+            Configure(lines=("orderMessageEnable=true",)),
+            Kv(code=100, namespace="ORDER_TOPIC_CONFIG", topic="T0", value="b0:4"),
+            MASTER,
+            Route(),
+        ],
+        route(lambda found: setattr(found, "order_topic_conf", None)),
+    ),
+    (
+        "order-table-is-returned",
+        "5.3",
+        [Kv(code=100, namespace="ORDER_TOPIC_CONFIG", topic="T0", value="b0:4"), MASTER],
+        body(KvTable({}).encode()),
+    ),
+    (
+        "static-mappings-are-routed",
+        "5.3",
+        [Register(conn="k0", topics=QUEUES, mappings={"T0": ("b0", 3)}), Route()],
+        route(lambda found: setattr(found, "topic_queue_mapping_by_broker", None)),
+    ),
+    (
+        "stored-version-is-the-latest",
+        "4.9",
+        [MASTER, QueryVersion(counter=2)],
+        body(b'{"counter":7,"timestamp":%d}' % BORN),
+    ),
+    ("equal-version-is-unchanged", "5.3", [MASTER, QueryVersion()], ext(changed="true")),
+    ("departed-version-is-forgotten", "4.9", [MASTER, Unregister(), QueryVersion()], ext(changed="false")),
+    ("kv-returns-what-was-put", "4.9", [Kv(code=100), Kv(code=101)], ext(value="w")),
+    (
+        "kv-lists-every-pair",
+        "5.3",
+        [Kv(code=100), Kv(code=219)],
+        body(KvTable({}).encode()),
+    ),
+    ("kv-deletes", "4.9", [Kv(code=100), Kv(code=102), Kv(code=101)], code(0, None)),
+    (
+        "settings-are-shown",
+        "5.3",
+        [Configure(lines=("enableTopicList=false",)), Configuration()],
+        body(b"enableTopicList=true\n"),
+    ),
+    (
+        "switched-off-lists-are-refused",
+        "5.3",
+        [MASTER, Configure(lines=("enableAllTopicList=false",)), Topics()],
+        code(0, None),
+    ),
+    ("every-topic-is-listed", "4.9", [MASTER, Topics()], lists(T0)),
+    ("nothing-is-listed-twice", "4.9", [MASTER, Topics()], lists(T0, T1, T0)),
+    ("cluster-lists-its-topics", "5.3", [MASTER, TopicsOfCluster()], lists(T1)),
+    ("system-list-has-clusters-and-brokers", "4.9", [MASTER, SystemTopics()], lists(C0)),
+    ("unit-topics-are-listed", "4.9", [MASTER, Unit(code=311)], lists(T0)),
+    (
+        "member-group-is-complete",
+        "5.3",
+        [MASTER, SLAVE, MemberGroup()],
+        body(
+            b'{"brokerMemberGroup":{"brokerAddrs":{},"brokerName":"%b","cluster":"%b"}}'
+            % (B0.encode(), C0.encode())
+        ),
+    ),
+    (
+        "registered-topic-is-routed",
+        "5.3",
+        [MASTER, RegisterTopic(topic="T2", queues={"b0": (1, 1, 6, 0)}), Route(topic="T2")],
+        code(17),
+    ),
+    ("unknown-code-is-not-served", "5.3", [Unknown()], code(0, None)),
+    ("lone-topic-of-a-new-id-is-refused", "5.3", [Register(topics={"T0": (4, 4, 6, 0)})], code(0, None)),
+    ("unreadable-registration-is-refused", "4.9", [Register(form="garbage")], code(0, None)),
+    ("registration-is-accepted", "4.9", [MASTER], code(1)),
+    ("unregistration-succeeds", "4.9", [Unregister()], code(1)),
+    (
+        "greater-state-version-keeps-the-id",
+        "5.3",
+        [
+            Register(conn="k0", topics=QUEUES, state=5),
+            Register(conn="k1", address="a1", topics=OTHER, state=4),
+            ClusterInfo(),
+        ],
+        cluster(lambda info: setattr(info.broker_addr_table[B0], "broker_addrs", {0: A1})),
+    ),
+    (
+        "latest-address-holds-the-id",
+        "4.9",
+        [MASTER, Register(conn="k1", address="a1", topics=OTHER), ClusterInfo()],
+        cluster(lambda info: setattr(info.broker_addr_table[B0], "broker_addrs", {0: A0})),
+    ),
+]
+
+
+def _seen(profile: ProfileName, steps: list[AnyStep]) -> list[Observed]:
+    instance = parse(f"builtin:{profile}").start()
+    try:
+        return list(observed(instance, profile, NAMES, steps))
+    finally:
+        instance.stop()
+
+
+def _altered(seen: list[Observed], edit: Edit) -> list[Observed]:
+    last = seen[-1]
+    assert isinstance(last.outcome, Answered)
+    wrong = Answered(edit(last.outcome.command, NAMES))
+    return [*seen[:-1], msgspec.structs.replace(last, outcome=wrong)]
+
+
+@pytest.mark.parametrize(
+    ("invariant", "profile", "steps", "edit"), EXAMPLES, ids=[f"{one[0]}-{one[1]}" for one in EXAMPLES]
+)
+def test_an_altered_answer_is_a_violation(
+    invariant: str, profile: ProfileName, steps: list[AnyStep], edit: Edit
+) -> None:
+    seen = _seen(profile, steps)
+    assert violations_of(Knowledge(profile, NAMES), iter(seen)) == []
+    found = violations_of(Knowledge(profile, NAMES), iter(_altered(seen, edit)))
+    assert [one.invariant for one in found] == [invariant]
+    assert found[0].number == len(steps) - 1
+
+
+def test_a_connection_that_ends_is_a_violation_unless_it_was_to_end() -> None:
+    seen = _seen("5.3", [MASTER, Topics(conn="k0")])
+    ended = [seen[0], msgspec.structs.replace(seen[1], outcome=Ended())]
+    found = violations_of(Knowledge("5.3", NAMES), iter(ended))
+    assert [one.invariant for one in found] == ["requests-harm-no-other-connection"]
+    late = [
+        seen[0],
+        *_seen("5.3", [Time(seconds=140)]),
+        msgspec.structs.replace(ended[1], invoked=140, returned=140),
+    ]
+    assert violations_of(Knowledge("5.3", NAMES), iter(late)) == []
+
+
+def test_an_answer_that_never_came_leaves_both_possible() -> None:
+    seen = _seen("4.9", [MASTER, ClusterInfo()])
+    lost = msgspec.structs.replace(seen[0], outcome=Unanswered())
+    for listing in (seen[1], _altered(seen, GONE)[1]):
+        assert violations_of(Knowledge("4.9", NAMES), iter([lost, listing])) == []
+
+
+def test_a_question_that_is_surely_not_answered_is_a_violation() -> None:
+    seen = _seen("4.9", [Topics()])
+    silent = msgspec.structs.replace(seen[0], outcome=Unanswered(surely=True))
+    found = violations_of(Knowledge("4.9", NAMES), iter([silent]))
+    assert [one.invariant for one in found] == ["every-request-is-answered"]
+
+
+def test_other_peoples_names_are_not_judged() -> None:
+    seen = _seen("5.3", [MASTER, ClusterInfo()])
+    foreign = cluster(
+        lambda info: info.broker_addr_table.update(
+            {"theirs": BrokerData("c", "theirs", {0: "1.2.3.4:1"}, False)}
+        )
+    )
+    assert violations_of(Knowledge("5.3", NAMES), iter(_altered(seen, foreign))) == []
