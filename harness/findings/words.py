@@ -80,7 +80,7 @@ def step_words(step: AnyStep) -> str:
     return f"{title}{': ' if facts else ''}{facts}"
 
 
-def _facts(step: AnyStep, always: Sequence[str]) -> Iterator[str]:
+def _facts(step: msgspec.Struct, always: Sequence[str]) -> Iterator[str]:
     fields = {field.name: field for field in msgspec.structs.fields(step)}
     for name in (*always, *(name for name in fields if name not in always)):
         if name not in fields or name in ("conn", "server") or (name == "code" and "code" not in always):
@@ -94,8 +94,12 @@ def _facts(step: AnyStep, always: Sequence[str]) -> Iterator[str]:
 def _value(name: str, value: object) -> str:
     if isinstance(value, dict):
         return " and ".join(f"{key} ({_value('', item)})" for key, item in value.items()) or "none"
+    if isinstance(value, msgspec.Struct):
+        always = ("code",) if hasattr(value, "code") else ()
+        facts = ", ".join(_facts(value, always))  # a damage, or a request within a step
+        return f"{value.__struct_config__.tag}{' (' + facts + ')' if facts else ''}"
     if isinstance(value, tuple):
-        return "/".join(map(str, value)) or "none"
+        return "/".join(_value("", item) for item in value) or "none"
     if isinstance(value, bytes):
         return value.hex()
     if value is None or isinstance(value, bool):

@@ -37,7 +37,7 @@ class _Damage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 class Number(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="is", tag="number"):
     """A number of the header has another value, in either serialization (cut to its bits where binary)."""
 
-    name: Literal["code", "flag", "opaque", "version"] = "version"
+    name: Literal["code", "flag", "language", "opaque", "version"] = "version"
     value: int = 0
 
 

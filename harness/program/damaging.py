@@ -36,7 +36,7 @@ from harness.wire import RawFrame, Serialization, decode
 
 __all__ = ["damaged_frame", "segment_of"]
 
-_NUMBERS = {"code": (0, 2), "version": (3, 2), "opaque": (5, 4), "flag": (9, 4)}
+_NUMBERS = {"code": (0, 2), "language": (2, 1), "version": (3, 2), "opaque": (5, 4), "flag": (9, 4)}
 """Offset and size in a binary header."""
 
 _Item = TypeVar("_Item")

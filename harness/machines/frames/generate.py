@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
@@ -63,6 +63,8 @@ __all__ = ["Program", "programs", "requests"]
 
 Program = tuple[AnyStep, ...]
 
+_Item = TypeVar("_Item")
+
 _NUMBERS: Final = (
     0, 1, 2, 3, 4, 7, -1, 127, 128, 255, 256, 412, 413, 475, 477, 32767, 32768, 65535, 65536, 65641,
     999, 1 << 30,
@@ -106,10 +108,29 @@ _RAW_DATA: Final = (
     "\0\0\0\x06\0\0\0\2{}", "\0\0\0\x06\0\0\0\2[]", "\0\0\0\x08\0\0\0\4null",
 )  # fmt: skip
 _CONNECTIONS: Final = ("q", "r")
+_SIMPLE: Final[tuple[type[Any], ...]] = (
+    Unregister,
+    Heartbeat,
+    Route,
+    ClusterInfo,
+    Topics,
+    MemberGroup,
+    DeleteTopic,
+    RegisterTopic,
+    TopicsOfCluster,
+    SystemTopics,
+    Configuration,
+)
+"""Requests of which nothing but how they are written is varied."""
 _PLAIN: Final[tuple[AnyRequest, ...]] = (ClusterInfo(), SystemTopics(), Topics(), Route(), Unknown())
 _WARM: Final = ClusterInfo()
 _WRITES: Final[Program] = tuple(Kv(code=100, key=key, value="before") for key in ("x", "y"))
 _READS: Final[Program] = tuple(Kv(code=101, key=key) for key in ("x", "y"))
+
+
+def _weighted(*strategies: st.SearchStrategy[_Item]) -> st.SearchStrategy[_Item]:
+    """One of them; `one_of` would count those that are the same as one."""
+    return st.integers(0, len(strategies) - 1).flatmap(lambda at: strategies[at])
 
 
 @cache
@@ -132,7 +153,7 @@ def requests() -> st.SearchStrategy[AnyRequest]:
         crc=st.sampled_from(("right", "right", "none", "wrong")),
         **common,
     )
-    return st.one_of(
+    return _weighted(
         *[kv] * 4,  # what they say comes back
         *[register] * 4,  # they have the most to say
         st.builds(Unknown, code=st.sampled_from((999, -1, 0, 10, 17, 25, 1009, 905, 65641)), **common),
@@ -140,14 +161,8 @@ def requests() -> st.SearchStrategy[AnyRequest]:
         st.builds(Permission, code=st.sampled_from((205, 327)), **common),
         st.builds(Unit, code=st.sampled_from((311, 312, 313)), **common),
         st.builds(Configure, lines=st.sampled_from(((), ("unknownKey=1",))), **common),
-        *(
-            st.builds(kind, **common)
-            for kind in (
-                Unregister, Heartbeat, Route, ClusterInfo, Topics, MemberGroup, DeleteTopic, RegisterTopic,
-                TopicsOfCluster, SystemTopics, Configuration,
-            )
-        ),
-    )  # fmt: skip
+        *(st.builds(kind, **common) for kind in _SIMPLE),
+    )
 
 
 @cache
@@ -158,9 +173,10 @@ def damages() -> st.SearchStrategy[AnyDamage]:
     how = st.sampled_from(("set", "set", "set", "first", "last", "remove"))
     few = st.sampled_from((0, 0, 1, 1, 2, 5))
     numbers = st.sampled_from(_NUMBERS)
-    return st.one_of(
+    return _weighted(
         st.builds(Number, name=st.sampled_from(("code", "flag", "opaque", "version")), value=numbers),
         st.builds(Number, name=st.just("flag"), value=st.sampled_from(_INT32)),
+        st.builds(Number, name=st.just("language"), value=st.sampled_from((0, 3, 9, 12, 13, 14, 99, 255))),
         st.builds(Number, name=st.just("opaque"), value=st.sampled_from((-1, -(1 << 31), (1 << 31) - 1))),
         st.builds(Member, name=st.sampled_from(_MEMBERS), value=st.sampled_from(_VALUES), how=how),
         st.builds(Member, name=st.sampled_from(_MEMBERS), value=numbers.map(str), how=how),
@@ -232,7 +248,7 @@ def _field_damages(code: int) -> st.SearchStrategy[AnyDamage]:
             found.append(
                 st.builds(Entry, key=st.just(field.name), value=st.sampled_from(_RAWS), json=st.just(True))
             )
-    return st.one_of(found) if found else damages()
+    return _weighted(*found) if found else damages()
 
 
 _DAMAGED: Final = (0, 1, 1, 1, 1, 1, 2, 3)
@@ -240,6 +256,7 @@ _DAMAGED: Final = (0, 1, 1, 1, 1, 1, 2, 3)
 
 @st.composite
 def _step(draw: st.DrawFn) -> Damaged:
+    """A damaged frame: half of what is wrong is wrong with the fields that its code has."""
     base = draw(requests())
     done = []
     for _ in range(draw(st.sampled_from(_DAMAGED))):
@@ -259,23 +276,18 @@ def _step(draw: st.DrawFn) -> Damaged:
 _CUTS: Final = st.lists(st.integers(-30, 60), max_size=3)
 
 
-@cache
-def _steps() -> st.SearchStrategy[Damaged]:
-    return _step()
-
-
 def programs(seeds: Sequence[Program] = (), *, longest: int = 4) -> st.SearchStrategy[Program]:
     """A program: a request that begins the connection, damaged frames, and what they left behind."""
     if not seeds:
         return _new(longest)
-    grown = st.builds(_grown, st.integers(0, 1 << 30), _steps(), st.integers(0, 3))
-    return st.one_of(_new(longest), grown.map(lambda grow: grow(seeds)))
+    grown = st.builds(_grown, st.integers(0, 1 << 30), _step(), st.integers(0, 3))
+    return st.one_of(_new(longest), grown.map(lambda grow: (*grow(seeds), *_READS)))
 
 
 @cache
 def _new(longest: int) -> st.SearchStrategy[Program]:
     return st.builds(
-        _whole, st.sampled_from((True, True, True, False)), st.lists(_steps(), min_size=1, max_size=longest)
+        _whole, st.sampled_from((True, True, True, False)), st.lists(_step(), min_size=1, max_size=longest)
     )
 
 
