@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 from typing import Any, ClassVar, Protocol
 
+import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -28,14 +29,12 @@ from harness.machines.strategies import Maker, drawn
 from harness.model import Violation
 from harness.program.chance import chance
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Time, encode_step
+from harness.program.steps import AnyStep, Request, Time, encode_step
 from harness.session import ProfileName
 from harness.targets import parse
 
 __all__ = ["Director", "NameServerMachine", "Violated", "machine_for"]
 
-_SHORT = 5
-"""Protocol seconds that any program may let pass at once."""
 _LONG = 4
 """How often a program may let more than that pass, where time costs something."""
 
@@ -84,6 +83,8 @@ class NameServerMachine(RuleBasedStateMachine):
     five: ClassVar[bool] = False
     servers: ClassVar[int] = 2
     """So many NameServers at most."""
+    moment: ClassVar[int] = 5
+    """Protocol seconds that any program may let pass at once."""
     waits_once_in: ClassVar[int] = 1
     """In one of so many programs leases may end."""
     seeks_once_in: ClassVar[int] = 0
@@ -122,8 +123,9 @@ class NameServerMachine(RuleBasedStateMachine):
 
     def do(self, steps: tuple[AnyStep, ...]) -> None:
         """Carries steps out."""
-        for step in steps:
-            if isinstance(step, Time) and step.seconds > _SHORT and not self._may_wait():
+        for drawn_step in steps:
+            step = self._in_time(drawn_step)
+            if step is None:
                 continue
             if self._performance is None:
                 self.picture.apply(step)
@@ -140,6 +142,14 @@ class NameServerMachine(RuleBasedStateMachine):
         finally:
             performance.leave()
         self.director.ended(performance)
+
+    def _in_time(self, step: AnyStep) -> AnyStep | None:
+        """A step that takes no more time than it may; None for a wait that is left out."""
+        if isinstance(step, Time) and step.seconds > self.moment and not self._may_wait():
+            return None
+        if isinstance(step, Request) and step.stall > self.moment:
+            return msgspec.structs.replace(step, stall=self.moment)
+        return step
 
     def _may_wait(self) -> bool:
         self._waited += 1
@@ -166,6 +176,7 @@ class NameServerMachine(RuleBasedStateMachine):
     delete_topic = _rule(make.deletes_a_topic)
     keep_pairs = _rule(make.keeps_pairs)
     configure = _rule(make.configures)
+    order_a_topic = _rule(make.orders_a_topic)
     ask_for_a_route = _rule(make.asks_for_a_route)
     ask_for_brokers = _rule(make.asks_for_brokers)
     ask_for_pairs = _rule(make.asks_for_pairs)
@@ -188,6 +199,7 @@ class _FiveMachine(NameServerMachine):
     five = True
 
     beat = _rule(make.beats)
+    act_as_master = _rule(make.acts_as_master)
     register_topic = _rule(make.registers_a_topic)
 
 
@@ -201,6 +213,7 @@ def machine_for(
         members |= {
             "servers": 2 if stage.is_ours else 1,
             "waits_once_in": stage.waits_once_in,
+            "moment": stage.moment,
             "seeks_once_in": 10 if known_quirks(stage) else 0,
             "restarts": stage.is_ours,
         }

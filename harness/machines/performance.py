@@ -1,7 +1,8 @@
 """One program being played and judged, step by step: what machines and experiments have in common.
 
 Rules of this module:
-- It ends at the first step whose outcome shows a violation; what is asked of it afterwards does nothing.
+- It ends at the first step whose outcome shows a violation; what is asked of it afterwards only goes into the
+  picture: what is asked next must not depend on what was answered.
 - What a target does, an end of it included, is told by violations and by `ended`, never by an exception.
 - Steps that a named quirk of the target is about are left out, unless the performance *seeks* them: then what
   is wrong afterwards is the quirk's, and is counted as such.
@@ -88,7 +89,10 @@ class Performance:
 
     def do(self, step: AnyStep) -> None:
         """Carries one step out and judges what came of it."""
-        if self.is_over or self._is_avoided(step):
+        if self._is_avoided(step):
+            return
+        if self.is_over:
+            self.picture.apply(step)
             return
         self.steps.append(step)
         self._tally.begins(self.picture, step)
@@ -152,7 +156,7 @@ class Performance:
         about = []
         for quirk in self._quirks.about(step, self.picture):
             if quirk.passing:
-                self.passing = quirk.id
+                self.passing = self.passing if self.is_over else quirk.id
             else:
                 about.append(quirk)
         if about and not self._seeks:

@@ -57,6 +57,13 @@ class Stage:
         return not self.target.uri.startswith("tcp:")
 
     @property
+    def moment(self) -> int:
+        """Protocol seconds that may pass at once in any program."""
+        if self.is_virtual:
+            return 60
+        return 5 if "warp=" in self.target.uri else 1
+
+    @property
     def waits_once_in(self) -> int:
         """In one of so many programs leases may end: where time is real that takes minutes."""
         if self.is_virtual:
@@ -89,6 +96,10 @@ class Stage:
             deadline=_DEADLINE,
         )
         return player, [instance.clock.timing.jitter for instance in instances], is_fresh
+
+    def instance(self) -> Instance:
+        """The first of the servers that run, started if none does. Raises ``TargetError``."""
+        return self._running_ones(1)[0]
 
     def leave(self, player: Player, picture: Picture, *, well: bool) -> None:
         """Ends a performance. ``well``: it went as it should; else servers of ours are started anew."""

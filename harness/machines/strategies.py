@@ -105,8 +105,51 @@ Maker = Callable[[Pick, Picture], Steps]
 
 @st.composite
 def drawn(draw: Any, make: Maker) -> Steps:
-    """The steps of a maker, for the machine that draws them (its ``picture``)."""
-    return make(Pick(draw), draw(st.runner()).picture)
+    """The steps of a maker, for the machine that draws them (its ``picture``); at every third time they are
+    followed by a question about the last of them.
+    """
+    picture = draw(st.runner()).picture
+    pick = Pick(draw)
+    steps = make(pick, picture)
+    if pick.once_in(3):
+        steps += _question_about(pick, picture, steps[-1])
+    return steps
+
+
+def _question_about(pick: Pick, picture: Picture, step: AnyStep) -> Steps:
+    """What would show at once what a step has done."""
+    server = getattr(step, "server", 0)
+    model = picture.models[server]
+    topics: list[str] = []
+    match step:
+        case Register():
+            topics = list(step.topics)
+        case DeleteTopic() | RegisterTopic():
+            topics = [step.topic]
+        case Permission() | Unregister():
+            name = model.names.get(step.broker)
+            topics = [] if name is None else sorted(name.topics)
+        case Kv():
+            code: Literal[101, 219] = 219 if pick.once_in(3) else 101
+            return (msgspec.structs.replace(step, code=code, drop=()),)
+        case Time() | Close() | Restart() | Configure():
+            topics = sorted(model.topics)
+        case _:
+            return ()
+    questions: list[AnyStep] = [ClusterInfo(server=server)]
+    questions[:0] = [Route(server=server, topic=topic) for topic in topics]
+    if isinstance(step, Register | Unregister):
+        questions.append(
+            QueryVersion(
+                server=server,
+                cluster=step.cluster,
+                broker=step.broker,
+                address=step.address,
+                counter=getattr(step, "counter", 0),
+                state=0 if picture.five else None,
+            )
+        )
+    return (pick.one(questions),)
 
 
 # --- registration -------------------------------------------------------------------------------------------
@@ -215,15 +258,16 @@ def takes_an_id(pick: Pick, picture: Picture) -> Steps:
         return registers(pick, picture)
     server, lease = found
     address = f"a{_slot_of(lease.broker)}{3 + pick.below(2)}"
-    state = pick.one((lease.version[2], lease.version[2] + 1, max(0, lease.version[2] - 1)))
     step = _again(pick, picture, server, lease, address=address, conn=_conn_of(pick, address))
-    return (
-        msgspec.structs.replace(
-            step,
-            counter=max(0, step.counter + pick.one((0, 1, -1))),
-            state=state if picture.five else None,
-        ),
-    )
+    step = msgspec.structs.replace(step, counter=max(0, step.counter + pick.one((0, 1, -1))))
+    if not picture.five:
+        return (step,)
+    before = lease.version[2]
+    state = pick.one((before, before + 1, before - 1))
+    if state >= 0:
+        return (msgspec.structs.replace(step, state=state),)
+    newer = _again(pick, picture, server, lease, state=before + 1)
+    return (newer, msgspec.structs.replace(step, state=before))
 
 
 def takes_an_address(pick: Pick, picture: Picture) -> Steps:
@@ -532,15 +576,42 @@ def registers_a_topic(pick: Pick, picture: Picture) -> Steps:
 def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
     """KV: put, overwrite, delete."""
     server = _server(pick, picture)
-    namespace = pick.one(("n0", "n0", "n1", ORDER))
-    topic = pick.one(("T0", "T1", None)) if namespace == ORDER else None
-    key = "x" if topic is not None else pick.one(("x", "y", 'é"/'))
-    value = pick.one(("v", "w", 'é"/\\', "b0:4;b1:8"))
+    namespace = pick.one(("n0", "n0", "n1"))
+    key = pick.one(("x", "x", "y", 'é"/'))
+    value = pick.one(("v", "w", "V w ", 'é"/\\'))
     mine = [pair for pair in picture.pairs if pair[0] == server]
-    if mine and pick.below(3) == 0:
+    put = Kv(server=server, code=100, namespace=namespace, key=key, value=value)
+    what = pick.below(6)
+    if mine and what in (1, 2):
         _, namespace, key, topic = pick.one(mine)
-        return (Kv(server=server, code=102, namespace=namespace, key=key, topic=topic),)
-    return (Kv(server=server, code=100, namespace=namespace, key=key, topic=topic, value=value),)
+        there = Kv(server=server, namespace=namespace, key=key, topic=topic)
+        if what == 1:
+            return (msgspec.structs.replace(there, code=102),)
+        again = msgspec.structs.replace(there, code=100, value=value)
+        return (again, there)
+    if what == 3:
+        return (put, msgspec.structs.replace(put, code=102), msgspec.structs.replace(put, code=101))
+    if what == 4:
+        other = msgspec.structs.replace(put, key="z", value="other")
+        return (put, other, msgspec.structs.replace(put, code=219))
+    if what == 5:
+        return (Kv(server=server, code=102, namespace=pick.one(("n0", "n2")), key=pick.one(("z", "x"))),)
+    return (put,)
+
+
+def orders_a_topic(pick: Pick, picture: Picture) -> Steps:
+    """A topic has a configuration of order, and is asked for by who may see it."""
+    server = _server(pick, picture)
+    model = picture.models[server]
+    topics = sorted(model.topics)
+    topic = pick.one(topics) if topics else "T0"
+    steps: list[AnyStep] = [
+        Kv(server=server, code=100, namespace=ORDER, topic=topic, value=pick.one(("b0:4;b1:8", "b0:8")))
+    ]
+    if model.settings.get("orderMessageEnable") != "true":
+        steps.append(Configure(server=server, lines=("orderMessageEnable=true",)))
+    steps.append(Route(server=server, topic=topic))
+    return tuple(steps)
 
 
 def configures(pick: Pick, picture: Picture) -> Steps:
@@ -555,6 +626,43 @@ def configures(pick: Pick, picture: Picture) -> Steps:
 
 
 # --- questions ----------------------------------------------------------------------------------------------
+
+
+def acts_as_master(pick: Pick, picture: Picture) -> Steps:
+    """A broker name of slaves alone that announce an acting master, and a route by it (5.x)."""
+    found = _lease(pick, picture)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    model = picture.models[server]
+    name = model.names.get(lease.broker)
+    steps: list[AnyStep] = []
+    if model.settings.get("supportActingMaster") != "true":
+        steps.append(Configure(server=server, lines=("supportActingMaster=true",)))
+    slave = _slave_of(pick, picture, server, lease)
+    if slave.address == lease.address:
+        return registers(pick, picture)
+    steps.append(msgspec.structs.replace(slave, acting=pick.one((True, True, False))))
+    master = None if name is None else name.ids.get(0)
+    if master is not None and not pick.once_in(4):
+        steps.append(
+            Unregister(
+                server=server,
+                cluster=lease.cluster,
+                broker=lease.broker,
+                address=master,
+                id=0,
+                conn=lease.conn,
+            )
+        )
+    topics = sorted(name.topics) if name is not None and name.topics else ["T0"]
+    steps.append(Route(server=server, topic=pick.one(topics)))
+    if pick.once_in(3):
+        steps += [
+            MemberGroup(server=server, cluster=lease.cluster, broker=lease.broker),
+            ClusterInfo(server=server),
+        ]
+    return tuple(steps)
 
 
 def asks_for_a_route(pick: Pick, picture: Picture) -> Steps:
