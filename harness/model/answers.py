@@ -2,7 +2,6 @@
 
 Rules of this module:
 - A body is decoded once. Names that are not ours are left out of tables and lists over the whole server.
-- Names that are not judged (``muted``) are left out of both sides.
 - A difference names an aspect (what kind of thing it is about), a name and which side has it.
 """
 
@@ -33,7 +32,6 @@ from harness.program.steps import (
     Configuration,
     Kv,
     MemberGroup,
-    Permission,
     QueryVersion,
     Register,
     Route,
@@ -191,9 +189,7 @@ _NOT_THERE = (17, 22)
 # --- what differs -------------------------------------------------------------------------------------------
 
 
-def differences(
-    predicted: Prediction, said: Said, step: AnyRequest, muted: frozenset[str]
-) -> list[Difference]:
+def differences(predicted: Prediction, said: Said) -> list[Difference]:
     """In what an answer differs from a prediction; nothing where it agrees."""
     if predicted.silent:
         return [Difference("answer", "", "surplus", "no answer", f"code {said.code}")]
@@ -202,34 +198,20 @@ def differences(
             return []
         return [Difference("code", "", "other", "code 0 or 22", _code(said))]
     if predicted.code != said.code and predicted.code >= 0:
-        if muted and _hidden(predicted, said, step, muted):
-            return []
         presence: Presence = (
             "missing" if said.code in _NOT_THERE else "surplus" if predicted.code in _NOT_THERE else "other"
         )
         return [Difference("code", "", presence, f"code {predicted.code}", _code(said))]
     found = list(_remark(predicted.remark, said.remark))
     if not isinstance(predicted.ext, Open) and predicted.ext != said.ext:
-        found += _ext(predicted.ext, said.ext, step, muted)
+        found += _ext(predicted.ext, said.ext)
     if predicted.body is not said.body and not isinstance(predicted.body, Open):
-        found += _bodies(predicted.body, said.body, muted)
+        found += _bodies(predicted.body, said.body)
     return found
 
 
 def _code(said: Said) -> str:
     return f"code {said.code}" + (f" ({said.remark})" if said.remark else "")
-
-
-def _hidden(predicted: Prediction, said: Said, step: AnyRequest, muted: frozenset[str]) -> bool:
-    """Whether it may be for names that are not judged that an answer has another code."""
-    if isinstance(step, Route):
-        view = predicted.body if predicted.code == 0 else said.body
-        return (
-            {predicted.code, said.code} == {0, 17}
-            and isinstance(view, RouteView)
-            and muted.issuperset(view.queues)
-        )
-    return False
 
 
 def _remark(predicted: str | Open | None, said: str | None) -> Iterator[Difference]:
@@ -240,11 +222,7 @@ def _remark(predicted: str | Open | None, said: str | None) -> Iterator[Differen
         yield Difference("remark", "", "other", repr(predicted), repr(said))
 
 
-def _ext(
-    predicted: dict[str, str], said: dict[str, str | None], step: AnyRequest, muted: frozenset[str]
-) -> Iterator[Difference]:
-    if muted and isinstance(step, Register | QueryVersion | Permission):
-        return
+def _ext(predicted: dict[str, str], said: dict[str, str | None]) -> Iterator[Difference]:
     for field in sorted({*predicted, *said}):
         expected, actual = predicted.get(field), said.get(field)
         if expected != actual:
@@ -264,18 +242,18 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _bodies(predicted: Any, said: Any, muted: frozenset[str]) -> Iterator[Difference]:
+def _bodies(predicted: Any, said: Any) -> Iterator[Difference]:
     if isinstance(said, Unreadable):
         yield Difference("body", "", "other", "a body that can be read", said.problem)
     elif isinstance(predicted, RouteView) and isinstance(said, RouteView):
         if predicted != said:
-            yield from _routes(predicted, said, muted)
+            yield from _routes(predicted, said)
     elif isinstance(predicted, ClusterView) and isinstance(said, ClusterView):
         if predicted != said:
-            yield from _clusters(predicted, said, muted)
+            yield from _clusters(predicted, said)
     elif isinstance(predicted, ListView) and isinstance(said, ListView):
         if predicted != said:
-            yield from _lists(predicted, said, muted)
+            yield from _lists(predicted, said)
     elif isinstance(predicted, ConfigView) and isinstance(said, ConfigView):
         for name, value in predicted.settings.items():
             if said.settings.get(name) != value:
@@ -284,8 +262,8 @@ def _bodies(predicted: Any, said: Any, muted: frozenset[str]) -> Iterator[Differ
         yield from _tables(predicted, said)
     elif isinstance(predicted, tuple) and len(predicted) == 3 and isinstance(said, tuple):
         if predicted != said:
-            yield from _tuples(predicted, said, muted)
-    elif predicted != said and not (muted and isinstance(predicted or said, tuple)):
+            yield from _tuples(predicted, said)
+    elif predicted != said:
         aspect = "version" if isinstance(predicted or said, tuple) else "body"
         yield _differ(aspect, "", predicted, said)
 
@@ -300,12 +278,9 @@ def _tables(predicted: Namespace, said: Any) -> Iterator[Difference]:
             yield _differ("pair", key, expected, actual)
 
 
-def _tuples(predicted: Any, said: Any, muted: frozenset[str]) -> Iterator[Difference]:
+def _tuples(predicted: Any, said: Any) -> Iterator[Difference]:
     if isinstance(predicted[2], int):
-        if not muted:
-            yield _differ("version", "", predicted, said)
-        return
-    if muted and predicted[0] in muted:
+        yield _differ("version", "", predicted, said)
         return
     for aspect, expected, actual in zip(("name", "cluster"), predicted, said, strict=False):
         if expected != actual:
@@ -328,12 +303,10 @@ def _ids(broker: str, predicted: dict[int, str], said: dict[int, str]) -> Iterat
             )
 
 
-def _brokers(
-    predicted: dict[str, BrokerView], said: dict[str, BrokerView], muted: frozenset[str]
-) -> Iterator[Difference]:
+def _brokers(predicted: dict[str, BrokerView], said: dict[str, BrokerView]) -> Iterator[Difference]:
     if predicted == said:
         return
-    for name in sorted({*predicted, *said} - muted):
+    for name in sorted({*predicted, *said}):
         expected, actual = predicted.get(name), said.get(name)
         if expected == actual:
             continue
@@ -346,9 +319,9 @@ def _brokers(
                 yield _differ(aspect, name, expected[i], actual[i])
 
 
-def _routes(predicted: RouteView, said: RouteView, muted: frozenset[str]) -> Iterator[Difference]:
-    yield from _brokers(predicted.brokers, said.brokers, muted)
-    for name in sorted({*predicted.queues, *said.queues} - muted):
+def _routes(predicted: RouteView, said: RouteView) -> Iterator[Difference]:
+    yield from _brokers(predicted.brokers, said.brokers)
+    for name in sorted({*predicted.queues, *said.queues}):
         expected, actual = predicted.queues.get(name), said.queues.get(name)
         if expected == actual:
             continue
@@ -361,14 +334,8 @@ def _routes(predicted: RouteView, said: RouteView, muted: frozenset[str]) -> Ite
             yield _differ("permission", name, expected[2], actual[2])
         if expected[3] != actual[3]:
             yield _differ("flag", name, expected[3], actual[3])
-    if not muted:
-        yield from _open_table("filters", predicted.filters, predicted.filters_perhaps, said.filters)
-    yield from _open_table(
-        "mapping",
-        {k: v for k, v in predicted.mappings.items() if k not in muted},
-        predicted.mappings_perhaps,
-        {k: v for k, v in said.mappings.items() if k not in muted},
-    )
+    yield from _open_table("filters", predicted.filters, predicted.filters_perhaps, said.filters)
+    yield from _open_table("mapping", predicted.mappings, predicted.mappings_perhaps, said.mappings)
     if predicted.order != said.order:
         yield _differ("order", "", predicted.order, said.order)
 
@@ -382,22 +349,20 @@ def _open_table(
             yield _differ(aspect, name, expected, actual)
 
 
-def _clusters(predicted: ClusterView, said: ClusterView, muted: frozenset[str]) -> Iterator[Difference]:
-    yield from _brokers(predicted.brokers, said.brokers, muted)
+def _clusters(predicted: ClusterView, said: ClusterView) -> Iterator[Difference]:
+    yield from _brokers(predicted.brokers, said.brokers)
     if predicted.clusters == said.clusters:
         return
     for cluster in sorted({*predicted.clusters, *said.clusters}):
         expected, actual = predicted.clusters.get(cluster), said.clusters.get(cluster)
-        if (expected or frozenset()) - muted != (actual or frozenset()) - muted or (
-            not muted and expected != actual
-        ):
+        if expected != actual:
             yield _differ("membership" if expected and actual else "clusters", cluster, expected, actual)
 
 
-def _lists(predicted: ListView, said: ListView, muted: frozenset[str]) -> Iterator[Difference]:
-    for name in sorted(said.twice - muted):
+def _lists(predicted: ListView, said: ListView) -> Iterator[Difference]:
+    for name in sorted(said.twice):
         yield Difference("twice", name, "surplus", "once", "more than once")
-    for name in sorted(predicted.names - said.names - muted):
+    for name in sorted(predicted.names - said.names):
         yield Difference("listed", name, "missing", "listed", "not listed")
-    for name in sorted(said.names - predicted.names - predicted.perhaps - muted):
+    for name in sorted(said.names - predicted.names - predicted.perhaps):
         yield Difference("listed", name, "surplus", "not listed", "listed")

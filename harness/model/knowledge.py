@@ -494,7 +494,7 @@ class Knowledge:
         was = ""
         for state in part.told(common.settings):
             for after in self._registry.apply(state, step, at):
-                found = differences(after.prediction, said, step, _NOBODY)
+                found = differences(after.prediction, said)
                 if not found:
                     kept.append(after)
                 elif not best or len(found) < len(best):
@@ -509,10 +509,7 @@ class Knowledge:
         mine = said
         if isinstance(step, Register) and said.code == 0:
             order = stored.order_table(common, five=self._five, is_ours=self._names.is_ours)
-            wrong = [
-                differences(Prediction(body=table), Said(0, None, {}, said.body), step, _NOBODY)
-                for _, table in order
-            ]
+            wrong = [differences(Prediction(body=table), Said(0, None, {}, said.body)) for _, table in order]
             if all(wrong):
                 return _Trial([], wrong[0], [])
             mine = Said(said.code, said.remark, said.ext, None)
@@ -607,7 +604,7 @@ class Knowledge:
                         mapped = state.mappings.get(topic, {})
                         perhaps = {name: epoch for name, (epoch, _) in mapped.items()}
                         prediction = Prediction(body=RouteView({}, {}, {}, mappings_perhaps=perhaps))
-                    found = differences(prediction, mine, step, _NOBODY)
+                    found = differences(prediction, mine)
                     if not found:
                         kept_states.append(state)
                         empty = empty and after.prediction.code == 17
@@ -620,10 +617,7 @@ class Knowledge:
 
     def _as_nobody(self, nobody: State, step: Route, said: Said, at: At) -> _Trial:
         """An answer of a server on which nothing is registered."""
-        found = [
-            differences(after.prediction, said, step, _NOBODY)
-            for after in self._registry.apply(nobody, step, at)
-        ]
+        found = [differences(after.prediction, said) for after in self._registry.apply(nobody, step, at)]
         return _Trial([], found[0] if all(found) else [])
 
     def _serves(self, state: State, step: Route) -> bool:
@@ -685,9 +679,9 @@ class Knowledge:
         (plain,) = self._registry.apply(nobody, step, at)
         body = said.body
         if plain.prediction.code != 0 or not isinstance(body, ListView):
-            return _Trial([], differences(plain.prediction, said, step, _NOBODY))
+            return _Trial([], differences(plain.prediction, said))
         nothing = Said(said.code, said.remark, said.ext, ListView(_NOBODY))
-        if found := differences(plain.prediction, nothing, step, _NOBODY):
+        if found := differences(plain.prediction, nothing):
             return _Trial([], found)
         if twice := sorted(body.twice - self._muted):
             return _Trial([], [Difference("twice", one, "surplus", "once", "more often") for one in twice])
@@ -747,7 +741,7 @@ class Knowledge:
         nearest: State | None = None
         for state in self._common:
             for after in self._registry.apply(state, step, at):
-                found = differences(after.prediction, said, step, _NOBODY)
+                found = differences(after.prediction, said)
                 if not found:
                     kept.append(self._learnt(after, step, said))
                 elif not best or len(found) < len(best):

@@ -57,7 +57,6 @@ class RouteView(msgspec.Struct):
     mappings: dict[str, int] = {}
     filters_perhaps: dict[str, tuple[str, ...]] = {}
     mappings_perhaps: dict[str, int] = {}
-    swaps: tuple[str, ...] = ()
 
 
 class ClusterView(msgspec.Struct):

@@ -183,12 +183,7 @@ class Registry:
         found = self.apply(state, what.step, span, what.conn)
         if what.said is None:
             return [after.state.copy() for after in found]
-        nobody: frozenset[str] = frozenset()
-        return [
-            after.state.copy()
-            for after in found
-            if not differences(after.prediction, what.said, what.step, nobody)
-        ]
+        return [after.state.copy() for after in found if not differences(after.prediction, what.said)]
 
     def _lost(self, state: State, conn: str) -> list[State]:
         found = [state.copy()]
