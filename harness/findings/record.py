@@ -80,7 +80,8 @@ class _Writer:
         self._broken: set[int] = set()
         self._asked: dict[int, dict[int, list[_Asked]]] = {}
         self._used: set[int] = set()
-        self._said = b""
+        self._said = bytearray()
+        self._restarted = False
 
     def add(self, number: int, event: Event) -> None:
         match event:
@@ -97,6 +98,8 @@ class _Writer:
 
     def finished(self, died: bool) -> list[dict[str, Any]]:
         """All actions; after the last one whatever has not been answered yet."""
+        if self._restarted and self.servers > 1:
+            self.missing.append("which of several servers was restarted is not recorded")
         for connection in list(self._asked):
             self._silences(connection, 0.0)
         if died:
@@ -137,6 +140,7 @@ class _Writer:
         if how is not None:
             server = self._server.get(event.connection or 0, 0)
             self._actions.append({"do": "restart", "server": server, "how": how})
+            self._restarted = True
         elif event.text.startswith("file "):
             self.missing.append(f"{event.text} were put where the server reads them")
         elif event.connection is not None:

@@ -15,8 +15,6 @@ from harness.session import ProfileName
 from harness.targets import parse
 from harness.trace import Trace
 
-_numbers = itertools.count()
-
 LEASES_NEVER_END = "builtin:5.3?mutant=leases-never-end"
 PROGRAM: tuple[AnyStep, ...] = (
     Register(conn="k0", topics={"T0": (4, 4, 6, 0), "T1": (8, 8, 6, 0)}),
@@ -38,11 +36,12 @@ class Twins:
     def __init__(self, target: str, profile: ProfileName = "5.3") -> None:
         self.target = target
         self.profile: ProfileName = profile
+        self._numbers = itertools.count()
         self.played: list[tuple[Sequence[AnyStep], bool]] = []
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         self.played.append((program, fresh))
-        seed = next(_numbers)
+        seed = next(self._numbers)
         seen, trace = self._played(self.target, program, seed)
         sound, _ = self._played(f"builtin:{self.profile}", program, seed)
         wrong = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import re
 import zlib
 from pathlib import Path
 
@@ -22,6 +24,9 @@ from harness.program.frames import Names, frame_of
 from harness.program.steps import ClusterInfo, Register, Time
 from harness.trace import Closed, Header, Note, Opened, Received, Sent, Trace, read_trace, write_trace
 from harness.wire import Command, decode, encode
+
+SNAPSHOTS = Path(__file__).resolve().parents[2] / "snapshots" / "findings"
+"""Written anew with UPDATE_SNAPSHOTS=1."""
 
 
 @pytest.fixture(scope="module")
@@ -226,3 +231,21 @@ def test_what_no_bytes_bring_back_is_missing() -> None:
     assert record_of(Trace(Header(), events)).missing == (
         "file cert.pem, 700 bytes were put where the server reads them",
     )
+
+
+# --- what people read ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["steps.txt", "sequence.svg", "README.md"])
+def test_what_people_read_looks_as_it_did(name: str, folder: Path) -> None:
+    text = (folder / name).read_text(encoding="utf-8").replace("><", ">\n<")
+    names = read_trace(folder / "trace").header.names
+    for made, symbol in names.items():
+        text = text.replace(made, f"<{symbol}>")
+    text = re.sub(r"nothing-\w{6}", "nothing", text)
+    text = re.sub(r"[\d.]+ s of real time", "(some) real time", text)
+    path = SNAPSHOTS / name
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
