@@ -40,6 +40,7 @@ from harness.program.steps import (
     Register,
     Request,
     Restart,
+    Route,
     Time,
     Topics,
     Unknown,
@@ -64,7 +65,8 @@ ASKING = (
     f"Cluster information (106) that is answered with an error is asked again, up to {_AGAIN} times: both "
     "lines write live tables without a lock (`RouteInfoManager#getAllClusterInfo`).",
     f"What a server does behind an answer, behind a close or as time passes is given {PATIENCE:g} s; until "
-    "then cluster information, topics and data versions are asked for again and again.",
+    "then cluster information, topics, data versions and, behind a registration, routes are asked for again "
+    "and again.",
     "A request that may be met with silence is followed by a probe on the same connection; silence is what "
     "is left when the probe was answered.",
     f"Requests that change nothing but leases go out together, up to {TOGETHER}; all others one by one.",
@@ -359,7 +361,7 @@ class Duel:
         return isinstance(step, Request) and (step.oneway or (self._five and isinstance(step, Unregister)))
 
     def _settle(
-        self, at: int, step: AnyStep, affected: Sequence[QueryVersion], taints: Taints, played: Played
+        self, at: int, step: AnyStep, affected: Sequence[AnyRequest], taints: Taints, played: Played
     ) -> None:
         questions: list[AnyRequest] = [ClusterInfo(), Topics(), *affected]
         neither = not self.a.is_virtual and not self.b.is_virtual
@@ -464,17 +466,27 @@ class Duel:
         return found
 
 
-def _affected(step: AnyStep, model: Model) -> list[QueryVersion]:
-    """Questions that show whether the live records are gone that a step is about."""
+def _affected(step: AnyStep, model: Model) -> list[AnyRequest]:
+    """Questions that show whether a step has had its effect: the live records that it is about, and where
+    it registers something, routes, for filter servers change without a new data version.
+    """
     found: list[tuple[str, str, str]] = []
+    topics: set[str] = set()
     match step:
-        case Unregister() | Register():
+        case Unregister():
             found = [(step.cluster, step.broker, step.address)]
+        case Register():
+            found = [(step.cluster, step.broker, step.address)]
+            name = model.names.get(step.broker)
+            topics = step.topics.keys() | (set() if name is None else name.topics)
         case Close():
             found = [(lease.cluster, lease.broker, lease.address) for lease in model.on(step.conn)]
     return [
-        QueryVersion(cluster=cluster, broker=broker, address=address, counter=_UNKNOWN_VERSION)
-        for cluster, broker, address in found
+        *(
+            QueryVersion(cluster=cluster, broker=broker, address=address, counter=_UNKNOWN_VERSION)
+            for cluster, broker, address in found
+        ),
+        *(Route(topic=topic) for topic in sorted(topics)),
     ]
 
 
