@@ -7,15 +7,18 @@ Rules of this module:
 * pytest collects, selects, distributes (`-n`) and reports; what a case comes to is said by
   `harness.conformance.running` and travels as a JSON record in the report's user properties, so it survives
   the way from a worker.
+* Cases are measured where they are named (`harness.conformance`, or a file of it). Any other run is pytest's
+  own: nothing is started, nothing is added to it but the fixtures of `harness.pytest_fixtures`.
 * The target is started once. Workers of `-n` are told where it runs, except for one that lives in the
   process.
 * Whoever wants to follow a run implements the three hooks of `Hooks`.
-* The exit status is that of `harness.report.verdicts`, not pytest's.
+* The exit status is that of `harness.report.verdicts`, not pytest's; where the cases come to 0 and a test of
+  the user's own has failed, it is 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +26,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from harness import conformance, pytest_fixtures
 from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, Quirk, catalogue, nearest
 from harness.conformance import case_of
 from harness.conformance.baseline import Baseline, BaselineError, Entry, in_force, read
@@ -34,7 +38,7 @@ from harness.conformance.together import Together
 from harness.report.allure import decorate
 from harness.report.results import FILE_NAME, CaseResult, ResultsWriter, Run, RunEnd, RunHeader, Verdict
 from harness.report.verdicts import ending
-from harness.session import ClockKind, Instance, NameServerSession, ProfileName, RunningClock
+from harness.session import ClockKind, Instance, RunningClock
 from harness.targets import Shareable, Target, TargetError, attach, builtin, parse
 from harness.version import version
 
@@ -253,6 +257,7 @@ class Recording:
         self.measurement = measurement
         self._names = _names_by_node(measurement.plan)
         self._collected: dict[str, str] = {}
+        self._own_failed = False
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -280,6 +285,8 @@ class Recording:
             self.measurement.add(msgspec.json.decode(str(found[0]), type=CaseResult), self._hooks)
         elif report.failed and (name := self._names.get(_key(report.nodeid))):
             self.measurement.add(self._crashed(name, report), self._hooks)
+        elif report.failed:
+            self._own_failed = True
 
     def _crashed(self, name: str, report: pytest.TestReport) -> CaseResult:
         """The result of a case that pytest could not run to its end (a worker that died)."""
@@ -303,7 +310,7 @@ class Recording:
         internal = int(exitstatus) == pytest.ExitCode.INTERNAL_ERROR
         trouble = "pytest failed inside; its message is above" if internal else ""
         end = self.measurement.finish(self._hooks, interrupted=interrupted, trouble=trouble)
-        session.exitstatus = end.exit_status
+        session.exitstatus = end.exit_status or int(self._own_failed)
         self.measurement.instance.stop()
 
 
@@ -372,7 +379,7 @@ class Measuring:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         one = self._cases.get(_key(pyfuncitem.nodeid))
-        if one is None:
+        if one is None or case_of(pyfuncitem.function) is None:
             return None
         result = self._measure(one)
         pyfuncitem.user_properties.append((PROPERTY, msgspec.json.encode(result).decode()))
@@ -435,27 +442,11 @@ def _tell_pytest(result: CaseResult) -> None:
     pytest.fail("\n".join(lines), pytrace=False)
 
 
-@pytest.fixture
-def ns(request: pytest.FixtureRequest) -> Generator[NameServerSession | None]:
-    """A session with the target. A case gets its own where it runs; any other test gets one here."""
-    if case_of(request.function) is not None:
-        yield None
-        return
-    measuring = request.config.pluginmanager.get_plugin("rmq-measuring")
-    assert isinstance(measuring, Measuring)
-    with NameServerSession(measuring.instance, cast(ProfileName, measuring.profile)) as session:
-        yield session
-
-
 # --- pytest: options and start ---
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rmq-harness", "conformance of a RocketMQ NameServer")
-    group.addoption(
-        "--target", default="builtin:", metavar="URI", help="builtin:, tcp://H:P, exec:…, apache:V"
-    )
-    group.addoption("--profile", default="", metavar="P", help="which statements apply (4.9, 5.3, 5.5)")
     group.addoption(
         "--select", action="append", default=[], metavar="ID", help="only these statements or cases"
     )
@@ -469,11 +460,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--quirks", default="", metavar="NAME@VERSION", help="judge it as this known server")
     group.addoption("--baseline", type=Path, metavar="FILE", help="failures that are known (YAML)")
     group.addoption("--deadline", type=float, default=DEADLINE, metavar="S", help="real seconds for one case")
-    group.addoption("--rmq-out", type=Path, metavar="DIR", help="where results.jsonl and traces go")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(Hooks)
+    if not pluginmanager.is_registered(pytest_fixtures):
+        pluginmanager.register(pytest_fixtures, pytest_fixtures.__name__)
 
 
 @pytest.hookimpl(trylast=True)
@@ -499,6 +491,8 @@ def _configure(config: pytest.Config) -> None:
     _keep_environment_still(config)
     sent = getattr(config, "workerinput", None)
     if sent is not None:
+        if "rmq_order" not in sent:
+            return
         order = msgspec.json.decode(sent["rmq_order"], type=Order)
         shared = sent["rmq_shared"]
         instance = parse(order.target).start() if shared is None else attach(shared)
@@ -509,7 +503,11 @@ def _configure(config: pytest.Config) -> None:
         return
     if config.option.help or config.option.version:
         return
-    measurement = config.stash.get(MEASUREMENT, None) or _from_options(config)
+    measurement = config.stash.get(MEASUREMENT, None)
+    if measurement is None:
+        if not _names_cases(config):
+            return
+        measurement = _from_options(config)
     config.pluginmanager.register(Recording(config, measurement), "rmq-recording")
     if not getattr(config.option, "tx", None):
         measuring = Measuring(measurement.order, measurement.plan, measurement.instance)
@@ -521,11 +519,23 @@ def _configure(config: pytest.Config) -> None:
 MEASUREMENT = pytest.StashKey[Measurement]()
 
 
+def _names_cases(config: pytest.Config) -> bool:
+    """Whether the user asks for cases: by their package, or a file of it."""
+    package = Path(conformance.__file__).parent
+    for argument in config.args:
+        name = argument.partition("::")[0]
+        path = (config.invocation_params.dir / name).resolve()
+        if name.split(".")[:2] == ["harness", "conformance"] or path.is_relative_to(package):
+            return True
+    return False
+
+
 def _from_options(config: pytest.Config) -> Measurement:
     option = config.option
+    target, profile = pytest_fixtures.order(config)
     order = Order(
-        target=option.target,
-        profile=option.profile,
+        target=target,
+        profile=profile,
         select=tuple(option.select),
         exclude=tuple(option.exclude),
         level=cast("Level | None", option.level and option.level.upper()),

@@ -1,0 +1,147 @@
+"""`target` and `ns`, for tests that users write themselves, beside the conformance cases or without them.
+
+Rules of this module:
+
+* Nothing is started until a test asks for it; a run in which none does is pytest's alone.
+* The target is started once in each process (of `-n`, too) and stopped at the end. Where cases are measured
+  in the same run, it is theirs.
+* A test has a session of its own, closed at its end. One that passed must have judged all that it asked.
+* A test that fails shows what was said last, and where the whole trace is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from harness.catalogue import catalogue
+from harness.conformance import case_of
+from harness.report.frames import as_text
+from harness.session import Instance, NameServerSession, ProfileName, Unmet, Unsupported
+from harness.targets import TargetError, parse
+from harness.trace import write_trace
+from harness.version import version
+
+__all__ = ["ns", "order", "pytest_addoption", "target"]
+
+MOMENTS = 12
+"""What is shown of the end of a trace."""
+
+_SESSION = pytest.StashKey[NameServerSession]()
+_TRACE = pytest.StashKey[Path]()
+_PASSED = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The server, on the command line or in the configuration of pytest."""
+    group = parser.getgroup("rmq-harness", "conformance of a RocketMQ NameServer")
+    group.addoption(
+        "--target",
+        "--rmq-target",
+        dest="target",
+        default="",
+        metavar="URI",
+        help="builtin: (default), tcp://H:P, exec:…, apache:V; or rmq_target in the configuration",
+    )
+    group.addoption(
+        "--profile",
+        "--rmq-profile",
+        dest="profile",
+        default="",
+        metavar="P",
+        help="which statements apply (4.9, 5.3, 5.5); or rmq_profile in the configuration",
+    )
+    group.addoption("--rmq-out", type=Path, metavar="DIR", help="where results.jsonl and traces go")
+    parser.addini("rmq_target", "the server that is tested: a URI as for --target", default="")
+    parser.addini("rmq_profile", "which statements apply, as for --profile", default="")
+
+
+def order(config: pytest.Config) -> tuple[str, str]:
+    """URI and profile that the user ordered; no profile where none was named."""
+    uri = config.option.target or config.getini("rmq_target") or "builtin:"
+    return uri, config.option.profile or config.getini("rmq_profile")
+
+
+@pytest.fixture(scope="session")
+def target(request: pytest.FixtureRequest) -> Generator[Instance]:
+    """The server of `--target` or `rmq_target`, running."""
+    measuring: Any = request.config.pluginmanager.get_plugin("rmq-measuring")
+    if measuring is not None:
+        yield measuring.instance
+        return
+    try:
+        instance = parse(order(request.config)[0]).start()
+    except TargetError as problem:
+        pytest.fail(f"the target could not be started\n{problem}", pytrace=False)
+    yield instance
+    instance.stop()
+
+
+@pytest.fixture
+def ns(request: pytest.FixtureRequest) -> Generator[NameServerSession | None]:
+    """A session with the target, with names of its own. A case gets its own where it runs."""
+    if case_of(request.function) is not None:
+        yield None
+        return
+    instance: Instance = request.getfixturevalue("target")
+    uri, named = order(request.config)
+    profile = named or parse(uri).line or catalogue().profiles[-1].name
+    if profile not in (known := [one.name for one in catalogue().profiles]):
+        pytest.fail(f"profile {profile!r} does not exist; there are {', '.join(known)}", pytrace=False)
+    item, option = request.node, request.config.option
+    directory = option.rmq_out or request.getfixturevalue("tmp_path_factory").getbasetemp() / "rmq"
+    name = re.sub(r"[^\w.-]+", "-", item.name)
+    item.stash[_TRACE] = directory / "traces" / f"{name}.trace"
+    session = item.stash[_SESSION] = NameServerSession(
+        instance, cast(ProfileName, profile), case=item.name, target=uri, suite=version()
+    )
+    try:
+        yield session
+    finally:
+        session.close()
+    if item.stash.get(_PASSED, False):
+        session.finish()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """What a target cannot do is skipped, with the reason."""
+    try:
+        return (yield)
+    except Unsupported as problem:
+        if _SESSION in pyfuncitem.stash:
+            pytest.skip(f"unsupported: {problem}")
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure of a test with a session shows the frame that decided it, and the end of its trace."""
+    report = yield
+    session = item.stash.get(_SESSION, None)
+    if session is not None and call.when == "call":
+        item.stash[_PASSED] = report.passed
+        if report.failed and call.excinfo is not None:
+            path = item.stash[_TRACE]
+            write_trace(path, session.trace)
+            report.sections.append(("rmq-harness", _told(session, call.excinfo.value, path)))
+    return report
+
+
+def _told(session: NameServerSession, problem: BaseException, path: Path) -> str:
+    lines = []
+    decisive = problem.decisive if isinstance(problem, Unmet) else None
+    if decisive is not None:
+        lines += [f"frame   {decisive}"]
+    shown = as_text(session.trace.events, decisive.event if decisive else None).splitlines()
+    if len(shown) > MOMENTS:
+        lines.append(f"… {len(shown) - MOMENTS} moments before")
+    lines += shown[-MOMENTS:]
+    lines += [f"trace   {path}", f"decode  rmq-harness decode {path}", f"replay  rmq-harness replay {path}"]
+    return "\n".join(lines)
