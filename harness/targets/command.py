@@ -46,6 +46,9 @@ class ExecTarget:
                 got="nothing",
                 do="write for instance exec:'./my-ns --port {port}'",
             )
+        if "/" in self._words[0] and not self._words[0].startswith("{"):
+            # `./my-ns` is meant from here, and runs in the directory of its own.
+            self._words[0] = str(Path(self._words[0]).absolute())
         if not any("{port}" in word for word in self._words):
             raise TargetError(
                 expected="{port} somewhere in the command, in place of the port to listen at",
