@@ -183,13 +183,15 @@ def _command(frame: bytes, profile: str) -> Command | None:
 def _members(members: _Pairs, command: Command | None, profile: str) -> Reading:
     """A header that is strict JSON and an object."""
     verdicts = [_member(name, value, profile) for name, value in members]
+    names = [name for name, _ in members]
+    if len(set(names)) < len(names) and any(one is not None and one.closes != "no" for one in verdicts):
+        return _free("repeated member")  # of two values Apache may well look at one only
     for verdict in verdicts:
         if verdict is not None and verdict.closes == "must":
             return verdict
     for verdict in verdicts:
         if verdict is not None and not verdict.certain and verdict.closes == "may":
             return verdict
-    names = [name for name, _ in members]
     if len(set(names)) < len(names):
         return Reading(
             closes="no", statement=_FRAMING + "repeated-members-do-not-close", why="repeated member"

@@ -66,6 +66,7 @@ READINGS = [
         "wire.framing.structured-ext-values-are-texts",
     ),
     (text('{"code":1,"opaque":7,"code":2}'), "no", "wire.framing.repeated-members-do-not-close"),
+    (text('{"code":1,"opaque":7,"code":4294967296}'), "may", ""),
     (text('{"code":1}'), "may", "wire.framing.missing-opaque-is-served"),
     (text('{"code":1,"opaque":1.5}'), "may", ""),
     (text(""), "must", "wire.framing.empty-header-closes"),
