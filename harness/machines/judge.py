@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.machines.player import Uncalled
-from harness.model import Garbled, Knowledge, Observed, Violation
+from harness.model import Knowledge, Observed, Violation
 from harness.program.frames import Names
 
 __all__ = ["Judge", "died"]
@@ -32,10 +32,7 @@ class Judge:
         """
         found: list[Violation] = []
         for one in seen:
-            if isinstance(one.outcome, Garbled):
-                found.append(_garbled(one, one.outcome))
-            else:
-                found += self._known[one.server].observe(one)
+            found += self._known[one.server].observe(one)
         found += [_stray(one) for one in uncalled[self._told :]]
         self._told = len(uncalled)
         return found
@@ -49,16 +46,6 @@ def died(number: int, problem: str) -> Violation:
         expected="a server that takes connections and answers",
         actual=problem,
         number=number,
-    )
-
-
-def _garbled(seen: Observed, outcome: Garbled) -> Violation:
-    return Violation(
-        invariant="answers-are-commands",
-        statement=_ANSWERED,
-        expected="one command with the opaque of the request",
-        actual=f"bytes that are no command: {outcome.problem}",
-        number=seen.number,
     )
 
 

@@ -7,7 +7,8 @@ Rules of this module:
   when it was carried out is open until it returned; one that was sent twice is observed twice.
 - A `Close` whose outcome is `Ended` is one that the target has made.
 - Nothing is guessed: names of which too much is possible are *muted*, which is to say judged no more, and so
-  are those that a violation was about.
+  are those that a violation was about. With a part everything is muted that it may come to touch: what a
+  request names that is yet to be carried out, and who registers over one of its connections.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from harness.model.answers import Difference, Said, differences, said_by
 from harness.model.invariants import INVARIANTS, invariant_of
 from harness.model.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
 from harness.model.parts import LIMIT, Part, blank, joined, restricted, unique
-from harness.model.predictions import ClusterView, ListView, Prediction, RouteView
-from harness.model.registry import PROMPT, After, Registry, given
+from harness.model.predictions import ClusterView, ListView, Prediction, RouteView, Unreadable
+from harness.model.registry import DOUBT, PROMPT, After, Registry, given
 from harness.model.state import At, State
 from harness.program.frames import Names
 from harness.program.steps import (
@@ -91,6 +92,10 @@ class Knowledge:
         self._common: list[State] = [self._registry.start()]
         self._parts: list[Part] = []
         self._muted: frozenset[str] = _NOBODY
+        self._muted_conns: set[str] = set()
+        """Connections that may end with a lease that is not judged."""
+        self._everywhere_late: list[tuple[float, DeleteTopic, At, bool]] = []
+        """Requests about all names that may be carried out until a moment: of names that come later, too."""
         self._blind = False
         self._last: dict[str, tuple[str, int]] = {}
         self._time = -1
@@ -123,10 +128,10 @@ class Knowledge:
 
     def observe(self, seen: Observed) -> list[Violation]:
         """Takes in what was seen and gives what the catalogue does not allow of it."""
-        if self._blind:
-            return []
         step = seen.step
         at = (seen.invoked, seen.returned)
+        if self._blind:
+            return [self._garbled(seen.outcome, seen)] if isinstance(seen.outcome, Garbled) else []
         violations = self._catch_up(seen)
         match step:
             case Time():
@@ -160,10 +165,16 @@ class Knowledge:
                 return self._ended(step, seen)
             case Garbled():
                 self._cut_off(step, seen)
-                return [self._plain("answers-are-commands", "a command", seen.outcome.problem, seen)]
+                return [self._garbled(seen.outcome, seen)]
             case Unanswered():
                 return self._unanswered(step, seen, surely=seen.outcome.surely)
         return []
+
+    def _garbled(self, outcome: Garbled, seen: Observed) -> Violation:
+        expected = "one command with the opaque of the request"
+        return self._plain(
+            "answers-are-commands", expected, f"bytes that are no command: {outcome.problem}", seen
+        )
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -172,6 +183,8 @@ class Knowledge:
         if self._idling:
             self._idle(seen)
         now = (seen.invoked, seen.returned)
+        if self._everywhere_late:
+            self._everywhere_late = [late for late in self._everywhere_late if late[0] >= now[0]]
         violations = []
         for part in list(self._parts):
             if part.due > now[1]:
@@ -274,6 +287,7 @@ class Knowledge:
         self._idling.discard(step.conn)
         self._ending.discard(step.conn)
         self._used.pop(step.conn, None)
+        self._muted_conns.discard(step.conn)
         self._change(step, seen)
 
     def _change(self, step: AnyStep, seen: Observed) -> None:
@@ -284,12 +298,13 @@ class Knowledge:
             self._used.clear()
             self._idling.clear()
             self._parts.clear()
+            self._everywhere_late.clear()
             self._common = unique(
                 after.state for state in self._common for after in self._registry.apply(state, step, at)
             )
             return
         if isinstance(step, Reconnect):
-            self._used.pop(step.conn, None)
+            self._renamed(step.conn, step.old)
         for part in self._parts:
             if step.conn in part.symbols:  # type: ignore[union-attr]
                 if isinstance(step, Reconnect):
@@ -297,6 +312,18 @@ class Knowledge:
                 part.states = [
                     after.state for state in part.states for after in self._registry.apply(state, step, at)
                 ]
+
+    def _renamed(self, conn: str, old: str) -> None:
+        """Another symbol stands for a connection from now on."""
+        used = self._used.pop(conn, None)
+        self._used.pop(old, None)
+        if used is not None:
+            self._used[old] = used
+        for some in (self._idling, self._ending, self._muted_conns):
+            some.discard(old)
+            if conn in some:
+                some.remove(conn)
+                some.add(old)
 
     def _postpone(
         self, step: AnyRequest, at: At, *, doubtful: bool = False, said: Said | None = None
@@ -315,8 +342,12 @@ class Knowledge:
                 ]
         elif isinstance(step, DeleteTopic | RegisterTopic):
             topic = registry.name(step.topic)
-            if isinstance(step, RegisterTopic):
-                self._join([p for s in step.queues if (p := self._named(registry.name(s)))])
+            if isinstance(step, DeleteTopic):
+                until = at[1] + registry.prompt + (DOUBT if doubtful else 0.0)
+                self._everywhere_late.append((until, step, at, doubtful))
+            elif len(step.queues) > 1:  # which of them are known when it is carried out, and the topic
+                self._mute_all(map(registry.name, step.queues))
+                self._muted |= {topic}
             for part in self._parts:
                 if isinstance(step, DeleteTopic) or not part.names.isdisjoint(
                     map(registry.name, step.queues)
@@ -363,7 +394,7 @@ class Knowledge:
         if not registers:
             return self._join(concerned)
         if not concerned:
-            part = Part([blank(self._common[0].settings)], set(), set(), set())
+            part = Part([self._newcomer()], set(), set(), set())
             self._parts.append(part)
         else:
             found = self._join(concerned)
@@ -379,6 +410,13 @@ class Knowledge:
             part.names |= {registry.name(broker) for broker, _ in step.mappings.values()}
         return part
 
+    def _newcomer(self) -> State:
+        """The state of a name that nothing was known of: what is about all names may yet be carried out."""
+        state = blank(self._common[0].settings)
+        for _, step, at, doubtful in self._everywhere_late:
+            state = self._registry.postponed(state, step, at, doubtful=doubtful)
+        return state
+
     def _keep(self, part: Part, states: Iterable[State]) -> None:
         part.states = unique(states)
         if len(part.states) > LIMIT:
@@ -390,8 +428,30 @@ class Knowledge:
         """Nothing of a part is judged any more."""
         if part in self._parts:
             self._parts.remove(part)
-        clusters = {cluster for state in part.states for cluster in state.clusters}
-        self._muted |= part.names | part.addresses | part.topics() | clusters
+        touched = {cluster for state in part.states for cluster in state.clusters}
+        for step in {id(late.step): late.step for state in part.states for late in state.late}.values():
+            if step is not None:
+                touched |= self._touched(step)
+        self._muted |= part.names | part.addresses | part.topics() | touched
+        self._muted_conns |= part.symbols
+
+    def _mute_all(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._muted |= {name}
+            if (part := self._named(name)) is not None:
+                self._mute(part)
+
+    def _touched(self, step: AnyRequest) -> set[str]:
+        """The names that a step changes, or brings."""
+        name = self._registry.name
+        match step:
+            case Register():
+                brokers = (broker for broker, _ in step.mappings.values())
+                symbols = (step.broker, step.cluster, *step.topics, *step.mappings, *brokers)
+                return {self._registry.address(step.address), *map(name, symbols)}
+            case RegisterTopic():
+                return {name(step.topic), *map(name, step.queues)}
+        return set()
 
     def _is_muted(self, step: AnyRequest) -> bool:
         """Whether a step is about a name that is not judged; what it touches is not judged either."""
@@ -399,24 +459,29 @@ class Knowledge:
             return False
         registry = self._registry
         names: set[str] = set()
-        touched: set[str] = set()
+        conn: str | None = None
         match step:
             case Register():
                 names = {registry.name(step.broker), registry.address(step.address)}
-                touched = {registry.name(s) for s in (*step.topics, *step.mappings, step.cluster)}
+                conn = step.conn
             case RegisterTopic():
                 names = set(map(registry.name, step.queues))
-                touched = {registry.name(step.topic)}
             case Unregister() | Heartbeat() | QueryVersion():
                 names = {registry.name(step.broker), registry.address(step.address)}
             case MemberGroup() | Permission():
                 names = {registry.name(step.broker)}
-        if self._muted.isdisjoint(names):
+        if self._muted.isdisjoint(names) and conn not in self._muted_conns:
             return False
         for part in list(self._parts):
-            if not names.isdisjoint(part.names) or not names.isdisjoint(part.addresses):
+            if (
+                conn in part.symbols
+                or not names.isdisjoint(part.names)
+                or not names.isdisjoint(part.addresses)
+            ):
                 self._mute(part)
-        self._muted |= names | touched
+        self._muted |= names | self._touched(step)
+        if conn is not None:
+            self._muted_conns.add(conn)
         return True
 
     # --- answers --------------------------------------------------------------------------------------------
@@ -427,9 +492,9 @@ class Knowledge:
         said = said_by(outcome.command, step, self._names, five=self._five)
         at = (seen.invoked, seen.returned)
         if step.held or not step.awaited:
-            simple = isinstance(step, Unregister | Permission) or (
-                isinstance(step, Register) and not said.body
-            )
+            simple = isinstance(step, Unregister | Permission | Register)
+            if isinstance(step, Register) and not isinstance(said.body, Unreadable):
+                said = Said(said.code, said.remark, said.ext, None)  # no part knows the order configuration
             self._postpone(step, at, said=said if simple else None)
             self._note(step, seen.number, None)
             return []

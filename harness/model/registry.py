@@ -55,7 +55,7 @@ from harness.program.steps import (
     Unregister,
 )
 
-__all__ = ["PROMPT", "After", "Registry", "given"]
+__all__ = ["DOUBT", "PROMPT", "After", "Registry", "given"]
 
 LEASE = 120.0
 """Protocol seconds, where a registration names none (`DEFAULT_BROKER_CHANNEL_EXPIRED_TIME`)."""
@@ -63,7 +63,7 @@ PROMPT = 2.0
 """Protocol seconds within which a prompt effect behind an answer or a close must be there, besides jitter."""
 _EARLY = 0.002
 """Protocol seconds by which an interval may seem short: targets count milliseconds."""
-_DOUBT = 60.0
+DOUBT = 60.0
 """Protocol seconds after which a request that was never answered will not be carried out any more."""
 _REFUSED = 1
 _UNKNOWN_CODE = 3
@@ -172,6 +172,8 @@ class Registry:
             else:
                 found = self._carried_out(rest, what)
         for one in found:
+            if one.late:  # a connection that has been lost already need not be lost again
+                one.late = tuple(late for late in one.late if late.step is not None or _bears(one, late.conn))
             one.due = due(one, self.early)
         return found
 
@@ -201,7 +203,8 @@ class Registry:
         found = []
         for one in departures.lost(state, key):
             other = one.copy()
-            other.ended = one.ended | {conn}
+            if conn in one.conns.values():
+                other.ended = one.ended | {conn}
             if any(lease.conn == conn for lease in other.leases.values()):
                 other.late = (*other.late, Late(now[0], now[1] + self.prompt, conn=conn))
             found.append(other)
@@ -216,7 +219,9 @@ class Registry:
             return state
         other = state.copy()
         other.conns = {name: number for name, number in state.conns.items() if name != symbol}
-        if any(lease.conn == conn for lease in state.leases.values()) or state.late:
+        if conn in state.ended:
+            other.ended = state.ended - {conn}
+        if _bears(state, conn):
             return other.later(Late(at[0], at[1] + self.prompt, conn=conn))
         return other
 
@@ -225,9 +230,7 @@ class Registry:
         conn = state.conns.get(symbol)
         if conn is None:
             return state
-        other = self.connection_lost(state, symbol, at)
-        other.ended = state.ended - {conn}
-        return other
+        return self.connection_lost(state, symbol, at)
 
     def idled(self, state: State, symbol: str, at: At) -> State:
         """The server closes a connection because nothing has come over it."""
@@ -256,7 +259,7 @@ class Registry:
     ) -> State:
         """A request that has been sent and will be carried out, or perhaps be."""
         state, conn = self.over(state, step.conn)
-        end = at[1] + (_DOUBT if doubtful else 0.0 if said is not None else self.prompt)
+        end = at[1] + (DOUBT if doubtful else 0.0 if said is not None else self.prompt)
         return state.later(Late(at[0], end, step, conn, said, doubtful))
 
     def apply(self, state: State, step: AnyStep, at: At, conn: str | None = None) -> Iterable[After]:
@@ -523,6 +526,13 @@ class Registry:
             if one not in found:
                 found.append(one)
         return found
+
+
+def _bears(state: State, conn: str) -> bool:
+    """Whether something would leave with a connection, or may come over it yet."""
+    return any(lease.conn == conn for lease in state.leases.values()) or any(
+        late.step is not None and late.conn == conn for late in state.late
+    )
 
 
 _IDENTITY = frozenset({"brokerName", "brokerAddr", "clusterName", "brokerId"})

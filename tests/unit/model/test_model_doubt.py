@@ -1,0 +1,156 @@
+"""Right servers that the model once accused: what is open must be open, or not judged.
+
+Programs are JSON lines, as in the folder of a finding. What makes them hard is when something is carried out:
+where it takes a running clock to see it, observations are moved or altered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from playing import observed, violations_of
+
+from harness.machines.judge import Judge
+from harness.model import Answered, Garbled, Knowledge, Observed
+from harness.program.chance import chance
+from harness.program.frames import Names
+from harness.program.steps import DeleteTopic, decode_step
+from harness.session import ProfileName
+from harness.targets import parse
+from harness.wire.bodies import KvTable
+
+NAMES = Names(chance("doubt"))
+
+LATE_CLUSTER = """
+{"do":"register","broker":"b1","address":"a12"}
+{"do":"register","broker":"b1","address":"a10"}
+{"do":"time","seconds":126}
+{"do":"register","oneway":true,"cluster":"c1","broker":"b1","address":"a10","topics":{"U4":[4,4,6,1],"U5":[4,4,6,2]}}
+{"do":"route","topic":"U4"}
+"""
+LATE_MANY = """
+{"do":"register","broker":"b1","address":"a12","conn":"k1"}
+{"do":"register","broker":"b1","address":"a10","id":1,"conn":"k2"}
+{"do":"register","broker":"b1","address":"a11","id":2,"conn":"k3"}
+{"do":"register","broker":"b1","address":"a13","id":3,"conn":"k4"}
+{"do":"register","broker":"b1","address":"a14","id":4,"conn":"k5"}
+{"do":"register","broker":"b1","address":"a15","id":5,"conn":"k6"}
+{"do":"time","seconds":126}
+{"do":"register","oneway":true,"cluster":"c1","broker":"b1","address":"a10","topics":{"U4":[4,4,6,1],"U5":[4,4,6,2]}}
+{"do":"route","topic":"U4"}
+{"do":"cluster-info"}
+{"do":"topics"}
+{"do":"topics-of-cluster","cluster":"c1"}
+"""
+MUTED_CONNECTION = """
+{"do":"register","broker":"b2","address":"a20","conn":"k1","lease":1000,"topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"register","broker":"b3","address":"a30","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+"""
+
+
+def program(text: str) -> list:  # type: ignore[type-arg]
+    return [decode_step(line) for line in text.strip().splitlines()]
+
+
+def seen_of(text: str, profile: ProfileName) -> list[Observed]:
+    instance = parse(f"builtin:{profile}").start()
+    try:
+        return list(observed(instance, profile, NAMES, program(text)))
+    finally:
+        instance.stop()
+
+
+def judged(seen: Sequence[Observed], profile: ProfileName = "5.3") -> Knowledge:
+    knowledge = Knowledge(profile, NAMES, fresh=True)
+    assert violations_of(knowledge, iter(seen)) == []
+    return knowledge
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
+@pytest.mark.parametrize("text", [LATE_CLUSTER, LATE_MANY])
+def test_a_one_way_registration_beside_leases_that_end(text: str, profile: ProfileName) -> None:
+    judged(seen_of(text, profile), profile)
+
+
+def test_leases_that_end_leave_few_states() -> None:
+    knowledge = judged(seen_of(LATE_CLUSTER, "5.3"))
+    assert not knowledge.muted
+    assert knowledge.possible <= 8
+
+
+def test_what_a_muted_name_may_yet_bring_is_muted_too() -> None:
+    seen = seen_of(LATE_CLUSTER, "5.3")
+    knowledge = judged(seen[:-1])
+    (part,) = knowledge._parts
+    knowledge._mute(part)
+    assert {NAMES.name("U4"), NAMES.name("U5"), NAMES.name("c1")} <= knowledge.muted
+    assert knowledge.observe(seen[-1]) == []
+
+
+def test_what_shares_a_connection_with_a_muted_name_is_muted() -> None:
+    first, second = seen_of(MUTED_CONNECTION, "5.3")
+    knowledge = judged([first])
+    (part,) = knowledge._parts
+    knowledge._mute(part)
+    assert knowledge.observe(second) == []
+    assert NAMES.name("b3") in knowledge.muted
+    assert NAMES.name("T1") in knowledge.muted
+
+
+def test_the_order_configuration_in_the_answer_to_a_held_registration() -> None:
+    text = """
+{"do":"kv","code":100,"namespace":"ORDER_TOPIC_CONFIG","topic":"T0","value":"b0:4"}
+{"do":"kv","code":102,"namespace":"ORDER_TOPIC_CONFIG","topic":"T0"}
+{"do":"register","conn":"k1","held":true,"broker":"b1","address":"a11"}
+{"do":"topics","conn":"k1"}
+{"do":"time","seconds":1}
+{"do":"member-group","broker":"b1"}
+"""
+    seen = seen_of(text, "5.3")
+    (held,) = [one for one in seen if getattr(one.step, "held", False)]
+    assert isinstance(held.outcome, Answered)
+    assert KvTable.decode(held.outcome.command.body).table == {}
+    judged(seen)
+
+
+def test_a_deletion_that_is_not_waited_for_may_come_behind_a_first_registration() -> None:
+    """A pool of threads may carry out what came over another connection first."""
+    text = """
+{"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"delete-topic","conn":"k2","topic":"T0"}
+{"do":"route","topic":"T0"}
+"""
+    register, delete, route = seen_of(text, "5.3")
+    assert isinstance(delete.step, DeleteTopic)
+    oneway = msgspec.structs.replace(
+        delete, number=0, step=msgspec.structs.replace(delete.step, oneway=True), outcome=None
+    )
+    judged([oneway, register, route])
+    settled = msgspec.structs.replace(oneway, invoked=-9.0, returned=-9.0)
+    knowledge = Knowledge("5.3", NAMES, fresh=True)
+    assert violations_of(knowledge, iter([settled, register, route])) != []
+
+
+def test_a_registration_behind_garbled_bytes_may_have_taken_effect() -> None:
+    text = """
+{"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"route","topic":"T0"}
+"""
+    register, route = seen_of(text, "5.3")
+    garbled = msgspec.structs.replace(register, outcome=Garbled("no length"))
+    judge = Judge("5.3", NAMES, [0.0], fresh=True)
+    assert [one.invariant for one in judge.observe([garbled], [])] == ["answers-are-commands"]
+    assert judge.observe([route], []) == []
+
+
+def test_an_idle_connection_that_another_takes_the_place_of_stays_idle() -> None:
+    text = """
+{"do":"register","conn":"k22","broker":"b2","address":"a22"}
+{"do":"time","idle":["k22"]}
+{"do":"reconnect","conn":"k22"}
+{"do":"register","broker":"b2","address":"a22"}
+{"do":"time","seconds":126}
+"""
+    judged(seen_of(text, "5.3"))
