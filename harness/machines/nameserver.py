@@ -3,7 +3,8 @@
 Rules of this module:
 - A rule is a maker of `strategies`; nothing is decided here. What a line of the protocol does not know is no
   rule of its machine.
-- The same machine runs on every target; where time costs something, few programs let it pass.
+- The same machine runs on every target; where time costs something, few programs let it pass, and where
+  starting does, fewer restart a server.
 - Under plain pytest a violation is an ``AssertionError`` and Hypothesis shrinks::
 
       TestNameServer = NameServerMachine.for_target("tcp://127.0.0.1:9876", profile="5.3").TestCase
@@ -66,6 +67,11 @@ class Director(Protocol):
         ...
 
 
+def _is_one_in(programs: int, number: int) -> bool:
+    """Whether a number that was drawn makes its program one of so many. Not by 0, which is drawn often."""
+    return number % programs == programs - 1
+
+
 def _rule(maker: Maker) -> Any:
     """A rule that carries out what a maker gives."""
 
@@ -90,6 +96,8 @@ class NameServerMachine(RuleBasedStateMachine):
     seeks_once_in: ClassVar[int] = 0
     """In one of so many programs steps are carried out that named quirks are about; 0: in all."""
     restarts: ClassVar[bool] = True
+    restarts_once_in: ClassVar[int] = 1
+    """In one of so many programs a server is started again, and where that is not all of them, once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,6 +105,8 @@ class NameServerMachine(RuleBasedStateMachine):
         self._performance: Performance | None = None
         self._is_patient = True
         self._waited = 0
+        self._is_restless = True
+        self._restarted = 0
 
     @classmethod
     def for_target(cls, uri: str, *, profile: ProfileName) -> type[NameServerMachine]:
@@ -109,11 +119,17 @@ class NameServerMachine(RuleBasedStateMachine):
 
     # --- programs -------------------------------------------------------------------------------------------
 
-    @initialize(several=st.integers(0, 3), patience=st.integers(0, 10_000), seeking=st.integers(0, 10_000))
-    def _begin(self, several: int, patience: int, seeking: int) -> None:
+    @initialize(
+        several=st.integers(0, 3),
+        patience=st.integers(0, 10_000),
+        seeking=st.integers(0, 10_000),
+        restless=st.integers(0, 10_000),
+    )
+    def _begin(self, several: int, patience: int, seeking: int, restless: int) -> None:
         servers = self.servers if several == 3 else 1
-        self._is_patient = patience % self.waits_once_in == 0
-        seeks = not self.seeks_once_in or seeking % self.seeks_once_in == 1
+        self._is_patient = _is_one_in(self.waits_once_in, patience)
+        self._is_restless = _is_one_in(self.restarts_once_in, restless)
+        seeks = not self.seeks_once_in or _is_one_in(self.seeks_once_in, seeking)
         self._performance = self.director.begins(servers, seeks=seeks)
         self.picture = (
             Picture(five=self.five, servers=servers)
@@ -155,6 +171,10 @@ class NameServerMachine(RuleBasedStateMachine):
         self._waited += 1
         return self.waits_once_in == 1 or (self._is_patient and self._waited <= _LONG)
 
+    def _may_restart(self) -> bool:
+        self._restarted += 1
+        return self.restarts_once_in == 1 or (self._is_restless and self._restarted == 1)
+
     # --- rules ----------------------------------------------------------------------------------------------
 
     register = _rule(make.registers)
@@ -189,7 +209,7 @@ class NameServerMachine(RuleBasedStateMachine):
     @rule(steps=drawn(make.restarts), rarely=st.integers(0, 3))
     def restart(self, steps: tuple[AnyStep, ...], rarely: int) -> None:
         """Every fourth time only: nothing is left of a server afterwards."""
-        if rarely == 3:
+        if rarely == 3 and self._may_restart():
             self.do(steps)
 
 
@@ -216,6 +236,7 @@ def machine_for(
             "moment": stage.moment,
             "seeks_once_in": 10 if known_quirks(stage) else 0,
             "restarts": stage.is_ours,
+            "restarts_once_in": stage.restarts_once_in,
         }
     machine: Any = type("NameServer", (base,), members | changes)
     machine.TestCase.settings = settings(deadline=None, suppress_health_check=list(HealthCheck))

@@ -126,7 +126,7 @@ class Performance:
                 self.ended = "late"
             except KeyboardInterrupt:
                 self.ended = "interrupted"
-        self._stage.leave(self._player, self.picture, well=not self.is_over)
+        self._stage.leave(self._player, self.picture, well=self._is_server_well)
 
     def attempt(self) -> Attempt:
         """What it came to."""
@@ -137,6 +137,15 @@ class Performance:
             stepped=len(self.steps),
             observed=tuple(self._observed),
         )
+
+    @property
+    def _is_server_well(self) -> bool:
+        """Whether others may use the servers: what a quirk leaves behind has names that nobody uses again,
+        but for one that poisons the whole server.
+        """
+        if any(quirk.taints == "server" for quirk in self._triggered):
+            return False
+        return self.ended == "whole" and (not self.violations or self.quirk is not None)
 
     def _judged(self, seen: Sequence[Observed]) -> None:
         self._observed += seen

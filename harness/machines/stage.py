@@ -68,7 +68,25 @@ class Stage:
         """In one of so many programs leases may end: where time is real that takes minutes."""
         if self.is_virtual:
             return 1
-        return 8 if "warp=" in self.target.uri else 200
+        return 16 if "warp=" in self.target.uri else 200
+
+    @property
+    def restarts_once_in(self) -> int:
+        """In one of so many programs a server is started again: a Java machine takes seconds for it."""
+        if self.is_virtual:
+            return 1
+        return 32 if self._is_slow_to_start else 4
+
+    @property
+    def rules(self) -> int:
+        """So many rules make a program, before it looks at everything: the longer, the less of the time goes
+        into what comes once in a program.
+        """
+        return 60 if self._is_slow_to_start else 30
+
+    @property
+    def _is_slow_to_start(self) -> bool:
+        return self.target.uri.startswith(("apache:", "docker:"))
 
     def player(
         self, servers: int, names: Names, *, fresh: bool, case: str

@@ -24,9 +24,6 @@ from harness.program.steps import AnyStep
 
 __all__ = ["StatefulExperiment", "StatefulKind"]
 
-_STEPS = 30
-"""So many rules make a program, before it looks at everything."""
-
 
 class StatefulExperiment:
     """Plays programs that are given, on a stage. Names are new each time, and decided by ``words``."""
@@ -92,7 +89,7 @@ class StatefulKind:
             seed(words.getrandbits(64))(machine),
             settings=settings(
                 max_examples=programs,
-                stateful_step_count=_STEPS,
+                stateful_step_count=self._stage.rules,
                 deadline=None,
                 database=None,
                 phases=[Phase.generate],
