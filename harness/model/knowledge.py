@@ -185,12 +185,16 @@ class Knowledge:
         now = (seen.invoked, seen.returned)
         if self._everywhere_late:
             self._everywhere_late = [late for late in self._everywhere_late if late[0] >= now[0]]
+        if any(state.due <= now[1] for state in self._common):
+            found = self._reached(self._common, now)
+            self._blind = self._blind or not found
+            self._common = found or self._common
         violations = []
         for part in list(self._parts):
             if part.due > now[1]:
                 continue
             self._note_ends(part, seen)
-            found = self._reached(part.states, now)
+            found = self._reached(self._under_settings(part), now)
             if found is None:
                 self._mute(part)
             elif not found:
@@ -206,11 +210,14 @@ class Knowledge:
                 }
                 if part.is_empty:
                     self._parts.remove(part)
-        if any(state.due <= now[1] for state in self._common):
-            found = self._reached(self._common, now)
-            self._blind = self._blind or not found
-            self._common = found or self._common
         return violations
+
+    def _under_settings(self, part: Part) -> list[State]:
+        """The states of a part under any settings that are possible: what happens by itself goes by them."""
+        possible = list({id(state.settings): state.settings for state in self._common}.values())
+        if len(possible) == 1:
+            return part.told(possible[0])
+        return unique(state for settings in possible for state in part.told(settings))
 
     def _reached(self, states: list[State], now: At) -> list[State] | None:
         found: list[State] = []
@@ -842,7 +849,8 @@ class Knowledge:
         known = any(step.conn in part.symbols for part in self._parts)
         if not isinstance(step, Close):
             self._cut_off(step, seen)
-        if expected or quiet or stalled or (self._muted and not known) or self._restless:
+        judged = known and step.conn not in self._muted_conns
+        if expected or quiet or stalled or (self._muted and not judged) or self._restless:
             return []
         return [
             self._plain(

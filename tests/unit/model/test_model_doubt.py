@@ -154,3 +154,14 @@ def test_an_idle_connection_that_another_takes_the_place_of_stays_idle() -> None
 {"do":"time","seconds":126}
 """
     judged(seen_of(text, "5.3"))
+
+
+def test_settings_that_change_before_a_registration_that_is_not_waited_for() -> None:
+    text = """
+{"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"configure","oneway":true,"lines":["deleteTopicWithBrokerRegistration=true"]}
+{"do":"register","conn":"k1","oneway":true,"counter":2,"topics":{"T1":[4,4,6,0],"T2":[4,4,6,0]}}
+{"do":"route","topic":"T0"}
+{"do":"topics"}
+"""
+    judged(seen_of(text, "5.3"))
