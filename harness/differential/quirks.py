@@ -22,7 +22,17 @@ from harness.catalogue import CatalogueError, CatalogueProblems, specs_directory
 from harness.catalogue.load import checked_items
 from harness.differential.model import PREDICATES, Lease, Model
 from harness.differential.normal import FIELDS, Difference
-from harness.program.steps import QUIET, TITLES, AnyStep, Close, Register, Request, SystemTopics, Time
+from harness.program.steps import (
+    QUIET,
+    TITLES,
+    AnyStep,
+    Close,
+    DeleteTopic,
+    Register,
+    Request,
+    SystemTopics,
+    Time,
+)
 
 __all__ = ["ByStep", "Quirk", "Taints", "applying", "load_quirks", "quirks", "titles_of", "words_of"]
 
@@ -223,7 +233,9 @@ def _touched(scope: Scope, step: AnyStep, model: Model) -> set[str]:
         name = model.names.get(step.broker) if isinstance(step, Register) else None
         held = None if name is None or not isinstance(step, Register) else name.ids.get(step.id)
         return set() if held is None else {held}
-    return words | _around({word for word in words if word.startswith("b")}, model)
+    # It names no broker, and is about those that have mapped the topic.
+    mapped = model.mapped.get(step.topic, set()) if isinstance(step, DeleteTopic) else set()
+    return words | mapped | _around({word for word in words if word.startswith("b")}, model)
 
 
 def _of_leases(leases: Iterable[Lease], model: Model) -> set[str]:

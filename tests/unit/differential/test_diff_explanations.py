@@ -15,6 +15,7 @@ from harness.program.frames import Names, frame_of
 from harness.program.steps import (
     AnyStep,
     ClusterInfo,
+    DeleteTopic,
     MemberGroup,
     QueryVersion,
     Register,
@@ -195,6 +196,16 @@ def test_what_concerns_an_address_alone_does_not_spread() -> None:
     assert taints.explains(_about("timestamp", "0"), QueryVersion(address="a0")) == "q"
     assert taints.explains(_about("topicList", "T0"), Topics()) is None
     assert taints.explains(_about("brokerAddrTable", "b0", "cluster", "c0"), ClusterInfo()) is None
+
+
+def test_a_deleted_topic_taints_whoever_has_mapped_it() -> None:
+    model, taints = Model(five=True), Taints()
+    model.apply(Register(broker="b2", address="a2", mappings={"T0": ("b2", 0)}))
+    model.apply(Register(broker="b3", address="a3", mappings={"T3": ("b3", 0)}))
+    taints.add(_quirk(taints="broker", steps=("delete-topic",)), DeleteTopic(topic="T0"), model)
+    route = Route(topic="T0")
+    assert taints.explains(_about("topicQueueMappingByBroker", "b2", "bname", "b2"), route) == "q"
+    assert taints.explains(_about("topicQueueMappingByBroker", "b3", "bname", "b3"), route) is None
 
 
 def test_taint_spreads_with_registrations() -> None:
