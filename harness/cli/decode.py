@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 def _recorded(argument: str) -> Path | None:
     """The capture or trace that the user means, which may be that of a finding's folder; None for frames."""
     path = Path(argument)
-    if argument == "-" or not _is_there(argument):
+    if argument in ("-", "") or not _is_there(argument):
         return None
     if path.is_dir():
         traces = sorted(path.glob("*.trace"))

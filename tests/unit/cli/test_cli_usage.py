@@ -62,7 +62,7 @@ MISTAKES = [
     (("decode", "xyz"), "neither hexadecimal digits (in pairs) nor a file"),
     (("decode", "abc"), "neither hexadecimal digits (in pairs) nor a file"),
     (("decode", ""), "neither hexadecimal digits (in pairs) nor a file"),
-    (("decode", "."), "neither hexadecimal digits (in pairs) nor a file"),
+    (("decode", "."), "is a folder; expected one *.trace in it, found none"),
     (("decode", "a\0b"), "neither hexadecimal digits (in pairs) nor a file"),
 ]
 

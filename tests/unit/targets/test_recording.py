@@ -105,6 +105,8 @@ def test_a_reset_of_one_end_is_a_reset_for_the_other(
     client = proxy.connect()
     peer = accepted(server)
     ending, other = (client, peer) if by == "us" else (peer, client)
+    client.sendall(b"x")
+    assert peer.recv(1) == b"x"  # the proxy has connected, and knows it
     ending.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     ending.close()
     with pytest.raises(ConnectionResetError):
