@@ -165,3 +165,17 @@ def test_settings_that_change_before_a_registration_that_is_not_waited_for() -> 
 {"do":"topics"}
 """
     judged(seen_of(text, "5.3"))
+
+
+def test_a_topic_for_several_names_that_is_not_waited_for() -> None:
+    """Whether a name that is not known ends it depends on who serves the topic: names of other parts."""
+    text = """
+{"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"register","conn":"k2","broker":"b2","address":"a20","topics":{"T5":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"register-topic","conn":"k3","topic":"T5","oneway":true,"queues":{"b0":[4,4,6,0],"b1":[4,4,6,0]}}
+{"do":"route","topic":"T5"}
+{"do":"time","seconds":5}
+{"do":"route","topic":"T5"}
+{"do":"cluster-info"}
+"""
+    judged(seen_of(text, "5.3"))
