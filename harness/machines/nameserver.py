@@ -119,16 +119,11 @@ class NameServerMachine(RuleBasedStateMachine):
 
     # --- programs -------------------------------------------------------------------------------------------
 
-    @initialize(
-        several=st.integers(0, 3),
-        patience=st.integers(0, 10_000),
-        seeking=st.integers(0, 10_000),
-        restless=st.integers(0, 10_000),
-    )
-    def _begin(self, several: int, patience: int, seeking: int, restless: int) -> None:
+    @initialize(several=st.integers(0, 3), patience=st.integers(0, 10_000), seeking=st.integers(0, 10_000))
+    def _begin(self, several: int, patience: int, seeking: int) -> None:
         servers = self.servers if several == 3 else 1
         self._is_patient = _is_one_in(self.waits_once_in, patience)
-        self._is_restless = _is_one_in(self.restarts_once_in, restless)
+        self._is_restless = _is_one_in(self.restarts_once_in, patience // self.waits_once_in)
         seeks = not self.seeks_once_in or _is_one_in(self.seeks_once_in, seeking)
         self._performance = self.director.begins(servers, seeks=seeks)
         self.picture = (
