@@ -364,10 +364,14 @@ class Duel:
         self, at: int, step: AnyStep, affected: Sequence[AnyRequest], taints: Taints, played: Played
     ) -> None:
         questions: list[AnyRequest] = [ClusterInfo(), Topics(), *affected]
+        unanswered = step.conn if isinstance(step, Request) and step.oneway else None
+        if unanswered is not None:  # it has begun when what came behind it is answered
+            self._ask([msgspec.structs.replace(_PROBE, conn=unanswered)])
         neither = not self.a.is_virtual and not self.b.is_virtual
-        if neither:  # equal at once may mean that neither has begun
+        if neither or unanswered is not None:  # equal at once may mean that nobody has begun, or is half-way
             for side in (self.a, self.b):
-                side.clock.pause(0.02)
+                if not side.is_virtual:
+                    side.clock.pause(0.02)
         clock = self._order[0].clock
         end = clock.waiting() + PATIENCE
         if self.a.is_virtual:
