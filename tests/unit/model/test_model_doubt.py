@@ -179,3 +179,26 @@ def test_a_topic_for_several_names_that_is_not_waited_for() -> None:
 {"do":"cluster-info"}
 """
     judged(seen_of(text, "5.3"))
+
+
+EMPTIED = """
+{"do":"register","broker":"b2","address":"a22","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"close","conn":"k1","how":"half"}
+{"do":"cluster-info"}
+"""
+
+
+def emptied(seen: Observed) -> Observed:
+    """Cluster information as it is written between two steps of a departure: a cluster without names."""
+    assert isinstance(seen.outcome, Answered)
+    said = {"brokerAddrTable": {}, "clusterAddrTable": {NAMES.name("c0"): []}}
+    command = msgspec.structs.replace(seen.outcome.command, body=msgspec.json.encode(said))
+    return msgspec.structs.replace(seen, outcome=Answered(command))
+
+
+def test_a_cluster_that_is_being_emptied_is_listed_without_names() -> None:
+    first, closed, asked = seen_of(EMPTIED, "5.3")
+    assert judged([first, closed]).observe(emptied(asked)) == []
+    later = msgspec.structs.replace(asked, invoked=asked.invoked + 60, returned=asked.returned + 60)
+    (found,) = judged([first, closed]).observe(emptied(later))
+    assert found.statement == "ns.cluster.lists-every-name"
