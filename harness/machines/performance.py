@@ -21,7 +21,7 @@ from harness.machines.stage import Stage
 from harness.machines.strategies import look
 from harness.model import Observed, Violation
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Time
+from harness.program.steps import AnyStep, Close, Request, Time
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 
@@ -168,7 +168,18 @@ class Performance:
                 self.passing = self.passing if self.is_over else quirk.id
             else:
                 about.append(quirk)
-        if about and not self._seeks:
+        if not self._seeks and (about or (self._quirks and self._overtakes(step))):
             return True
         self._triggered += about
+        return False
+
+    def _overtakes(self, step: AnyStep) -> bool:
+        """Whether a connection ends right behind a request without answer, which may be carried out after
+        that: which quirks the steps to come are about is not known then.
+        """
+        if not isinstance(step, Close) and not (isinstance(step, Request) and step.broken is not None):
+            return False
+        for earlier in reversed(self.steps):
+            if isinstance(earlier, Request) and (earlier.server, earlier.conn) == (step.server, step.conn):
+                return earlier.oneway
         return False

@@ -1,0 +1,42 @@
+"""What is played of a program, on targets that are known for quirks and on others."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.differential.quirks import applying, quirks
+from harness.machines.performance import Performance, Quirks
+from harness.machines.stage import Stage
+from harness.program.chance import chance
+from harness.program.frames import Names
+from harness.program.steps import AnyStep, Close, ClusterInfo, Register
+from harness.targets import parse
+
+KNOWN = Quirks(applying(quirks(), "4.9", ["apache"]))
+TOPICS = {"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}
+ONE_WAY = Register(conn="k1", oneway=True, topics=TOPICS)
+ENDS: list[AnyStep] = [Close(conn="k1", how="half"), ClusterInfo(conn="k1", broken=4)]
+
+
+def played(program: list[AnyStep], *, known: Quirks | None, seeks: bool) -> list[AnyStep]:
+    stage = Stage(parse("builtin:4.9"), "4.9")
+    performance = Performance(stage, Names(chance("performance")), quirks=known, seeks=seeks)
+    for step in program:
+        performance.do(step)
+    performance.leave()
+    stage.close()
+    return performance.steps
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_a_connection_does_not_end_right_behind_a_request_without_answer(ends: AnyStep) -> None:
+    program = [ONE_WAY, ClusterInfo(), ends]
+    assert played(program, known=KNOWN, seeks=False) == [ONE_WAY, ClusterInfo()]
+    assert played(program, known=KNOWN, seeks=True) == program
+    assert played(program, known=None, seeks=False) == program
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_it_ends_when_something_behind_it_was_answered(ends: AnyStep) -> None:
+    program = [ONE_WAY, ClusterInfo(conn="k1"), ends]
+    assert played(program, known=KNOWN, seeks=False) == program
