@@ -150,8 +150,14 @@ class Exchange:
         session = self._question.session
         session.checked(f"judging {self.subject}")
         self._question.judged = True
-        if not self._patient:
-            return self._judge(expectation)
+        try:
+            return self._judge_patiently(expectation) if self._patient else self._judge(expectation)
+        except Unmet as unmet:
+            session.refuse_if_expired(unmet, self._question.first_asked)
+            raise
+
+    def _judge_patiently(self, expectation: Expectation) -> Answer:
+        session = self._question.session
         clock = session.clock
         end = clock.waiting() + clock.timing.patience
         pause = clock.timing.pause
@@ -254,7 +260,7 @@ class Exchange:
         try:
             grade = expectation.judge(outcome, value, self)
         except Unmet as unmet:
-            session.refuse_if_late(unmet, self._question.asked.link, self._question.first_asked)
+            session.refuse_if_late(unmet, self._question.asked.link)
             raise
         if grade is not None:
             session.grades.append((self.subject, grade))

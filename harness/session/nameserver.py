@@ -371,6 +371,7 @@ class NameServerSession(TopicSession):
         self.checked("restarting")
         self.note("restart" if how == "term" else "killed and started again")
         self._instance.restart(how)
+        self._leases_since = None
 
     def shutdown(self) -> None:
         """Asks the target to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is

@@ -33,7 +33,7 @@ from harness.session.requests import Ext, HeaderFields, command
 from harness.session.tls import TlsTransport
 from harness.session.transport import Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
-from harness.wire import Command, FrameBuffer, WireError, encode
+from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
 __all__ = ["Session"]
 
@@ -96,7 +96,8 @@ class Session:
         self._questions: list[Question] = []
         self._limit: float | None = None
         self._last_look: float | None = None
-        self._calm_since = instance.clock.now()
+        self._leases_since: float | None = None
+        """When something was first registered, or since when time passes that nobody asked for."""
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
 
@@ -239,6 +240,8 @@ class Session:
             data = encode(asked)
             want = connection.link.want(asked.opaque)
             sent_at = self.clock.now()
+            if code == RequestCode.REGISTER_BROKER and self._leases_since is None:
+                self._leases_since = sent_at
             return Asked(connection.link, want, asked, data, connection.link.send(data), sent_at)
 
         return Question(self, subject or f"code {int(code)}", ask)
@@ -264,7 +267,8 @@ class Session:
         if self.clock.warp:
             self._deadline += seconds / self.clock.warp  # time asked for is not time lost
         self.clock.advance(seconds, self._busy_round)
-        self._calm_since = self.clock.now()
+        if self._leases_since is not None:  # what has expired meanwhile was to
+            self._leases_since = self.clock.now()
 
     @property
     def jitter(self) -> float:
@@ -347,10 +351,21 @@ class Session:
         """An opaque that no other request of the session has."""
         return next(self._opaques)
 
-    def refuse_if_late(self, unmet: Unmet, link: Link, first_asked: float) -> None:
+    def refuse_if_expired(self, unmet: Unmet, first_asked: float) -> None:
+        """Raises ``TooLate`` where what was registered may have expired before it was ``first_asked``, only
+        because this machine is slow.
+        """
+        if self.clock.kind != "warped" or self._leases_since is None:
+            return
+        if (passed := first_asked - self._leases_since) > _LEASE_TERM:
+            raise TooLate(
+                f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed that nobody asked for, "
+                f"as long as a lease; the machine is too slow for this warp"
+            ) from unmet
+
+    def refuse_if_late(self, unmet: Unmet, link: Link) -> None:
         """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there, or
-        where only because this machine is slow a connection was quiet until the target ended it, or a lease
-        may have run out before it was ``first_asked``.
+        where the target ended a connection that was quiet for so long only because this machine is slow.
         """
         if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and not link.idle:
             quiet = max(link.quiet, unmet.outcome.at - link.last_sent)
@@ -359,11 +374,6 @@ class Session:
                     f"{unmet.exchange.subject}: nothing was sent on the connection for {quiet:.0f} protocol "
                     f"seconds, as long as an idle timer; the machine is too slow for this warp"
                 ) from unmet
-        if self.clock.kind == "warped" and (passed := first_asked - self._calm_since) > _LEASE_TERM:
-            raise TooLate(
-                f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed that nobody asked for, "
-                f"as long as a lease; the machine is too slow for this warp"
-            ) from unmet
         if self._limit is not None and self.clock.now() > self._limit:
             late = self.clock.now() - self._limit
             raise TooLate(

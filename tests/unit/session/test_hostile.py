@@ -25,7 +25,7 @@ from harness.session import (
     Unmet,
 )
 from harness.trace import Received, Sent
-from harness.wire import Command, decode, encode
+from harness.wire import Command, RequestCode, decode, encode
 
 
 class _Hasty(RunningClock):
@@ -335,14 +335,32 @@ def test_in_warped_time_a_close_after_a_long_quiet_is_nobodys_fault(served) -> N
 
 def test_in_warped_time_what_a_lease_may_have_ended_is_nobodys_fault(served) -> None:
     ns = served(answering(lambda request: [success(request)]), warp=600.0)
-    ns.call(206) >> Met()
-    ns.advance(30)
     time.sleep(0.2)  # the machine had something else to do, for two of the target's minutes
+    with pytest.raises(Unmet):  # nothing was registered
+        ns.call(206) >> Code(1)
+    ns.call(RequestCode.REGISTER_BROKER) >> Code(0)
+    time.sleep(0.2)
     with pytest.raises(TooLate, match="as long as a lease"):
         ns.call(206) >> Code(1)
     ns.advance(1)
     with pytest.raises(Unmet):
         ns.call(206) >> Code(1)
+
+
+def test_in_warped_time_what_comes_late_is_still_waited_for(served) -> None:
+    asked: list[Command] = []
+
+    def slowly(request: Command) -> list[bytes]:
+        asked.append(request)
+        return [success(request)]
+
+    ns = served(answering(slowly), warp=600.0)
+    ns.call(RequestCode.REGISTER_BROKER) >> Code(0)
+    time.sleep(0.2)
+    before = len(asked)
+    with pytest.raises(TooLate, match="as long as a lease"):
+        ns.call(206).eventually() >> Code(1)
+    assert len([one for one in asked[before:] if one.code == 206]) > 1
 
 
 @pytest.mark.parametrize("warp", [1.0, 60.0])
