@@ -17,7 +17,7 @@ from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
 from harness.conformance.loading import cases
 from harness.findings import folder
-from harness.findings.again import Player, Row, differences, lines_of
+from harness.findings.again import NotOurs, Player, Row, differences, lines_of
 from harness.findings.record import Record, record_of
 from harness.findings.replay import replayed
 from harness.report.results import FILE_NAME, RecordError, read_run
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
             raise TargetError(
                 expected=f"a connection to {targets[0].uri}", got=str(problem), do="see whether it runs"
             ) from None
-        except NotImplementedError as problem:
+        except NotOurs as problem:
             why = f"it cannot be done again to its end: {problem}"
         finally:
             player.close()
@@ -95,7 +95,9 @@ def _read(path: Path) -> _Recorded:
         with path.open("rb") as file:
             file.seek(-1, 2)
             cut = file.read() != b"\n"
-    except (OSError, TraceError) as problem:
+    except OSError as problem:
+        raise Usage(f"rmq-harness replay: {path}: expected a trace: {problem.strerror}") from None
+    except TraceError as problem:
         raise Usage(f"rmq-harness replay: {problem}") from None
     return _Recorded(path, trace, _decisive(path), cut=cut)
 

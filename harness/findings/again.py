@@ -21,7 +21,17 @@ import re
 import zlib
 from typing import Any, Callable, Iterable, Iterator, Protocol, Sequence  # noqa: UP035  (Python 3.8)
 
-__all__ = ["Line", "Player", "Renaming", "Row", "World", "differences", "lines_of", "reduced"]
+__all__ = [
+    "Line",
+    "NotOurs",
+    "Player",
+    "Renaming",
+    "Row",
+    "World",
+    "differences",
+    "lines_of",
+    "reduced",
+]
 
 LONGEST_FRAME = 16 * 1024 * 1024
 ANSWER = 3.0
@@ -35,6 +45,10 @@ GRACE = 0.3
 
 CLOSES = "the target closes the connection"
 SILENT = "no answer"
+
+
+class NotOurs(Exception):  # noqa: N818 - it says so, and is no error of anybody
+    """What was done to a server cannot be done to this one; the message says why."""
 
 
 class Line(Protocol):
@@ -72,7 +86,7 @@ class World(Protocol):
 
     def restart(self, server: int, how: str) -> None:
         """Ends a server (``term``, ``kill``) and starts it again, or (``stop``) asks it to end. Raises
-        ``NotImplementedError`` with the reason.
+        ``NotOurs`` with the reason.
         """
 
 

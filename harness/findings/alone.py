@@ -16,7 +16,7 @@ import sys
 import time
 from typing import Any
 
-from harness.findings.again import Line, Player, lines_of
+from harness.findings.again import Line, NotOurs, Player, lines_of
 
 REPRODUCED, NOT_REPRODUCED, USAGE, UNREACHABLE = 1, 0, 3, 4
 
@@ -93,7 +93,7 @@ class Sockets:
 
     def restart(self, server: int, how: str) -> None:
         if not self._restart:
-            raise NotImplementedError("the server is restarted in between: say how with --restart COMMAND")
+            raise NotOurs("the server is restarted in between: say how with --restart COMMAND")
         subprocess.run([*self._restart.split(), str(server), how], check=True, timeout=120)
 
 
@@ -126,7 +126,7 @@ def run(record: dict[str, Any], arguments: list[str]) -> int:
         for row in player.play():
             if row.counts or not row.same:
                 say(*lines_of(row))
-    except (ConnectionError, NotImplementedError) as problem:
+    except (ConnectionError, NotOurs) as problem:
         sys.stderr.write(f"it could not be done again: {problem}\n")
         return UNREACHABLE
     finally:

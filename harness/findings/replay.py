@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from harness.findings.again import Line, Player
+from harness.findings.again import Line, NotOurs, Player
 from harness.findings.record import Record
 from harness.session import Instance, PeerReset, TargetDied, Transport, TransportTimeout, Unsupported
 from harness.session.tls import TlsTransport
@@ -83,7 +83,7 @@ class _Instances:
             else:
                 instance.restart("kill" if how == "kill" else "term")
         except Unsupported as problem:
-            raise NotImplementedError(str(problem)) from problem
+            raise NotOurs(str(problem)) from problem
 
 
 def replayed(record: Record, instances: Sequence[Instance], choose: Callable[[int], int]) -> Player:

@@ -35,7 +35,11 @@ def test_nothing_is_found(version: str, tmp_path: Path, capsys: pytest.CaptureFi
     if status == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":
         pytest.skip(written.err)
     assert status in (0, 2), written.out + written.err  # goals are not all reached in so short a time
-    assert msgspec.json.decode(written.out)["findings"] == [], written.out
+    answer = msgspec.json.decode(written.out)
+    assert answer["findings"] == [], written.out
+    kinds = {kind["name"]: kind for kind in answer["kinds"]}
+    assert kinds.keys() == {"stateful", "frames", "history"}
+    assert all(kind["programs"] > kind["late"] + kind["deaths"] for kind in kinds.values()), written.out
 
 
 def test_a_wrong_server_is_found_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
