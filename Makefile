@@ -1,4 +1,5 @@
-# Every target sets up .venv first (only when the lock or pyproject.toml changed): nothing to install by hand before.
+# Every target sets up .venv first (only when a lock or pyproject.toml changed): nothing to install by hand before.
+# test, lint and bench add Spark and what mining is judged by, more than a gigabyte; check does without.
 #   make check   the whole catalogue against the built-in reference, with an HTML report
 #   make test    the tests that need no network service, JVM server or container
 #   make lint | selftest | live | bench | docs | lock
@@ -7,6 +8,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+SPARK  := $(VENV)/.spark
 
 .PHONY: check test lint selftest live bench docs lock clean
 .DELETE_ON_ERROR:
@@ -14,10 +16,10 @@ READY  := $(VENV)/.ready
 check: $(READY)
 	$(BIN)/rmq-harness check builtin: --report html,json,junit --out out/check
 
-test: $(READY)
+test: $(SPARK)
 	$(BIN)/python -m pytest tests -m "not live"
 
-lint: $(READY)
+lint: $(SPARK)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -30,7 +32,7 @@ selftest: $(READY)
 live: $(READY)
 	$(BIN)/python -m pytest tests/live -m live
 
-bench: $(READY)
+bench: $(SPARK)
 	$(BIN)/python -m bench
 
 docs: $(READY)
@@ -42,7 +44,7 @@ UV_COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-versio
 lock: $(READY)
 	$(BIN)/python -m pip install -q uv
 	$(UV_COMPILE) --extra allure --extra docker --extra fast --extra pcap --group dev -o requirements.lock
-	$(UV_COMPILE) --extra spark -c requirements.lock -o requirements-extras.lock
+	$(UV_COMPILE) --extra spark --group oracles -c requirements.lock -o requirements-extras.lock
 
 clean:
 	rm -rf $(VENV) out dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
@@ -59,4 +61,10 @@ $(READY): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(SPARK): $(READY) requirements-extras.lock
+	@echo "adding Spark to $(VENV) (once; more than a gigabyte) …"
+	@rm -f $@
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-extras.lock
 	@touch $@
