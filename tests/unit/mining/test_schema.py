@@ -1,0 +1,116 @@
+"""The schema is one description, and only grows."""
+
+import pyarrow as pa
+from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, TimestampType
+
+from harness.mining.schema import (
+    ALPHABET,
+    COLUMNS,
+    LETTERS,
+    PARTITIONS,
+    SCHEMA_VERSION,
+    STEP_COLUMNS,
+    arrow_schema,
+    spark_ddl,
+    spark_schema,
+)
+from harness.program.steps import TITLES
+
+FIRST = [
+    "schema_version",
+    "run_id",
+    "campaign",
+    "target",
+    "source",
+    "kind",
+    "version",
+    "mutant",
+    "profile",
+    "seed",
+    "attempt",
+    "suite_version",
+    "catalogue_digest",
+    "clock",
+    "generator",
+    "started",
+    "elapsed_us",
+    "steps",
+    "outcome",
+    "statement",
+    "invariant",
+    "anomaly",
+    "expected",
+    "actual",
+    "failing_step",
+    "signature",
+    "shrunk_ops",
+    "shrunk_program",
+    "confirmed_shown",
+    "confirmed_tried",
+    "quirk",
+    "trace",
+    "goals",
+    "fp_initial",
+    "ops",
+    "rule",
+    "args",
+    "server",
+    "conn",
+    "broker",
+    "cluster",
+    "topic",
+    "at_us",
+    "latency_us",
+    "request_code",
+    "response_code",
+    "answer",
+    "bytes_out",
+    "bytes_in",
+    "fp",
+    "statements",
+    "fault",
+]
+"""The columns of version 1: whatever comes later stands behind them."""
+
+
+def test_columns_are_added_at_the_end_only() -> None:
+    assert [column.name for column in COLUMNS][: len(FIRST)] == FIRST
+    assert all(column.since == 1 for column in COLUMNS[: len(FIRST)])
+    assert max(column.since for column in COLUMNS) == SCHEMA_VERSION
+
+
+def test_letters_are_one_for_each_rule_and_need_no_escape() -> None:
+    assert len(LETTERS) == len(ALPHABET)
+    assert all(len(letter) == 1 and letter.isascii() and letter.isalnum() for letter in LETTERS)
+
+
+def test_every_kind_of_step_has_a_rule_of_its_name_or_several() -> None:
+    tags = {str(kind.__struct_config__.tag) for kind in TITLES}
+    assert tags - ALPHABET.keys() == {"permission", "kv"}  # by their codes
+
+
+def test_arrow_has_every_column_but_those_of_the_path() -> None:
+    names = arrow_schema().names
+    assert set(names) == {column.name for column in COLUMNS} - set(PARTITIONS)
+    assert set(arrow_schema(steps=False).names) == set(names) - set(STEP_COLUMNS)
+    assert arrow_schema(partitions=True).names == [column.name for column in COLUMNS]
+
+
+def test_no_type_is_one_that_spark_refuses_or_widens() -> None:
+    def plain(type_: pa.DataType) -> pa.DataType:
+        return plain(type_.value_type) if pa.types.is_list(type_) else type_
+
+    types = {plain(field.type) for field in arrow_schema(partitions=True)}
+    assert types == {pa.int32(), pa.int64(), pa.string(), pa.timestamp("us", tz="UTC")}
+
+
+def test_spark_has_the_same_columns_and_types() -> None:
+    spark = spark_schema()
+    assert spark.names == arrow_schema(partitions=True).names
+    assert spark["seed"].dataType == LongType()
+    assert spark["started"].dataType == TimestampType()
+    assert spark["server"].dataType == ArrayType(IntegerType())
+    assert spark["statements"].dataType == ArrayType(ArrayType(StringType()))
+    said = ", ".join(f"{field.name} {field.dataType.simpleString().upper()}" for field in spark)
+    assert said == spark_ddl()
+    assert spark_schema(steps=False, partitions=False).names == arrow_schema(steps=False).names
