@@ -1,0 +1,78 @@
+"""What the rules of a machine do: steps, chosen with regard to what should exist.
+
+Rules of this package:
+- A maker is a function of `Pick` and `Picture` that gives one or more steps. It is pure; all chance comes
+  from `Pick`, and so from Hypothesis.
+- The first choice is the plainest everywhere: Hypothesis shrinks towards it.
+- A maker that finds nothing to work on makes what it needs instead of giving up: a rule is never wasted.
+"""
+
+from harness.machines.strategies.acting import acts_as_master
+from harness.machines.strategies.asking import (
+    asks_at_once,
+    asks_for_a_route,
+    asks_for_brokers,
+    asks_for_pairs,
+)
+from harness.machines.strategies.faults import closes, fails, reconnects, restarts
+from harness.machines.strategies.keeping import (
+    configures,
+    deletes_a_topic,
+    keeps_pairs,
+    orders_a_topic,
+    permits,
+    registers_a_topic,
+)
+from harness.machines.strategies.leases import asks_for_versions, beats, lies_idle, waits
+from harness.machines.strategies.leaving import unregisters, unregisters_late, unregisters_wrongly
+from harness.machines.strategies.looking import drawn, look
+from harness.machines.strategies.pick import Maker, Pick
+from harness.machines.strategies.registering import (
+    is_demoted,
+    is_promoted,
+    joins,
+    registers,
+    registers_again,
+    registers_everywhere,
+    registers_oddly,
+    takes_an_address,
+    takes_an_id,
+)
+
+__all__ = [
+    "Maker",
+    "Pick",
+    "acts_as_master",
+    "asks_at_once",
+    "asks_for_a_route",
+    "asks_for_brokers",
+    "asks_for_pairs",
+    "asks_for_versions",
+    "beats",
+    "closes",
+    "configures",
+    "deletes_a_topic",
+    "drawn",
+    "fails",
+    "is_demoted",
+    "is_promoted",
+    "joins",
+    "keeps_pairs",
+    "lies_idle",
+    "look",
+    "orders_a_topic",
+    "permits",
+    "reconnects",
+    "registers",
+    "registers_a_topic",
+    "registers_again",
+    "registers_everywhere",
+    "registers_oddly",
+    "restarts",
+    "takes_an_address",
+    "takes_an_id",
+    "unregisters",
+    "unregisters_late",
+    "unregisters_wrongly",
+    "waits",
+]

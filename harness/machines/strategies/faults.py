@@ -1,0 +1,109 @@
+"""Connections end, servers are restarted, bytes travel badly."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from harness.machines.picture import Picture
+from harness.machines.strategies.asking import asks_for_a_route, asks_for_brokers
+from harness.machines.strategies.choices import (
+    a_lease,
+    a_server,
+)
+from harness.machines.strategies.keeping import keeps_pairs
+from harness.machines.strategies.leases import asks_for_versions
+from harness.machines.strategies.leaving import unregisters
+from harness.machines.strategies.pick import Maker, Pick, Steps
+from harness.machines.strategies.registering import registers, registers_again
+from harness.machines.strategies.registrations import again
+from harness.program.steps import (
+    AnyRequest,
+    AnyStep,
+    Close,
+    Damaged,
+    Reconnect,
+    Restart,
+    Route,
+    Time,
+)
+
+__all__ = [
+    "closes",
+    "fails",
+    "reconnects",
+    "restarts",
+]
+
+_HOWS: tuple[Literal["fin", "reset", "half"], ...] = ("fin", "reset", "half")
+
+
+def closes(pick: Pick, picture: Picture) -> Steps:
+    """A connection ends, a broker's mostly; an old one that was replaced ends late."""
+    how = pick.one(_HOWS)
+    if picture.replaced and pick.below(3) < 2:
+        server, conn = pick.one(list(picture.replaced))
+        return (Close(server=server, conn=conn, how=how),)
+    found = a_lease(pick, picture)
+    if found is None:
+        return (Close(server=a_server(pick, picture), how=how),)
+    server, lease = found
+    return (Close(server=server, conn=lease.conn, how=how),)
+
+
+def reconnects(pick: Pick, picture: Picture) -> Steps:
+    """A broker is back on a new connection before its old one is seen to end."""
+    found = a_lease(pick, picture)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    steps: list[AnyStep] = [Reconnect(server=server, conn=lease.conn, old=f"{lease.conn}-old")]
+    if pick.below(4) < 3:
+        steps.append(again(pick, picture, server, lease))
+        if pick.below(2):
+            steps.append(Close(server=server, conn=f"{lease.conn}-old", how=pick.one(_HOWS[:2])))
+    return tuple(steps)
+
+
+def restarts(pick: Pick, picture: Picture) -> Steps:
+    """A server is killed, or asked to stop, and started again."""
+    return (Restart(server=a_server(pick, picture), how=pick.one(("kill", "term"))),)
+
+
+def fails(pick: Pick, picture: Picture) -> Steps:
+    """Any request, with something wrong about how its bytes travel."""
+    step = _request(pick, picture)
+    what = pick.below(6)
+    if what == 0:
+        cuts = tuple(pick.one((4, 1, 8, -1, 21, 60)) for _ in range(1 + pick.below(3)))
+        return (msgspec.structs.replace(step, cuts=cuts),)
+    if what == 1:
+        cuts = (pick.one((4, 1, 8, -1, 60)),)
+        return (msgspec.structs.replace(step, cuts=cuts, stall=pick.one((1, 3, 30))),)
+    if what == 2:
+        other = _request(pick, picture)
+        other = msgspec.structs.replace(other, server=step.server, conn=step.conn, awaited=True)
+        return (msgspec.structs.replace(step, held=True, awaited=True), other)
+    if what == 3:
+        return (msgspec.structs.replace(step, twice=True),)
+    if what == 4:
+        return (msgspec.structs.replace(step, broken=pick.one((-1, 4, 0, 9, 100_000)), oneway=False),)
+    cuts = tuple(range(1, 24))
+    return (msgspec.structs.replace(step, cuts=cuts),)
+
+
+def _request(pick: Pick, picture: Picture) -> AnyRequest:
+    step = pick.one(_FAULTY)(pick, picture)[0]
+    return step if not isinstance(step, Close | Damaged | Reconnect | Restart | Time) else Route()
+
+
+_FAULTY: tuple[Maker, ...] = (
+    registers,
+    registers_again,
+    asks_for_brokers,
+    asks_for_a_route,
+    unregisters,
+    asks_for_versions,
+    keeps_pairs,
+)

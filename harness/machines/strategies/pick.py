@@ -1,0 +1,53 @@
+"""Chance, and what a maker of steps is.
+
+Rules of this module: all chance comes from `Pick`, and so from Hypothesis; the first choice is the plainest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
+
+from hypothesis import strategies as st
+
+from harness.machines.picture import Picture
+from harness.program.steps import (
+    AnyStep,
+)
+
+__all__ = [
+    "Maker",
+    "Pick",
+    "Steps",
+]
+
+T = TypeVar("T")
+Steps: TypeAlias = tuple[AnyStep, ...]
+
+
+@functools.cache
+def _up_to(most: int) -> st.SearchStrategy[int]:
+    return st.integers(0, most)
+
+
+class Pick:
+    """Chance, from Hypothesis."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
+        self._draw = draw
+
+    def below(self, end: int) -> int:
+        """A number from 0 to ``end`` - 1."""
+        return 0 if end <= 1 else self._draw(_up_to(end - 1))
+
+    def one(self, choices: Sequence[T]) -> T:
+        """One of them; the first is the plainest."""
+        return choices[self.below(len(choices))]
+
+    def once_in(self, times: int) -> bool:
+        """True rarely: once in so many times."""
+        return self.below(times) == times - 1
+
+
+Maker: TypeAlias = Callable[[Pick, Picture], Steps]
