@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from harness.model.broker_key import GiveTopic, Listed, Members, Registration, Routed
+from harness.model.actions import GiveTopic, Listed, Members, Registration, Routed
 from harness.model.kv_key import Get, Put
 from harness.model.linear import ENDLESS, Call, Specification, search
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.model.broker_key import (
+from harness.model.actions import (
     Changed,
     DropTopic,
     GiveTopic,

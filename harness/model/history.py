@@ -18,18 +18,10 @@ from typing import Any
 
 import msgspec
 
+from harness.model.actions import Changed, Listed, Members, Refresh, Registration, Routed
 from harness.model.anomalies import ANOMALIES, DIVERGENT, Explained, explained
 from harness.model.bars import bars, call_text
-from harness.model.broker_key import (
-    MASTER,
-    BrokerKey,
-    Changed,
-    Listed,
-    Members,
-    Refresh,
-    Registration,
-    Routed,
-)
+from harness.model.broker_key import MASTER, BrokerKey
 from harness.model.kv_key import KvKey
 from harness.model.linear import BUDGET, Call, Specification, search
 from harness.model.observed import Observed, Violation

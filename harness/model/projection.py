@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import msgspec
 
-from harness.model.broker_key import (
+from harness.model.actions import (
     Changed,
     DropTopic,
     GiveTopic,

@@ -9,8 +9,9 @@ import pytest
 from simulated import simulated
 from worked_examples import EXAMPLES, SCAN, TERM, Example
 
+from harness.model.actions import Leave, Registration
 from harness.model.anomalies import ANOMALIES, DIVERGENT, explained
-from harness.model.broker_key import BrokerKey, Leave, Registration
+from harness.model.broker_key import BrokerKey
 from harness.model.kv_key import Delete, KvKey
 from harness.model.linear import Call, search
 from harness.model.projection import projected

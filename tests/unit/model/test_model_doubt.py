@@ -83,8 +83,8 @@ def test_leases_that_end_leave_few_states() -> None:
 def test_what_a_muted_name_may_yet_bring_is_muted_too() -> None:
     seen = seen_of(LATE_CLUSTER, "5.3")
     knowledge = judged(seen[:-1])
-    (part,) = knowledge._parts
-    knowledge._mute(part)
+    (part,) = knowledge._partition.parts
+    knowledge._partition.mute(part)
     assert {NAMES.name("U4"), NAMES.name("U5"), NAMES.name("c1")} <= knowledge.muted
     assert knowledge.observe(seen[-1]) == []
 
@@ -92,8 +92,8 @@ def test_what_a_muted_name_may_yet_bring_is_muted_too() -> None:
 def test_what_shares_a_connection_with_a_muted_name_is_muted() -> None:
     first, second = seen_of(MUTED_CONNECTION, "5.3")
     knowledge = judged([first])
-    (part,) = knowledge._parts
-    knowledge._mute(part)
+    (part,) = knowledge._partition.parts
+    knowledge._partition.mute(part)
     assert knowledge.observe(second) == []
     assert NAMES.name("b3") in knowledge.muted
     assert NAMES.name("T1") in knowledge.muted

@@ -7,16 +7,8 @@ from typing import Any
 
 import msgspec
 
-from harness.model.broker_key import (
-    BrokerKey,
-    DropTopic,
-    Leave,
-    Listed,
-    Members,
-    Registration,
-    Routed,
-    Serves,
-)
+from harness.model.actions import DropTopic, Leave, Listed, Members, Registration, Routed, Serves
+from harness.model.broker_key import BrokerKey
 from harness.model.kv_key import Delete, Get, KvKey, Put
 from harness.model.linear import Call, Specification
 

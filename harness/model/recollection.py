@@ -1,0 +1,111 @@
+"""What was done last to what: by it a violation finds the invariant that is broken.
+
+Rules of this module: it judges nothing. A name, a topic or a key has one word, that of the last step which
+was about it.
+"""
+
+from __future__ import annotations
+
+from harness.model.answers import Difference
+from harness.model.partition import Partition
+from harness.model.parts import Part
+from harness.model.registry import Registry
+from harness.program.steps import (
+    AnyRequest,
+    DeleteTopic,
+    Kv,
+    Permission,
+    Register,
+    RegisterTopic,
+    Route,
+    Unregister,
+)
+
+__all__ = ["Recollection"]
+
+_CLOSED = ("closed", "late closed", "unregistered")
+
+
+class Recollection:
+    """What was done to the names of one server."""
+
+    def __init__(self, registry: Registry, partition: Partition) -> None:
+        self._registry = registry
+        self._partition = partition
+        self._last: dict[str, tuple[str, int]] = {}
+        self._time = -1
+        self._other_close = -1
+
+    def time_passed(self, number: int) -> None:
+        """A step let time pass."""
+        self._time = number
+
+    def other_closed(self, number: int) -> None:
+        """A connection has ended on which no broker was."""
+        self._other_close = number
+
+    def restarted(self, number: int) -> None:
+        """The server has been started again."""
+        for name in self._last:
+            self._last[name] = ("restarted", number)
+
+    def topic_left_open(self, topic: str) -> None:
+        """A topic is deleted or given at a moment that is not known."""
+        self._last[topic] = ("topic deleted", self._time)
+
+    def context(self, one: Difference, step: AnyRequest, was: str, settings: dict[str, str]) -> str:
+        """What was done last to what a difference is about."""
+        if isinstance(step, Register):
+            return was
+        subject = self.subject(step)
+        names = [one.name, subject]
+        if isinstance(step, Route):
+            if (step.zone_mode or "").lower() == "true" and (step.zone or "").strip():
+                return "zoned"
+            if settings.get("supportActingMaster") == "true" and "address" in one.aspect:
+                return "acting"
+            if one.aspect in ("queues", "mapping"):
+                names = [subject, one.name]
+        for name in names:
+            found = self._last.get(name) if name else None
+            if found is not None:
+                if one.presence == "missing" and found[0] not in _CLOSED:
+                    latest = max(self._time, self._other_close)
+                    if latest > found[1]:
+                        return "time" if latest == self._time else "other closed"
+                return found[0]
+        return was
+
+    def subject(self, step: AnyRequest) -> str:
+        """The name, the topic or the key that a request is about; "" where there is none."""
+        broker = getattr(step, "broker", None)
+        if isinstance(broker, str):
+            return self._registry.name(broker)
+        if isinstance(step, Kv):
+            return f"{step.namespace}/{step.key if step.topic is None else self._registry.name(step.topic)}"
+        topic = getattr(step, "topic", None)
+        return self._registry.name(topic) if isinstance(topic, str) else ""
+
+    def note(self, step: AnyRequest, number: int, was: str | None) -> None:
+        """Remembers what a step did to the names that it is about."""
+        match step:
+            case Register():
+                what = was or "registered"
+                self._last[self._registry.name(step.broker)] = (what, number)
+                for topic in step.topics:
+                    self._last[self._registry.name(topic)] = (what, number)
+            case Unregister() | Permission():
+                name = self._registry.name(step.broker)
+                self.was(self._partition.named(name), name, was or "unregistered", number)
+            case DeleteTopic() | RegisterTopic():
+                self._last[self._registry.name(step.topic)] = (was or "topic deleted", number)
+            case Kv() if step.code in (100, 102):
+                self._last[self.subject(step)] = ("kept", number)
+
+    def was(self, part: Part | None, name: str, what: str, number: int) -> None:
+        """Something was done to a broker name, and so to the topics that it may serve."""
+        self._last[name] = (what, number)
+        if part is not None:
+            for topic, queues in part.states[0].topics.items():
+                if name in queues:
+                    self._last[topic] = (what, number)
