@@ -21,6 +21,7 @@ from harness.report.text import visible
 from harness.trace import open_trace
 from harness.trace.packets import Capture
 from harness.trace.reassembly import By, Reassembly, Seen
+from harness.trace.unwrapping import Unwrapping
 
 __all__ = ["of_capture", "of_trace"]
 
@@ -38,12 +39,16 @@ def of_trace(path: Path, *, json: bool) -> int:
     return _finish(commands.totals, [], json)
 
 
-def of_capture(path: Path, *, port: int | None, json: bool) -> int:
-    """Prints a capture. Raises ``CaptureError``."""
+def of_capture(path: Path, *, port: int | None, keylog: Path | None, json: bool) -> int:
+    """Prints a capture, with what TLS carried where the key log tells it. Raises ``CaptureError``."""
+    unwrapping = None if keylog is None else Unwrapping(keylog)
     capture = Capture(path)
     reassembly = Reassembly(port)
     commands = Commands(all_speak=port is not None)
-    _print(_lines(_seen(capture, reassembly), commands), json)
+    events = _seen(capture, reassembly)
+    if unwrapping is not None:
+        events = (clear for seen in events for clear in unwrapping.add(seen))
+    _print(_lines(events, commands), json)
     notes = []
     if not capture.packets:
         notes.append("no packet in the file")
@@ -57,11 +62,11 @@ def of_capture(path: Path, *, port: int | None, json: bool) -> int:
         notes.append(f"{reassembly.repeated} segments were sent again")
     if reassembly.contradicting:
         notes.append(f"{reassembly.contradicting} segments held other bytes when they were sent again")
+    if unwrapping is not None:
+        notes.append(f"{unwrapping.decrypted} connections under TLS were decrypted with {keylog}")
     if commands.totals.tls:
-        notes.append(
-            f"{commands.totals.tls} connections under TLS: their keys are not read here. With a key log, let "
-            f"tshark decrypt them: tshark -r {path.name} -o tls.keylog_file:KEYS -z follow,tls,raw,0"
-        )
+        way = "give a key log with --keylog FILE" if keylog is None else "the key log has no secret of theirs"
+        notes.append(f"{commands.totals.tls} connections under TLS were not read: {way}")
     return _finish(commands.totals, notes, json)
 
 

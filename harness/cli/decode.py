@@ -35,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
     """
     if (recorded := _recorded(options.frames)) is not None:
         return _conversation(recorded, options)
-    if options.port is not None:
-        raise Usage("rmq-harness decode: --port chooses among the connections of a capture; this is none")
+    _only_for_captures(options, "this is none")
     data = _read(options.frames)
     frames = _frames(data)
     taken = [(offset, frame, dissect(frame)) for offset, frame in frames]
@@ -75,12 +74,17 @@ def _conversation(path: Path, options: argparse.Namespace) -> int:
         with path.open("rb") as file:
             is_trace = file.read(len(_TRACE)) == _TRACE
         if not is_trace:
-            return conversation.of_capture(path, port=options.port, json=options.json)
-        if options.port is not None:
-            raise Usage("rmq-harness decode: --port is for captures; a trace holds what is ours already")
+            return conversation.of_capture(path, port=options.port, keylog=options.keylog, json=options.json)
+        _only_for_captures(options, "a trace holds what is ours already, in clear")
         return conversation.of_trace(path, json=options.json)
     except (TraceError, CaptureError) as problem:
         raise Usage(f"rmq-harness decode: {problem}") from None
+
+
+def _only_for_captures(options: argparse.Namespace, why: str) -> None:
+    for option, value in (("--port", options.port), ("--keylog", options.keylog)):
+        if value is not None:
+            raise Usage(f"rmq-harness decode: {option} is for captures; {why}")
 
 
 def _read(argument: str) -> bytes:

@@ -398,6 +398,12 @@ def _add_decode(command: _Command) -> None:
         help="in a capture, the connections to this port, whatever is on them (those that hold a frame)",
     )
     command.parser.add_argument(
+        "--keylog",
+        type=Path,
+        metavar="FILE",
+        help="secrets of TLS connections of a capture, as SSLKEYLOGFILE has them (TLS 1.2 and 1.3)",
+    )
+    command.parser.add_argument(
         "--json",
         action="store_true",
         help="print one object on standard output; of a capture or a trace one for each command, and totals",
