@@ -1,6 +1,41 @@
-"""For all tests: none asserts a time, so property tests have no deadline."""
+"""For all tests: none asserts a time, so property tests have no deadline; one Spark session serves all."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One Spark on this machine for all tests of a run, quick to start rather than quick for long."""
+    pytest.importorskip(
+        "pyspark", reason="needs Spark: make .venv/.spark, or pip install 'rmq-harness[spark]'"
+    )
+    from harness.mining.java import NoJava
+    from harness.mining.spark import session
+
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    try:
+        started = session(
+            "tests",
+            master="local[2,4]",
+            memory="1g",
+            config={"spark.driver.extraJavaOptions": quick, "spark.sql.shuffle.partitions": "2"},
+        )
+    except NoJava as why:
+        pytest.skip(str(why))
+    yield started
+    started.stop()
