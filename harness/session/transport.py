@@ -9,6 +9,7 @@ Rules of this module:
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import struct
 import time
@@ -158,13 +159,18 @@ def connect(host: str, port: int, timeout: float = 3.0) -> SocketTransport:
 
 
 class SocketTransport:
-    """A blocking TCP socket with a deadline on every wait."""
+    """A TCP socket that never blocks, with a deadline on every wait. Most of what is sent and received costs
+    one call of the system: waiting is for what is not there at once.
+    """
 
     def __init__(self, peer: socket.socket, *, send_timeout: float = 5.0) -> None:
         self._socket = peer
         self._send_timeout = send_timeout
         self._closed = False
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        peer.setblocking(False)
+        self._arrivals = select.poll()
+        self._arrivals.register(peer, select.POLLIN)
         self._local = _address(peer.getsockname())
         self._remote = _address(peer.getpeername())
 
@@ -177,24 +183,36 @@ class SocketTransport:
         return self._remote
 
     def send(self, data: bytes) -> bool:
-        end = time.monotonic() + self._send_timeout
-        view = memoryview(data)
         try:
-            while view:
+            sent = self._socket.send(data)
+            return sent == len(data) or self._send_slowly(memoryview(data)[sent:])
+        except BlockingIOError:
+            return self._send_slowly(memoryview(data))
+        except OSError:
+            return False
+
+    def _send_slowly(self, data: memoryview) -> bool:
+        """Sends what the peer does not take at once."""
+        room = select.poll()
+        room.register(self._socket, select.POLLOUT)
+        end = time.monotonic() + self._send_timeout
+        try:
+            while data:
                 left = end - time.monotonic()
-                if left <= 0:
+                if left <= 0 or not room.poll(left * 1000):
                     return False
-                self._socket.settimeout(left)
-                view = view[self._socket.send(view) :]
+                with contextlib.suppress(BlockingIOError):
+                    data = data[self._socket.send(data) :]
         except OSError:
             return False
         return True
 
     def receive(self, timeout: float) -> bytes:
-        self._socket.settimeout(max(timeout, 0.0))
+        if timeout > 0 and not self._closed and not self._arrivals.poll(timeout * 1000):
+            raise TransportTimeout
         try:
             return self._socket.recv(_CHUNK)
-        except (TimeoutError, BlockingIOError) as problem:
+        except BlockingIOError as problem:
             raise TransportTimeout from problem
         except OSError as problem:
             raise PeerReset(str(problem)) from problem
