@@ -5,6 +5,7 @@ Rules of this module:
   loses nothing but the work of that moment.
 - It shows when an attempt has a violation of the same signature. An attempt that was late counts for nothing
   and is made again.
+- Programs are made small on a target that is used, and what is small there must be small on a fresh one.
 - The program that is kept has been confirmed itself, on fresh targets. Where the smallest one does not hold
   there, larger ones are tried; the original was confirmed before.
 """
@@ -140,24 +141,9 @@ class _Pursuit:
 
     def _smaller(self, program: tuple[AnyStep, ...]) -> list[tuple[AnyStep, ...]]:
         """Ever smaller programs that failed, the smallest last."""
-        budget, chain = self._budget, [program]
-        end, left = budget.now() + budget.seconds, budget.attempts
-
-        def goes_on() -> bool:
-            return left > 0 and budget.now() < end
-
-        def fails(steps: Sequence[AnyStep]) -> bool:
-            nonlocal left
-            left -= 1
-            candidate = tuple(steps)
-            attempt = self._attempt(candidate, fresh=False)
-            found = attempt is not None and self._violation_in(candidate, attempt) is not None
-            if found:
-                chain.append(candidate)
-            return found
-
-        shrunk(program, fails, attempts=budget.attempts, goes_on=goes_on)
-        self._exhausted = not goes_on()
+        shrinking = _Shrinking(program, self._shows, self._budget)
+        chain = shrinking.run()
+        self._exhausted = not shrinking.goes_on()
         return chain
 
     def _to_try(self, chain: Sequence[tuple[AnyStep, ...]]) -> list[tuple[AnyStep, ...]]:
@@ -165,6 +151,10 @@ class _Pursuit:
         smaller = chain[:0:-1]
         stride = max(1, len(smaller) // _STEPS_BACK)
         return [*smaller[:1], *smaller[1::stride]][: _STEPS_BACK + 1]
+
+    def _shows(self, program: tuple[AnyStep, ...], fresh: bool) -> bool:
+        attempt = self._attempt(program, fresh=fresh)
+        return attempt is not None and self._violation_in(program, attempt) is not None
 
     def _attempt(self, program: tuple[AnyStep, ...], *, fresh: bool) -> Attempt | None:
         """An attempt that was in time; None where none was."""
@@ -181,3 +171,68 @@ class _Pursuit:
         return next(
             (one for one in attempt.violations if signature_of(program, one) == self._signature), None
         )
+
+
+class _CarriedOver(Exception):  # noqa: N818  (control flow)
+    """What fails on the target that is used does not fail on a fresh one."""
+
+
+class _Shrinking:
+    """Makes a program small that was confirmed. ``shows`` plays one, on a fresh target if asked.
+
+    A fresh target may take seconds to start, so programs are tried on the one that runs, though others have
+    failed there. That is looked after: the first, second, fourth, … and last that fails is played on a fresh
+    one too. Where one does not fail there, failures are carried over: what was found since the last that did
+    is thrown away, and from then on a target on which something has failed is not used again.
+    """
+
+    def __init__(
+        self,
+        program: tuple[AnyStep, ...],
+        shows: Callable[[tuple[AnyStep, ...], bool], bool],
+        budget: Budget,
+    ) -> None:
+        self._chain = [program]
+        self._shows = shows
+        self._budget = budget
+        self._end = budget.now() + budget.seconds
+        self._left = budget.attempts
+        self._sure = 1
+        """So many of the chain have failed on fresh targets, or stand before one that has."""
+        self._is_carried = False
+        self._has_failed = False
+
+    def run(self) -> list[tuple[AnyStep, ...]]:
+        """Ever smaller programs that failed, the smallest last."""
+        while True:
+            try:
+                shrunk(self._chain[-1], self._fails, attempts=self._budget.attempts, goes_on=self.goes_on)
+                self._make_sure()
+                return self._chain
+            except _CarriedOver:
+                del self._chain[self._sure :]
+                self._is_carried = True
+
+    def goes_on(self) -> bool:
+        """Whether anything may be tried yet."""
+        return self._left > 0 and self._budget.now() < self._end
+
+    def _fails(self, steps: Sequence[AnyStep]) -> bool:
+        self._left -= 1
+        candidate = tuple(steps)
+        self._has_failed = self._shows(candidate, self._is_carried and self._has_failed)
+        if self._has_failed:
+            self._chain.append(candidate)
+            found = len(self._chain) - 1
+            if found & (found - 1) == 0:
+                self._make_sure()
+        return self._has_failed
+
+    def _make_sure(self) -> None:
+        """Looks whether the smallest fails on a fresh target. Raises ``_CarriedOver``."""
+        if self._is_carried or self._sure == len(self._chain):
+            return
+        self._left -= 1
+        if not self._shows(self._chain[-1], True):
+            raise _CarriedOver
+        self._sure = len(self._chain)

@@ -66,7 +66,7 @@ def test_a_failure_is_confirmed_made_small_and_confirmed_again(tmp_path: Path) -
     assert (found.confirmed.shown, found.confirmed.tried) == (3, 3)
     assert not found.exhausted
     assert fake.fresh[:3] == [True] * 3 == fake.fresh[-3:]
-    assert not any(fake.fresh[3:-3])
+    assert fake.fresh[3:-3].count(True) < len(fake.fresh[3:-3]) / 2, "made small on a target that is used"
     assert shelf.findings == [found]
     assert found.directory is not None
     written = folder.read_summary(Path(found.directory)).found
@@ -109,6 +109,40 @@ def test_what_is_small_only_on_a_used_target_is_not_kept() -> None:
     assert isinstance(found, Finding)
     assert any(isinstance(step, Register) for step in found.program)
     assert str(found.confirmed) == "3 of 3"
+
+
+class Tainted(Fake):
+    """Once a program has failed there, every program fails on the target, until there is a fresh one."""
+
+    def __init__(self, when: Callable[[int, bool], bool] = lambda *_: True) -> None:
+        super().__init__(when)
+        self.is_tainted = False
+
+    def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
+        done = super().attempt(program, fresh=fresh)
+        if self.is_tainted and not fresh:
+            asked = [at for at, step in enumerate(program) if isinstance(step, Route)]
+            return attempt(*map(violation, asked[:1]))
+        self.is_tainted = bool(done.violations)
+        return done
+
+
+def test_where_failures_are_carried_over_every_failure_is_followed_by_a_fresh_target() -> None:
+    fake = Tainted()
+    found = pursue(fake, PROGRAM, attempt(violation(5)), Shelf(None), budget())
+    assert isinstance(found, Finding)
+    assert found.program == (Register(), Route()), "as small as where nothing is carried over"
+    assert str(found.confirmed) == "3 of 3"
+
+
+def test_what_is_made_small_is_looked_at_on_a_fresh_target_now_and_then() -> None:
+    """Not each time: a fresh target may take seconds."""
+    program = (*(Topics(conn=f"k{number}") for number in range(40)), *PROGRAM)
+    fake = Fake()
+    found = pursue(fake, program, attempt(violation(45)), Shelf(None), budget())
+    assert isinstance(found, Finding)
+    assert found.program == (Register(), Route())
+    assert 2 <= fake.fresh[3:-3].count(True) <= 7 < fake.fresh.count(False)
 
 
 def test_a_late_attempt_counts_for_nothing() -> None:
