@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     profile = _profile(options, targets, program)
     seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
     journal = _journal(options, profile, seed)
-    known = applying(quirks(), profile, [uri.partition(":")[0] for uri in (options.a, options.b)])
+    known = applying(quirks(), profile, [target.nature.scheme for target in targets])
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
     stopwatch = RunningClock()

@@ -31,11 +31,14 @@ from harness.machines.run import (
     RecordError,
     read_record,
 )
+from harness.machines.servers import Servers
 from harness.program.steps import encode_step
 from harness.session import RunningClock
 from harness.targets import Target, TargetError, parse
 
 ALL = "all"
+_BATCH, _LATE_BATCH = 100, 10
+"""Programs in a batch, where time is virtual and where it is not."""
 _SHOWN = 5
 _SHOWN_STEPS = 30
 
@@ -47,9 +50,10 @@ def run(options: argparse.Namespace) -> int:
     seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
     names = _kinds(options)
     record = _record(options, target, profile, seed)
-    is_own = target.uri.startswith("builtin:")
+    is_own = target.nature.is_virtual
     setting = Setting(
         target=target,
+        servers=Servers(target),
         profile=profile,
         seed=seed,
         words=f"{seed}/{profile}" if is_own else f"{seed}/{os.urandom(8).hex()}",
@@ -73,7 +77,13 @@ def run(options: argparse.Namespace) -> int:
                 record,
                 shelf,
                 Budget(now=stopwatch.waiting, attempts=options.attempts, seconds=options.shrink_time),
-                Limits(now=stopwatch.waiting, seconds=options.max_time, programs=options.max_examples),
+                Limits(
+                    now=stopwatch.waiting,
+                    seconds=options.max_time,
+                    programs=options.max_examples,
+                    batch=_BATCH if is_own else _LATE_BATCH,
+                ),
+                is_ours=target.nature.is_ours,
                 out=options.out,
                 heard=bar.show,
             )
@@ -96,7 +106,7 @@ def _target(options: argparse.Namespace) -> Target:
         target = parse(options.target)
     except TargetError as problem:
         raise Usage(f"rmq-harness fuzz: {problem}") from None
-    if not getattr(target, "is_here", True) and not options.allow_remote:
+    if not target.nature.is_here and not options.allow_remote:
         raise Usage(
             f"rmq-harness fuzz: {options.target} is not on this machine. A fuzzer sends what may stop a "
             "server: say --allow-remote if it is yours and may be stopped"
@@ -112,7 +122,7 @@ def _profile(options: argparse.Namespace, target: Target) -> Any:
             f"rmq-harness fuzz: --profile {said}: no such profile{meant(said, known)}; "
             f"there are {', '.join(known)}"
         )
-    if target.uri.startswith("builtin:") and target.line != said:
+    if target.nature.is_virtual and target.line != said:
         raise Usage(
             f"rmq-harness fuzz: {target.uri} is of line {target.line}, not {said}: say builtin:{said}"
         )
@@ -196,6 +206,7 @@ def _answer(
         "seconds": round(seconds, 1),
         "programs": record.programs,
         "steps": record.steps,
+        "seconds_waited": round(record.waited, 1),
         "kinds": record.kinds,
         "findings": [_told(one) for one in shelf.findings],
         "flaky": [_told(one) for one in shelf.flaky],
@@ -253,9 +264,11 @@ def _print(console: Console, record: Record, shelf: Shelf, answer: dict[str, Any
         _print_kind(console, kind)
     if answer["why"]:
         console.print(f"\n{answer['why']}")
-    rate = record.steps / record.seconds if record.seconds else 0.0
+    busy = max(0.0, record.seconds - record.waited)
+    rate = record.steps / busy if busy else 0.0
+    waited = f" and {record.waited:.0f} s that programs let pass" if record.waited >= 1 else ""
     console.print(
-        f"\n{record.programs} programs, {record.steps} steps, {record.seconds:.0f} s, {rate:.0f}/s · "
+        f"\n{record.programs} programs, {record.steps} steps, {busy:.0f} s{waited}, {rate:.0f}/s · "
         f"{len(shelf.findings)} findings, {len(shelf.flaky)} flaky          "
         f"{answer['conclusion']}, exit {answer['exit_status']} · {answer['out']}"
     )

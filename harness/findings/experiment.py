@@ -36,6 +36,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ended = "whole"
     stepped: int
     """So many steps were begun."""
+    waited: float = 0.0
+    """Real seconds that its steps have asked for: time that passes, stalls, restarts."""
     observed: tuple[Observed, ...] = ()
     """What the judges were told, where it is kept: step lists say by it what was answered to what."""
 
@@ -57,7 +59,7 @@ class Experiment(Protocol):
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         """Plays a program to its end, or to its first violation; with ``fresh`` on a newly started target,
-        where it can be started.
+        where it can be started, else on the one that runs, whatever has failed there before.
 
         What the target does is in the attempt, never an exception; so is an interrupt, unless it comes before
         anything was done (``KeyboardInterrupt``). Raises ``TargetError`` where a target does not start.

@@ -11,7 +11,6 @@ Rules of this module:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -38,11 +37,14 @@ _PATIENCE = 4.0
 a history makes the server busy.
 """
 _VIRTUAL_PATIENCE = 2.0
-_COSTLY = 0.04
-"""The share of programs that wait where that costs real time: one wait is as long as hundreds of requests."""
+_COSTLY = 0.01
+"""The share of programs that wait where that costs real time: one wait is as long as thousands of requests.
+In half as many leases run out.
+"""
+_SEVERAL = 0.04
+"""The share of programs for two servers, where the second costs something."""
 _FAST = 10
 """From this warp on, leases may run out."""
-_WARP = re.compile(r"[?&]warp=(\d+)")
 
 _RIVALS = "rivals register at once"
 _BESIDE = "a broker leaves beside a registration of its name"
@@ -53,13 +55,9 @@ _REQUIRED = (_RIVALS, _BESIDE, _WRITERS, _BACK)
 _DEAD_SCAN = "expiry-scan-ends"
 
 
-def _warp(stage: Stage) -> float:
-    found = _WARP.search(stage.target.uri)
-    return float(found[1]) if found else 1.0
-
-
 def _term(stage: Stage) -> float:
-    return _VIRTUAL_PATIENCE if stage.is_virtual else _PATIENCE * _warp(stage)
+    nature = stage.nature
+    return _VIRTUAL_PATIENCE if nature.is_virtual else _PATIENCE * nature.warp
 
 
 class HistoryExperiment:
@@ -84,10 +82,14 @@ class HistoryExperiment:
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         """Plays a program to its end and judges it. Raises ``TargetError``."""
+        return self.play(program, fresh=fresh, sound=False)
+
+    def play(self, program: Sequence[AnyStep], *, fresh: bool = False, sound: bool = True) -> Attempt:
+        """The same; ``sound`` is that of `Servers.take`."""
         self._attempts += 1
         names = Names(chance("names", self._words, self._attempts))
         servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
-        player, jitters, _ = self._stage.player(servers, names, fresh=fresh, case=self.kind)
+        player, jitters, _ = self._stage.player(servers, names, fresh=fresh, sound=sound, case=self.kind)
         picture = Picture(five=self.profile != "4.9", servers=servers)
         seen: list[Observed] = []
         ended: Ended = "whole"
@@ -107,9 +109,14 @@ class HistoryExperiment:
             ended = "interrupted"
         else:
             violations = self._judged(seen, names, max(jitters)).violations
-        self._stage.leave(player, picture, well=ended == "whole" and not violations)
+        self._stage.leave(player, picture, ended=ended, well=not violations)
         return Attempt(
-            violations=violations, trace=player.trace, ended=ended, stepped=stepped, observed=tuple(seen)
+            violations=violations,
+            trace=player.trace,
+            ended=ended,
+            stepped=stepped,
+            waited=player.waited,
+            observed=tuple(seen),
         )
 
     def _judged(self, seen: Sequence[Observed], names: Names, jitter: float) -> Judgement:
@@ -133,26 +140,27 @@ class HistoryKind:
         self._shape = Shape(
             profile=stage.profile,
             term=_term(stage),
-            waits=1.0 if stage.is_virtual else _COSTLY,
-            leases=0.1 if stage.is_virtual else _COSTLY / 2 if _warp(stage) >= _FAST else 0.0,
+            waits=1.0 if stage.nature.is_virtual else _COSTLY,
+            leases=0.1 if stage.nature.is_virtual else _COSTLY / 2 if stage.nature.warp >= _FAST else 0.0,
         )
 
     def batch(self, number: int, programs: int, tell: Tell) -> None:
         source = chance("history", self._seed, self._stage.profile, number)
+        nature = self._stage.nature
         for _ in range(programs):
-            several = self._stage.is_ours and source.random() < (0.125 if self._stage.is_virtual else _COSTLY)
+            several = nature.is_ours and source.random() < (0.125 if nature.is_virtual else _SEVERAL)
             shape = msgspec.structs.replace(self._shape, servers=2 if several else 1)
             program = program_of(source, shape)
             self._goals.update(_goals(program))
             before = self.experiment.judged["unknown"]
-            attempt = self.experiment.attempt(program, fresh=False)
+            attempt = self.experiment.play(program)
             self._goals[_UNDECIDED] += self.experiment.judged["unknown"] - before
             tell(Tried(program=program, attempt=attempt, quirk=self._quirk(attempt)))
 
     def _quirk(self, attempt: Attempt) -> str | None:
         """The named quirk that explains all of the violations, where one does."""
         overdue = all(violation.anomaly == "overdue lease" for violation in attempt.violations)
-        dies = self._stage.profile == "4.9" and self._stage.target.uri.startswith(("apache:", "docker:"))
+        dies = self._stage.profile == "4.9" and self._stage.nature.scheme in ("apache", "docker")
         return _DEAD_SCAN if attempt.violations and overdue and dies else None
 
     def reached(self) -> dict[str, int]:

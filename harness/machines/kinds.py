@@ -15,6 +15,7 @@ from harness.machines.concurrent import HistoryKind
 from harness.machines.frames.kind import FramesKind
 from harness.machines.frames.play import FrameExperiment, Limits
 from harness.machines.run import Kind
+from harness.machines.servers import Servers
 from harness.machines.stage import Stage
 from harness.machines.stateful import StatefulKind
 from harness.session import ProfileName
@@ -27,6 +28,9 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """What a kind is made of."""
 
     target: Target
+    servers: Servers
+    """Those of the target. Programs of peers leave them clean and have names of their own; whoever sends
+    damaged frames cannot promise that, and has others."""
     profile: ProfileName
     seed: str
     """Decides the programs."""
@@ -43,8 +47,16 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Resident bytes that a target of ours may have."""
 
     def stage(self) -> Stage:
-        """A stage of its own; nothing runs on it yet."""
-        return Stage(self.target, self.profile, suite=self.suite, started=self.started)
+        """A stage for one kind. Kinds share the servers, unless the expiry scan of the target may have
+        died of what another kind has done.
+        """
+        return Stage(
+            self.target,
+            self.profile,
+            suite=self.suite,
+            started=self.started,
+            servers=None if self.target.waits_alone else self.servers,
+        )
 
     def frames(self) -> FramesKind:
         """The kind that sends damaged frames."""

@@ -91,6 +91,8 @@ class NameServerMachine(RuleBasedStateMachine):
     """So many NameServers at most."""
     moment: ClassVar[int] = 5
     """Protocol seconds that any program may let pass at once."""
+    moments_once_in: ClassVar[int] = 1
+    """In one of so many programs it may let time pass at all."""
     waits_once_in: ClassVar[int] = 1
     """In one of so many programs leases may end."""
     seeks_once_in: ClassVar[int] = 0
@@ -103,6 +105,7 @@ class NameServerMachine(RuleBasedStateMachine):
         super().__init__()
         self.picture = Picture(five=self.five)
         self._performance: Performance | None = None
+        self._has_moments = True
         self._is_patient = True
         self._waited = 0
         self._is_restless = True
@@ -123,7 +126,10 @@ class NameServerMachine(RuleBasedStateMachine):
     def _begin(self, several: int, patience: int, seeking: int) -> None:
         servers = self.servers if several == 3 else 1
         self._is_patient = _is_one_in(self.waits_once_in, patience)
-        self._is_restless = _is_one_in(self.restarts_once_in, patience // self.waits_once_in)
+        rest = patience // self.waits_once_in
+        self._is_restless = _is_one_in(self.restarts_once_in, rest)
+        moments = rest // self.restarts_once_in
+        self._has_moments = self._is_patient or _is_one_in(self.moments_once_in, moments)
         seeks = not self.seeks_once_in or _is_one_in(self.seeks_once_in, seeking)
         self._performance = self.director.begins(servers, seeks=seeks)
         self.picture = (
@@ -156,10 +162,11 @@ class NameServerMachine(RuleBasedStateMachine):
 
     def _in_time(self, step: AnyStep) -> AnyStep | None:
         """A step that takes no more time than it may; None for a wait that is left out."""
-        if isinstance(step, Time) and step.seconds > self.moment and not self._may_wait():
+        moment = self.moment if self._has_moments else 0
+        if isinstance(step, Time) and step.seconds > moment and not self._may_wait():
             return None
-        if isinstance(step, Request) and step.stall > self.moment:
-            return msgspec.structs.replace(step, stall=self.moment)
+        if isinstance(step, Request) and step.stall > moment:
+            return msgspec.structs.replace(step, stall=moment)
         return step
 
     def _may_wait(self) -> bool:
@@ -226,11 +233,12 @@ def machine_for(
     members: dict[str, Any] = {"director": director}
     if stage is not None:
         members |= {
-            "servers": 2 if stage.is_ours else 1,
+            "servers": 2 if stage.nature.is_ours else 1,
             "waits_once_in": stage.waits_once_in,
+            "moments_once_in": stage.moments_once_in,
             "moment": stage.moment,
             "seeks_once_in": 10 if known_quirks(stage) else 0,
-            "restarts": stage.is_ours,
+            "restarts": stage.nature.is_ours,
             "restarts_once_in": stage.restarts_once_in,
         }
     machine: Any = type("NameServer", (base,), members | changes)
@@ -241,7 +249,7 @@ def machine_for(
 
 def known_quirks(stage: Stage) -> Quirks:
     """What the target is known to do otherwise."""
-    return Quirks(applying(quirks(), stage.profile, [stage.target.uri.partition(":")[0]]))
+    return Quirks(applying(quirks(), stage.profile, [stage.nature.scheme]))
 
 
 class _Alone:

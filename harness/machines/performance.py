@@ -49,7 +49,8 @@ class Quirks:
 class Performance:
     """A program on a stage.
 
-    ``seeks``: steps that quirks are about are carried out. Raises ``TargetError`` where no server starts.
+    ``seeks``: steps that quirks are about are carried out. ``fresh`` and ``sound`` are those of
+    `Servers.take`. Raises ``TargetError`` where no server starts.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Performance:
         *,
         servers: int = 1,
         fresh: bool = False,
+        sound: bool = True,
         quirks: Quirks | None = None,
         seeks: bool = True,
         tally: Tally | None = None,
@@ -78,7 +80,7 @@ class Performance:
         self._seeks = seeks
         self._triggered: list[Quirk] = []
         self._tally = Tally() if tally is None else tally
-        self._player, jitter, is_fresh = stage.player(servers, names, fresh=fresh, case=case)
+        self._player, jitter, is_fresh = stage.player(servers, names, fresh=fresh, sound=sound, case=case)
         self._judge = Judge(stage.profile, names, jitter, fresh=is_fresh)
         self._left = False
 
@@ -126,7 +128,7 @@ class Performance:
                 self.ended = "late"
             except KeyboardInterrupt:
                 self.ended = "interrupted"
-        self._stage.leave(self._player, self.picture, well=self._is_server_well)
+        self._stage.leave(self._player, self.picture, ended=self.ended, well=self._is_server_well)
 
     def attempt(self) -> Attempt:
         """What it came to."""
@@ -135,6 +137,7 @@ class Performance:
             trace=self._player.trace,
             ended=self.ended,
             stepped=len(self.steps),
+            waited=self._player.waited,
             observed=tuple(self._observed),
         )
 
@@ -145,7 +148,7 @@ class Performance:
         """
         if any(quirk.taints == "server" for quirk in self._triggered):
             return False
-        return self.ended == "whole" and (not self.violations or self.quirk is not None)
+        return not self.violations or self.quirk is not None
 
     def _judged(self, seen: Sequence[Observed]) -> None:
         self._observed += seen

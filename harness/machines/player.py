@@ -13,7 +13,8 @@ Rules of this module:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -100,6 +101,8 @@ class Player:
         self.names = names
         self.uncalled: list[Uncalled] = []
         """Frames that came and that nobody had asked for."""
+        self.waited = 0.0
+        """Real seconds that steps have asked for: time that passes, stalls, restarts."""
         self._announces = announced_by(profile)
         self._sessions: list[NameServerSession] = []
         for instance in instances:
@@ -217,7 +220,8 @@ class Player:
             event = link.send(data[at:stop])
             at, first = stop, event if first is None else first
             if stops[stop]:
-                session.advance(stops[stop])
+                with self._waiting(session):
+                    session.advance(stops[stop])
             elif session.clock.kind != "virtual":
                 session.clock.pause(_GAP)
         event = link.send(data[at:])
@@ -378,7 +382,8 @@ class Player:
         seen = self._collect()
         invoked = session.now()
         try:
-            session.restart(step.how)
+            with self._waiting(session):
+                session.restart(step.how)
         except Unsupported:
             session.note("it is not ours to start again; the step is left out")
             return seen
@@ -400,7 +405,8 @@ class Player:
                     opens[conn].connection.link.idle = True
         invoked = [session.now() for session in self._sessions]
         for session, began in zip(self._sessions, invoked, strict=True):
-            session.advance(max(0.0, began + step.seconds - session.now()))
+            with self._waiting(session):
+                session.advance(max(0.0, began + step.seconds - session.now()))
         seen = []
         for server, began in enumerate(invoked):
             seen.append(
@@ -414,6 +420,16 @@ class Player:
             )
             seen += self._ended(server)
         return seen
+
+    @contextlib.contextmanager
+    def _waiting(self, session: NameServerSession) -> Iterator[None]:
+        """What is done here was asked for, and takes the time that it takes."""
+        began = session.clock.waiting()
+        try:
+            yield
+        finally:
+            if session.clock.kind != "virtual":
+                self.waited += session.clock.waiting() - began
 
     def _ended(self, server: int) -> list[Observed]:
         """The connections of which the end has been noticed by now."""

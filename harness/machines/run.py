@@ -114,9 +114,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     programs: int | None = None
     """Of this run, all kinds together."""
     batch: int = 100
-    """Programs in a batch."""
-    late_batch: int = 10
-    """Programs in a batch where time is not virtual."""
+    """Programs in a batch: fewer where programs take long, since a run goes on at the next batch."""
 
 
 class KindRecord(msgspec.Struct, kw_only=True):
@@ -128,6 +126,8 @@ class KindRecord(msgspec.Struct, kw_only=True):
     steps: int = 0
     late: int = 0
     """Programs that the machine was too slow for; nothing seen in them counts."""
+    waited: float = 0.0
+    """Real seconds that steps have asked for: time that passes, stalls, restarts."""
     deaths: int = 0
     """Programs at the end of which the target took no connection."""
     quirks: dict[str, int] = {}
@@ -160,6 +160,11 @@ class Record(msgspec.Struct, kw_only=True):
         """Of all kinds."""
         return sum(kind.steps for kind in self.kinds)
 
+    @property
+    def waited(self) -> float:
+        """Of all kinds."""
+        return sum(kind.waited for kind in self.kinds)
+
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """What is told while a run goes on."""
@@ -181,7 +186,9 @@ class _Enough(BaseException):
 
 
 class Fuzzing:
-    """A run. ``begun`` is the record to go on with; `heard` is told of the progress."""
+    """A run. ``record`` is the one to go on with; `heard` is told of the progress. Where the target is not
+    ours to start again (``is_ours``), its death ends the run.
+    """
 
     def __init__(
         self,
@@ -191,6 +198,7 @@ class Fuzzing:
         budget: Budget,
         limits: Limits,
         *,
+        is_ours: bool = True,
         out: Path | None = None,
         heard: Callable[[Progress], None] = lambda _: None,
     ) -> None:
@@ -203,6 +211,7 @@ class Fuzzing:
         self._shelf = shelf
         self._budget = budget
         self._limits = limits
+        self._is_ours = is_ours
         self._out = out
         self._heard = heard
         self._began = limits.now()
@@ -247,12 +256,11 @@ class Fuzzing:
     def _batch(self, kind: Kind) -> None:
         record = self._records[kind.name]
         number, record.batches = record.batches, record.batches + 1
-        kind.batch(number, self._size(kind), lambda tried: self._tried(kind, record, tried))
+        kind.batch(number, self._size(), lambda tried: self._tried(kind, record, tried))
         self._note()
 
-    def _size(self, kind: Kind) -> int:
-        virtual = kind.experiment.target.startswith("builtin:")
-        size = self._limits.batch if virtual else self._limits.late_batch
+    def _size(self) -> int:
+        size = self._limits.batch
         left = self._limits.programs
         return size if left is None else min(size, max(1, left - self.record.programs + self._before[1]))
 
@@ -260,6 +268,7 @@ class Fuzzing:
         attempt = tried.attempt
         record.programs += 1
         record.steps += attempt.stepped
+        record.waited += attempt.waited
         self._tell(kind)
         if attempt.ended == "interrupted":
             raise KeyboardInterrupt
@@ -273,7 +282,7 @@ class Fuzzing:
         if attempt.ended == "died":
             record.deaths += 1
             self.death = attempt.violations[-1].actual if attempt.violations else ""
-            if kind.experiment.target.startswith("tcp:"):
+            if not self._is_ours:
                 raise _Died
         if tried.quirk is not None:
             record.quirks[tried.quirk] = record.quirks.get(tried.quirk, 0) + 1

@@ -1,17 +1,18 @@
-"""Where programs are played: a target, its running instances, and their tidying up.
+"""Where programs are played: running servers, how much of what programs there cost may be, and tidying up.
 
 Rules of this module:
-- Where starting costs nothing (`builtin:`) each program has servers of its own. Elsewhere they are shared by
-  programs, one after the other, and left clean: what a program registered, put or turned is taken back.
-- Whatever is started is stopped by `close`. A server that is somebody else's is neither started nor stopped.
+- Servers that are used again are left clean: what a program registered, put or turned is taken back, whatever
+  came of it. Where something went wrong, what is left may still not be right: the servers are doubtful.
+- What costs real time is rarer there. How much it is rarer follows from the target's nature alone, never from
+  what was measured: one seed, one sequence of programs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from harness.findings.experiment import Ended
 from harness.machines.picture import Picture, usual
 from harness.machines.player import Player
+from harness.machines.servers import Servers
 from harness.model import Answered
 from harness.program.frames import Names
 from harness.program.steps import (
@@ -22,9 +23,9 @@ from harness.program.steps import (
     Kv,
     Unregister,
 )
-from harness.session import Instance, ProfileName, TargetDied, TooLate, Unsupported
+from harness.session import ProfileName, TargetDied, TooLate
 from harness.session.errors import CaseTimeout
-from harness.targets import Target
+from harness.targets import Nature, Target
 from harness.wire.bodies import ClusterInfo as ClusterBody
 
 __all__ = ["Stage"]
@@ -34,75 +35,73 @@ _DEADLINE = 120.0
 
 
 class Stage:
-    """A target and its running servers. ``started`` is Unix time, for the heads of traces."""
+    """A target and its servers. ``started`` is Unix time, for the heads of traces.
+
+    Stages that are given the same ``servers`` use them in turn.
+    """
 
     def __init__(
-        self, target: Target, profile: ProfileName, *, suite: str = "", started: float = 0.0
+        self,
+        target: Target,
+        profile: ProfileName,
+        *,
+        suite: str = "",
+        started: float = 0.0,
+        servers: Servers | None = None,
     ) -> None:
         self.target = target
         self.profile: ProfileName = profile
+        self.servers = Servers(target) if servers is None else servers
         self._suite = suite
         self._started = started
-        self._running: list[Instance] = []
-        self._is_fresh = False
 
     @property
-    def is_virtual(self) -> bool:
-        """Whether time is virtual and servers cost nothing."""
-        return self.target.uri.startswith("builtin:")
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it can be started again."""
-        return not self.target.uri.startswith("tcp:")
+    def nature(self) -> Nature:
+        """What the target is."""
+        return self.target.nature
 
     @property
     def moment(self) -> int:
         """Protocol seconds that may pass at once in any program."""
-        if self.is_virtual:
+        if self.nature.is_virtual:
             return 60
-        return 5 if "warp=" in self.target.uri else 1
+        return 5 if self.nature.warp > 1 else 1
+
+    @property
+    def moments_once_in(self) -> int:
+        """In one of so many programs moments pass at all: where time is real they are most of what a program
+        takes.
+        """
+        return 4 if self.nature.clock == "real" else 1
 
     @property
     def waits_once_in(self) -> int:
         """In one of so many programs leases may end: where time is real that takes minutes."""
-        if self.is_virtual:
+        if self.nature.is_virtual:
             return 1
-        return 16 if "warp=" in self.target.uri else 200
+        return 16 if self.nature.warp > 1 else 200
 
     @property
     def restarts_once_in(self) -> int:
         """In one of so many programs a server is started again: a Java machine takes seconds for it."""
-        if self.is_virtual:
-            return 1
-        return 32 if self._is_slow_to_start else 4
+        return {"at once": 1, "soon": 8, "slowly": 32, "never": 1}[self.nature.starts]
 
     @property
     def rules(self) -> int:
         """So many rules make a program, before it looks at everything: the longer, the less of the time goes
         into what comes once in a program.
         """
-        return 60 if self._is_slow_to_start else 30
-
-    @property
-    def _is_slow_to_start(self) -> bool:
-        return self.target.uri.startswith(("apache:", "docker:"))
+        return 60 if self.nature.starts == "slowly" else 30
 
     def player(
-        self, servers: int, names: Names, *, fresh: bool, case: str
+        self, servers: int, names: Names, *, fresh: bool, case: str, sound: bool = True
     ) -> tuple[Player, list[float], bool]:
-        """A player, the jitter of each server, and whether the servers are new.
+        """A player, the jitter of each server, and whether the servers are new; ``fresh`` and ``sound`` are
+        those of `Servers.take`.
 
         Raises ``TargetError`` where one does not start, ``ValueError`` where there are not so many.
         """
-        if self.is_virtual:
-            instances: Sequence[Instance] = [self.target.another() for _ in range(servers)]
-            is_fresh = True
-        else:
-            if fresh and self.is_ours:
-                self.close()
-            instances, is_fresh = self._running_ones(servers), self._is_fresh
-            self._is_fresh = False
+        instances, is_fresh = self.servers.take(servers, fresh=fresh, sound=sound)
         player = Player(
             instances,
             self.profile,
@@ -115,60 +114,52 @@ class Stage:
         )
         return player, [instance.clock.timing.jitter for instance in instances], is_fresh
 
-    def instance(self) -> Instance:
-        """The first of the servers that run, started if none does. Raises ``TargetError``."""
-        return self._running_ones(1)[0]
-
-    def leave(self, player: Player, picture: Picture, *, well: bool) -> None:
-        """Ends a performance. ``well``: it went as it should; else servers of ours are started anew."""
+    def leave(self, player: Player, picture: Picture, *, ended: Ended, well: bool) -> None:
+        """Ends a performance, which ``ended`` so. ``well``: nothing was seen that may harm others."""
+        if not well or ended != "whole":
+            self.servers.doubt()
         try:
-            if self.is_virtual:
-                return
-            if well or not self.is_ours:
-                self._tidy(player, picture)
-        except (TargetDied, TooLate, CaseTimeout):
-            well = False
+            if ended == "whole" and not self.nature.is_virtual and not self._tidy(player, picture):
+                self.servers.doubt()
+        except TargetDied:
+            ended = "died"
+        except (TooLate, CaseTimeout):
+            self.servers.doubt()
         finally:
             player.close()
-        if not well and self.is_ours:
-            self.close()
+        if ended == "died" and self.nature.is_ours:
+            self.servers.close()
 
     def close(self) -> None:
         """Stops what runs. May be called more than once."""
-        running, self._running = self._running, []
-        for instance in running:
-            instance.stop()
+        self.servers.close()
 
-    def output(self) -> str:
-        """The end of what the servers wrote."""
-        return "\n".join(instance.output() for instance in self._running)
-
-    def _running_ones(self, servers: int) -> list[Instance]:
-        if not self._running:
-            self._running.append(self.target.start())
-            self._is_fresh = self.is_ours
-        while len(self._running) < servers:
-            try:
-                self._running.append(self.target.another())
-            except Unsupported as problem:
-                raise ValueError(
-                    f"expected {servers} servers, got one: {self.target.uri} is not ours to start again; "
-                    "name a target that is, such as exec:"
-                ) from problem
-        return self._running[:servers]
-
-    def _tidy(self, player: Player, picture: Picture) -> None:
+    def _tidy(self, player: Player, picture: Picture) -> bool:
+        """Takes back what was done. The first request that is not answered ends it: False."""
         player.finish()
         for step in _undoing(picture):
-            player.play(step)
+            if not _is_answered(player, step):
+                return False
         for server in range(picture.servers):
             (seen,) = player.play(ClusterInfo(server=server, conn="tidy"))[-1:]
-            if isinstance(seen.outcome, Answered) and seen.outcome.command.code == 0:
-                for step in _leftovers(seen.outcome.command.body, player.names, server):
-                    player.play(step)
-            for at, topic in picture.topics:
-                if at == server:
-                    player.play(DeleteTopic(server=server, conn="tidy", topic=topic))
+            if not isinstance(seen.outcome, Answered):
+                return False
+            steps: list[AnyStep] = []
+            if seen.outcome.command.code == 0:
+                steps += _leftovers(seen.outcome.command.body, player.names, server)
+            steps += [
+                DeleteTopic(server=server, conn="tidy", topic=topic)
+                for at, topic in picture.topics
+                if at == server
+            ]
+            for step in steps:
+                if not _is_answered(player, step):
+                    return False
+        return True
+
+
+def _is_answered(player: Player, step: AnyStep) -> bool:
+    return all(isinstance(seen.outcome, Answered) for seen in player.play(step)[-1:])
 
 
 def _undoing(picture: Picture) -> list[AnyStep]:

@@ -55,7 +55,13 @@ class StatefulExperiment:
         """
         servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
         performance = Performance(
-            self._stage, self.names(), servers=servers, fresh=fresh, quirks=self._quirks, case=self.kind
+            self._stage,
+            self.names(),
+            servers=servers,
+            fresh=fresh,
+            sound=False,
+            quirks=self._quirks,
+            case=self.kind,
         )
         try:
             for step in program:
@@ -141,7 +147,7 @@ class StatefulKind:
         able: set[Need] = set()
         if self._stage.profile != "4.9":
             able.add("five")
-        if self._stage.is_ours:
+        if self._stage.nature.is_ours:
             able |= {"restart", "servers"}
         if self._stage.waits_once_in < 100:
             able.add("leases")

@@ -16,6 +16,7 @@ from harness.session import DEFAULT_SETUP, ProfileName, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
 from harness.targets.errors import TargetError
+from harness.targets.nature import Nature
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
@@ -41,6 +42,7 @@ class ApacheTarget:
 
     def __init__(self, uri: str, version: str, warp: float) -> None:
         self.uri = uri
+        self.nature = Nature(scheme="apache", starts="slowly", warp=warp)
         self._version = version
         self._warp = warp
         self.server = f"apache-nameserver@{version}"

@@ -25,6 +25,7 @@ from harness.session import (
     TransportTimeout,
     VirtualClock,
 )
+from harness.targets.nature import Nature
 from harness.targets.settings import in_directory
 from harness.trace import How
 from reference_impl.certificates import certificates_for
@@ -65,6 +66,7 @@ class BuiltinTarget:
 
     server = None
     waits_alone = False
+    nature = Nature(scheme="builtin", starts="at once", warp=0.0)
 
     def __init__(self, uri: str, line: ProfileName, mutant: str | None) -> None:
         self.uri = uri

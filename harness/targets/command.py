@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.session import DEFAULT_SETUP, Setup, Unsupported
 from harness.targets import warp as faketime
 from harness.targets.errors import TargetError
+from harness.targets.nature import Nature
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
@@ -33,6 +34,7 @@ class ExecTarget:
 
     def __init__(self, uri: str, command: str, warp: float) -> None:
         self.uri = uri
+        self.nature = Nature(scheme="exec", starts="soon", warp=warp)
         self._warp = warp
         try:
             self._words = shlex.split(command)

@@ -42,6 +42,7 @@ from harness.session import (
 )
 from harness.targets.apache import SYSTEM, line_of
 from harness.targets.errors import TargetError
+from harness.targets.nature import Nature
 from harness.targets.reach import answers
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
@@ -87,6 +88,7 @@ class DockerTarget:
 
     def __init__(self, uri: str, image: str, warp: float, profile: ProfileName | None) -> None:
         self.uri = uri
+        self.nature = Nature(scheme="docker", starts="slowly", warp=warp)
         self._image = image
         self._warp = warp
         self._profile = profile

@@ -21,6 +21,7 @@ from harness.session import (
     connect,
 )
 from harness.targets.errors import TargetError
+from harness.targets.nature import Nature
 from harness.targets.reach import takes_connections
 
 __all__ = ["RemoteInstance", "TcpTarget", "attach"]
@@ -36,13 +37,9 @@ class TcpTarget:
 
     def __init__(self, uri: str, host: str, port: int) -> None:
         self.uri = uri
+        self.nature = Nature(scheme="tcp", starts="never", is_here=_is_here(host))
         self._host = host
         self._port = port
-
-    @property
-    def is_here(self) -> bool:
-        """Whether it is on loopback."""
-        return _is_here(self._host)
 
     def start(self) -> RemoteInstance:
         """Looks whether it is there. Raises ``TargetError`` where no connection can be made."""
@@ -114,6 +111,7 @@ class RemoteInstance:
 
 
 def _is_here(host: str) -> bool:
+    """Whether it is on loopback."""
     if host == "localhost":
         return True
     try:

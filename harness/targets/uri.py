@@ -17,6 +17,7 @@ from harness.targets.builtin import PROFILES, BuiltinTarget, problem_with
 from harness.targets.command import ExecTarget
 from harness.targets.container import DockerTarget
 from harness.targets.errors import TargetError
+from harness.targets.nature import Nature
 from harness.targets.remote import TcpTarget
 
 __all__ = ["FORMS", "Shareable", "Target", "parse"]
@@ -44,6 +45,11 @@ class Target(Protocol):
 
     @property
     def uri(self) -> str: ...
+
+    @property
+    def nature(self) -> Nature:
+        """What those must know who play on it."""
+        ...
 
     @property
     def line(self) -> ProfileName | None:

@@ -22,6 +22,7 @@ from harness.findings.experiment import Attempt, Ended
 from harness.machines.frames.answers import Allowed, Happened, Table, allowed, wrong_with
 from harness.machines.frames.neighbour import ALONE, Harm, Neighbour
 from harness.machines.frames.reading import Stream
+from harness.machines.servers import Servers
 from harness.model import Answered, Observed, Unanswered, Violation
 from harness.model import Ended as EndedThere
 from harness.model import Garbled as NoCommand
@@ -134,19 +135,16 @@ class FrameExperiment:
         self._suite = suite
         self._started = started
         self._numbers = itertools.count()
-        self._instance: Instance | None = None
+        self._servers = Servers(target)
 
     @property
     def target(self) -> str:
         return self._target.uri
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool = False) -> Attempt:
-        if fresh or self._target.uri.startswith("builtin:"):
-            self.close()  # where starting costs nothing, nothing is left from before
-        if self._instance is None:
-            self._instance = self._target.start()
+        (instance,), _ = self._servers.take(fresh=fresh)
         names = Names(chance("frames", self._words, next(self._numbers)))
-        one = _Attempt(self._instance, self, names)
+        one = _Attempt(instance, self, names)
         attempt = one.play(program)
         self.reactions = one.reactions
         if attempt.ended == "died":
@@ -155,9 +153,7 @@ class FrameExperiment:
 
     def close(self) -> None:
         """Ends the target."""
-        instance, self._instance = self._instance, None
-        if instance is not None:
-            instance.stop()
+        self._servers.close()
 
     def session(self, instance: Instance, names: Names) -> NameServerSession:
         """A session for one attempt."""

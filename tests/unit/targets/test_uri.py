@@ -28,6 +28,29 @@ def test_good_ones(uri: str, line: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("uri", "starts", "clock", "warp", "is_here"),
+    [
+        ("builtin:", "at once", "virtual", 0.0, True),
+        ("tcp://127.0.0.1:9876", "never", "real", 1.0, True),
+        ("tcp://[::1]:9876", "never", "real", 1.0, True),
+        ("tcp://192.0.2.1:9876", "never", "real", 1.0, False),
+        ("exec:./ns {port}", "soon", "real", 1.0, True),
+        ("exec:./ns {port} warp=3", "soon", "real", 1.0, True),
+        ("exec:./ns {port}?warp=2.5", "soon", "warped", 2.5, True),
+        ("apache:4.9.8?warp=60", "slowly", "warped", 60.0, True),
+        ("apache:5.5.0", "slowly", "real", 1.0, True),
+        ("docker:apache/rocketmq:5.3.3?warp=20", "slowly", "warped", 20.0, True),
+    ],
+)
+def test_a_target_says_what_it_is(uri: str, starts: str, clock: str, warp: float, is_here: bool) -> None:
+    nature = parse(uri).nature
+    assert (nature.starts, nature.clock, nature.warp, nature.is_here) == (starts, clock, warp, is_here)
+    assert nature.scheme == uri.partition(":")[0]
+    assert nature.is_virtual == (nature.scheme == "builtin")
+    assert nature.is_ours == (nature.scheme != "tcp")
+
+
+@pytest.mark.parametrize(
     ("uri", "message"),
     [
         ("", "one of builtin:"),
