@@ -316,19 +316,29 @@ def test_malformed_frame_changes_no_state(ns: NameServerSession) -> None:
 
 # --- UTF-8 ----------------------------------------------------------------------------------------------
 
-_NOT_UTF_8 = json_frame(query_header('"remark":"?"').encode().replace(b"?", b"\xff\xfe"))
+
+def _remarking(data: bytes) -> bytes:
+    return json_frame(query_header('"remark":"?"').encode().replace(b"?", data))
 
 
 @case("wire.framing.invalid-utf8-is-replaced", kills=["invalid-utf8-refused"])
 def test_invalid_utf8_is_replaced(ns: NameServerSession) -> None:
     """A header with bytes that are no UTF-8 is served."""
-    serves(ns, _NOT_UTF_8)
+    serves(ns, _remarking(b"\xff\xfe"))
 
 
 @case("wire.framing.invalid-utf8-closes", kills=["invalid-utf8-replaced"])
 def test_invalid_utf8_closes(ns: NameServerSession) -> None:
     """A header with bytes that are no UTF-8 closes the connection."""
-    closes(ns, _NOT_UTF_8)
+    for data in (b"\xff\xfe", b"\xc3("):
+        closes(ns, _remarking(data))
+
+
+@case("wire.framing.byte-that-begins-no-character-closes", kills=["invalid-utf8-replaced"])
+def test_byte_that_begins_no_character_closes(ns: NameServerSession) -> None:
+    """A header with a byte that no character begins with closes the connection."""
+    for data in (b"\xff\xfe", b"\x80"):
+        closes(ns, _remarking(data))
 
 
 @case(

@@ -38,7 +38,7 @@ def unknown_code_silent(parts: Parts) -> Parts:
     return _unknown(parts, lambda _: None)
 
 
-@mutant("unknown-code-without-remark", "The refusal of an unknown code has no remark.", ["5.3"])
+@mutant("unknown-code-without-remark", "The refusal of an unknown code has no remark.", ["5.3", "5.5"])
 def unknown_code_without_remark(parts: Parts) -> Parts:
     return _unknown(parts, lambda _: Reply(_NOT_SUPPORTED))
 

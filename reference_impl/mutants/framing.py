@@ -428,7 +428,7 @@ def invalid_utf8_refused(parts: Parts) -> Parts:
     return refusing_text(parts, _is_no_utf8)
 
 
-@mutant("invalid-utf8-replaced", "Bytes of a header that are no UTF-8 are replaced.", ["5.3"])
+@mutant("invalid-utf8-replaced", "Bytes of a header that are no UTF-8 are replaced.", ["5.3", "5.5"])
 def invalid_utf8_replaced(parts: Parts) -> Parts:
     return rewriting_text(parts, lambda header: header.decode("utf-8", "replace").encode())
 

@@ -32,6 +32,7 @@ _INT32: Final = range(-(2**31), 2**31)
 _WHOLE: Final = re.compile(r"-?[0-9]+")
 _ESCAPED_NAME: Final = re.compile(rb'"[^"]*\\[^"]*"\s*:')
 _DEEP: Final = 60
+_BEGIN_CHARACTERS: Final = range(0xC0, 0xF8)
 _FIXED: Final = 21
 _PROXY_2: Final = b"\r\n\r\n\0\r\nQUIT\n"
 _TOLD_BY: Final = 12
@@ -155,8 +156,8 @@ def read(frame: bytes, profile: str) -> Reading:
 def _json(frame: bytes, text: bytes, profile: str) -> Reading:
     try:
         decoded = text.decode()
-    except UnicodeDecodeError:
-        return _invalid_utf8(_command(frame, profile), profile)
+    except UnicodeDecodeError as problem:
+        return _invalid_utf8(text[problem.start], _command(frame, profile), profile)
     try:
         members = json.loads(decoded, object_pairs_hook=_Pairs, parse_constant=_no_constant)
     except RecursionError:
@@ -345,8 +346,13 @@ def _language(value: Any) -> Reading | None:
     return _free(f"language as {type(value).__name__}")
 
 
-def _invalid_utf8(command: Command | None, profile: str) -> Reading:
-    if profile != "4.9":
+def _invalid_utf8(wrong: int, command: Command | None, profile: str) -> Reading:
+    """Of a text whose first character that is none begins with the byte ``wrong``."""
+    if profile == "5.5":
+        if wrong in _BEGIN_CHARACTERS:
+            return _free("invalid UTF-8")  # as many bytes as it announces are taken, whatever they are
+        return _closed("byte-that-begins-no-character-closes", "invalid UTF-8")
+    if profile == "5.3":
         return _closed("invalid-utf8-closes", "invalid UTF-8")
     if command is None:
         return _free("invalid UTF-8 and no JSON")

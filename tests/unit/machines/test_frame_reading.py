@@ -96,6 +96,15 @@ def test_invalid_utf8_closes_on_5_and_is_replaced_on_4() -> None:
     assert read(frame, "4.9").closes == "no"
 
 
+def test_on_5_5_only_bytes_that_begin_no_character_close() -> None:
+    """What Apache 5.5.0 does: a byte that begins a character has the bytes behind it taken unseen."""
+    for wrong, closes in ((b"\xc3(", "may"), (b"\xf0\x9f(", "may"), (b"\x80", "must"), (b"\xff\xfe", "must")):
+        header = b'{"code":1,"opaque":2,"remark":"' + wrong + b'abc"}'
+        frame = (4 + len(header)).to_bytes(4, "big") + len(header).to_bytes(4, "big") + header
+        assert read(frame, "5.5").closes == closes, wrong
+        assert read(frame, "5.3").closes == "must", wrong
+
+
 def test_a_stream_is_cut_as_a_server_must() -> None:
     stream = Stream("5.3")
     first = stream.feed(WHOLE + WHOLE[:5])
