@@ -24,7 +24,7 @@ from harness.machines.run import Tell, Tried, counted
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
 from harness.model.history import Judgement, judge
-from harness.program.chance import chance
+from harness.program.chance import Chance, chance
 from harness.program.frames import Names
 from harness.program.steps import AnyStep, Close, Kv, Register, Request, Unregister
 from harness.session import TargetDied, TooLate
@@ -144,18 +144,30 @@ class HistoryKind:
             leases=0.1 if stage.nature.is_virtual else _COSTLY / 2 if stage.nature.warp >= _FAST else 0.0,
         )
 
+    @property
+    def traits(self) -> str:
+        """What of the target its programs depend on."""
+        shape = self._shape
+        servers = 1 + self._stage.nature.is_ours
+        return f"term={shape.term:g} waits={shape.waits:g} leases={shape.leases:g} servers={servers}"
+
     def batch(self, number: int, programs: int, tell: Tell) -> None:
         source = chance("history", self._seed, self._stage.profile, number)
-        nature = self._stage.nature
         for _ in range(programs):
-            several = nature.is_ours and source.random() < (0.125 if nature.is_virtual else _SEVERAL)
-            shape = msgspec.structs.replace(self._shape, servers=2 if several else 1)
-            program = program_of(source, shape)
-            self._goals.update(_goals(program))
-            before = self.experiment.judged["unknown"]
-            attempt = self.experiment.play(program)
-            self._goals[_UNDECIDED] += self.experiment.judged["unknown"] - before
-            tell(Tried(program=program, attempt=attempt, quirk=self._quirk(attempt)))
+            tell(self.one(source))
+
+    def one(self, source: Chance) -> Tried:
+        """Plays one program, decided by ``source`` alone."""
+        nature = self._stage.nature
+        several = nature.is_ours and source.random() < (0.125 if nature.is_virtual else _SEVERAL)
+        shape = msgspec.structs.replace(self._shape, servers=2 if several else 1)
+        program = program_of(source, shape)
+        goals = _goals(program)
+        before = self.experiment.judged["unknown"]
+        attempt = self.experiment.play(program)
+        self._goals.update(goals)
+        self._goals[_UNDECIDED] += self.experiment.judged["unknown"] - before
+        return Tried(program=program, attempt=attempt, quirk=self._quirk(attempt), goals=tuple(sorted(goals)))
 
     def _quirk(self, attempt: Attempt) -> str | None:
         """The named quirk that explains all of the violations, where one does."""

@@ -79,6 +79,7 @@ def _rule(maker: Maker) -> Any:
     def carry_out(self: NameServerMachine, steps: tuple[AnyStep, ...]) -> None:
         self.do(steps)
 
+    carry_out.maker = maker  # type: ignore[attr-defined]
     return carry_out
 
 
@@ -123,7 +124,8 @@ class NameServerMachine(RuleBasedStateMachine):
     # --- programs -------------------------------------------------------------------------------------------
 
     @initialize(several=st.integers(0, 3), patience=st.integers(0, 10_000), seeking=st.integers(0, 10_000))
-    def _begin(self, several: int, patience: int, seeking: int) -> None:
+    def begin(self, several: int, patience: int, seeking: int) -> None:
+        """What kind of program it is; it is the first rule of each."""
         servers = self.servers if several == 3 else 1
         self._is_patient = _is_one_in(self.waits_once_in, patience)
         rest = patience // self.waits_once_in
@@ -137,6 +139,12 @@ class NameServerMachine(RuleBasedStateMachine):
             if self._performance is None
             else self._performance.picture
         )
+
+    @classmethod
+    def makers(cls) -> list[Maker]:
+        """The makers of its rules, in their order; that of `restart` is none of them."""
+        members = [member for base in reversed(cls.__mro__) for member in vars(base).values()]
+        return [member.maker for member in members if hasattr(member, "maker")]
 
     def do(self, steps: tuple[AnyStep, ...]) -> None:
         """Carries steps out."""

@@ -36,6 +36,7 @@ __all__ = [
     "Tell",
     "Tried",
     "counted",
+    "passes",
     "read_record",
 ]
 
@@ -65,6 +66,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     passing: str | None = None
     """A quirk that it was about and that comes to pass on some runs only: a violation that does not show
     again on a new server is this quirk."""
+    goals: tuple[str, ...] = ()
+    """What it reached, by id, where that is counted for each program."""
 
 
 Tell = Callable[[Tried], None]
@@ -286,7 +289,7 @@ class Fuzzing:
                 raise _Died
         if tried.quirk is not None:
             record.quirks[tried.quirk] = record.quirks.get(tried.quirk, 0) + 1
-        elif attempt.violations and tried.passing is not None and self._passes(kind, tried):
+        elif attempt.violations and tried.passing is not None and passes(kind.experiment, tried.program):
             record.quirks[tried.passing] = record.quirks.get(tried.passing, 0) + 1
         elif attempt.violations and attempt.ended != "late":
             self._tell(kind, f"pursuing {attempt.violations[0].statement}")
@@ -294,11 +297,6 @@ class Fuzzing:
             self._tell(kind, _told(found))
         if not self._goes_on():
             raise _Enough
-
-    def _passes(self, kind: Kind, tried: Tried) -> bool:
-        """Whether a program goes well on new servers, once in a few times."""
-        again = (kind.experiment.attempt(tried.program, fresh=True) for _ in range(_AGAIN))
-        return any(not one.violations and one.ended == "whole" for one in again)
 
     # --- telling --------------------------------------------------------------------------------------------
 
@@ -365,6 +363,12 @@ def read_record(out: Path, target: str, profile: str, seed: str) -> Record:
         if found != given:
             raise RecordError(f"{path}: it is of {what} {found}, not {given}")
     return record
+
+
+def passes(experiment: Experiment, program: Sequence[AnyStep]) -> bool:
+    """Whether a program goes well on new servers, once in a few times."""
+    again = (experiment.attempt(program, fresh=True) for _ in range(_AGAIN))
+    return any(not one.violations and one.ended == "whole" for one in again)
 
 
 def counted(goals: Counter[str], required: Sequence[str]) -> dict[str, int]:

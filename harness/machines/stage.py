@@ -35,7 +35,8 @@ _DEADLINE = 120.0
 
 
 class Stage:
-    """A target and its servers. ``started`` is Unix time, for the heads of traces.
+    """A target and its servers. ``started`` is Unix time, for the heads of traces; ``deadline`` is of each
+    program (`Player`).
 
     Stages that are given the same ``servers`` use them in turn.
     """
@@ -48,12 +49,14 @@ class Stage:
         suite: str = "",
         started: float = 0.0,
         servers: Servers | None = None,
+        deadline: float = _DEADLINE,
     ) -> None:
         self.target = target
         self.profile: ProfileName = profile
         self.servers = Servers(target) if servers is None else servers
         self._suite = suite
         self._started = started
+        self._deadline = deadline
 
     @property
     def nature(self) -> Nature:
@@ -110,7 +113,7 @@ class Stage:
             target=self.target.uri,
             suite=self._suite,
             started=self._started,
-            deadline=_DEADLINE,
+            deadline=self._deadline,
         )
         return player, [instance.clock.timing.jitter for instance in instances], is_fresh
 

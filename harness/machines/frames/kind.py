@@ -24,7 +24,7 @@ from harness.program.chance import chance
 from harness.program.frames import code_of
 from harness.program.steps import AnyStep, ClusterInfo, Damaged
 
-__all__ = ["FramesKind", "reactions_of"]
+__all__ = ["FramesKind", "goals_of", "reactions_of"]
 
 _REQUIRED: Final = ("a damaged frame is answered", "a damaged frame closes", "a damaged frame is ignored")
 _GOALS: Final = dict(zip(("answered", "closed", "silent"), _REQUIRED, strict=True))
@@ -68,10 +68,7 @@ class FramesKind:
         reactions = self.experiment.reactions
         if attempt.ended == "whole" and not attempt.violations:
             self._keep(program, reactions)
-        for reaction in reactions:
-            goal = _GOALS.get(reaction.happened)
-            if goal is not None and reaction.why:
-                self._goals[goal] += 1
+        self._goals.update(goals_of(reactions))
         tell(Tried(program=program, attempt=attempt))
 
     def _keep(self, program: Program, reactions: Sequence[Reaction]) -> None:
@@ -101,6 +98,11 @@ class FramesKind:
     def close(self) -> None:
         self.corpus.save()
         self.experiment.close()
+
+
+def goals_of(reactions: Sequence[Reaction]) -> list[str]:
+    """The goals that reactions reach, one for each of them."""
+    return [_GOALS[one.happened] for one in reactions if one.why and one.happened in _GOALS]
 
 
 def reactions_of(program: Sequence[AnyStep], reactions: Sequence[Reaction]) -> list[str]:

@@ -2,7 +2,7 @@
 
 Rules of this package:
 - A maker is a function of `Pick` and `Picture` that gives one or more steps. It is pure; all chance comes
-  from `Pick`, and so from Hypothesis.
+  from `Pick`, and so from Hypothesis or from a seed.
 - The first choice is the plainest everywhere: Hypothesis shrinks towards it.
 - A maker that finds nothing to work on makes what it needs instead of giving up: a rule is never wasted.
 """
@@ -25,7 +25,7 @@ from harness.machines.strategies.keeping import (
 )
 from harness.machines.strategies.leases import asks_for_versions, beats, lies_idle, waits
 from harness.machines.strategies.leaving import unregisters, unregisters_late, unregisters_wrongly
-from harness.machines.strategies.looking import drawn, look
+from harness.machines.strategies.looking import drawn, look, made
 from harness.machines.strategies.pick import Maker, Pick
 from harness.machines.strategies.registering import (
     is_demoted,
@@ -60,6 +60,7 @@ __all__ = [
     "keeps_pairs",
     "lies_idle",
     "look",
+    "made",
     "orders_a_topic",
     "permits",
     "reconnects",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -34,16 +35,23 @@ from harness.program.steps import (
 __all__ = [
     "drawn",
     "look",
+    "made",
 ]
+
+
+@cache
+def _up_to(most: int) -> st.SearchStrategy[int]:
+    return st.integers(0, most)
 
 
 @st.composite
 def drawn(draw: Any, make: Maker) -> Steps:
-    """The steps of a maker, for the machine that draws them (its ``picture``); at every third time they are
-    followed by a question about the last of them.
-    """
-    picture = draw(st.runner()).picture
-    pick = Pick(draw)
+    """The steps of a maker, for the machine that draws them (its ``picture``)."""
+    return made(make, Pick(lambda most: draw(_up_to(most))), draw(st.runner()).picture)
+
+
+def made(make: Maker, pick: Pick, picture: Picture) -> Steps:
+    """The steps of a maker; at every third time they are followed by a question about the last of them."""
     steps = make(pick, picture)
     if pick.once_in(3):
         steps += _question_about(pick, picture, steps[-1])

@@ -1,15 +1,13 @@
 """Chance, and what a maker of steps is.
 
-Rules of this module: all chance comes from `Pick`, and so from Hypothesis; the first choice is the plainest.
+Rules of this module: all chance comes from `Pick`, and so from Hypothesis or from a seed; the first choice is
+the plainest.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
-
-from hypothesis import strategies as st
 
 from harness.machines.picture import Picture
 from harness.program.steps import (
@@ -26,20 +24,15 @@ T = TypeVar("T")
 Steps: TypeAlias = tuple[AnyStep, ...]
 
 
-@functools.cache
-def _up_to(most: int) -> st.SearchStrategy[int]:
-    return st.integers(0, most)
-
-
 class Pick:
-    """Chance, from Hypothesis."""
+    """Chance. ``draw`` gives a number from 0 to its argument, both included."""
 
-    def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
+    def __init__(self, draw: Callable[[int], int]) -> None:
         self._draw = draw
 
     def below(self, end: int) -> int:
         """A number from 0 to ``end`` - 1."""
-        return 0 if end <= 1 else self._draw(_up_to(end - 1))
+        return 0 if end <= 1 else self._draw(end - 1)
 
     def one(self, choices: Sequence[T]) -> T:
         """One of them; the first is the plainest."""
