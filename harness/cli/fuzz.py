@@ -13,6 +13,7 @@ from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from harness.catalogue import catalogue
+from harness.cli.asked import profile_of, target_of
 from harness.cli.output import say_json
 from harness.cli.parser import Usage, meant
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
@@ -34,7 +35,7 @@ from harness.machines.run import (
 from harness.machines.servers import Servers
 from harness.program.steps import encode_step
 from harness.session import RunningClock
-from harness.targets import Target, TargetError, parse
+from harness.targets import Target
 
 ALL = "all"
 _BATCH, _LATE_BATCH = 100, 10
@@ -45,8 +46,8 @@ _SHOWN_STEPS = 30
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    target = _target(options)
-    profile = _profile(options, target)
+    target = target_of("fuzz", options.target, options)
+    profile = profile_of("fuzz", options.profile, target)
     seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
     names = _kinds(options)
     record = _record(options, target, profile, seed)
@@ -99,34 +100,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 # --- what was asked for -------------------------------------------------------------------------------------
-
-
-def _target(options: argparse.Namespace) -> Target:
-    try:
-        target = parse(options.target)
-    except TargetError as problem:
-        raise Usage(f"rmq-harness fuzz: {problem}") from None
-    if not target.nature.is_here and not options.allow_remote:
-        raise Usage(
-            f"rmq-harness fuzz: {options.target} is not on this machine. A fuzzer sends what may stop a "
-            "server: say --allow-remote if it is yours and may be stopped"
-        )
-    return target
-
-
-def _profile(options: argparse.Namespace, target: Target) -> Any:
-    known = [profile.name for profile in catalogue().profiles]
-    said = options.profile or target.line or "5.3"
-    if said not in known:
-        raise Usage(
-            f"rmq-harness fuzz: --profile {said}: no such profile{meant(said, known)}; "
-            f"there are {', '.join(known)}"
-        )
-    if target.nature.is_virtual and target.line != said:
-        raise Usage(
-            f"rmq-harness fuzz: {target.uri} is of line {target.line}, not {said}: say builtin:{said}"
-        )
-    return said
 
 
 def _kinds(options: argparse.Namespace) -> list[str]:

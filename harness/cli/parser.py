@@ -177,6 +177,7 @@ def build_parser() -> _Parser:
     _add_diff(_Command(commands, "diff", "the same random operations on two targets, compared"))
     _add_replay(_Command(commands, "replay", "a recorded trace on any target, the old answer beside the new"))
     _add_fuzz(_Command(commands, "fuzz", "random programs; what fails is made small and kept"))
+    _add_campaign(_Command(commands, "campaign", "very many runs, on Spark, kept as Parquet for mine"))
     _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
@@ -314,6 +315,73 @@ def _add_fuzz(command: _Command) -> None:
     parser.add_argument(
         "--shrink-time", type=_duration, default=60.0, metavar="T", help="the same, in real time (60s)"
     )
+    command.json()
+
+
+def _add_campaign(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument(
+        "target", nargs="*", metavar="TARGET", help=f"one or several; default builtin:; {TARGETS}"
+    )
+    parser.add_argument("--runs", type=_steps, metavar="N", help="of each kind, for each target")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="of the first run; they count up (1)"
+    )
+    parser.add_argument(
+        "--out", default="out/campaign", metavar="DIR", help="directory or URL of the data set (out/campaign)"
+    )
+    parser.add_argument("--name", metavar="NAME", help="of the campaign in the data set (seed-S)")
+    parser.add_argument(
+        "--kind",
+        type=listed(("stateful", "frames", "history"), "kind"),
+        default=("stateful",),
+        metavar="LIST",
+        help="stateful, frames, history (stateful)",
+    )
+    parser.add_argument("--profile", metavar="P", default="", help="whose rules hold (those of each target)")
+    parser.add_argument(
+        "--mutant",
+        type=_words,
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="this mutant of the reference too (repeat it, or use commas)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="recorded",
+        action="extend",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="DIR",
+        help="read what check, fuzz or diff left in its --out into the data set, and play nothing",
+    )
+    parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
+    parser.add_argument(
+        "--deadline", type=_duration, default=120.0, metavar="T", help="of a run, its own waits apart (120s)"
+    )
+    parser.add_argument(
+        "--chunk", type=_steps, metavar="N", help="runs in a file (1000; 100 of started targets)"
+    )
+    parser.add_argument(
+        "--shrink", type=int, default=2, metavar="N", help="failures of a signature in a chunk made small (2)"
+    )
+    parser.add_argument("--attempts", type=_steps, default=200, metavar="N", help="to make one small (200)")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=500,
+        metavar="N",
+        help="traces of one in so many passing runs; 0: none (500)",
+    )
+    parser.add_argument(
+        "--allow-remote", action="store_true", help="also where a target is not on this machine"
+    )
+    parser.add_argument(
+        "--master", metavar="M", help="of Spark (what Spark is told elsewhere, else local[*,4])"
+    )
+    parser.add_argument("--memory", default="2g", metavar="M", help="of Spark's driver (2g)")
     command.json()
 
 

@@ -231,7 +231,7 @@ class _Frames:
         self._generate: Callable[[bytes], object] = test.hypothesis.fuzz_one_input
 
     def run(self, seed: int) -> tuple[Tried, Experiment]:
-        if self._terms.target.uri.startswith("builtin:"):
+        if self._terms.target.nature.is_virtual:
             self._experiment = self._of(seed)
         program = self._made(seed)
         attempt = self._experiment.attempt(program, fresh=False)

@@ -1,0 +1,233 @@
+"""`campaign`: very many runs of the machines, as a Spark job, kept as Parquet for `mine`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from harness.cli.asked import profile_of, target_of
+from harness.cli.output import say_json
+from harness.cli.parser import Usage
+from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
+from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_of
+from harness.mining.errors import MiningError
+from harness.mining.spark import session, translated
+from harness.mining.store import Store
+from harness.session import ProfileName, RunningClock
+from harness.targets import Target, parse
+
+_CHUNK, _LATE_CHUNK = 1000, 100
+"""Runs in a file: where nothing is started, and elsewhere, where they take long."""
+_SHOWN = 12
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    people = sys.stderr if options.json else sys.stdout
+    console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
+    try:
+        answer = _campaign(options, console)
+    except MiningError as problem:
+        if problem.status == 3:
+            raise Usage(f"rmq-harness campaign: {problem}") from None
+        print(f"rmq-harness campaign: {problem}", file=sys.stderr)  # noqa: T201
+        return problem.status
+    _print(console, answer)
+    if options.json:
+        say_json(answer)
+    return int(answer["exit_status"])
+
+
+def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
+    asked = _targets(options)
+    plan = _plan(options, [(target.uri, profile) for target, profile in asked])
+    stopwatch = RunningClock()
+    with _Bar(console) as bar:
+        campaign = Campaign(plan, now=stopwatch.waiting, heard=bar.show)
+        wanted = plan.runs * len(plan.kinds) * len(plan.targets)
+        left = sum(len(order.span) for order in campaign.orders)
+        several = f"{len(plan.targets)} targets" if len(plan.targets) > 1 else plan.targets[0][0]
+        console.print(
+            f"rmq-harness campaign {plan.campaign} · {', '.join(plan.kinds)} · {several} · "
+            f"seeds {plan.seed} to {plan.seed + plan.runs - 1} · {left} of {wanted} runs to play"
+        )
+        ending: Ending = "done"
+        if campaign.orders:
+            _try_out([target for target, _ in asked])
+            spark = session("rmq-harness campaign", master=options.master, memory=options.memory)
+            with translated():
+                ending = campaign.run(spark.sparkContext)
+    return _answer(plan, campaign, ending, stopwatch.waiting())
+
+
+# --- what was asked for -------------------------------------------------------------------------------------
+
+
+def _targets(options: argparse.Namespace) -> list[tuple[Target, ProfileName]]:
+    uris = options.target or ([] if options.mutant else ["builtin:"])
+    named = [target_of("campaign", uri, options) for uri in uris]
+    line = options.profile or next((one.line for one in named if one.nature.is_virtual), None) or "5.3"
+    named += [target_of("campaign", f"builtin:{line}?mutant={name}", options) for name in options.mutant]
+    found = {target.uri: (target, profile_of("campaign", options.profile, target)) for target in named}
+    if len(found) < len(named):
+        twice = [uri for uri, times in Counter(one.uri for one in named).items() if times > 1]
+        raise Usage(f"rmq-harness campaign: {', '.join(twice)}: named twice; a run is made once")
+    return list(found.values())
+
+
+def _plan(options: argparse.Namespace, targets: list[tuple[str, ProfileName]]) -> Plan:
+    if options.runs is None:
+        raise Usage("rmq-harness campaign: say how many: --runs 1000, of each kind and for each target")
+    for name in ("shrink", "sample"):
+        if getattr(options, name) < 0:
+            raise Usage(f"rmq-harness campaign: --{name}: expected a number from 0 on")
+    if not -(2**62) < options.seed < 2**62:
+        raise Usage("rmq-harness campaign: --seed: expected a number of at most 62 bits")
+    name = options.name or f"seed-{options.seed}"
+    if options.chunk is None:
+        before = Store(options.out).manifest(name)
+        virtual = all(parse(uri).nature.is_virtual for uri, _ in targets)
+        usual = _CHUNK if virtual else _LATE_CHUNK
+        options.chunk = usual if before is None else before.settings.chunk
+    return Plan(
+        root=options.out,
+        campaign=name,
+        targets=tuple(targets),
+        kinds=tuple(dict.fromkeys(options.kind)),
+        seed=options.seed,
+        runs=options.runs,
+        settings=settings_of(
+            chunk=options.chunk,
+            shrink=options.shrink,
+            attempts=options.attempts,
+            deadline=options.deadline,
+            sample=options.sample,
+        ),
+        max_time=options.max_time,
+        arguments={"command": " ".join(options.command_line)},
+    )
+
+
+def _try_out(targets: list[Target]) -> None:
+    """Starts each target once that must be started or reached: what cannot be is told at once."""
+    for target in targets:
+        if not target.nature.is_virtual:
+            target.start().stop()
+
+
+# --- while it goes on ---------------------------------------------------------------------------------------
+
+
+class _Bar:
+    """One line on a terminal; elsewhere a line for each tenth of the runs."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
+        self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task("", total=None, said="starting")
+        self._tenth = 0
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, at: Progress) -> None:
+        """The progress."""
+        said = f"{at.runs} of {at.of_runs} runs"
+        if at.left is not None and at.seconds:
+            said += f", {at.runs / at.seconds:.1f} runs/s, {at.steps / at.seconds:.0f} steps/s"
+            said += f", about {_time(at.left)} left" if at.runs < at.of_runs else ""
+            said += f" · {_outcomes(at.outcomes)}"
+        self._bar.update(self._task, total=at.of_runs, completed=at.runs, said=said)
+        tenth = 10 * at.runs // max(1, at.of_runs)
+        if tenth > self._tenth and not self._console.is_terminal:
+            self._tenth = tenth
+            self._console.print(f"  {at.seconds:.0f} s · {said}")
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _outcomes(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none"
+
+
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def _answer(plan: Plan, campaign: Campaign, ending: Ending, seconds: float) -> dict[str, Any]:
+    counts = campaign.counts()
+    outcomes: Counter[str] = Counter()
+    for of_target in counts.values():
+        outcomes.update(of_target)
+    played = sum(one.runs for one in campaign.receipts)
+    status, conclusion, why = _status(plan, campaign, ending, outcomes)
+    return {
+        "conclusion": conclusion,
+        "exit_status": status,
+        "why": why,
+        "campaign": plan.campaign,
+        "out": plan.root,
+        "kinds": list(plan.kinds),
+        "seed": plan.seed,
+        "asked": plan.runs * len(plan.kinds) * len(plan.targets),
+        "runs": sum(outcomes.values()),
+        "outcomes": dict(sorted(outcomes.items())),
+        "targets": counts,
+        "played": played,
+        "steps": sum(one.steps for one in campaign.receipts),
+        "bytes": sum(one.size for one in campaign.receipts),
+        "seconds": round(campaign.seconds, 1),
+        "all_seconds": round(seconds, 1),
+    }
+
+
+def _status(plan: Plan, campaign: Campaign, ending: Ending, outcomes: Counter[str]) -> tuple[int, str, str]:
+    """Exit status, what it is called, and why: of all runs that the campaign has by now."""
+    if ending == "interrupted":
+        return INTERRUPTED, "INTERRUPTED", "what was played is kept; the same command goes on with the rest"
+    if ending == "stopped":
+        return HARNESS_FAILED, "THE TARGET DOES NOT START", campaign.trouble
+    if outcomes["fail"] or outcomes["died"]:
+        return FAILED, "FAILURES", f"{outcomes['fail'] + outcomes['died']} runs: rmq-harness mine {plan.root}"
+    if outcomes["error"]:
+        return HARNESS_FAILED, "ERRORS OF THE HARNESS", f"{outcomes['error']} runs; their rows say which"
+    if not outcomes["pass"]:
+        return INCONCLUSIVE, "INCONCLUSIVE", "no run has measured anything"
+    if outcomes["flaky"] or outcomes["timeout"]:
+        return INCONCLUSIVE, "INCONCLUSIVE", "some failed once and not again, or did not end in time"
+    return OK, "NOTHING FOUND", ""
+
+
+def _print(console: Console, answer: dict[str, Any]) -> None:
+    targets = sorted(answer["targets"].items(), key=lambda pair: (-_bad(pair[1]), pair[0]))
+    for uri, counts in targets[:_SHOWN]:
+        console.print(f"  {uri}: {sum(counts.values())} runs: {_outcomes(counts)}")
+    if len(targets) > _SHOWN:
+        console.print(f"  … and {len(targets) - _SHOWN} more targets")
+    if answer["why"]:
+        console.print(f"{answer['why']}")
+    seconds = answer["seconds"] or 1.0
+    console.print(
+        f"{answer['played']} runs played, {answer['steps']} steps, {answer['seconds']:.0f} s, "
+        f"{answer['played'] / seconds:.1f} runs/s, {answer['steps'] / seconds:.0f} steps/s, "
+        f"{answer['bytes'] / 1e6:.1f} MB · {answer['runs']} of {answer['asked']} there          "
+        f"{answer['conclusion']}, exit {answer['exit_status']} · {answer['out']}"
+    )
+
+
+def _bad(counts: dict[str, int]) -> int:
+    return sum(count for outcome, count in counts.items() if outcome not in ("pass", "quirk"))

@@ -1,0 +1,328 @@
+"""A campaign as a Spark job: chunks of seeds go out, receipts come back, the runs are in the store by then.
+
+Rules of this module:
+- Seeds are numbers: the run of number ``seed + k`` is the same whatever is played beside it, by how many
+  workers, in which chunks, and whether the campaign was gone on with in between.
+- What is missing is told by what is there (`Store.spans`), and no more than that is played.
+- To end early is asked for in the store; whoever plays a chunk ends with the run that is under way and writes
+  what it has. So an interrupt and ``--max-time`` lose nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import msgspec
+from pyspark import AccumulatorParam, SparkContext
+
+from harness.catalogue import catalogue
+from harness.mining.errors import MiningError
+from harness.mining.schema import ALPHABET, SCHEMA_VERSION
+from harness.mining.store import Manifest, Settings, Span, Store
+from harness.mining.worker import Order, Receipt, carry_out, generator_of
+from harness.session import ProfileName
+from harness.targets import parse
+from harness.version import version
+
+__all__ = ["Campaign", "Ending", "Plan", "Progress", "missing", "settings_of"]
+
+Ending = Literal["done", "time", "interrupted", "stopped"]
+"""All was played; the time was over; the user ended it; a target does not start any more."""
+
+_LOOK = 0.25
+"""Real seconds between two looks at the job."""
+_GRACE = 60.0
+"""Real seconds that runs under way have to come to their end, over their own deadline."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked for."""
+
+    root: str
+    campaign: str
+    targets: tuple[tuple[str, ProfileName], ...]
+    """URIs and the profiles by which they are judged."""
+    kinds: tuple[str, ...]
+    seed: int
+    runs: int
+    """Of each kind, for each target."""
+    settings: Settings
+    max_time: float | None = None
+    """Real seconds."""
+    arguments: Mapping[str, Any] = {}
+
+    def orders(self, store: Store) -> list[Order]:
+        """The chunks that are to be played; targets that must be started come one after another."""
+        found = [
+            Order(
+                root=self.root,
+                campaign=self.campaign,
+                target=target,
+                profile=profile,
+                span=span,
+                settings=self.settings,
+            )
+            for target, profile in self.targets
+            for span in missing(self, store.spans(self.campaign, target))
+        ]
+        places = {target: place for place, (target, _) in enumerate(self.targets)}
+
+        def order_of(one: Order) -> tuple[int, int, int]:
+            together = parse(one.target).nature.is_virtual
+            return (-1 if together else places[one.target], one.span.first, places[one.target])
+
+        return sorted(found, key=order_of)
+
+
+def missing(plan: Plan, there: Sequence[Span]) -> list[Span]:
+    """The spans of seeds that are to be played where these are there: none longer than a chunk, none over a
+    multiple of it.
+    """
+    found = []
+    for kind in plan.kinds:
+        at, end = plan.seed, plan.seed + plan.runs
+        gaps = []
+        for span in sorted(one for one in there if one.kind == kind):
+            if span.first > at:
+                gaps.append((at, min(span.first, end)))
+            at = max(at, span.last + 1)
+        gaps.append((at, end))
+        size = plan.settings.chunk
+        for first, behind in gaps:
+            inner = range(first + size - (first - plan.seed) % size, behind, size)
+            cuts = [first, *inner, behind] if first < behind else []
+            found += [Span(kind, one, other - 1) for one, other in pairwise(cuts)]
+    return found
+
+
+def settings_of(**chosen: Any) -> Settings:
+    """Settings of this harness: what is chosen, and what it is."""
+    return Settings(
+        schema_version=SCHEMA_VERSION,
+        suite_version=version(),
+        catalogue_digest=catalogue().digest,
+        alphabet=ALPHABET,
+        **chosen,
+    )
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """What is told while a campaign goes on. Chunks count when they are written."""
+
+    chunks: int
+    of_chunks: int
+    runs: int
+    of_runs: int
+    steps: int
+    seconds: float
+    outcomes: dict[str, int]
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the end, at the rate by now; None before the first chunk is there."""
+        return None if not self.runs else self.seconds / self.runs * (self.of_runs - self.runs)
+
+
+class _Sum(AccumulatorParam):  # type: ignore[misc]
+    """Counts by name."""
+
+    def zero(self, value: dict[str, int]) -> dict[str, int]:
+        return {}
+
+    def addInPlace(self, one: dict[str, int], other: dict[str, int]) -> dict[str, int]:  # noqa: N802
+        for key, count in other.items():
+            one[key] = one.get(key, 0) + count
+        return one
+
+
+class Campaign:
+    """A plan being carried out. ``now`` gives seconds since some beginning; `heard` is told how it goes."""
+
+    def __init__(
+        self, plan: Plan, *, now: Callable[[], float], heard: Callable[[Progress], None] = lambda _: None
+    ) -> None:
+        """Raises ``MiningError`` where the root is none, or where the campaign there is another one."""
+        self.store = Store(plan.root)
+        self.receipts: list[Receipt] = []
+        self.trouble = ""
+        """Why it was stopped."""
+        self.seconds = 0.0
+        """Real ones, for which it has played."""
+        self._plan = plan
+        self._now = now
+        self._heard = heard
+        self._manifest = self._begun()
+        self.orders = plan.orders(self.store)
+        self._began = now()
+
+    def run(self, context: SparkContext) -> Ending:
+        """Plays what is missing. Raises what the job raises; what was written by then is there."""
+        self._began = self._now()
+        counts = context.accumulator({}, _Sum())
+        job = _Job(context, self.orders, counts)
+        ending: Ending = "done"
+        job.start()
+        try:
+            ending = self._watch(job, counts)
+        except KeyboardInterrupt:
+            ending = "interrupted"
+            self._end(job)
+        self.receipts = job.receipts
+        if job.problem is not None and ending == "done":
+            raise job.problem
+        self.seconds = self._now() - self._began
+        self._heard(self._progress(counts))
+        self.note()
+        self.trouble = next((one.trouble for one in self.receipts if one.trouble), "")
+        return "stopped" if self.trouble and ending == "done" else ending
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Runs by target and outcome, of all that the store has of this campaign."""
+        found = {}
+        for target in self.store.campaigns().get(self._plan.campaign, []):
+            table = self.store.index(self._plan.campaign, target, ["outcome"])
+            if table is not None:
+                found[target] = dict(Counter(table["outcome"].to_pylist()))
+        return found
+
+    def note(self) -> None:
+        """Writes down what there is by now."""
+        self._manifest.counts = self.counts()
+        self.store.note(self._manifest)
+
+    # --- before ---------------------------------------------------------------------------------------------
+
+    def _begun(self) -> Manifest:
+        plan, store = self._plan, self.store
+        before = store.manifest(plan.campaign)
+        manifest = before or Manifest(campaign=plan.campaign, settings=plan.settings)
+        if manifest.settings != plan.settings:
+            raise MiningError(_differs(plan.campaign, manifest.settings, plan.settings), status=3)
+        for target, profile in plan.targets:
+            for kind in plan.kinds:
+                order = Order(
+                    root=plan.root,
+                    campaign=plan.campaign,
+                    target=target,
+                    profile=profile,
+                    span=Span(kind, 0, 0),
+                    settings=plan.settings,
+                )
+                made_by, key = f"{profile} {generator_of(order)}", f"{kind} {target}"
+                known = manifest.generators.setdefault(key, made_by)
+                if known != made_by:
+                    raise MiningError(_made_otherwise(plan.campaign, key, known, made_by), status=3)
+        manifest.arguments = dict(plan.arguments)
+        store.begin(plan.campaign)
+        store.note(manifest)
+        for target, _ in plan.targets:
+            store.sweep(plan.campaign, target)
+        return manifest
+
+    # --- while it goes on -----------------------------------------------------------------------------------
+
+    def _watch(self, job: _Job, counts: Any) -> Ending:
+        told = 0
+        self._heard(self._progress(counts))
+        while not job.is_over(_LOOK):
+            if counts.value.get("chunks", 0) != told:
+                told = counts.value["chunks"]
+                self._heard(self._progress(counts))
+            limit = self._plan.max_time
+            if limit is not None and self._now() - self._began >= limit:
+                self._end(job)
+                return "time"
+        return "done"
+
+    def _end(self, job: _Job) -> None:
+        """Has the runs that are under way come to their end; those that do not are given up."""
+        self.store.ask_to_stop(self._plan.campaign)
+        until = self._now() + self._plan.settings.deadline + _GRACE
+        try:
+            while not job.is_over(_LOOK):
+                if self._now() >= until:
+                    break
+        except KeyboardInterrupt:
+            pass  # asked twice: what is under way is given up
+        job.cancel()
+
+    def _progress(self, counts: Any) -> Progress:
+        value = counts.value
+        known = ("chunks", "runs", "steps")
+        return Progress(
+            chunks=value.get("chunks", 0),
+            of_chunks=len(self.orders),
+            runs=value.get("runs", 0),
+            of_runs=sum(len(order.span) for order in self.orders),
+            steps=value.get("steps", 0),
+            seconds=self._now() - self._began,
+            outcomes={key: count for key, count in sorted(value.items()) if key not in known},
+        )
+
+
+class _Job:
+    """The Spark job, in a thread of its own: whoever waits for it can be interrupted."""
+
+    def __init__(self, context: SparkContext, orders: Sequence[Order], counts: Any) -> None:
+        self.receipts: list[Receipt] = []
+        self.problem: BaseException | None = None
+        self._context = context
+        self._orders = list(orders)
+        self._counts = counts
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether it is, when it was waited for so long."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def cancel(self) -> None:
+        """Ends it, whatever is under way."""
+        if self._thread.is_alive():
+            self._context.cancelAllJobs()
+            self._thread.join(_GRACE)
+
+    def _run(self) -> None:
+        counts = self._counts
+
+        def play(order: Order) -> Receipt:
+            receipt = carry_out(order)
+            if receipt.runs:
+                counts.add({"chunks": 1, "runs": receipt.runs, "steps": receipt.steps, **receipt.outcomes})
+            return receipt
+
+        try:
+            if self._orders:
+                chunks = self._context.parallelize(self._orders, len(self._orders))
+                self.receipts = chunks.map(play).collect()
+        except BaseException as problem:
+            self.problem = problem
+
+
+def _differs(campaign: str, there: Settings, asked: Settings) -> str:
+    had, wanted = msgspec.structs.asdict(there), msgspec.structs.asdict(asked)
+    parts = [
+        f"  {key}: {had[key]} there, {wanted[key]} now" if key != "alphabet" else "  the letters of rules"
+        for key in had
+        if had[key] != wanted[key]
+    ]
+    return (
+        f"campaign {campaign} was begun with other settings, and its runs must be of one kind:\n"
+        + "\n".join(parts)
+        + "\nAsk for the same, or give this campaign a name of its own (--name)"
+    )
+
+
+def _made_otherwise(campaign: str, which: str, known: str, made_by: str) -> str:
+    return (
+        f"campaign {campaign}: the programs of {which} were made by\n  {known}\n"
+        f"and here they would be made by\n  {made_by}\n"
+        "Runs of two generators are no one population: give this campaign a name of its own (--name)"
+    )

@@ -1,0 +1,288 @@
+"""One chunk of a campaign, played where it is: on an executor, or in the process of the caller.
+
+Rules of this module:
+- It knows no Spark. What it is told is an `Order`, what it gives back a `Receipt`; the runs themselves go
+  into the store from here.
+- Whatever comes of a run is its outcome: a run that takes too long, a target that dies or does not start, an
+  error of ours. None of them ends the chunk, but for a target that does not start any more.
+- A failing run is confirmed before it is written, and the first few of each signature in a chunk are made
+  small: which ones, their seeds decide.
+- What was started for a chunk is used for the chunks after it that ask for the same, and stopped when one
+  asks for something else. A started server ends with its process (`harness.targets.watchdog`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from types import FrameType
+
+import msgspec
+
+from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature, signature_of
+from harness.findings.pursue import Budget, pursue
+from harness.findings.shelf import Shelf
+from harness.machines.run import Tried, passes
+from harness.machines.seeded import SEEDED, Seeded, Terms
+from harness.mining.records import Judged, Origin, Row, row_of
+from harness.mining.store import Settings, Span, Store, trace_path
+from harness.session import ProfileName, RunningClock
+from harness.targets import TargetError, parse
+from harness.trace import Trace
+
+__all__ = ["Order", "Receipt", "carry_out", "close_all", "generator_of"]
+
+_STOP_EVERY = 0.5
+"""Real seconds between two looks at whether to stop."""
+_PATIENCE = 4
+"""So many deadlines may pass before a run that looks at no clock is broken off; and what is made of it."""
+_UNABLE = 5
+"""So many runs in a row for which the target did not start, and the chunk is ended."""
+_SHRINKING = 60.0
+"""Real seconds for making a program small where time is not virtual."""
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A chunk that is to be played."""
+
+    root: str
+    campaign: str
+    target: str
+    profile: ProfileName
+    span: Span
+    settings: Settings
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of an order."""
+
+    order: Order
+    runs: int = 0
+    steps: int = 0
+    size: int = 0
+    """Bytes of the file of whole rows."""
+    outcomes: dict[str, int] = {}
+    seconds: float = 0.0
+    trouble: str = ""
+    """Why it was ended before its end, where it was and nobody asked for it."""
+
+
+class _Overran(BaseException):
+    """A run has looked at no clock for too long. No `Exception`: it passes whatever catches those."""
+
+
+_open: dict[str, Seeded] = {}
+"""What runs in this process: one at most, by what it was started for."""
+
+
+def carry_out(order: Order, *, now: Callable[[], float] | None = None) -> Receipt:
+    """Plays a chunk and writes it. Raises ``MiningError`` where the store cannot be written, and
+    ``TargetError`` for a target that is none.
+    """
+    clock = RunningClock().waiting if now is None else now
+    store = Store(order.root)
+    chunk = _Chunk(order, _kind(order), clock)
+    looked = float("-inf")
+    for seed in range(order.span.first, order.span.last + 1):
+        if clock() - looked >= _STOP_EVERY:
+            looked = clock()
+            if store.is_to_stop(order.campaign):
+                break
+        chunk.play(seed)
+        if chunk.unable >= _UNABLE:
+            break
+    size = 0
+    if chunk.rows:
+        span = msgspec.structs.replace(order.span, last=order.span.first + len(chunk.rows) - 1)
+        for row in chunk.rows:
+            if row["seed"] in chunk.traces:
+                row["trace"] = (
+                    f"{trace_path(order.campaign, order.target, span)}#{span.kind}-{row['seed']}.trace"
+                )
+        size = store.write(order.campaign, order.target, span, chunk.rows, chunk.traces)
+    return Receipt(
+        order=order,
+        runs=len(chunk.rows),
+        steps=sum(row["steps"] for row in chunk.rows),
+        size=size,
+        outcomes=dict(Counter(row["outcome"] for row in chunk.rows)),
+        seconds=clock(),
+        trouble=chunk.rows[-1]["actual"] if chunk.unable >= _UNABLE else "",
+    )
+
+
+def generator_of(order: Order) -> str:
+    """What makes the programs of an order. Nothing is started for it."""
+    return _made(order).generator
+
+
+def close_all() -> None:
+    """Stops whatever runs for chunks in this process."""
+    for kind in _open.values():
+        kind.close()
+    _open.clear()
+
+
+def _kind(order: Order) -> Seeded:
+    key = f"{order.span.kind} {order.profile} {order.settings.deadline} {order.target}"
+    if key not in _open:
+        close_all()
+        _open[key] = _made(order)
+    return _open[key]
+
+
+def _made(order: Order) -> Seeded:
+    target = parse(order.target)
+    # In process nobody else has names; elsewhere they must be new, this attempt's and no earlier one's.
+    words = "campaign" if target.nature.is_virtual else os.urandom(8).hex()
+    return SEEDED[order.span.kind](
+        Terms(
+            target=target,
+            profile=order.profile,
+            words=words,
+            deadline=order.settings.deadline,
+            suite=order.settings.suite_version,
+        )
+    )
+
+
+class _Chunk:
+    """Plays runs and keeps their rows. `unable`: in so many of the latest ones no target has started."""
+
+    def __init__(self, order: Order, kind: Seeded, clock: Callable[[], float]) -> None:
+        self.rows: list[Row] = []
+        self.traces: dict[int, Trace] = {}
+        self.unable = 0
+        self._order = order
+        self._kind = kind
+        self._clock = clock
+        self._is_virtual = parse(order.target).nature.is_virtual
+        self._pursued: Counter[Signature] = Counter()
+        self._origin = Origin(
+            campaign=order.campaign,
+            target=order.target,
+            source="campaign",
+            kind=order.span.kind,
+            profile=order.profile,
+            suite_version=order.settings.suite_version,
+            catalogue_digest=order.settings.catalogue_digest,
+            generator=kind.generator,
+        )
+
+    def play(self, seed: int) -> None:
+        """One run, whatever comes of it."""
+        started, began = datetime.now(UTC), self._clock()
+        tried, judged = self._judged(seed)
+        attempt = None if tried is None else tried.attempt
+        row = row_of(
+            self._origin,
+            judged,
+            seed=seed,
+            attempt=0,
+            program=() if tried is None else tried.program,
+            recorded=attempt,
+            goals=() if tried is None else tried.goals,
+            started=started,
+            elapsed_us=round((self._clock() - began) * 1e6),
+        )
+        self.rows.append(row)
+        if attempt is not None and self._is_kept(seed, judged):
+            self.traces[seed] = attempt.trace
+
+    def _is_kept(self, seed: int, judged: Judged) -> bool:
+        sample = self._order.settings.sample
+        return judged.outcome != "pass" or (sample > 0 and seed % sample == 0)
+
+    def _judged(self, seed: int) -> tuple[Tried | None, Judged]:
+        """Plays the program of a seed; what was played of it, and what it came to."""
+        try:
+            with _within(self._order.settings.deadline * _PATIENCE):
+                tried, experiment = self._kind.run(seed)
+            self.unable = 0
+            return tried, self._verdict(tried, experiment)
+        except _Overran:
+            return self._broken_off("timeout", "it looked at no clock for longer than the deadline of a run")
+        except TargetError as problem:
+            self.unable += 1
+            return self._broken_off("died", str(problem))
+        except Exception as problem:
+            return self._broken_off("error", f"{type(problem).__name__}: {problem}")
+
+    def _broken_off(self, outcome: str, message: str) -> tuple[Tried | None, Judged]:
+        tried = self._kind.begun()
+        with contextlib.suppress(Exception):
+            self._kind.close()
+        return tried, msgspec.convert({"outcome": outcome, "message": message}, Judged)
+
+    # --- what it came to ------------------------------------------------------------------------------------
+
+    def _verdict(self, tried: Tried, experiment: Experiment) -> Judged:
+        attempt = tried.attempt
+        if attempt.ended == "interrupted":
+            raise KeyboardInterrupt
+        if attempt.ended == "late":
+            return Judged(outcome="timeout", message="the deadline passed, or this machine was too slow")
+        if not attempt.violations:
+            return Judged(outcome="pass")
+        violation = attempt.violations[0]
+        if tried.quirk is not None:
+            return Judged(outcome="quirk", violation=violation, quirk=tried.quirk)
+        if tried.passing is not None and passes(experiment, tried.program):
+            return Judged(outcome="quirk", violation=violation, quirk=tried.passing)
+        found, was_shrunk = self._pursue(tried, attempt, experiment)
+        if isinstance(found, Flaky):
+            return Judged(outcome="flaky", violation=violation, found=found)
+        return Judged(
+            outcome="died" if attempt.ended == "died" else "fail",
+            violation=violation,
+            found=found,
+            was_shrunk=was_shrunk,
+        )
+
+    def _pursue(
+        self, tried: Tried, attempt: Attempt, experiment: Experiment
+    ) -> tuple[Finding | Flaky | None, bool]:
+        """Confirms a failure; the first few of a signature are confirmed well and made small."""
+        signature = signature_of(tried.program, attempt.violations[0])
+        self._pursued[signature] += 1
+        settings = self._order.settings
+        is_to_shrink = self._pursued[signature] <= settings.shrink
+        budget = Budget(
+            now=self._clock,
+            attempts=settings.attempts if is_to_shrink else 0,
+            # Where nothing is waited for, a load of this machine must not decide what is small.
+            seconds=float("inf") if self._is_virtual else _SHRINKING,
+            needed=3 if is_to_shrink else 1,
+            tries=3 if is_to_shrink else 1,
+        )
+        try:
+            with _within(max(600.0, settings.deadline * _PATIENCE)):
+                found = pursue(experiment, tried.program, attempt, Shelf(None), budget)
+        except (_Overran, TargetError):
+            self._kind.close()
+            return None, False
+        return found, is_to_shrink
+
+
+@contextlib.contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Breaks off what takes longer, even where it looks at no clock; in the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise _Overran
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,219 @@
+"""A run as a row: whole, canonical, and the same wherever it is made."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from harness.machines.picture import Picture
+from harness.machines.run import Tried
+from harness.machines.seeded import SEEDED, Terms
+from harness.mining.records import (
+    Judged,
+    Origin,
+    Row,
+    fault_of,
+    fingerprint,
+    letters,
+    row_of,
+    rule_of,
+    table_of,
+)
+from harness.mining.schema import ALPHABET, COLUMNS, arrow_schema
+from harness.program.damages import Bits, Cut
+from harness.program.steps import (
+    AnyStep,
+    Close,
+    Damaged,
+    DeleteTopic,
+    Kv,
+    Permission,
+    Register,
+    Restart,
+    Route,
+    Time,
+    Unregister,
+    decode_step,
+)
+from harness.targets import parse
+
+ORIGIN = Origin(
+    campaign="c",
+    target="builtin:5.3?mutant=leases-never-end",
+    source="campaign",
+    kind="stateful",
+    profile="5.3",
+    suite_version="0",
+    catalogue_digest="d",
+    generator="g",
+)
+CLOCKS = ("started", "elapsed_us", "latency_us")
+
+
+def _tried(seed: int, kind: str = "stateful", uri: str = ORIGIN.target) -> Tried:
+    terms = Terms(target=parse(uri), profile="5.3", words="w", deadline=60.0)
+    return SEEDED[kind](terms).run(seed)[0]
+
+
+def _row(tried: Tried, **changes: Any) -> Row:
+    violation = next(iter(tried.attempt.violations), None)
+    judged = Judged(outcome="pass" if violation is None else "fail", violation=violation)
+    given = {
+        "seed": 1,
+        "attempt": 0,
+        "program": tried.program,
+        "recorded": tried.attempt,
+        "goals": tried.goals,
+        "started": datetime(2026, 1, 1, tzinfo=UTC),
+        "elapsed_us": 7,
+    }
+    return row_of(ORIGIN, judged, **(given | changes))
+
+
+@pytest.mark.parametrize("kind", list(SEEDED))
+def test_every_column_is_there_and_every_array_is_whole(kind: str) -> None:
+    row = _row(_tried(3, kind))
+    assert set(row) == {column.name for column in COLUMNS}
+    table = table_of([row])
+    assert table.schema.equals(arrow_schema())
+    assert table_of([row], steps=False).schema.equals(arrow_schema(steps=False))
+    assert row["steps"] == len(row["ops"]) == len(row["fp"]) > 0
+    assert row["mutant"] == "leases-never-end"
+
+
+def test_the_same_run_gives_the_same_row() -> None:
+    one, other = _row(_tried(5)), _row(_tried(5))
+    assert {key: one[key] for key in one if key not in CLOCKS} == {
+        key: other[key] for key in other if key not in CLOCKS
+    }
+
+
+def test_a_failing_run_says_what_decides_and_where() -> None:
+    row = _row(_tried(18))
+    assert row["outcome"] == "fail"
+    assert row["statements"][row["failing_step"]] == [row["statement"]]
+    assert row["signature"].split("|")[0] == row["statement"]
+    assert row["failing_step"] == row["steps"] - 1
+
+
+def test_what_is_recorded_is_told() -> None:
+    tried = _tried(1)
+    row = _row(tried)
+    sent = sum(
+        len(event.data) for event in tried.attempt.trace.events if getattr(event, "purpose", "") == "case"
+    )
+    assert sum(row["bytes_out"]) == sent
+    assert [decode_step(line) for line in row["args"]] == list(tried.program)
+    for at in range(row["steps"]):
+        answered = row["answer"][at] == "answered"
+        assert (row["response_code"][at] is not None) == answered == (row["latency_us"][at] is not None)
+        assert not answered or row["request_code"][at] is not None
+    assert row["at_us"] == sorted(row["at_us"])
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({"fp": [1]}, "elements in fp"),
+        ({"ops": "R"}, "letters in ops"),
+        ({"outcome": None}, "expected outcome"),
+    ],
+)
+def test_a_torn_row_is_refused(broken: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        table_of([_row(_tried(1)) | broken])
+
+
+def test_a_run_of_which_nothing_is_known_is_a_row_too() -> None:
+    judged = Judged(outcome="error", message="KeyError: 'x'")
+    row = row_of(
+        ORIGIN,
+        judged,
+        seed=9,
+        attempt=0,
+        program=(),
+        recorded=None,
+        goals=(),
+        started=datetime(2026, 1, 1, tzinfo=UTC),
+        elapsed_us=1,
+    )
+    assert table_of([row])["actual"].to_pylist() == ["KeyError: 'x'"]
+    assert row["fp_initial"] == _row(_tried(1))["fp_initial"]
+
+
+# --- steps --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "rule"),
+    [
+        (Register(), "register"),
+        (Register(id=1), "register-slave"),
+        (Permission(code=327), "add-permission"),
+        (Kv(code=219), "list-kv"),
+        (Time(seconds=60), "time"),
+        (Time(seconds=61), "long-time"),
+        (Damaged(), "damaged"),
+    ],
+)
+def test_rules_by_step(step: AnyStep, rule: str) -> None:
+    assert rule_of(step) == rule
+    assert letters([rule]) == ALPHABET[rule]
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [
+        (Route(), None),
+        (Close(), None),
+        (Close(how="reset"), "reset"),
+        (Restart(how="term"), "term"),
+        (Route(cuts=(3,), stall=1, twice=True), "cut+stalled+twice"),
+        (Route(oneway=True, drop=("topic",)), "field-missing+one-way"),
+        (Damaged(damages=(Cut(), Bits())), "bits+cut"),
+    ],
+)
+def test_faults_by_step(step: AnyStep, fault: str | None) -> None:
+    assert fault_of(step) == fault
+
+
+# --- fingerprints -------------------------------------------------------------------------------------------
+
+
+def _print(*steps: AnyStep) -> int:
+    picture = Picture(five=True)
+    for step in steps:
+        picture.apply(step)
+    return fingerprint(picture)
+
+
+TWO = {"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}
+
+
+def test_equal_states_have_equal_prints_whatever_led_there() -> None:
+    master, slave = Register(topics=TWO), Register(address="a1", id=1, topics=TWO)
+    assert _print(master, slave) == _print(slave, master, slave)
+    assert _print(master, slave, Unregister(address="a1", id=1)) == _print(master)
+    assert _print(master, Route(), Time(seconds=3)) == _print(master)
+    assert _print(Kv(code=100), Kv(code=102)) == _print(master, Time(seconds=200)) == _print()
+
+
+def test_other_states_have_other_prints() -> None:
+    master = Register(topics=TWO)
+    prints = [
+        _print(),
+        _print(master),
+        _print(master, DeleteTopic(topic="T0")),
+        _print(master, Kv(code=100)),
+        _print(Register(topics=TWO, cluster="c1")),
+        _print(Register(topics=TWO, id=1)),
+    ]
+    assert len(set(prints)) == len(prints)
+
+
+def test_prints_are_signed_numbers_of_64_bits_that_never_change() -> None:
+    assert _print() == -8172444188944916027  # of version 1: readers compare campaigns by it
+    many = [_print(Register(broker=f"b{number}")) for number in range(40)]
+    assert pa.array(many, type=pa.int64()).to_pylist() == many
+    assert min(many) < 0 < max(many)
