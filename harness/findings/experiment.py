@@ -40,6 +40,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """Real seconds that its steps have asked for: time that passes, stalls, restarts."""
     observed: tuple[Observed, ...] = ()
     """What the judges were told, where it is kept: step lists say by it what was answered to what."""
+    judged: dict[int, frozenset[str]] = {}
+    """By step, where it is kept: the statements that its answer was held against and has not broken."""
 
 
 class Experiment(Protocol):

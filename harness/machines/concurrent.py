@@ -24,6 +24,7 @@ from harness.machines.run import Tell, Tried, counted
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
 from harness.model.history import Judgement, judge
+from harness.model.judged import judged_in_a_history
 from harness.program.chance import Chance, chance
 from harness.program.frames import Names
 from harness.program.steps import AnyStep, Close, Kv, Register, Request, Unregister
@@ -117,6 +118,7 @@ class HistoryExperiment:
             stepped=stepped,
             waited=player.waited,
             observed=tuple(seen),
+            judged=judged_in_a_history(seen) if ended == "whole" else {},
         )
 
     def _judged(self, seen: Sequence[Observed], names: Names, jitter: float) -> Judgement:

@@ -26,6 +26,14 @@ class Judge:
         self._known = [Knowledge(profile, names, jitter=one, fresh=fresh) for one in jitter]
         self._told = 0
 
+    @property
+    def judged(self) -> dict[int, frozenset[str]]:
+        """By step: the statements that answers were held against and have not broken."""
+        found: dict[int, frozenset[str]] = {}
+        for known in self._known:
+            found |= known.judged
+        return found
+
     def observe(self, seen: Sequence[Observed], uncalled: Sequence[Uncalled]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled: ``uncalled`` is the whole
         list of the performance, of which the new ones are judged.

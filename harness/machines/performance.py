@@ -139,6 +139,7 @@ class Performance:
             stepped=len(self.steps),
             waited=self._player.waited,
             observed=tuple(self._observed),
+            judged=self._judge.judged,
         )
 
     @property

@@ -358,8 +358,10 @@ def _seen(program: Sequence[AnyStep], recorded: Attempt | None, violation: Viola
         columns["answer"].append(_answer(seen))
         columns["bytes_out"].append(0 if seen is None else wire.sent(seen.asked))
         columns["bytes_in"].append(wire.received(event))
-        decides = violation is not None and number == violation.number
-        columns["statements"].append([violation.statement] if decides and violation is not None else [])
+        judged = set(() if recorded is None else recorded.judged.get(number, ()))
+        if violation is not None and number == violation.number:
+            judged.add(violation.statement)
+        columns["statements"].append(sorted(judged))
     return columns
 
 

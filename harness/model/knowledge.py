@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from harness.model.answers import Difference, Said, differences, said_by
 from harness.model.invariants import INVARIANTS, invariant_of
+from harness.model.judged import judged_by
 from harness.model.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
 from harness.model.partition import Partition
 from harness.model.parts import LIMIT, Part, blank, unique
-from harness.model.predictions import Unreadable
+from harness.model.predictions import RouteView, Unreadable
 from harness.model.recollection import Recollection
 from harness.model.registry import DOUBT, PROMPT, After, Registry
 from harness.model.state import At, State
@@ -69,6 +70,8 @@ class Knowledge:
     """
 
     def __init__(self, profile: str, names: Names, *, jitter: float = 0.0, fresh: bool = False) -> None:
+        self.judged: dict[int, frozenset[str]] = {}
+        """By step: the statements that its answer was held against and has not broken."""
         self._profile = profile
         self._names = names
         self._five = profile != "4.9"
@@ -373,12 +376,15 @@ class Knowledge:
             trials = [(c, self._trials.topic_given(c, step, said, at)) for c in self._common]
         else:
             return self._kept(step, seen, said, at)
-        return self._decide(trials, step, seen)
+        return self._decide(trials, step, seen, said)
 
-    def _decide(self, trials: list[tuple[State, Trial]], step: AnyRequest, seen: Observed) -> list[Violation]:
+    def _decide(
+        self, trials: list[tuple[State, Trial]], step: AnyRequest, seen: Observed, said: Said
+    ) -> list[Violation]:
         """Keeps what is possible under any settings that are possible."""
         good = [(common, trial) for common, trial in trials if not trial.wrong]
         if good:
+            self._note_judged(step, seen, said, good[0][1].was or "")
             self._past.note(step, seen.number, good[0][1].was)
             if len(good) == 1:
                 for part, states in good[0][1].kept:
@@ -426,6 +432,7 @@ class Knowledge:
             if len({id(state.settings) for state in self._common}) == 1:
                 for part in self._partition.parts:
                     part.states = part.told(self._common[0].settings)
+            self._note_judged(step, seen, said, was)
             self._past.note(step, seen.number, None)
             return []
         violation = self._violation(best, step, seen, was)
@@ -434,6 +441,13 @@ class Knowledge:
         if isinstance(step, Kv) and said.code == 0 and step.code == 101 and said.ext.get("value"):
             self._common = [self._registry.learnt(s, step, 0, said.ext["value"]) for s in self._common]
         return [violation]
+
+    def _note_judged(self, step: AnyRequest, seen: Observed, said: Said, was: str) -> None:
+        brokers = said.body.brokers if isinstance(said.body, RouteView) else ()
+        contexts = self._past.contexts(step, brokers, was)
+        self.judged[seen.number] = judged_by(step, said, contexts, self._profile) | self.judged.get(
+            seen.number, frozenset()
+        )
 
     def _learnt(self, after: After, step: AnyRequest, said: Said) -> State:
         if after.prediction.learns and isinstance(step, Kv):

@@ -6,23 +6,31 @@ was about it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.model.answers import Difference
 from harness.model.partition import Partition
 from harness.model.parts import Part
 from harness.model.registry import Registry
 from harness.program.steps import (
     AnyRequest,
+    ClusterInfo,
     DeleteTopic,
     Kv,
     Permission,
     Register,
     RegisterTopic,
     Route,
+    SystemTopics,
+    Topics,
+    TopicsOfCluster,
+    Unit,
     Unregister,
 )
 
 __all__ = ["Recollection"]
 
+_OF_ALL = (ClusterInfo, Topics, TopicsOfCluster, SystemTopics, Unit)
 _CLOSED = ("closed", "late closed", "unregistered")
 
 
@@ -75,6 +83,16 @@ class Recollection:
                         return "time" if latest == self._time else "other closed"
                 return found[0]
         return was
+
+    def contexts(self, step: AnyRequest, brokers: Iterable[str], was: str) -> set[str]:
+        """What was done last to all that an answer is about: to what was asked for and the ``brokers`` that
+        it shows; of an answer about everything, to all that there ever was.
+        """
+        if isinstance(step, Register):
+            return {was}
+        if isinstance(step, _OF_ALL):
+            return {word for word, _ in self._last.values()} or {was}
+        return {self._last[name][0] for name in (self.subject(step), *brokers) if name in self._last} or {was}
 
     def subject(self, step: AnyRequest) -> str:
         """The name, the topic or the key that a request is about; "" where there is none."""

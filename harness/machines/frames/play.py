@@ -194,6 +194,7 @@ class _Attempt:
         self._neighbour: Neighbour | None = None
         self._late = False
         self._observed: list[Observed] = []
+        self._judged: dict[int, set[str]] = {}
         self._refused: set[str] = set()
         self._listed: set[str] = set()
         self._anybody = False
@@ -231,6 +232,7 @@ class _Attempt:
             ended=ended,
             stepped=stepped,
             observed=tuple(self._observed),
+            judged={number: frozenset(found) for number, found in self._judged.items()},
         )
 
     def _trace(self) -> Trace:
@@ -341,6 +343,8 @@ class _Attempt:
                 self._late = True
                 return
             self._compare(one, happened, answer, seen, may_close=may_close, judged=line.strays)
+            if one.statement:
+                self._judged.setdefault(self._number, set()).add(one.statement)
             self._note_registration(one, answer)
             self._table.take(one, happened, answer, at_once=self._is_virtual)
             if happened in ("closed", "garbled"):

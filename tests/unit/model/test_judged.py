@@ -1,0 +1,52 @@
+"""An answer that is as it must be has judged the statements that a wrong one would have broken."""
+
+from harness.machines.seeded import SEEDED, Terms
+from harness.model.answers import Said
+from harness.model.judged import judged_by
+from harness.model.predictions import RouteView
+from harness.program.steps import Kv, Route, Unknown
+from harness.targets import parse
+
+QUEUES = {"b0": (4, 4, 6, 0)}
+BROKERS = {"b0": ("c0", {0: "10.0.0.1:1"}, None, None)}
+
+
+def _route(**parts: object) -> Said:
+    body = RouteView(QUEUES, BROKERS, parts.get("filters", {}), None, {})  # type: ignore[arg-type]
+    return Said(0, None, {}, body)
+
+
+def test_what_an_answer_does_not_speak_of_it_has_not_judged() -> None:
+    plain, filtered = (
+        judged_by(Route(), _route(**more), {"registered"}, "5.3")
+        for more in ({}, {"filters": {"b0": ("f",)}})
+    )
+    assert "ns.routes.numbers-are-exact" in plain
+    assert filtered - plain == {"ns.registration.filter-servers-are-published"}
+
+
+def test_what_was_done_before_decides_what_is_judged() -> None:
+    gone = Said(17, "no route", {}, None)
+    assert "ns.lease.expired-broker-is-removed" in judged_by(Route(), gone, {"lease ended"}, "5.3")
+    assert "ns.lease.expired-broker-is-removed" not in judged_by(Route(), gone, {"registered"}, "5.3")
+    assert "ns.topic-deletion.topic-is-gone" in judged_by(Route(), gone, {"topic deleted"}, "5.3")
+
+
+def test_profiles_have_statements_of_their_own() -> None:
+    refused = Said(3, "no", {}, None)
+    assert "ns.errors.unknown-code-is-refused" in judged_by(Unknown(), refused, (), "5.3")
+    assert "ns.errors.unknown-code-is-never-served" in judged_by(Unknown(), refused, (), "4.9")
+    assert "ns.kv.get-returns-what-was-put" in judged_by(Kv(), Said(0, None, {"value": "v"}, None), (), "4.9")
+
+
+def test_a_mutant_breaks_what_the_reference_was_judged_by() -> None:
+    def run(uri: str, seed: int) -> tuple[set[str], set[str]]:
+        kind = SEEDED["stateful"](Terms(target=parse(uri), profile="5.3", words="w", deadline=60.0))
+        attempt = kind.run(seed)[0].attempt
+        judged = {one for found in attempt.judged.values() for one in found}
+        return judged, {one.statement for one in attempt.violations}
+
+    for seed in (16, 18, 25, 28):
+        judged, _ = run("builtin:5.3", seed)
+        _, broken = run("builtin:5.3?mutant=leases-never-end", seed)
+        assert broken and broken <= judged
