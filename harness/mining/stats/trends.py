@@ -12,8 +12,8 @@ __all__ = ["BATCHES", "Sums", "slope", "slope_of_batches"]
 
 BATCHES = 16
 """Runs are dealt into so many batches; a slope is measured in each."""
-_T = 2.1314495455597742
-"""Student's t at 97.5 % with one degree of freedom fewer than there are batches."""
+_T = 4.0727651959037905
+"""Student's t at 99.95 % with one degree of freedom fewer than there are batches."""
 
 
 class Sums(NamedTuple):
@@ -37,7 +37,8 @@ def slope(sums: Sums) -> float | None:
 
 
 def slope_of_batches(batches: Sequence[Sums]) -> tuple[float, Interval] | None:
-    """The mean slope of `BATCHES` batches of runs and its interval (the method of batch means, Student's t).
+    """The mean slope of `BATCHES` batches of runs and its interval (the method of batch means, Student's t),
+    at 99.9 %, since there are many rules to ask of.
 
     None where there are not as many batches with a slope: too few runs to say how sure it is.
     """

@@ -285,7 +285,7 @@ def test_slope_of_batches_is_scipys_interval_of_a_mean() -> None:
     assert found is not None
     mean, interval = found
     error = scipy_stats.sem(slopes)
-    low, high = scipy_stats.t.interval(0.95, BATCHES - 1, loc=mean, scale=error)
+    low, high = scipy_stats.t.interval(0.999, BATCHES - 1, loc=mean, scale=error)
     assert mean == pytest.approx(sum(slopes) / BATCHES)
     assert interval == pytest.approx((low, high))
 

@@ -1,0 +1,147 @@
+"""A directory of records, read so that what is damaged in it does not take the rest along.
+
+Rules of this module:
+- Files are looked at one by one before anything is counted: a light look at first; where reading fails later,
+  each column of each file. What cannot be read is a `Trouble`, and left out; nothing else is.
+- The schema is given, never inferred. A file is ours where each of its rows tells a schema version, and is
+  read where that is no newer than ours.
+- Only DataFrames are used: any file system that Spark knows will do, Spark Connect included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_ddl
+
+__all__ = ["Records", "Trouble", "read"]
+
+Kind = Literal["truncated", "foreign", "newer", "unreadable", "empty"]
+
+_MAGIC = b"PAR1"
+_RETRIES = ("ignoreCorruptFiles", "true")
+
+
+class Trouble(msgspec.Struct, frozen=True, order=True):
+    """Something that could not be read, or a directory without runs."""
+
+    path: str
+    kind: Kind
+    message: str
+
+
+class Records(msgspec.Struct, frozen=True):
+    """What can be read; None where that is nothing."""
+
+    runs: DataFrame | None
+    troubles: tuple[Trouble, ...]
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    rows: int
+    versions: int
+    """Rows that tell a schema version."""
+    newest: int | None
+
+
+def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
+    """The runs below a root (a path, or a URL of a file system that Spark knows). ``deep`` reads each column
+    of each file in order to find those that are damaged inside.
+    """
+    folder = f"{root.rstrip('/')}/{RUNS}"
+    try:
+        listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(folder)
+        files = sorted(
+            (row["path"], row["url"])
+            for row in listed.select("path", F.col("_metadata.file_path").alias("url")).collect()
+            if row["path"].endswith(".parquet")
+        )
+    except AnalysisException as problem:
+        why = (
+            "there is no such directory" if "PATH_NOT_FOUND" in str(problem) else str(problem).splitlines()[0]
+        )
+        return Records(None, (Trouble(folder, "empty", f"expected the runs of a campaign: {why}"),))
+    seen = _look(spark, folder, deep=False) if files else {}
+    whole = _look(spark, folder, deep=True) if files and deep else seen
+    closed = _closed(spark, [path for path, url in files if url not in seen])
+    troubles = [
+        trouble
+        for path, url in files
+        for trouble in [closed.get(path) or _trouble(path, seen[url], whole.get(url))]
+        if trouble is not None
+    ]
+    bad = {trouble.path for trouble in troubles}
+    good = [path for path, _ in files if _plain(path) not in bad]
+    if not good:
+        message = "no file in it holds runs" if files else "expected files of a campaign; there is none"
+        return Records(None, (*troubles, Trouble(folder, "empty", message)))
+    reader = spark.read.schema(spark_ddl()).option("basePath", folder)
+    return Records(reader.parquet(*(map(_escaped, good) if bad else [folder])), tuple(troubles))
+
+
+def _plain(path: str) -> str:
+    """As people write it."""
+    return path.removeprefix("file:")
+
+
+def _look(spark: SparkSession, folder: str, *, deep: bool) -> dict[str, _Seen]:
+    """What is in each file that can be opened, by its URL; with ``deep``, that can be read to its end."""
+    columns = spark_ddl(partitions=False) if deep else "schema_version INT, run_id STRING, steps INT"
+    frame = spark.read.schema(columns).option("recursiveFileLookup", "true").option(*_RETRIES).parquet(folder)
+    digest = F.max(F.xxhash64(*(frame.columns if deep else ["schema_version"])))
+    rows = (
+        frame.groupBy(F.col("_metadata.file_path").alias("path"))
+        .agg(
+            F.count("*").alias("rows"),
+            F.count("schema_version").alias("versions"),
+            F.max("schema_version").alias("newest"),
+            digest.alias("digest"),
+        )
+        .collect()
+    )
+    return {row["path"]: _Seen(row["rows"], row["versions"], row["newest"]) for row in rows}
+
+
+def _trouble(path: str, seen: _Seen, whole: _Seen | None) -> Trouble | None:
+    plain = _plain(path)
+    if seen.versions < seen.rows or any(f"/{name}=" not in plain for name in PARTITIONS):
+        return Trouble(plain, "foreign", "Parquet, but no runs: no schema version, or not its place")
+    if seen.newest is not None and seen.newest > SCHEMA_VERSION:
+        text = f"its schema is {seen.newest}, ours {SCHEMA_VERSION}: a newer rmq-harness reads it"
+        return Trouble(plain, "newer", text)
+    if whole is None or whole.rows < seen.rows:
+        return Trouble(plain, "unreadable", "it is damaged inside: a column cannot be read to its end")
+    return None
+
+
+def _closed(spark: SparkSession, paths: Sequence[str]) -> dict[str, Trouble]:
+    """Why nothing was read from files, by their paths."""
+    if not paths:
+        return {}
+    content = spark.read.format("binaryFile").load([_escaped(path) for path in paths])
+    size = len(_MAGIC)
+    ends = content.select(
+        "path",
+        F.substring("content", 1, size).alias("head"),
+        F.substring("content", -size, size).alias("tail"),
+    )
+    return {row["path"]: _closed_by(_plain(row["path"]), row["head"], row["tail"]) for row in ends.collect()}
+
+
+def _closed_by(path: str, head: bytes, tail: bytes) -> Trouble:
+    if head != _MAGIC:
+        return Trouble(path, "foreign", f"no Parquet: expected {_MAGIC.decode()} at its beginning")
+    if tail != _MAGIC:
+        return Trouble(path, "truncated", "it has no end: was its writing, or a copy of it, interrupted?")
+    return Trouble(path, "unreadable", "Parquet without rows that can be read by the schema of a campaign")
+
+
+def _escaped(path: str) -> str:
+    """So that braces in a name are no pattern."""
+    return "".join(f"\\{one}" if one in "{}[]*?" else one for one in path)

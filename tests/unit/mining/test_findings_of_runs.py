@@ -1,0 +1,113 @@
+"""Failures to findings, and what goes before them: no Spark."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.mining.clusters import Failure, clusters, explains
+from harness.mining.contrast import CONFIRMED, contrast
+
+
+def failure(
+    seed: int, ops: str, shrunk: str | None = None, statement: str = "s", target: str = "t"
+) -> Failure:
+    return Failure(
+        run_id=f"r{seed}",
+        campaign="c",
+        target=target,
+        profile="5.3",
+        mutant=None,
+        statement=statement,
+        invariant=None,
+        anomaly=None,
+        seed=seed,
+        steps=len(ops),
+        failing_step=len(ops) - 1,
+        ops=ops,
+        shrunk_ops=shrunk,
+        confirmed_shown=None,
+        confirmed_tried=None,
+    )
+
+
+words = st.text("abcd", max_size=8)
+
+
+@given(words, words, words)
+def test_explaining_is_an_order(one: str, other: str, third: str) -> None:
+    assert explains(one, one)
+    assert not (explains(one, other) and explains(other, one)) or one == other
+    assert not (explains(one, other) and explains(other, third)) or explains(one, third)
+
+
+def test_a_program_explains_those_that_contain_it() -> None:
+    found = clusters([failure(3, "xRUr", "RUr"), failure(1, "RSUr", "RSUr"), failure(2, "RUr", "RUr")])
+    assert [(one.letters, [f.seed for f in one.failures]) for one in found] == [("RUr", [2, 3, 1])]
+
+
+def test_statements_and_targets_are_apart() -> None:
+    found = clusters(
+        [failure(1, "R", "R"), failure(2, "R", "R", statement="z"), failure(3, "R", "R", target="z")]
+    )
+    assert [(one.failures[0].target, one.failures[0].statement) for one in found] == [
+        ("t", "s"),
+        ("t", "z"),
+        ("z", "s"),
+    ]
+
+
+def test_what_was_not_shrunk_is_put_to_what_explains_it_and_else_stands_alone() -> None:
+    found = clusters([failure(1, "aRbUcr", None), failure(2, "RUr", "RUr"), failure(3, "kkk", None)])
+    assert [(one.letters, one.shrunk, [f.seed for f in one.failures]) for one in found] == [
+        ("RUr", True, [2, 1]),
+        ("kkk", False, [3]),
+    ]
+
+
+@given(st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), st.booleans()), max_size=20))
+def test_every_failure_is_in_one_finding_whatever_the_order(runs: list[tuple[str, bool]]) -> None:
+    failures = [failure(n, ops, ops if shrunk else None) for n, (ops, shrunk) in enumerate(runs)]
+    found = clusters(failures)
+    assert sorted(f.seed for one in found for f in one.failures) == list(range(len(runs)))
+    assert clusters(reversed(failures)) == found
+
+
+def programs(count: int, chance: int = 1) -> list[tuple[int, str]]:
+    """Seeds and letters, the same on every machine."""
+    words = Random(chance)
+    return [(seed, "".join(words.choices("abcdefr", k=30))) for seed in range(count)]
+
+
+def test_the_steps_before_a_failure_are_found_confirmed_and_put_aside() -> None:
+    """Two bugs behind one statement: x before y, in nine of ten failures, and z."""
+    passing = [(ops, seed) for seed, ops in programs(600)]
+    failing = [
+        failure(seed, f"{ops[:15]}z{ops[15:17]}r" if seed % 10 == 0 else f"{ops[:15]}x{ops[15]}y{ops[16]}r")
+        for seed, ops in programs(400, chance=2)
+    ]
+    first, second, *_ = contrast(failing, passing)
+    assert {"x", "y"} <= set(first.letters) <= set("xyr")
+    assert first.confirmed
+    assert second.round == 2
+    assert "z" in second.letters
+    assert second.confirmed
+    assert second.found[1] + second.held[1] == 40
+
+
+def test_chance_is_not_confirmed() -> None:
+    failing = [failure(seed, ops[:20] + "r") for seed, ops in programs(300)]
+    found = contrast(failing, [(ops, seed) for seed, ops in programs(600, chance=2)])
+    assert len(found) == 1
+    assert found[0].g2 > 0
+    assert found[0].held_g2 < CONFIRMED
+    assert not found[0].confirmed
+
+
+@pytest.mark.parametrize("failures", [0, 5])
+def test_too_few_failures_tell_nothing(failures: int) -> None:
+    passing = [(ops, seed) for seed, ops in programs(50)]
+    assert contrast([failure(n, "xyr") for n in range(failures)], passing) == []
