@@ -28,14 +28,14 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """What a kind is made of."""
 
     target: Target
-    servers: Servers
-    """Those of the target. Programs of peers leave them clean and have names of their own; whoever sends
-    damaged frames cannot promise that, and has others."""
     profile: ProfileName
     seed: str
     """Decides the programs."""
     words: str
     """Decide the names, which on a server of somebody else's are new for each run."""
+    servers: Servers | None = None
+    """What several kinds play on; None: each on its own. Programs of peers leave servers clean and have names
+    of their own; whoever sends damaged frames cannot promise that, and always has others."""
     suite: str = ""
     started: float = 0.0
     """Unix time."""

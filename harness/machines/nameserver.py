@@ -127,12 +127,7 @@ class NameServerMachine(RuleBasedStateMachine):
     def begin(self, several: int, patience: int, seeking: int) -> None:
         """What kind of program it is; it is the first rule of each."""
         servers = self.servers if several == 3 else 1
-        self._is_patient = _is_one_in(self.waits_once_in, patience)
-        rest = patience // self.waits_once_in
-        self._is_restless = _is_one_in(self.restarts_once_in, rest)
-        moments = rest // self.restarts_once_in
-        self._has_moments = self._is_patient or _is_one_in(self.moments_once_in, moments)
-        seeks = not self.seeks_once_in or _is_one_in(self.seeks_once_in, seeking)
+        seeks = self._allow(patience, seeking)
         self._performance = self.director.begins(servers, seeks=seeks)
         self.picture = (
             Picture(five=self.five, servers=servers)
@@ -145,6 +140,14 @@ class NameServerMachine(RuleBasedStateMachine):
         """The makers of its rules, in their order; that of `restart` is none of them."""
         members = [member for base in reversed(cls.__mro__) for member in vars(base).values()]
         return [member.maker for member in members if hasattr(member, "maker")]
+
+    def _allow(self, patience: int, seeking: int) -> bool:
+        """Decides by numbers that were drawn what the program may do; tells whether it seeks quirks."""
+        self._is_patient = _is_one_in(self.waits_once_in, patience)
+        self._is_restless = _is_one_in(self.restarts_once_in, patience // self.waits_once_in)
+        moments = seeking // max(1, self.seeks_once_in)
+        self._has_moments = self._is_patient or _is_one_in(self.moments_once_in, moments)
+        return not self.seeks_once_in or _is_one_in(self.seeks_once_in, seeking)
 
     def do(self, steps: tuple[AnyStep, ...]) -> None:
         """Carries steps out."""

@@ -65,17 +65,15 @@ class Stage:
 
     @property
     def moment(self) -> int:
-        """Protocol seconds that may pass at once in any program."""
-        if self.nature.is_virtual:
-            return 60
-        return 5 if self.nature.warp > 1 else 1
+        """Protocol seconds that a program may let pass at once: not leases, but what comes behind answers."""
+        return 60 if self.nature.is_virtual else 5
 
     @property
     def moments_once_in(self) -> int:
         """In one of so many programs moments pass at all: where time is real they are most of what a program
         takes.
         """
-        return 4 if self.nature.clock == "real" else 1
+        return 16 if self.nature.clock == "real" else 1
 
     @property
     def waits_once_in(self) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unittest
+from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -123,3 +125,33 @@ def test_an_empty_machine_plays_nothing() -> None:
     empty = machine_for(None, "5.3", Nobody())
     assert empty.do is machine_for(stage(), "5.3", Nobody()).do
     run_state_machine_as_test(empty, settings=settings(max_examples=5, database=None, deadline=None))
+
+
+@pytest.mark.parametrize(
+    ("uri", "profile"),
+    [
+        ("builtin:5.3", "5.3"),
+        ("exec:x {port}", "5.3"),
+        ("exec:x {port}?warp=20", "5.3"),
+        ("apache:4.9.8?warp=20", "4.9"),
+        ("apache:5.3.3", "5.3"),
+        ("tcp://127.0.0.1:9876", "5.3"),
+    ],
+)
+def test_what_costs_time_is_rare_and_not_left_out(uri: str, profile: ProfileName) -> None:
+    one = stage(uri, profile)
+    machine: Any = machine_for(one, profile, StatefulKind(one, "1", "1"))()
+    numbers, seen = range(10_001), Counter[str]()
+    for patience, seeking in zip(numbers, reversed(numbers), strict=True):
+        seen["seeks"] += machine._allow(patience, seeking)
+        seen["waits"] += machine._is_patient
+        seen["moments"] += machine._has_moments
+        seen["restarts"] += machine._is_restless
+    wanted = {
+        "seeks": machine.seeks_once_in or 1,
+        "waits": one.waits_once_in,
+        "restarts": one.restarts_once_in,
+        "moments": one.moments_once_in,
+    }
+    for what, once_in in wanted.items():
+        assert 0.5 < seen[what] * once_in / len(numbers) < 2, (what, seen[what], once_in)
