@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -60,7 +63,8 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         ending: Ending = "done"
         if campaign.orders:
             _try_out([target for target, _ in asked])
-            spark = session("rmq-harness campaign", master=options.master, memory=options.memory)
+            with _interrupts_wait():
+                spark = session("rmq-harness campaign", master=options.master, memory=options.memory)
             with translated():
                 ending = campaign.run(spark.sparkContext)
     return _answer(plan, campaign, ending, stopwatch.waiting())
@@ -112,6 +116,24 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, ProfileName]]) -
         max_time=options.max_time,
         arguments={"command": " ".join(options.command_line)},
     )
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """An interrupt waits until Spark is there: it breaks what Python and Java say to each other. Afterwards
+    it is what it was before; Spark's own handler would end the runs that are under way.
+    """
+    asked: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda number, _: asked.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if asked:
+        raise KeyboardInterrupt
 
 
 def _try_out(targets: list[Target]) -> None:
@@ -209,7 +231,8 @@ def _status(plan: Plan, campaign: Campaign, ending: Ending, outcomes: Counter[st
         return INCONCLUSIVE, "INCONCLUSIVE", "no run has measured anything"
     if outcomes["flaky"] or outcomes["timeout"]:
         return INCONCLUSIVE, "INCONCLUSIVE", "some failed once and not again, or did not end in time"
-    return OK, "NOTHING FOUND", ""
+    over = f"the time was over: {sum(outcomes.values())} runs are there" if ending == "time" else ""
+    return OK, "NOTHING FOUND", over
 
 
 def _print(console: Console, answer: dict[str, Any]) -> None:

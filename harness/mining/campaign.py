@@ -273,6 +273,7 @@ class _Job:
         self._context = context
         self._orders = list(orders)
         self._counts = counts
+        self._over = threading.Event()  # a join that is interrupted takes its thread for ended (bpo-45274)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -280,14 +281,13 @@ class _Job:
 
     def is_over(self, seconds: float) -> bool:
         """Whether it is, when it was waited for so long."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        return self._over.wait(seconds)
 
     def cancel(self) -> None:
         """Ends it, whatever is under way."""
-        if self._thread.is_alive():
+        if not self._over.is_set():
             self._context.cancelAllJobs()
-            self._thread.join(_GRACE)
+            self._over.wait(_GRACE)
 
     def _run(self) -> None:
         counts = self._counts
@@ -304,6 +304,8 @@ class _Job:
                 self.receipts = chunks.map(play).collect()
         except BaseException as problem:
             self.problem = problem
+        finally:
+            self._over.set()
 
 
 def _differs(campaign: str, there: Settings, asked: Settings) -> str:
