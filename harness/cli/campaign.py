@@ -20,6 +20,7 @@ from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
 from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_of
 from harness.mining.errors import MiningError
+from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
 from harness.mining.store import Store
 from harness.session import ProfileName, RunningClock
@@ -48,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
+    if options.recorded:
+        return _recorded(options, console)
     asked = _targets(options)
     plan = _plan(options, [(target.uri, profile) for target, profile in asked])
     stopwatch = RunningClock()
@@ -141,6 +144,47 @@ def _try_out(targets: list[Target]) -> None:
     for target in targets:
         if not target.nature.is_virtual:
             target.start().stop()
+
+
+# --- what was recorded --------------------------------------------------------------------------------------
+
+
+def _recorded(options: argparse.Namespace, console: Console) -> dict[str, Any]:
+    if options.target or options.runs is not None or options.mutant:
+        raise Usage(
+            "rmq-harness campaign: --from reads what was recorded and plays nothing: leave targets out"
+        )
+    store, counts = Store(options.out), Counter[str]()
+    by_target: dict[str, Counter[str]] = {}
+    for directory in options.recorded:
+        name = options.name or directory.resolve().name
+        if store.manifest(name) is not None:
+            raise Usage(
+                f"rmq-harness campaign: --from: {name} is a campaign of runs there: say another --name"
+            )
+        rows = read_recorded(directory, name)
+        store.begin(name)
+        store.add(name, rows)
+        for row, _ in rows:
+            counts[row["outcome"]] += 1
+            by_target.setdefault(row["target"], Counter())[row["outcome"]] += 1
+        console.print(f"{directory}: {len(rows)} runs, as campaign {name}")
+    total = sum(counts.values())
+    return {
+        "conclusion": "READ" if total else "NOTHING RECORDED",
+        "exit_status": OK if total else INCONCLUSIVE,
+        "why": "",
+        "out": options.out,
+        "asked": total,
+        "runs": total,
+        "outcomes": dict(sorted(counts.items())),
+        "targets": {uri: dict(found) for uri, found in sorted(by_target.items())},
+        "played": 0,
+        "steps": 0,
+        "bytes": 0,
+        "seconds": 0.0,
+        "all_seconds": 0.0,
+    }
 
 
 # --- while it goes on ---------------------------------------------------------------------------------------
@@ -243,6 +287,9 @@ def _print(console: Console, answer: dict[str, Any]) -> None:
         console.print(f"  … and {len(targets) - _SHOWN} more targets")
     if answer["why"]:
         console.print(f"{answer['why']}")
+    if "campaign" not in answer:
+        console.print(f"{answer['runs']} recorded runs          {answer['conclusion']} · {answer['out']}")
+        return
     seconds = answer["seconds"] or 1.0
     console.print(
         f"{answer['played']} runs played, {answer['steps']} steps, {answer['seconds']:.0f} s, "

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from harness.findings.experiment import Attempt, Finding, Flaky, signature_of
+from harness.findings.experiment import Attempt, Finding, Flaky, Signature, signature_of
 from harness.machines.picture import Picture
 from harness.mining.schema import ALPHABET, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
 from harness.model import Answered, Ended, Garbled, Observed, Unanswered, Violation
@@ -41,7 +41,18 @@ from harness.program.steps import (
 )
 from harness.trace import Header, Received, Sent, Trace
 
-__all__ = ["Judged", "Origin", "Row", "fault_of", "fingerprint", "letters", "row_of", "rule_of", "table_of"]
+__all__ = [
+    "Judged",
+    "Origin",
+    "Row",
+    "fault_of",
+    "fingerprint",
+    "letters",
+    "row_of",
+    "rule_of",
+    "signature_text",
+    "table_of",
+]
 
 Row = dict[str, Any]
 """By the names of `COLUMNS`, those of the path included."""
@@ -279,13 +290,13 @@ def row_of(
         "elapsed_us": elapsed_us,
         "steps": len(program),
         "outcome": judged.outcome,
-        "statement": None if violation is None else violation.statement,
+        "statement": None if violation is None else violation.statement or None,
         "invariant": None if violation is None else violation.invariant,
         "anomaly": None if violation is None else violation.anomaly,
         "expected": None if violation is None else violation.expected,
         "actual": (judged.message or None) if violation is None else violation.actual,
         "failing_step": None if violation is None else violation.number,
-        "signature": None if violation is None else _signature(program, violation),
+        "signature": None if violation is None else signature_text(signature_of(program, violation)),
         "quirk": judged.quirk,
         "trace": trace,
         "goals": sorted(set(goals)),
@@ -305,8 +316,8 @@ def row_of(
     return row | _made_of_it(judged) | _seen(program, recorded, violation)
 
 
-def _signature(program: Sequence[AnyStep], violation: Violation) -> str:
-    one = signature_of(program, violation)
+def signature_text(one: Signature) -> str:
+    """A signature as `signature` has it."""
     return f"{one.statement}|{one.invariant}|{one.anomaly or ''}|{one.kind}"
 
 

@@ -38,7 +38,7 @@ from harness.mining.records import Row, table_of
 from harness.mining.schema import INDEX, RUNS
 from harness.trace import Trace
 
-__all__ = ["Manifest", "Settings", "Span", "Store", "trace_path"]
+__all__ = ["Manifest", "Settings", "Span", "Store"]
 
 _TRACES, _MANIFEST, _PARTIAL, _STOP = "traces", "manifest", ".partial", "stop"
 _CHUNK = re.compile(r"(?P<kind>[a-z]+)-(?P<first>-?\d+)-(?P<last>-?\d+)\.parquet")
@@ -96,7 +96,7 @@ def _part(campaign: str, target: str) -> str:
     return f"campaign={quote(campaign, safe='')}/target={quote(target, safe='')}"
 
 
-def trace_path(campaign: str, target: str, span: Span) -> str:
+def _trace_path(campaign: str, target: str, span: Span) -> str:
     """Where the traces of a chunk are, below the root."""
     return f"{_TRACES}/{_part(campaign, target)}/{span.name}.zip"
 
@@ -192,12 +192,26 @@ class Store:
     ) -> int:
         """Puts a chunk into its place, with the traces of some of its seeds; returns its bytes."""
         part = _part(campaign, target)
+        for row in rows:
+            if row["seed"] in traces:
+                row["trace"] = f"{_trace_path(campaign, target, span)}#{span.kind}-{row['seed']}.trace"
         if traces:
-            self._put(campaign, trace_path(campaign, target, span), _zipped(span.kind, traces))
+            self._put(campaign, _trace_path(campaign, target, span), _zipped(span.kind, traces))
         self._put(campaign, f"{INDEX}/{part}/{span.name}.parquet", _parquet(table_of(rows, steps=False)))
         data = _parquet(table_of(rows))
         self._put(campaign, f"{RUNS}/{part}/{span.name}.parquet", data)
         return len(data)
+
+    def add(self, campaign: str, rows: Sequence[tuple[Row, Trace | None]]) -> None:
+        """Puts recorded runs into chunks of their own, in place of those that were read before."""
+        parts: dict[tuple[str, str], list[tuple[Row, Trace | None]]] = {}
+        for row, trace in rows:
+            parts.setdefault((row["target"], row["kind"]), []).append((row, trace))
+        for (target, kind), found in parts.items():
+            span = Span(kind, 0, len(found) - 1)
+            traces = {row["seed"]: trace for row, trace in found if trace is not None}
+            self.write(campaign, target, span, [row for row, _ in found], traces)
+            self.sweep(campaign, target)
 
     def note(self, manifest: Manifest) -> None:
         """Writes the manifest of a campaign."""

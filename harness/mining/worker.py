@@ -30,7 +30,7 @@ from harness.findings.shelf import Shelf
 from harness.machines.run import Tried, passes
 from harness.machines.seeded import SEEDED, Seeded, Terms
 from harness.mining.records import Judged, Origin, Row, row_of
-from harness.mining.store import Settings, Span, Store, trace_path
+from harness.mining.store import Settings, Span, Store
 from harness.session import ProfileName, RunningClock
 from harness.targets import TargetError, parse
 from harness.trace import Trace
@@ -99,11 +99,6 @@ def carry_out(order: Order, *, now: Callable[[], float] | None = None) -> Receip
     size = 0
     if chunk.rows:
         span = msgspec.structs.replace(order.span, last=order.span.first + len(chunk.rows) - 1)
-        for row in chunk.rows:
-            if row["seed"] in chunk.traces:
-                row["trace"] = (
-                    f"{trace_path(order.campaign, order.target, span)}#{span.kind}-{row['seed']}.trace"
-                )
         size = store.write(order.campaign, order.target, span, chunk.rows, chunk.traces)
     return Receipt(
         order=order,
