@@ -8,7 +8,7 @@ Rules of this module:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -28,6 +28,8 @@ from harness.program.steps import (
     Time,
     Unregister,
 )
+from harness.wire import WireError
+from harness.wire.bodies import Properties
 from harness.wire.codes import V3_0_11, V5_0_0
 
 __all__ = ["DEFAULT_LEASE", "PREDICATES", "Lease", "Model", "Name"]
@@ -171,7 +173,7 @@ class Model:
             case Time():
                 self._pass(step)
             case Configure():
-                self.settings.update(line.partition("=")[::2] for line in step.lines)
+                self.settings.update(_written(step.lines))
 
     def _register(self, step: Register) -> None:
         if any(queues[2] not in (4, 6) for queues in self.payload(step).values()):
@@ -451,3 +453,14 @@ PREDICATES: dict[str, Predicate] = {
     "null-old-body": _null_old_body,
 }
 """By the name that `specs/divergences.yaml` uses; the docstring of each is its meaning."""
+
+
+def _written(lines: Sequence[str]) -> dict[str, str]:
+    """What a configuration asks for, words that are true in lower case; nothing where it is to be refused."""
+    try:
+        pairs = Properties.decode("\n".join(lines).encode()).pairs
+    except WireError:
+        return {}
+    if any(key in pairs for key in ("kvConfigPath", "configStorePath", "rocketmqHome", "configBlackList")):
+        return {}
+    return {key: "true" if value.lower() == "true" else value for key, value in pairs.items()}

@@ -209,7 +209,13 @@ class NameServerMachine(RuleBasedStateMachine):
     delete_topic = _rule(make.deletes_a_topic)
     keep_pairs = _rule(make.keeps_pairs)
     configure = _rule(make.configures)
+    write_settings = _rule(make.writes_settings)
     order_a_topic = _rule(make.orders_a_topic)
+    come_back = _rule(make.comes_back)
+    describe_itself = _rule(make.describes_itself)
+    let_a_lease_end = _rule(make.lets_a_lease_end)
+    crowd = _rule(make.crowds)
+    see_elsewhere = _rule(make.is_seen_elsewhere)
     ask_for_a_route = _rule(make.asks_for_a_route)
     ask_for_brokers = _rule(make.asks_for_brokers)
     ask_for_pairs = _rule(make.asks_for_pairs)
@@ -234,6 +240,8 @@ class _FiveMachine(NameServerMachine):
     beat = _rule(make.beats)
     act_as_master = _rule(make.acts_as_master)
     register_topic = _rule(make.registers_a_topic)
+    map_a_topic = _rule(make.maps_a_topic)
+    serve_a_zone = _rule(make.serves_a_zone)
 
 
 def machine_for(

@@ -29,12 +29,13 @@ __all__ = ["Pair", "Picture", "usual"]
 Pair = tuple[int, str, str, str | None]
 """Server, namespace, key, topic whose name is the key."""
 
+_OTHERS = {"serverCallbackExecutorThreads": "0", "productEnvName": "center"}
 _ON = frozenset({"returnOrderTopicConfigToBroker", "enableAllTopicList", "enableTopicList"})
 
 
 def usual(setting: str) -> str:
-    """What a toggle is as a rule."""
-    return "true" if setting in _ON else "false"
+    """What a setting is as a rule."""
+    return _OTHERS.get(setting, "true" if setting in _ON else "false")
 
 
 class Picture:

@@ -46,6 +46,7 @@ from harness.wire.bodies import (
     BrokerMemberGroup,
     DataVersion,
     KvTable,
+    Properties,
     TopicList,
     TopicRoute,
 )
@@ -115,8 +116,7 @@ def _body(command: Command, step: AnyRequest, names: Names, *, five: bool) -> An
         case Topics() | TopicsOfCluster() | SystemTopics() | Unit():
             return _list(TopicList.decode(data).topic_list, names)
         case Configuration():
-            lines = data.decode("utf-8", "replace").splitlines()
-            return ConfigView(dict(line.partition("=")[::2] for line in lines))
+            return ConfigView(dict(Properties.decode(data).pairs))
     return Unreadable(f"{len(data)} bytes where no body is due")
 
 

@@ -76,9 +76,9 @@ class ListView(msgspec.Struct):
 
 
 class ConfigView(msgspec.Struct):
-    """Settings by name (319)."""
+    """Settings by name (319). One that is None must not be listed."""
 
-    settings: dict[str, str]
+    settings: dict[str, str | None]
 
 
 Presence: TypeAlias = Literal["missing", "surplus", "other"]

@@ -9,18 +9,24 @@ Sources: `KVConfigManager`, `DefaultRequestProcessor#putKVConfig` and its like, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from harness.model.predictions import ANY, SOME, ConfigView, Prediction
 from harness.model.state import ABSENT, Namespace, State
-from harness.program.frames import ORDER
+from harness.program.frames import NOBODYS, ORDER
 from harness.program.steps import Configure, Kv
 from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Properties
 
 __all__ = ["ORDER", "SWITCHES", "configuration", "configured", "kept", "learnt", "order_table", "usual"]
 
+_NUMBER = "serverCallbackExecutorThreads"
+_TEXT = "productEnvName"
+"""A number and a text of both lines that decide nothing while a server runs. What they are at first is not
+known."""
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _USUAL = {
     "orderMessageEnable": "false",
     "returnOrderTopicConfigToBroker": "true",
@@ -156,13 +162,20 @@ def configured(state: State, step: Configure, *, five: bool) -> tuple[State, Pre
         return state, Prediction(ResponseCode.NO_PERMISSION, SOME)
     other = state.copy()
     known = usual(five=five)
-    other.settings = {
-        **state.settings,
-        **{k: "true" if v.lower() == "true" else "false" for k, v in pairs.items() if k in known},
-    }
+    taken = {k: "true" if v.lower() == "true" else "false" for k, v in pairs.items() if k in known}
+    other.settings = {**state.settings, **taken}
+    number, text = pairs.get(_NUMBER), pairs.get(_TEXT)
+    if number is not None and number.strip() != number:
+        other.settings.pop(_NUMBER, None)
+    elif number is not None and _INTEGER.fullmatch(number) and -(1 << 31) <= int(number) < 1 << 31:
+        other.settings[_NUMBER] = str(int(number))
+    if text is not None and text.isascii() and text.strip() == text:
+        other.settings[_TEXT] = text
+    elif text is not None:
+        other.settings.pop(_TEXT, None)
     return other, Prediction()
 
 
 def configuration(state: State) -> Prediction:
-    """319. Settings that decide answers must be listed as they are."""
-    return Prediction(body=ConfigView(state.settings), remark=ANY)
+    """319. Settings that decide answers must be listed as they are, and what was put into others."""
+    return Prediction(body=ConfigView({**state.settings, NOBODYS: None}), remark=ANY)

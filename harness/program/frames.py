@@ -43,13 +43,16 @@ from harness.wire.bodies import (
     TopicRoute,
 )
 
-__all__ = ["BORN", "ORDER", "Names", "code_of", "frame_of"]
+__all__ = ["BORN", "NOBODYS", "ORDER", "Names", "code_of", "frame_of"]
 
 BORN = 1_700_000_000_000
 """Timestamp (ms) of a data version with ``timestamp`` 0."""
 
 ORDER = "ORDER_TOPIC_CONFIG"
 """The namespace that the server itself reads (`NamesrvUtil`)."""
+
+NOBODYS = "nobodyKnowsThis"
+"""A setting that no server knows."""
 
 _GARBAGE = b'{"topicConfigSerializeWrapper":['
 

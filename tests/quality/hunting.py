@@ -50,7 +50,8 @@ CHAPTERS = (
 """Chapters of the catalogue that are about what a server remembers. The others are about bytes, connections,
 TLS, files and memory: frames and cases are for them."""
 
-_BATCH = 50
+_BATCH = 10
+"""Programs that Hypothesis makes in a row: behind the first ten it plays variants of each several times."""
 
 
 class Hunted(msgspec.Struct, frozen=True):

@@ -22,6 +22,7 @@ from harness.machines.strategies.keeping import (
     orders_a_topic,
     permits,
     registers_a_topic,
+    writes_settings,
 )
 from harness.machines.strategies.leases import asks_for_versions, beats, lies_idle, waits
 from harness.machines.strategies.leaving import unregisters, unregisters_late, unregisters_wrongly
@@ -38,6 +39,15 @@ from harness.machines.strategies.registering import (
     takes_an_address,
     takes_an_id,
 )
+from harness.machines.strategies.situations import (
+    comes_back,
+    crowds,
+    describes_itself,
+    is_seen_elsewhere,
+    lets_a_lease_end,
+    maps_a_topic,
+    serves_a_zone,
+)
 
 __all__ = [
     "Maker",
@@ -50,17 +60,23 @@ __all__ = [
     "asks_for_versions",
     "beats",
     "closes",
+    "comes_back",
     "configures",
+    "crowds",
     "deletes_a_topic",
+    "describes_itself",
     "drawn",
     "fails",
     "is_demoted",
     "is_promoted",
+    "is_seen_elsewhere",
     "joins",
     "keeps_pairs",
+    "lets_a_lease_end",
     "lies_idle",
     "look",
     "made",
+    "maps_a_topic",
     "orders_a_topic",
     "permits",
     "reconnects",
@@ -70,10 +86,12 @@ __all__ = [
     "registers_everywhere",
     "registers_oddly",
     "restarts",
+    "serves_a_zone",
     "takes_an_address",
     "takes_an_id",
     "unregisters",
     "unregisters_late",
     "unregisters_wrongly",
     "waits",
+    "writes_settings",
 ]

@@ -43,13 +43,16 @@ def asks_for_a_route(pick: Pick, picture: Picture) -> Steps:
     topics = sorted(picture.models[server].topics)
     topic = pick.one(topics) if topics and not pick.once_in(8) else pick.one(TOPICS)
     step = Route(server=server, topic=topic, conn=any_conn(pick, picture, server))
+    if pick.once_in(16):
+        return (msgspec.structs.replace(step, drop=("topic",)),)
     what = pick.below(8)
     if what == 1:
         return (msgspec.structs.replace(step, binary=True),)
     if what == 2:
         return (msgspec.structs.replace(step, announces=pick.one((393, 394, 395, 477))),)
     if what == 3 and picture.five:
-        return (msgspec.structs.replace(step, standard=pick.one((True, False))),)
+        announces = pick.one((None, 393))
+        return (msgspec.structs.replace(step, standard=pick.one((True, False)), announces=announces),)
     if what == 4 and picture.five:
         return (msgspec.structs.replace(step, zone_mode=pick.one(("true", "false")), zone=pick.one(_ZONES)),)
     return (step,)

@@ -20,11 +20,12 @@ __all__ = [
     "slot_of",
 ]
 
-BROKERS = ("b0", "b1", "b2")
+BROKERS = ("b0", "b1", "b2", "bé\\")
 CLUSTERS = ("c0", "c0", "c0", "c1")
-TOPICS = ("T0", "T1", "T2", "T3", "U4", "U5", "U6")
-FLAGS = {"U4": 1, "U5": 2, "U6": 3}
-"""System flags; a topic has one flag, because 311 to 313 look at one broker only (`RouteInfoManager`)."""
+TOPICS = ("T0", "T1", "T2", "T3", "U4", "U5", "U6", "U7", "Té\\")
+FLAGS = {"U4": 1, "U5": 2, "U6": 3, "U7": 6}
+"""System flags; a topic has one flag, because 311 to 313 look at one broker only (`RouteInfoManager`). Bits
+beyond the two mean nothing."""
 
 
 def a_server(pick: Pick, picture: Picture) -> int:

@@ -23,6 +23,7 @@ from harness.program.steps import (
     AnyStep,
     Close,
     Damaged,
+    Kv,
     Reconnect,
     Restart,
     Route,
@@ -36,6 +37,8 @@ __all__ = [
     "restarts",
 ]
 
+_ENDINGS: tuple[Literal["kill", "term"], ...] = ("kill", "term")
+_GET_AND_LIST: tuple[Literal[101, 219], ...] = (101, 219)
 _HOWS: tuple[Literal["fin", "reset", "half"], ...] = ("fin", "reset", "half")
 
 
@@ -67,8 +70,15 @@ def reconnects(pick: Pick, picture: Picture) -> Steps:
 
 
 def restarts(pick: Pick, picture: Picture) -> Steps:
-    """A server is killed, or asked to stop, and started again."""
-    return (Restart(server=a_server(pick, picture), how=pick.one(("kill", "term"))),)
+    """A server is killed, or asked to stop, and started again; sometimes it has just been given pairs."""
+    server = a_server(pick, picture)
+    how = pick.one(_ENDINGS)
+    if pick.below(2) == 0:
+        return (Restart(server=server, how=how),)
+    put = Kv(server=server, code=100, namespace="n0", key="x")
+    changes = (put, msgspec.structs.replace(put, value="w"), msgspec.structs.replace(put, code=102))
+    asked = msgspec.structs.replace(put, code=pick.one(_GET_AND_LIST))
+    return (*changes[: 1 + pick.below(3)], Restart(server=server, how=how), asked)
 
 
 def fails(pick: Pick, picture: Picture) -> Steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -15,9 +16,11 @@ from harness.machines.strategies.choices import (
     a_server,
 )
 from harness.machines.strategies.pick import Pick, Steps
-from harness.program.frames import ORDER
+from harness.machines.strategies.registering import registers_again
+from harness.program.frames import NOBODYS, ORDER
 from harness.program.steps import (
     AnyStep,
+    Configuration,
     Configure,
     DeleteTopic,
     Kv,
@@ -33,6 +36,7 @@ __all__ = [
     "orders_a_topic",
     "permits",
     "registers_a_topic",
+    "writes_settings",
 ]
 
 _TOGGLES_BOTH = ("orderMessageEnable",)
@@ -44,6 +48,14 @@ _TOGGLES_FIVE = (
     "enableTopicList",
     "orderMessageEnable",
 )
+_NUMBER = "serverCallbackExecutorThreads"
+_TEXT = "productEnvName"
+_TRUTH = ("true", "false")
+_VALUES = {_NUMBER: ("12", "3"), _TEXT: ("center", "other")}
+_REFUSED = ("kvConfigPath", "configStorePath")
+_REFUSED_FIVE = (*_REFUSED, "rocketmqHome", "configBlackList")
+_NOBODY = "b9"
+"""A broker name that never registers."""
 _WIPE_AND_ADD: tuple[Literal[205, 327], ...] = (205, 327, 205)
 
 
@@ -52,7 +64,8 @@ def permits(pick: Pick, picture: Picture) -> Steps:
     found = a_lease(pick, picture)
     code = pick.one(_WIPE_AND_ADD)
     if found is None or pick.once_in(8):
-        return (Permission(server=a_server(pick, picture), broker=pick.one(BROKERS), code=code),)
+        drop = pick.one(((), ("brokerName",)))
+        return (Permission(server=a_server(pick, picture), broker=pick.one(BROKERS), code=code, drop=drop),)
     server, lease = found
     return (Permission(server=server, broker=lease.broker, code=code),)
 
@@ -62,7 +75,9 @@ def deletes_a_topic(pick: Pick, picture: Picture) -> Steps:
     server = a_server(pick, picture)
     topics = sorted(picture.models[server].topics)
     topic = pick.one(topics) if topics and not pick.once_in(6) else pick.one(TOPICS)
-    return (DeleteTopic(server=server, topic=topic, cluster=pick.one((None, "c0", "c1"))),)
+    if pick.once_in(8):
+        return (DeleteTopic(server=server, topic=topic, drop=("topic",)),)
+    return (DeleteTopic(server=server, topic=topic, cluster=pick.one((None, "c0", "c1", "c9"))),)
 
 
 def registers_a_topic(pick: Pick, picture: Picture) -> Steps:
@@ -75,19 +90,27 @@ def registers_a_topic(pick: Pick, picture: Picture) -> Steps:
         brokers = known
     topics = sorted(model.topics)
     topic = pick.one(topics) if topics and pick.below(2) else pick.one(TOPICS)
-    queues = {} if pick.once_in(6) else {broker: (16, 16, 6, FLAGS.get(topic, 0)) for broker in brokers}
-    return (RegisterTopic(server=server, topic=topic, queues=queues),)
+    if pick.once_in(5):
+        brokers = [*brokers, pick.one([one for one in (*BROKERS, _NOBODY) if one not in brokers])]
+        if pick.below(2):
+            brokers.reverse()
+    queues = {} if pick.once_in(6) else {broker: (16, 12, 6, FLAGS.get(topic, 0)) for broker in brokers}
+    step = RegisterTopic(server=server, topic=topic, queues=queues)
+    if pick.once_in(6):
+        forms: tuple[Literal["none", "garbage"], ...] = ("none", "garbage")
+        return (msgspec.structs.replace(step, form=pick.one(forms)),)
+    return (msgspec.structs.replace(step, drop=("topic",)) if pick.once_in(12) else step,)
 
 
 def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
     """KV: put, overwrite, delete."""
     server = a_server(pick, picture)
     namespace = pick.one(("n0", "n0", "n1"))
-    key = pick.one(("x", "x", "y", 'é"/'))
-    value = pick.one(("v", "w", "V w ", 'é"/\\'))
+    key = pick.one(("x", "x", "y", 'é"/ ', ""))
+    value = pick.one(("v", "w", "V w ", 'é"/\\', "", "a \n b"))
     mine = [pair for pair in picture.pairs if pair[0] == server]
     put = Kv(server=server, code=100, namespace=namespace, key=key, value=value)
-    what = pick.below(6)
+    what = pick.below(7)
     if mine and what in (1, 2):
         _, namespace, key, topic = pick.one(mine)
         there = Kv(server=server, namespace=namespace, key=key, topic=topic)
@@ -101,7 +124,11 @@ def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
         other = msgspec.structs.replace(put, key="z", value="other")
         return (put, other, msgspec.structs.replace(put, code=219))
     if what == 5:
-        return (Kv(server=server, code=102, namespace=pick.one(("n0", "n2")), key=pick.one(("z", "x"))),)
+        gone = Kv(server=server, code=102, namespace=pick.one(("n0", "n2")), key=pick.one(("z", "x")))
+        return (gone, msgspec.structs.replace(gone, code=219))
+    if what == 6:
+        dropped = msgspec.structs.replace(put, drop=(pick.one(("key", "namespace")),))
+        return (dropped, msgspec.structs.replace(put, code=pick.one((101, 219))))
     return (put,)
 
 
@@ -112,20 +139,69 @@ def orders_a_topic(pick: Pick, picture: Picture) -> Steps:
     topics = sorted(model.topics)
     topic = pick.one(topics) if topics else "T0"
     steps: list[AnyStep] = [
-        Kv(server=server, code=100, namespace=ORDER, topic=topic, value=pick.one(("b0:4;b1:8", "b0:8")))
+        Kv(
+            server=server,
+            code=100,
+            namespace=pick.one((ORDER, ORDER, ORDER, "n0")),
+            topic=topic,
+            value=pick.one(("b0:4;b1:8", "b0:8")),
+        )
     ]
     if model.settings.get("orderMessageEnable") != "true":
         steps.append(Configure(server=server, lines=("orderMessageEnable=true",)))
-    steps.append(Route(server=server, topic=topic))
+    route = Route(server=server, topic=topic)
+    steps.append(msgspec.structs.replace(route, announces=pick.one((None, 393, 395, None))))
+    if picture.five and pick.once_in(4):
+        steps.append(Configure(server=server, lines=("returnOrderTopicConfigToBroker=false",)))
+        steps += registers_again(pick, picture)
     return tuple(steps)
 
 
 def configures(pick: Pick, picture: Picture) -> Steps:
-    """A toggle is turned, sometimes beside a line that means nothing."""
+    """A toggle is turned, sometimes beside lines that mean nothing or that are to be refused."""
     server = a_server(pick, picture)
     setting = pick.one(_TOGGLES_FIVE if picture.five else _TOGGLES_BOTH)
     held = picture.models[server].settings.get(setting, usual(setting))
-    lines: tuple[str, ...] = (f"{setting}={'false' if held == 'true' else 'true'}",)
-    if pick.once_in(5):
-        lines = (*lines, "nobodyKnowsThis=7")
-    return (Configure(server=server, lines=lines),)
+    turned = f"{setting}={'false' if held == 'true' else 'true'}"
+    what = pick.below(6)
+    if what == 1:
+        return (Configure(server=server, lines=(turned, f"{NOBODYS}=7")), Configuration(server=server))
+    if what == 2:
+        refused = pick.one(_REFUSED_FIVE if picture.five else _REFUSED)
+        odd = pick.one((f"{refused}=x", f"{refused}=", f" {refused} : x", refused, f"{refused.upper()}=x"))
+        lines = pick.one(((turned, odd), (odd, turned)))
+        return (Configure(server=server, lines=lines), Configuration(server=server))
+    return (Configure(server=server, lines=(turned,)),)
+
+
+def writes_settings(pick: Pick, picture: Picture) -> Steps:
+    """Settings are written in all the ways in which a properties file may write them, and looked at."""
+    server = a_server(pick, picture)
+    setting = pick.one(_TOGGLES_FIVE if picture.five else _TOGGLES_BOTH)
+    key = pick.one((setting, setting, _NUMBER, _TEXT))
+    before = f"{key}={pick.one(_VALUES.get(key, _TRUTH))}"
+    values: Sequence[str]
+    if key == _NUMBER:
+        values = ("+12", "-1", "007", "abc", "", "7.0", "2147483648", "1 2")
+    elif key == _TEXT:
+        values = ("b\\c", "\\u00e9x", "a \\", "x=y:z", "")
+    else:
+        values = ("true", "TRUE", "True", "yes", "1", "fal\\se", "\\u0074rue", "tr\\", "t\\u00", "")
+    value = pick.one(values)
+    separator = pick.one(("=", " = ", ":", " "))
+    line = f"{pick.one(('', '  ', '#', '!', '# '))}{key}{separator}{value}"
+    lines = [line]
+    if value.endswith("\\"):
+        lines.append(f"{pick.one(('', '   '))}ue")
+    more = pick.below(4)
+    if more == 1:
+        lines.append(f"{key}={pick.one(_VALUES.get(key, _TRUTH))}")
+    elif more == 2:
+        lines.insert(0, f"{setting}=true")
+    elif more == 3:
+        lines = []
+    return (
+        Configure(server=server, lines=(before,)),
+        Configure(server=server, lines=tuple(lines)),
+        Configuration(server=server),
+    )

@@ -15,7 +15,7 @@ from harness.machines.strategies.choices import (
     slot_of,
 )
 from harness.machines.strategies.pick import Pick, Steps
-from harness.machines.strategies.registrations import again, new_registration, payload, slave_of
+from harness.machines.strategies.registrations import GREAT, again, new_registration, payload, slave_of
 from harness.program.steps import (
     Register,
 )
@@ -87,7 +87,10 @@ def registers_again(pick: Pick, picture: Picture) -> Steps:
     elif change == 7:
         step = msgspec.structs.replace(step, ha=False)
     elif change == 8:
-        step = msgspec.structs.replace(step, timestamp=max(0, timestamp - 1), topics=payload(pick))
+        newer = msgspec.structs.replace(
+            step, counter=pick.one((counter + 1, counter, GREAT)), timestamp=timestamp + pick.one((0, 5))
+        )
+        return (newer, msgspec.structs.replace(step, topics=payload(pick)))
     return (step,)
 
 
@@ -117,7 +120,7 @@ def is_demoted(pick: Pick, picture: Picture) -> Steps:
     if found is None:
         return registers(pick, picture)
     server, lease = found
-    number = pick.one([n for n in (1, 2, 5, 0) if n != lease.id])
+    number = pick.one([n for n in (1, 2, 5, 0, 2**32 + 1) if n != lease.id])
     return (again(pick, picture, server, lease, id=number, counter=lease.version[0] + pick.below(2)),)
 
 

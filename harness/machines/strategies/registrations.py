@@ -19,6 +19,7 @@ from harness.program.steps import (
 )
 
 __all__ = [
+    "GREAT",
     "again",
     "new_registration",
     "payload",
@@ -26,7 +27,9 @@ __all__ = [
     "slave_of",
 ]
 
-_PERMS = (6, 6, 6, 6, 4, 2)
+_PERMS = (6, 4, 2, 6, 7, 0)
+GREAT = 2**53 + 1
+"""A number that no double holds."""
 
 
 def new_registration(pick: Pick, picture: Picture, **given: Any) -> Register:
@@ -36,6 +39,8 @@ def new_registration(pick: Pick, picture: Picture, **given: Any) -> Register:
     counter, timestamp, state = (1, 0, 0) if lease is None else lease.version
     if lease is not None:
         counter += pick.one((1, 0, -1))
+    elif pick.once_in(12):
+        counter = GREAT
     topics = payload(pick)
     more: dict[str, Any] = {}
     if pick.once_in(4):
@@ -119,12 +124,12 @@ def slave_of(pick: Pick, picture: Picture, server: int, lease: Lease) -> Registe
 def payload(pick: Pick) -> dict[str, Queues]:
     """Topics of a registration: two of them plainly, for 5.x refuses an id that is new with one alone."""
     start, number = pick.below(len(TOPICS)), pick.one((2, 2, 3, 1, 0))
-    changed = pick.below(4) == 3
+    changed = pick.below(3) == 2
     found = {}
     for offset in range(number):
         topic = TOPICS[(start + offset) % len(TOPICS)]
-        read, write, perm, flag = queues_of(topic)
-        found[topic] = (8, write, pick.one(_PERMS), flag) if changed else (read, write, perm, flag)
+        plain = queues_of(topic)
+        found[topic] = (8, 5, pick.one(_PERMS), plain[3]) if changed else plain
     return found
 
 

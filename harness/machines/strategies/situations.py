@@ -1,0 +1,286 @@
+"""A few steps in a row that bring a situation about which steps chosen one by one seldom do, and look at it.
+
+Rules of this module: each situation is one in which servers go wrong that do all of its steps rightly.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.differential.model import DEFAULT_LEASE
+from harness.machines.picture import Picture
+from harness.machines.strategies.choices import BROKERS, FLAGS, a_lease, a_server
+from harness.machines.strategies.leaving import departure
+from harness.machines.strategies.pick import Pick, Steps
+from harness.machines.strategies.registering import registers
+from harness.machines.strategies.registrations import again, queues_of, slave_of
+from harness.program.steps import (
+    AnyStep,
+    Close,
+    ClusterInfo,
+    Configure,
+    DeleteTopic,
+    Heartbeat,
+    QueryVersion,
+    Reconnect,
+    Register,
+    Route,
+    Time,
+    Topics,
+    Unregister,
+)
+
+__all__ = [
+    "comes_back",
+    "crowds",
+    "describes_itself",
+    "is_seen_elsewhere",
+    "lets_a_lease_end",
+    "maps_a_topic",
+    "serves_a_zone",
+]
+
+_CROWD = range(12)
+_PAIR = {topic: queues_of(topic) for topic in ("T0", "T1")}
+
+
+def comes_back(pick: Pick, picture: Picture) -> Steps:
+    """A broker that has told more than others leaves, and is back with less."""
+    found = a_lease(pick, picture)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    told = again(pick, picture, server, lease, counter=lease.version[0] + 1, filters=("f1",))
+    if picture.five and pick.below(2):
+        topic = min(told.topics, default="T0")
+        told = msgspec.structs.replace(told, mappings={topic: (lease.broker, 1)}, lease=60_000)
+    ways: tuple[AnyStep, ...] = (
+        departure(pick, server, lease),
+        Close(server=server, conn=lease.conn),
+        Time(seconds=int(DEFAULT_LEASE) + 11, idle=(lease.conn,)),
+    )
+    left = pick.one(ways)
+    back = msgspec.structs.replace(told, mappings={}, lease=None, no_filters=True)
+    topic = min(back.topics, default="T0")
+    return (told, left, back, Route(server=server, topic=topic))
+
+
+def describes_itself(pick: Pick, picture: Picture) -> Steps:
+    """A broker says of itself what it has not said before, or says it no more."""
+    found = a_lease(pick, picture)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    told = again(pick, picture, server, lease, counter=lease.version[0] + pick.below(2))
+    what = pick.below(6 if picture.five else 2)
+    if what == 0:
+        told = msgspec.structs.replace(told, filters=pick.one((("f1",), (), ("f2", "f1"), None)))
+    elif what == 1:
+        told = msgspec.structs.replace(told, no_filters=True)
+    elif what == 2:
+        told = msgspec.structs.replace(told, zone=pick.one(("z1", "z2", None)))
+    elif what == 3:
+        told = msgspec.structs.replace(told, acting=pick.one((True, False, None)))
+    elif what == 4:
+        told = msgspec.structs.replace(told, lease=pick.one((60_000, None, 200_000)))
+    else:
+        told = msgspec.structs.replace(told, announces=pick.one((10, 36)))
+    return (told, Route(server=server, topic=min(told.topics, default="T0")))
+
+
+def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
+    """A lease is refreshed, or is not, and just goes on, or has just ended."""
+    found = a_lease(pick, picture)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    told = again(pick, picture, server, lease)
+    length = int(DEFAULT_LEASE)
+    if picture.five and pick.below(2):
+        length = pick.one((20, 200, 60))
+        told = msgspec.structs.replace(told, lease=length * 1000)
+    counter, timestamp, state = lease.version
+    asks = QueryVersion(
+        server=server,
+        conn=lease.conn,
+        cluster=lease.cluster,
+        broker=lease.broker,
+        address=lease.address,
+        counter=counter + pick.below(2),
+        timestamp=timestamp,
+        state=state if picture.five else None,
+    )
+    beats = Heartbeat(
+        server=server,
+        conn=lease.conn,
+        cluster=lease.cluster,
+        broker=lease.broker,
+        address=lease.address,
+        id=lease.id,
+    )
+    refreshes = pick.one((told, asks, beats if picture.five else asks))
+    half = length // 2
+    ends = pick.one((length - half + 15, length - half - 3, length + 15, length - 3))
+    if pick.once_in(4):
+        return (told, Time(seconds=pick.one((length - 2, length + 12))), ClusterInfo(server=server))
+    return (told, Time(seconds=half), refreshes, Time(seconds=ends), ClusterInfo(server=server))
+
+
+def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
+    """A broker maps a static topic, and maps it anew, or drops it, or another one maps it too (5.x)."""
+    found = a_lease(pick, picture, lambda lease: lease.id == 0)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    counter = lease.version[0] + 1
+    told = again(pick, picture, server, lease, counter=counter)
+    topic = min(told.topics, default="T0")
+    told = msgspec.structs.replace(
+        told, topics={"T0": queues_of("T0"), **told.topics}, mappings={topic: (lease.broker, 2)}
+    )
+    if pick.once_in(4):
+        plain = {name: queues for name, queues in told.topics.items() if name not in FLAGS}
+        told = msgspec.structs.replace(told, form="compressed-5", topics=plain)
+    other = pick.one([one for one in BROKERS if one != lease.broker])
+    what = pick.below(8)
+    after: Steps
+    if what == 0:
+        after = (msgspec.structs.replace(told, counter=counter + 1, mappings={topic: (lease.broker, 1)}),)
+    elif what == 1:
+        after = (msgspec.structs.replace(told, mappings={topic: (lease.broker, 3)}),)
+    elif what == 2:
+        after = (msgspec.structs.replace(told, counter=counter + 1, mappings={}),)
+    elif what == 3:
+        after = (DeleteTopic(server=server, topic=topic), told)
+    elif what == 4:
+        after = (DeleteTopic(server=server, topic=topic), msgspec.structs.replace(told, mappings={}))
+    elif what == 5:
+        slave = slave_of(pick, picture, server, lease)
+        after = (msgspec.structs.replace(slave, mappings={topic: (lease.broker, 5)}, acting=None),)
+    elif what == 6:
+        other_told = Register(
+            server=server,
+            conn=f"k{BROKERS.index(other)}0",
+            cluster=lease.cluster,
+            broker=other,
+            address=f"a{BROKERS.index(other)}0",
+            topics=told.topics,
+            counter=counter,
+            state=told.state,
+            mappings={topic: (other, 7)},
+        )
+        after = (other_told,)
+    else:
+        fewer = {name: queues for name, queues in told.topics.items() if name == topic}
+        after = (
+            Configure(server=server, lines=("deleteTopicWithBrokerRegistration=true",)),
+            msgspec.structs.replace(told, counter=counter + 1, topics=fewer),
+        )
+    return (told, *after, Route(server=server, topic=topic))
+
+
+def serves_a_zone(pick: Pick, picture: Picture) -> Steps:
+    """Brokers are in zones, and a client asks in one of them (5.x)."""
+    server = a_server(pick, picture)
+    first, second = _neighbours(pick, server)
+    zones = pick.one((("z1", "z2"), ("z1", None), ("Z1", "z1"), ("z2", None)))
+    first = msgspec.structs.replace(first, zone=zones[0])
+    more = pick.below(3)
+    if more == 1:
+        first = msgspec.structs.replace(first, filters=("f1",))
+    elif more == 2:
+        first = msgspec.structs.replace(first, mappings={"T0": ("b0", 1)})
+    brokers: list[AnyStep] = [first, msgspec.structs.replace(second, zone=zones[1])]
+    if pick.once_in(3):
+        brokers[1] = msgspec.structs.replace(second, zone=zones[1], id=1, acting=True)
+    if pick.once_in(4):
+        brokers.append(Configure(server=server, lines=("supportActingMaster=true",)))
+    route = Route(
+        server=server,
+        topic="T0",
+        zone_mode=pick.one(("true", "TRUE", "false", None)),
+        zone=pick.one(("z1", "z3", "z2", None)),
+    )
+    return (*brokers, route)
+
+
+def crowds(pick: Pick, picture: Picture) -> Steps:
+    """More brokers come, or one of them comes more often, than a server may have been tried with."""
+    server = a_server(pick, picture)
+    crowd = [
+        Register(
+            server=server,
+            conn=f"k{50 + number}",
+            broker=f"b{50 + number}",
+            address=f"a{50 + number}",
+            topics={f"T{50 + number}": queues_of(""), "T0": queues_of("")},
+            state=0 if picture.five else None,
+        )
+        for number in _CROWD
+    ]
+    what = pick.below(3)
+    if what == 0:
+        asks: tuple[AnyStep, ...] = (ClusterInfo(server=server), Topics(server=server))
+        return (*crowd, pick.one(asks))
+    if what == 1:
+        gone = [
+            Unregister(server=server, conn=one.conn, broker=one.broker, address=one.address) for one in crowd
+        ]
+        return (*crowd, *gone, ClusterInfo(server=server))
+    steps: list[AnyStep] = [crowd[0]]
+    for times in range(5):
+        steps.append(Reconnect(server=server, conn="k50", old=f"k50-{times}"))
+        steps.append(msgspec.structs.replace(crowd[0], counter=2 + times))
+    return (*steps, Route(server=server, topic="T50"))
+
+
+def is_seen_elsewhere(pick: Pick, picture: Picture) -> Steps:
+    """Something of a broker comes over another connection than its own, and one of the two ends."""
+    found = a_lease(pick, picture)
+    if found is None:
+        return registers(pick, picture)
+    server, lease = found
+    own, other = lease.conn, f"{lease.conn}-old"
+    told = again(pick, picture, server, lease)
+    counter, timestamp, state = lease.version
+    what = pick.below(4 if picture.five else 3)
+    steps: list[AnyStep] = [told]
+    if what == 0:
+        steps.append(Reconnect(server=server, conn=own, old=other))
+        steps += [told, msgspec.structs.replace(told, conn=other)]
+    elif what == 1:
+        steps.append(
+            QueryVersion(
+                server=server,
+                conn=other,
+                cluster=lease.cluster,
+                broker=lease.broker,
+                address=lease.address,
+                counter=counter,
+                timestamp=timestamp,
+                state=state if picture.five else None,
+            )
+        )
+    elif what == 2:
+        slot = (BROKERS.index(lease.broker) + 1) % len(BROKERS) if lease.broker in BROKERS else 0
+        beside = msgspec.structs.replace(told, broker=BROKERS[slot], address=f"a{slot}0", id=0)
+        steps.append(beside)
+    else:
+        steps.append(
+            Heartbeat(
+                server=server,
+                conn=other,
+                cluster=lease.cluster,
+                broker=lease.broker,
+                address=lease.address,
+                id=lease.id,
+            )
+        )
+    return (*steps, Close(server=server, conn=pick.one((own, other))), ClusterInfo(server=server))
+
+
+def _neighbours(pick: Pick, server: int) -> tuple[Register, Register]:
+    """The masters of two names that serve the same topics."""
+    counter = 1 + pick.below(3)
+    first = Register(server=server, conn="k00", address="a00", topics=_PAIR, counter=counter, state=0)
+    return first, msgspec.structs.replace(first, conn="k10", broker="b1", address="a10")
