@@ -262,7 +262,7 @@ class Model:
     def _delete_topic(self, step: DeleteTopic) -> None:
         for broker in list(self.topics.get(step.topic, ())):
             name = self.names.get(broker)
-            if step.cluster is None or (name is not None and step.cluster in name.clusters):
+            if not step.cluster or (name is not None and step.cluster in name.clusters):
                 self._drop(step.topic, broker)
                 if name is not None:
                     name.topics.discard(step.topic)

@@ -114,9 +114,10 @@ def _body(command: Command, step: AnyRequest, names: Names, *, five: bool) -> An
             group = BrokerMemberGroup.decode(data)
             return (group.broker_name, group.cluster, group.broker_addrs)
         case Topics() | TopicsOfCluster() | SystemTopics() | Unit():
-            return _list(TopicList.decode(data).topic_list, names)
+            found = TopicList.decode(data)
+            return _list(found.topic_list, found.broker_addr, names)
         case Configuration():
-            return ConfigView(dict(Properties.decode(data).pairs))
+            return ConfigView(dict(Properties.parse(data.decode("utf-8", "replace")).pairs))
     return Unreadable(f"{len(data)} bytes where no body is due")
 
 
@@ -174,12 +175,11 @@ def _cluster(info: ClusterBody, names: Names, *, five: bool) -> ClusterView | Un
     return ClusterView(brokers, clusters)
 
 
-def _list(found: list[str], names: Names) -> ListView:
+def _list(found: list[str], address: str | None, names: Names) -> ListView:
     ours = [name for name in found if names.is_ours(name)]
     unique = frozenset(ours)
-    if len(unique) == len(ours):
-        return ListView(unique)
-    return ListView(unique, frozenset(name for name in unique if ours.count(name) > 1))
+    twice = frozenset(name for name in unique if ours.count(name) > 1) if len(unique) < len(ours) else None
+    return ListView(unique, twice or frozenset(), is_empty=not found, address=address)
 
 
 _NOT_THERE = (17, 22)

@@ -118,6 +118,8 @@ _ALL = (
     Invariant("late-close-removes-no-fresh-registration", "ns.lease.older-connection-does-not-count"),
     Invariant("unrelated-close-removes-nothing", "ns.lease.unrelated-connection-removes-nothing"),
     Invariant("idle-connection-removes-its-brokers", "ns.lease.idle-connection-removes-broker"),
+    Invariant("idle-connection-is-closed", "ns.lease.idle-connection-removes-broker"),
+    Invariant("expired-connection-is-closed", "ns.lease.expired-connection-is-closed"),
     Invariant("lease-lasts", "ns.lease.lease-lasts-its-time"),
     Invariant("lease-ends", "ns.lease.expired-broker-is-removed"),
     Invariant("routes-do-not-survive-a-restart", "ns.routes.do-not-survive-a-restart"),
@@ -155,6 +157,8 @@ _ALL = (
     Invariant("nothing-is-listed-twice", "ns.topics.a-topic-is-listed-once"),
     Invariant("cluster-lists-its-topics", "ns.topic-lists.cluster-lists-its-topics"),
     Invariant("system-list-has-clusters-and-brokers", "ns.topic-lists.system-list-has-clusters-and-brokers"),
+    Invariant("system-list-tells-an-address", "ns.topic-lists.system-list-has-an-address"),
+    Invariant("empty-system-list-tells-no-address", "ns.topic-lists.system-list-of-nothing-is-empty"),
     Invariant("unit-topics-are-listed", "ns.topic-lists.unit-topics"),
     Invariant("unit-subscriptions-are-listed", "ns.topic-lists.unit-subscription-topics"),
     Invariant(
@@ -324,6 +328,8 @@ _RULES: Sequence[_Rule] = (
     # Lists.
     _Rule("nothing-is-listed-twice", ("twice",)),
     _Rule("cluster-lists-its-topics", steps=(TopicsOfCluster,)),
+    _Rule("empty-system-list-tells-no-address", ("brokerAddr",), "surplus"),
+    _Rule("system-list-tells-an-address", ("brokerAddr",)),
     _Rule("system-list-has-clusters-and-brokers", steps=(SystemTopics,)),
     _Rule("topic-goes-with-its-last-broker", ("listed",), "surplus", _LEFT, (Topics,)),
     _Rule("unserved-topic-is-not-listed", ("listed",), "surplus", steps=(Topics,)),

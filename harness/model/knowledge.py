@@ -86,6 +86,8 @@ class Knowledge:
         self._idling: set[str] = set()
         self._ending: set[str] = set()
         """Connections that the target may have ended: a lease has, or nothing came over them."""
+        self._over: dict[str, str] = {}
+        """Connections that the target must have ended, and the invariants that say so."""
         self._restless = False
         """Whether connections may be ended sooner than after `IDLE`."""
 
@@ -189,6 +191,9 @@ class Knowledge:
                     for symbol, conn in state.conns.items()
                     if conn in state.ended
                 }
+                for symbol in part.symbols - self._over.keys():
+                    if all(state.conns.get(symbol) in state.ended for state in found):
+                        self._over[symbol] = "expired-connection-is-closed"
                 if part.is_empty:
                     self._partition.parts.remove(part)
         return violations
@@ -253,6 +258,8 @@ class Knowledge:
                     self._partition.keep(part, closed if surely else [*part.states, *closed])
             if surely:
                 self._idling.discard(conn)
+                if not self._restless and conn in self._used:
+                    self._over[conn] = "idle-connection-is-closed"
 
     # --- steps that are no requests -------------------------------------------------------------------------
 
@@ -274,6 +281,7 @@ class Knowledge:
             self._past.other_closed(seen.number)
         self._idling.discard(step.conn)
         self._ending.discard(step.conn)
+        self._over.pop(step.conn, None)
         self._used.pop(step.conn, None)
         self._partition.muted_conns.discard(step.conn)
         self._change(step, seen)
@@ -284,6 +292,7 @@ class Knowledge:
             self._past.restarted(seen.number)
             self._used.clear()
             self._idling.clear()
+            self._over.clear()
             self._partition.clear()
             self._common = unique(
                 after.state for state in self._common for after in self._registry.apply(state, step, at)
@@ -301,6 +310,10 @@ class Knowledge:
 
     def _renamed(self, conn: str, old: str) -> None:
         """Another symbol stands for a connection from now on."""
+        over = self._over.pop(conn, None)
+        self._over.pop(old, None)
+        if over is not None:
+            self._over[old] = over
         used = self._used.pop(conn, None)
         self._used.pop(old, None)
         if used is not None:
@@ -350,6 +363,8 @@ class Knowledge:
     def _answered(self, step: AnyRequest, seen: Observed, outcome: Answered) -> list[Violation]:
         if self._partition.is_muted(step):
             return []
+        if outlived := self._outlived(step, seen):
+            return [outlived]
         said = said_by(outcome.command, step, self._names, five=self._five)
         at = (seen.invoked, seen.returned)
         if step.held or not step.awaited:
@@ -377,6 +392,15 @@ class Knowledge:
         else:
             return self._kept(step, seen, said, at)
         return self._decide(trials, step, seen, said)
+
+    def _outlived(self, step: AnyRequest, seen: Observed) -> Violation | None:
+        """An answer over a connection that the target must have ended: it was idle for too long, or a lease
+        on it has run out.
+        """
+        name = self._over.pop(step.conn, None)
+        if name is None or step.conn in self._partition.muted_conns:
+            return None
+        return self._plain(name, "a connection that the target has ended", "an answer over it", seen)
 
     def _decide(
         self, trials: list[tuple[State, Trial]], step: AnyRequest, seen: Observed, said: Said
@@ -480,6 +504,7 @@ class Knowledge:
         """The connection is of no use any more; the request may have been carried out."""
         at = (seen.invoked, seen.returned)
         self._ending.discard(step.conn)
+        self._over.pop(step.conn, None)
         self._postpone(step, at, doubtful=True)
         for part in self._partition.parts:
             if step.conn in part.symbols:

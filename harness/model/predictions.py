@@ -73,6 +73,10 @@ class ListView(msgspec.Struct):
     twice: frozenset[str] = frozenset()
     perhaps: frozenset[str] = frozenset()
     """May be there or not."""
+    is_empty: bool = True
+    """Whether it has no name at all, those of others included."""
+    address: str | None = None
+    """What it tells beside the names (304)."""
 
 
 class ConfigView(msgspec.Struct):

@@ -16,7 +16,7 @@ Rules of this module:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -166,14 +166,14 @@ class Registry:
             rest = state.copy()
             rest.late = tuple(late for late in state.late if late is not what)
             if what.step is None:
-                found = self._lost(rest, what.conn)
+                found = self._lost(rest, what.conn, what.keys)
             elif what.doubtful and what.end < now[0]:
                 found = [rest]
             else:
                 found = self._carried_out(rest, what)
         for one in found:
             if one.late:  # a connection that has been lost already need not be lost again
-                one.late = tuple(late for late in one.late if late.step is not None or _bears(one, late.conn))
+                one.late = tuple(late for late in one.late if late.step is not None or _concerns(one, late))
             one.due = due(one, self.early)
         return found
 
@@ -187,8 +187,11 @@ class Registry:
             return [after.state.copy() for after in found]
         return [after.state.copy() for after in found if not differences(after.prediction, what.said)]
 
-    def _lost(self, state: State, conn: str) -> list[State]:
+    def _lost(self, state: State, conn: str, keys: Sequence[Key]) -> list[State]:
         found = [state.copy()]
+        for key in keys:
+            if key in state.leases and state.leases[key].conn != conn:  # it is fresh
+                found += [after for before in found for after in departures.lost(before, key)]
         for key in [key for key, lease in state.leases.items() if lease.conn == conn]:
             found = [
                 after
@@ -206,7 +209,7 @@ class Registry:
             if conn in one.conns.values():
                 other.ended = one.ended | {conn}
             if any(lease.conn == conn for lease in other.leases.values()):
-                other.late = (*other.late, Late(now[0], now[1] + self.prompt, conn=conn))
+                other.late = (*other.late, self._losing(other, conn, now))
             found.append(other)
         return found
 
@@ -221,9 +224,11 @@ class Registry:
         other.conns = {name: number for name, number in state.conns.items() if name != symbol}
         if conn in state.ended:
             other.ended = state.ended - {conn}
-        if _bears(state, conn):
-            return other.later(Late(at[0], at[1] + self.prompt, conn=conn))
-        return other
+        return other.later(self._losing(state, conn, at)) if _bears(state, conn) else other
+
+    def _losing(self, state: State, conn: str, at: At) -> Late:
+        keys = tuple(key for key, lease in state.leases.items() if lease.conn == conn)
+        return Late(at[0], at[1] + self.prompt, conn=conn, keys=keys)
 
     def ended_by_server(self, state: State, symbol: str, at: At) -> State:
         """The server has closed a connection."""
@@ -239,7 +244,7 @@ class Registry:
             return state
         other = state.copy()
         other.ended = state.ended | {conn}
-        return other.later(Late(at[0], at[1] + self.prompt, conn=conn))
+        return other.later(self._losing(state, conn, at))
 
     def over(self, state: State, symbol: str) -> tuple[State, str]:
         """The connection that a request goes over. One that the server has ended is opened anew."""
@@ -485,7 +490,7 @@ class Registry:
         if topic is None:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
         brokers: Iterable[str] = state.topics.get(topic, ())
-        if step.cluster is not None and "clusterName" not in step.drop:
+        if step.cluster and "clusterName" not in step.drop:
             members = state.clusters.get(self.name(step.cluster), frozenset())
             brokers = [name for name in brokers if name in members]
         gone = [(topic, name) for name in brokers]
@@ -533,6 +538,11 @@ def _bears(state: State, conn: str) -> bool:
     return any(lease.conn == conn for lease in state.leases.values()) or any(
         late.step is not None and late.conn == conn for late in state.late
     )
+
+
+def _concerns(state: State, lost: Late) -> bool:
+    """Whether something may yet leave with a connection that has been lost."""
+    return _bears(state, lost.conn) or any(key in state.leases for key in lost.keys)
 
 
 _IDENTITY = frozenset({"brokerName", "brokerAddr", "clusterName", "brokerId"})

@@ -95,6 +95,10 @@ class Late(msgspec.Struct, frozen=True):
     said: Any = None
     """What it was answered, where its answer was seen before it is known when it was carried out."""
     doubtful: bool = False
+    keys: tuple[Key, ...] = ()
+    """The records that had to go with a connection when it was lost. One that is fresh since may go with it:
+    Apache's servers find a broker and remove it in two steps (`RouteInfoManager#onChannelDestroy`,
+    `BatchUnregistrationService`)."""
 
 
 class State(msgspec.Struct):

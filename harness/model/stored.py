@@ -165,14 +165,10 @@ def configured(state: State, step: Configure, *, five: bool) -> tuple[State, Pre
     taken = {k: "true" if v.lower() == "true" else "false" for k, v in pairs.items() if k in known}
     other.settings = {**state.settings, **taken}
     number, text = pairs.get(_NUMBER), pairs.get(_TEXT)
-    if number is not None and number.strip() != number:
-        other.settings.pop(_NUMBER, None)
-    elif number is not None and _INTEGER.fullmatch(number) and -(1 << 31) <= int(number) < 1 << 31:
+    if number is not None and _INTEGER.fullmatch(number) and -(1 << 31) <= int(number) < 1 << 31:
         other.settings[_NUMBER] = str(int(number))
-    if text is not None and text.isascii() and text.strip() == text:
-        other.settings[_TEXT] = text
-    elif text is not None:
-        other.settings.pop(_TEXT, None)
+    if text is not None:
+        other.settings[_TEXT] = text.rstrip() if five else text
     return other, Prediction()
 
 

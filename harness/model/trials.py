@@ -25,6 +25,7 @@ from harness.program.steps import (
     Register,
     RegisterTopic,
     Route,
+    SystemTopics,
     Unit,
 )
 
@@ -220,6 +221,10 @@ class Trials:
         trial = Trial([], [])
         body = said.body
         if not isinstance(body, ClusterView):
+            if said.code == 1 and any(len(part.states) > 1 for part in self._partition.parts):
+                return Trial(
+                    []
+                )  # Apache's servers write it from tables that change meanwhile, without a lock
             nobody = Part([blank(common.settings)], set(), set(), set())
             return Trial([], self._try(nobody, common, step, said, at)[1])
         for part in self._partition.parts:
@@ -262,6 +267,8 @@ class Trials:
         nothing = Said(said.code, said.remark, said.ext, ListView(_NOBODY))
         if found := differences(plain.prediction, nothing):
             return Trial([], found)
+        if isinstance(step, SystemTopics) and (wrong_address := self._address(body)):
+            return Trial([], wrong_address)
         if twice := sorted(body.twice - self._partition.muted):
             return Trial([], [Difference("twice", one, "surplus", "once", "more often") for one in twice])
         listed: list[tuple[Part, list[tuple[State, frozenset[str], frozenset[str]]]]] = []
@@ -294,6 +301,16 @@ class Trials:
                     return Trial([], [_listed(name) for name in sorted(alone)], [part])
                 trial.kept.append((part, fitting))
         return trial
+
+    def _address(self, said: ListView) -> list[Difference]:
+        """What a system list tells beside its names, where nothing is open: an address, if it has a name."""
+        if self._partition.muted or any(len(part.states) > 1 for part in self._partition.parts):
+            return []
+        if said.is_empty and said.address is not None:
+            return [Difference("brokerAddr", "", "surplus", "no address", said.address)]
+        if not said.is_empty and not said.address:
+            return [Difference("brokerAddr", "", "missing", "the address of a broker", "none")]
+        return []
 
     def _disputed(
         self, listed: list[tuple[Part, list[tuple[State, frozenset[str], frozenset[str]]]]]

@@ -35,6 +35,7 @@ from harness.program.steps import (
 )
 from harness.wire import Command, RequestCode, Serialization, body_crc32, encode
 from harness.wire.bodies import (
+    BrokerData,
     DataVersion,
     QueueData,
     RegisterBody,
@@ -139,6 +140,8 @@ def _content(step: AnyRequest, names: Names) -> tuple[dict[str, str | None], byt
             return _registration(step, names)
         case QueryVersion():
             return _identity(step, names), _version_body(step)
+        case Heartbeat() if step.lease is not None:
+            return {**_identity(step, names), "heartbeatTimeoutMills": str(step.lease)}, b""
         case Unregister() | Heartbeat():
             return _identity(step, names), b""
         case Route():
@@ -152,7 +155,7 @@ def _content(step: AnyRequest, names: Names) -> tuple[dict[str, str | None], byt
         case DeleteTopic():
             ext: dict[str, str | None] = {"topic": names.name(step.topic)}
             if step.cluster is not None:
-                ext["clusterName"] = names.name(step.cluster)
+                ext["clusterName"] = step.cluster and names.name(step.cluster)
             return ext, b""
         case RegisterTopic():
             return {"topic": names.name(step.topic)}, _topic_body(step, names)
@@ -205,7 +208,10 @@ def _topic_body(step: RegisterTopic, names: Names) -> bytes:
         queue_datas=[
             QueueData(names.name(broker), read, write, perm, flag)
             for broker, (read, write, perm, flag) in step.queues.items()
-        ]
+        ],
+        broker_datas=[  # a route has them, and they must not count
+            BrokerData("c0", names.name(broker), {7: names.address("a99")}) for broker in step.queues
+        ],
     ).encode("legacy")
 
 

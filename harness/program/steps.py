@@ -136,6 +136,8 @@ class Heartbeat(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     broker: str = "b0"
     address: str = "a0"
     id: int = 0
+    lease: int | None = None
+    """``heartbeatTimeoutMills``, which counts for nothing."""
 
 
 class QueryVersion(
@@ -201,6 +203,7 @@ class DeleteTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 
     topic: str = "T0"
     cluster: str | None = None
+    """Empty: an empty field, which is as none."""
 
 
 class RegisterTopic(

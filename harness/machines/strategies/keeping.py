@@ -77,7 +77,7 @@ def deletes_a_topic(pick: Pick, picture: Picture) -> Steps:
     topic = pick.one(topics) if topics and not pick.once_in(6) else pick.one(TOPICS)
     if pick.once_in(8):
         return (DeleteTopic(server=server, topic=topic, drop=("topic",)),)
-    return (DeleteTopic(server=server, topic=topic, cluster=pick.one((None, "c0", "c1", "c9"))),)
+    return (DeleteTopic(server=server, topic=topic, cluster=pick.one((None, "c0", "c1", "c9", ""))),)
 
 
 def registers_a_topic(pick: Pick, picture: Picture) -> Steps:
@@ -127,7 +127,7 @@ def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
         gone = Kv(server=server, code=102, namespace=pick.one(("n0", "n2")), key=pick.one(("z", "x")))
         return (gone, msgspec.structs.replace(gone, code=219))
     if what == 6:
-        dropped = msgspec.structs.replace(put, drop=(pick.one(("key", "namespace")),))
+        dropped = msgspec.structs.replace(put, drop=(pick.one(("key", "namespace", "value")),))
         return (dropped, msgspec.structs.replace(put, code=pick.one((101, 219))))
     return (put,)
 
@@ -178,15 +178,15 @@ def writes_settings(pick: Pick, picture: Picture) -> Steps:
     """Settings are written in all the ways in which a properties file may write them, and looked at."""
     server = a_server(pick, picture)
     setting = pick.one(_TOGGLES_FIVE if picture.five else _TOGGLES_BOTH)
-    key = pick.one((setting, setting, _NUMBER, _TEXT))
+    key = pick.one((setting, _NUMBER, _TEXT))
     before = f"{key}={pick.one(_VALUES.get(key, _TRUTH))}"
     values: Sequence[str]
     if key == _NUMBER:
-        values = ("+12", "-1", "007", "abc", "", "7.0", "2147483648", "1 2")
+        values = ("+12", "-1", "007", "abc", "", "7.0", "2147483648", "1 2", "7 ")
     elif key == _TEXT:
-        values = ("b\\c", "\\u00e9x", "a \\", "x=y:z", "")
+        values = ("b\\c", "\\u0041x", "a \\", "x=y:z", "", "two words  ", "é")
     else:
-        values = ("true", "TRUE", "True", "yes", "1", "fal\\se", "\\u0074rue", "tr\\", "t\\u00", "")
+        values = ("true", "TRUE", "True", "yes", "1", "fal\\se", "\\u0074rue", "tr\\", "t\\u00", "", "true ")
     value = pick.one(values)
     separator = pick.one(("=", " = ", ":", " "))
     line = f"{pick.one(('', '  ', '#', '!', '# '))}{key}{separator}{value}"

@@ -60,7 +60,7 @@ def comes_back(pick: Pick, picture: Picture) -> Steps:
         Time(seconds=int(DEFAULT_LEASE) + 11, idle=(lease.conn,)),
     )
     left = pick.one(ways)
-    back = msgspec.structs.replace(told, mappings={}, lease=None, no_filters=True)
+    back = msgspec.structs.replace(told, mappings={}, lease=None, filters=None)
     topic = min(back.topics, default="T0")
     return (told, left, back, Route(server=server, topic=topic))
 
@@ -72,20 +72,27 @@ def describes_itself(pick: Pick, picture: Picture) -> Steps:
         return registers(pick, picture)
     server, lease = found
     told = again(pick, picture, server, lease, counter=lease.version[0] + pick.below(2))
-    what = pick.below(6 if picture.five else 2)
-    if what == 0:
-        told = msgspec.structs.replace(told, filters=pick.one((("f1",), (), ("f2", "f1"), None)))
-    elif what == 1:
-        told = msgspec.structs.replace(told, no_filters=True)
+    before: Steps = ()
+    what = pick.below(5 if picture.five else 2)
+    if what < 2:
+        before = (msgspec.structs.replace(told, filters=pick.one((("f1",), ("f2", "f1")))),)
+        how = pick.below(6)
+        if how < 3:
+            told = msgspec.structs.replace(told, filters=(None, ("f3",), ())[how])
+        elif how == 3:
+            told = msgspec.structs.replace(told, no_filters=True)
+        elif how == 4:
+            told = msgspec.structs.replace(told, form="none", topics={})
+        else:
+            told = msgspec.structs.replace(told, form="bare", announces=10, mappings={})
     elif what == 2:
         told = msgspec.structs.replace(told, zone=pick.one(("z1", "z2", None)))
     elif what == 3:
         told = msgspec.structs.replace(told, acting=pick.one((True, False, None)))
-    elif what == 4:
-        told = msgspec.structs.replace(told, lease=pick.one((60_000, None, 200_000)))
     else:
-        told = msgspec.structs.replace(told, announces=pick.one((10, 36)))
-    return (told, Route(server=server, topic=min(told.topics, default="T0")))
+        told = msgspec.structs.replace(told, lease=pick.one((60_000, None, 200_000)))
+    topic = min((before[0] if before else told).topics, default="T0")  # type: ignore[union-attr]
+    return (*before, told, Route(server=server, topic=topic))
 
 
 def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
@@ -117,12 +124,14 @@ def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
         broker=lease.broker,
         address=lease.address,
         id=lease.id,
+        lease=pick.one((None, 20_000)),
     )
     refreshes = pick.one((told, asks, beats if picture.five else asks))
     half = length // 2
     ends = pick.one((length - half + 15, length - half - 3, length + 15, length - 3))
-    if pick.once_in(4):
-        return (told, Time(seconds=pick.one((length - 2, length + 12))), ClusterInfo(server=server))
+    if pick.below(3) == 2:
+        first = Time(seconds=1 + pick.below(5))  # a look at the leases may come at any time
+        return (first, told, Time(seconds=pick.one((length - 1, length + 12))), ClusterInfo(server=server))
     return (told, Time(seconds=half), refreshes, Time(seconds=ends), ClusterInfo(server=server))
 
 
@@ -142,7 +151,7 @@ def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
         plain = {name: queues for name, queues in told.topics.items() if name not in FLAGS}
         told = msgspec.structs.replace(told, form="compressed-5", topics=plain)
     other = pick.one([one for one in BROKERS if one != lease.broker])
-    what = pick.below(8)
+    what = pick.below(9)
     after: Steps
     if what == 0:
         after = (msgspec.structs.replace(told, counter=counter + 1, mappings={topic: (lease.broker, 1)}),)
@@ -170,6 +179,8 @@ def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
             mappings={topic: (other, 7)},
         )
         after = (other_told,)
+    elif what == 7:
+        after = (msgspec.structs.replace(told, counter=counter + 1, mappings={topic: (other, 4)}),)
     else:
         fewer = {name: queues for name, queues in told.topics.items() if name == topic}
         after = (

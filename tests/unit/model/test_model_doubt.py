@@ -13,7 +13,7 @@ import pytest
 from playing import observed, violations_of
 
 from harness.machines.judge import Judge
-from harness.model import Answered, Garbled, Knowledge, Observed
+from harness.model import Answered, Ended, Garbled, Knowledge, Observed
 from harness.program.chance import chance
 from harness.program.frames import Names
 from harness.program.steps import DeleteTopic, decode_step
@@ -202,3 +202,49 @@ def test_a_cluster_that_is_being_emptied_is_listed_without_names() -> None:
     later = msgspec.structs.replace(asked, invoked=asked.invoked + 60, returned=asked.returned + 60)
     (found,) = judged([first, closed]).observe(emptied(later))
     assert found.statement == "ns.cluster.lists-every-name"
+
+
+BACK_AT_ONCE = """
+{"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"close","conn":"k1"}
+{"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"cluster-info"}
+"""
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_what_registers_right_behind_its_close_may_leave_with_it(profile: ProfileName) -> None:
+    """Apache's servers find a broker by its connection and remove it a moment later."""
+    *done, shown = seen_of(BACK_AT_ONCE, profile)
+    (empty,) = seen_of('{"do":"cluster-info"}', profile)
+    judged([*done, shown], profile)
+    judged([*done, msgspec.structs.replace(shown, outcome=empty.outcome)], profile)
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_cluster_information_may_fail_while_a_broker_leaves(profile: ProfileName) -> None:
+    """Apache's servers write it from tables that change meanwhile."""
+    seen = seen_of(BACK_AT_ONCE, profile)
+    closed, shown = seen[:2], seen[-1]
+    assert isinstance(shown.outcome, Answered)
+    failed = Answered(msgspec.structs.replace(shown.outcome.command, code=1, remark="it failed", body=b""))
+    judged([*closed, msgspec.structs.replace(shown, outcome=failed)], profile)
+    knowledge = Knowledge(profile, NAMES, fresh=True)
+    assert violations_of(knowledge, iter([seen[0], msgspec.structs.replace(shown, outcome=failed)]))
+
+
+OUTLIVED = """
+{"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"time","seconds":140,"idle":["k1"]}
+{"do":"cluster-info","conn":"k1"}
+"""
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_connection_that_must_have_ended_answers_no_more(profile: ProfileName) -> None:
+    seen = seen_of(OUTLIVED, profile)
+    judged(seen, profile)
+    silent = [one for one in seen if not isinstance(one.outcome, Ended)]
+    assert len(silent) < len(seen)
+    (violation,) = violations_of(Knowledge(profile, NAMES, fresh=True), iter(silent))
+    assert violation.invariant == "idle-connection-is-closed"

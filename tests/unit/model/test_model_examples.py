@@ -86,8 +86,8 @@ def route(change: Callable[[TopicRoute], object]) -> Edit:
     return edit
 
 
-def lists(*names_: str) -> Edit:
-    return body(TopicList(list(names_)).encode())
+def lists(*names_: str, address: str | None = None) -> Edit:
+    return body(TopicList(list(names_), address).encode())
 
 
 def _here(info: ClusterBody) -> None:
@@ -283,7 +283,9 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
     ("every-topic-is-listed", "4.9", [MASTER, Topics()], lists(T0)),
     ("nothing-is-listed-twice", "4.9", [MASTER, Topics()], lists(T0, T1, T0)),
     ("cluster-lists-its-topics", "5.3", [MASTER, TopicsOfCluster()], lists(T1)),
-    ("system-list-has-clusters-and-brokers", "4.9", [MASTER, SystemTopics()], lists(C0)),
+    ("system-list-has-clusters-and-brokers", "4.9", [MASTER, SystemTopics()], lists(C0, address=A0)),
+    ("system-list-tells-an-address", "4.9", [MASTER, SystemTopics()], lists(B0, C0)),
+    ("empty-system-list-tells-no-address", "5.3", [SystemTopics()], lists(address="")),
     ("unit-topics-are-listed", "4.9", [MASTER, Unit(code=311)], lists(T0)),
     (
         "member-group-is-complete",
