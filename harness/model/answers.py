@@ -179,7 +179,7 @@ def _list(found: list[str], address: str | None, names: Names) -> ListView:
     ours = [name for name in found if names.is_ours(name)]
     unique = frozenset(ours)
     twice = frozenset(name for name in unique if ours.count(name) > 1) if len(unique) < len(ours) else None
-    return ListView(unique, twice or frozenset(), is_empty=not found, address=address)
+    return ListView(unique, twice or frozenset(), is_whole=len(ours) == len(found), address=address)
 
 
 _NOT_THERE = (17, 22)

@@ -86,10 +86,15 @@ class Partition:
             return next((part for part in self.parts if address in part.addresses), None)
         name = registry.name(step.broker)
         registers = isinstance(step, Register)
+        names = {name}
+        if isinstance(step, Register):
+            names |= {registry.name(broker) for broker, _ in step.mappings.values()}
         concerned = [
             part
             for part in self.parts
-            if name in part.names or address in part.addresses or (registers and step.conn in part.symbols)
+            if not names.isdisjoint(part.names)
+            or address in part.addresses
+            or (registers and step.conn in part.symbols)
         ]
         if not registers:
             return self._join(concerned)
@@ -101,13 +106,11 @@ class Partition:
             if found is None:
                 return None
             part = found
-        part.names.add(name)
+        part.names |= names
         part.addresses.add(address)
         part.symbols.add(step.conn)
         if part.owners.setdefault(address, name) != name:
             part.shared = True
-        if isinstance(step, Register):
-            part.names |= {registry.name(broker) for broker, _ in step.mappings.values()}
         return part
 
     def _newcomer(self, settings: dict[str, str]) -> State:

@@ -47,7 +47,8 @@ class Part(msgspec.Struct, eq=False):
     def is_empty(self) -> bool:
         """Whether nothing of it is left, nor will come."""
         return all(
-            not (state.brokers or state.leases or state.late or state.filters) for state in self.states
+            not (state.brokers or state.leases or state.late or state.filters or state.mappings)
+            for state in self.states
         )
 
     def topics(self) -> set[str]:

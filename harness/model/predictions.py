@@ -73,8 +73,8 @@ class ListView(msgspec.Struct):
     twice: frozenset[str] = frozenset()
     perhaps: frozenset[str] = frozenset()
     """May be there or not."""
-    is_empty: bool = True
-    """Whether it has no name at all, those of others included."""
+    is_whole: bool = True
+    """Whether it has nothing but these names."""
     address: str | None = None
     """What it tells beside the names (304)."""
 

@@ -304,11 +304,12 @@ class Trials:
 
     def _address(self, said: ListView) -> list[Difference]:
         """What a system list tells beside its names, where nothing is open: an address, if it has a name."""
-        if self._partition.muted or any(len(part.states) > 1 for part in self._partition.parts):
+        unclear = self._partition.muted or any(len(part.states) > 1 for part in self._partition.parts)
+        if unclear or not said.is_whole:
             return []
-        if said.is_empty and said.address is not None:
+        if not said.names and said.address is not None:
             return [Difference("brokerAddr", "", "surplus", "no address", said.address)]
-        if not said.is_empty and not said.address:
+        if said.names and not said.address:
             return [Difference("brokerAddr", "", "missing", "the address of a broker", "none")]
         return []
 

@@ -248,3 +248,27 @@ def test_a_connection_that_must_have_ended_answers_no_more(profile: ProfileName)
     assert len(silent) < len(seen)
     (violation,) = violations_of(Knowledge(profile, NAMES, fresh=True), iter(silent))
     assert violation.invariant == "idle-connection-is-closed"
+
+
+SHARED_MAPPING = """
+{"do":"register","broker":"b3","address":"a32","mappings":{"T0":["b0",4]}}
+{"do":"register","conn":"k1","broker":"b1","address":"a10","topics":{"T1":[4,4,6,0],"T2":[4,4,6,0]},"mappings":{"T1":["b0",4]}}
+{"do":"route","topic":"T1"}
+"""
+
+
+def test_brokers_that_map_to_one_name_are_judged_together() -> None:
+    judged(seen_of(SHARED_MAPPING, "5.3"))
+
+
+MAPPED_BEFORE = """
+{"do":"register","broker":"b1","address":"a10","mappings":{"T0":["b0",4]}}
+{"do":"time","seconds":126}
+{"do":"cluster-info"}
+{"do":"register","address":"a02","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"route"}
+"""
+
+
+def test_a_mapping_to_a_name_that_was_never_there_may_outlive_who_made_it() -> None:
+    judged(seen_of(MAPPED_BEFORE, "5.3"))
