@@ -214,6 +214,7 @@ class NameServerMachine(RuleBasedStateMachine):
     come_back = _rule(make.comes_back)
     describe_itself = _rule(make.describes_itself)
     let_a_lease_end = _rule(make.lets_a_lease_end)
+    serve_a_zone = _rule(make.serves_a_zone)
     crowd = _rule(make.crowds)
     see_elsewhere = _rule(make.is_seen_elsewhere)
     ask_for_a_route = _rule(make.asks_for_a_route)
@@ -241,7 +242,6 @@ class _FiveMachine(NameServerMachine):
     act_as_master = _rule(make.acts_as_master)
     register_topic = _rule(make.registers_a_topic)
     map_a_topic = _rule(make.maps_a_topic)
-    serve_a_zone = _rule(make.serves_a_zone)
 
 
 def machine_for(

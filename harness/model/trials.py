@@ -292,7 +292,8 @@ class Trials:
                 explained.setdefault(name, []).append(part)
         surplus = sorted(body.names - explained.keys() - forgiven)
         if surplus:
-            return Trial([], [_listed(name) for name in surplus])
+            unclear = [part for part in self._partition.parts if part.shared]
+            return Trial([], [_listed(name) for name in surplus], unclear)
         for part, views in listed:
             alone = {n for n in body.names - forgiven if explained.get(n) == [part]}
             if len(part.states) > 1:

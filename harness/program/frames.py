@@ -210,7 +210,7 @@ def _topic_body(step: RegisterTopic, names: Names) -> bytes:
             for broker, (read, write, perm, flag) in step.queues.items()
         ],
         broker_datas=[  # a route has them, and they must not count
-            BrokerData("c0", names.name(broker), {7: names.address("a99")}) for broker in step.queues
+            BrokerData("c0", names.name(broker), {0: names.address("a99")}) for broker in step.queues
         ],
     ).encode("legacy")
 

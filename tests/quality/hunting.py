@@ -1,31 +1,53 @@
 """Machines against deliberate faults of the reference: how many programs it takes, and how small one gets.
 
-    python tests/quality/hunting.py [--examples N] [--seeds N] [--chapter NAME]… [MUTANT]…
+    python tests/quality/hunting.py [--examples N] [--seeds N] [--chapter NAME]… [--report FILE] [MUTANT]…
 
-prints the whole table: every mutant that concerns state, or those that are named. A mutant that is not found
-is listed with a dash.
+prints the table: every mutant that concerns state, or those that are named. A mutant that is not found is
+listed with a dash. `--report docs/mutants-found.md` writes the table down; rows of mutants that are not
+hunted this time stay in it as they were.
+
+What is asked next never depends on what was answered, so the programs of a seed are made once, on the
+sound reference, and played on every mutant. Where a mutant answers as the reference does there is nothing to
+judge.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
+import yaml
 
 from harness.findings.experiment import Finding
 from harness.findings.pursue import Budget, pursue
 from harness.findings.shelf import Shelf
 from harness.machines.run import Tried
 from harness.machines.stage import Stage
-from harness.machines.stateful import StatefulKind
-from harness.program.steps import encode_step
+from harness.machines.stateful import StatefulExperiment, StatefulKind
+from harness.model.observed import Outcome
+from harness.program.chance import chance
+from harness.program.frames import Names
+from harness.program.steps import AnyStep, encode_step
 from harness.session import ProfileName, RunningClock
 from harness.targets import parse
 from reference_impl.mutants import MUTANTS, Mutant
 
-__all__ = ["CHAPTERS", "Hunted", "hunt", "profile_of", "state_mutants"]
+__all__ = [
+    "CHAPTERS",
+    "NOT_ASKED",
+    "Hunted",
+    "asked_mutants",
+    "by_hand",
+    "hunt",
+    "profile_of",
+    "state_mutants",
+]
 
 CHAPTERS = (
     "acting_master",
@@ -50,8 +72,19 @@ CHAPTERS = (
 """Chapters of the catalogue that are about what a server remembers. The others are about bytes, connections,
 TLS, files and memory: frames and cases are for them."""
 
+_HERE = Path(__file__).parent
+
+NOT_ASKED: dict[str, str] = {
+    name: reason
+    for reason, names in yaml.safe_load((_HERE / "not_asked.yaml").read_text(encoding="utf-8")).items()
+    for name in names
+}
+"""Mutants of these chapters that machines are not asked for, and why."""
+
 _BATCH = 10
 """Programs that Hypothesis makes in a row: behind the first ten it plays variants of each several times."""
+_SHRINKING = 60.0
+"""Real seconds for making one program small."""
 
 
 class Hunted(msgspec.Struct, frozen=True):
@@ -67,14 +100,72 @@ class Hunted(msgspec.Struct, frozen=True):
     """The shrunk program, where it was shrunk."""
 
 
-class _Found(BaseException):
+class _Made(BaseException):
     """Ends a batch."""
 
 
+class Programs:
+    """The programs that the machine of a line makes from a seed, with what the sound reference answers."""
+
+    def __init__(self, profile: ProfileName, seed: str) -> None:
+        self._stage = Stage(parse(f"builtin:{profile}"), profile)
+        self._kind = StatefulKind(self._stage, seed, seed)
+        self._seed = seed
+        self._batches = 0
+        self._made: list[tuple[tuple[AnyStep, ...], list[Outcome]]] = []
+
+    def __iter__(self) -> Iterator[tuple[tuple[AnyStep, ...], list[Outcome]]]:
+        at = 0
+        while True:
+            if at == len(self._made):
+                self._make()
+            yield self._made[at]
+            at += 1
+
+    def outcomes(self, stage: Stage, program: Sequence[AnyStep]) -> list[Outcome]:
+        """What a target answers. The names are those of the program, on every target."""
+        servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
+        names = Names(chance("hunting", *map(encode_step, program)))
+        player, _, _ = stage.player(servers, names, fresh=True, case="hunting")
+        seen = [one.outcome for step in program for one in player.play(step)]
+        return seen + [one.outcome for one in player.finish()]
+
+    def _make(self) -> None:
+        programs: list[tuple[AnyStep, ...]] = []
+
+        def tell(tried: Tried) -> None:
+            if tried.attempt.violations:
+                raise AssertionError(f"the reference violates {tried.attempt.violations[0]}")
+            programs.append(tried.program)
+            if len(programs) == _BATCH:
+                raise _Made
+
+        with contextlib.suppress(_Made):
+            self._kind.batch(self._batches, _BATCH, tell)
+        self._batches += 1
+        self._made += [(program, self.outcomes(self._stage, program)) for program in programs]
+
+
+@functools.cache
+def _programs(profile: ProfileName, seed: str) -> Programs:
+    return Programs(profile, seed)
+
+
 def state_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
-    """The mutants that concern state."""
+    """The mutants of chapters about state."""
     wanted = set(chapters)
     return [mutant for mutant in MUTANTS.values() if mutant.chapter in wanted]
+
+
+def asked_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
+    """Those that machines are to find."""
+    return [mutant for mutant in state_mutants(chapters) if mutant.name not in NOT_ASKED]
+
+
+def by_hand() -> dict[str, int]:
+    """The steps that a person would write to show a mutant, where somebody has counted them."""
+    counted: dict[str, int] = yaml.safe_load((_HERE / "mutants.yaml").read_text(encoding="utf-8"))
+    return counted
 
 
 def profile_of(mutant: Mutant) -> ProfileName:
@@ -87,37 +178,74 @@ def hunt(name: str, seed: str, *, examples: int = 2000, shrinks: bool = True) ->
     """Plays programs on a mutant until one fails."""
     profile = profile_of(MUTANTS[name])
     stage = Stage(parse(f"builtin:{profile}?mutant={name}"), profile)
-    kind = StatefulKind(stage, seed, seed)
-    played = 0
-    failed: Tried | None = None
-
-    def tell(tried: Tried) -> None:
-        nonlocal played, failed
-        played += 1
-        if tried.attempt.violations:
-            failed = tried
-        if failed is not None or played >= examples:
-            raise _Found
-
-    batch = 0
-    try:
-        while True:
-            kind.batch(batch, _BATCH, tell)
-            batch += 1
-    except _Found:
-        pass
-    except Exception as problem:  # the fault may be such that the reference itself breaks
-        return Hunted(name, profile, seed, played + 1, f"it broke: {type(problem).__name__}: {problem}")
-    if failed is None:
-        return Hunted(name, profile, seed, None)
-    statement = failed.attempt.violations[0].statement
-    steps: tuple[str, ...] = ()
-    if shrinks:
-        budget = Budget(now=RunningClock().waiting, attempts=800, seconds=60, needed=1, tries=1)
-        found = pursue(kind.experiment, failed.program, failed.attempt, Shelf(None), budget)
+    experiment = StatefulExperiment(stage, seed)
+    programs = _programs(profile, seed)
+    for number, (program, sound) in enumerate(programs, 1):
+        if number > examples:
+            break
+        try:
+            if programs.outcomes(stage, program) == sound:
+                continue
+            attempt = experiment.attempt(program, fresh=True)
+        except Exception as problem:  # the fault may be such that the reference itself breaks
+            return Hunted(name, profile, seed, number, f"it broke: {type(problem).__name__}: {problem}")
+        if not attempt.violations:
+            continue
+        statement = attempt.violations[0].statement
+        if not shrinks:
+            return Hunted(name, profile, seed, number, statement)
+        budget = Budget(now=RunningClock().waiting, attempts=800, seconds=_SHRINKING, needed=1, tries=1)
+        played = program[: attempt.stepped]
+        found = pursue(experiment, played, attempt, Shelf(None), budget)
         assert isinstance(found, Finding), f"{name} did not fail again"
-        steps = tuple(encode_step(step) for step in found.program)
-    return Hunted(name, profile, seed, played, statement, steps)
+        return Hunted(name, profile, seed, number, statement, tuple(map(encode_step, found.program)))
+    return Hunted(name, profile, seed, None)
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+_HEAD = """\
+# Mutants that machines find
+
+Every mutant of the reference that concerns state, as the stateful machines find it: how many programs it
+takes from each of three seeds, to how many steps the first of them shrinks, and how many a person has counted
+to show it, looking included. A dash is a mutant that was not found, or steps that were not counted.
+
+    python tests/quality/hunting.py --seeds 3 --report docs/mutants-found.md
+
+makes the table. `tests/quality/test_machines_find_mutants.py` holds those whose steps somebody has counted.
+"""
+_COLUMNS = "| mutant | line | programs, by seed | shrunk | by hand | statement |\n|---|---|---|---|---|---|\n"
+_ROW = re.compile(r"\| `([\w.-]+)` \|")
+
+
+def _row(hunted: Sequence[Hunted], counted: dict[str, int]) -> str:
+    first = hunted[0]
+    programs = " · ".join("–" if one.examples is None else str(one.examples) for one in hunted)
+    shrunk, hand = len(first.steps) or "–", counted.get(first.mutant, "–")
+    statement = next((one.statement for one in hunted if one.statement), "–")
+    return f"| `{first.mutant}` | {first.profile} | {programs} | {shrunk} | {hand} | {statement} |\n"
+
+
+def _write(path: Path, rows: dict[str, str]) -> None:
+    """Writes the table, rows that are there and not made anew included."""
+    kept = {}
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = {found[1]: line for line in lines if (found := _ROW.match(line))}
+    kept |= rows
+    mutants = state_mutants()
+    listed = [one for one in mutants if one.name in kept and one.name not in NOT_ASKED]
+    found = sum("–" not in kept[one.name].split("|")[3] for one in listed)
+    text = f"{_HEAD}\n{found} of {len(listed)} are found from every seed.\n"
+    for chapter in CHAPTERS:
+        if here := [kept[one.name] for one in listed if one.chapter == chapter]:
+            text += f"\n## {chapter.replace('_', ' ')}\n\n{_COLUMNS}{''.join(here)}"
+    text += "\n## Not asked for\n"
+    for reason in dict.fromkeys(NOT_ASKED.values()):
+        names = ", ".join(f"`{one.name}`" for one in mutants if NOT_ASKED.get(one.name) == reason)
+        text += f"\n{reason}: {names}.\n"
+    path.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -129,22 +257,25 @@ def main() -> int:
     parser.add_argument("--chapter", action="append", default=[], choices=CHAPTERS)
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--show", action="store_true", help="print the shrunk programs")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the table to a Markdown file")
     options = parser.parse_args()
-    names = options.mutants or [one.name for one in state_mutants(options.chapter or CHAPTERS)]
+    names = options.mutants or [one.name for one in asked_mutants(options.chapter or CHAPTERS)]
+    counted = by_hand()
+    rows: dict[str, str] = {}
     found = 0
     for name in names:
         hunted = [
-            hunt(name, str(seed), examples=options.examples, shrinks=not options.no_shrink)
+            hunt(name, str(seed), examples=options.examples, shrinks=seed == 1 and not options.no_shrink)
             for seed in range(1, options.seeds + 1)
         ]
         found += all(one.examples is not None for one in hunted)
-        examples = " ".join("–" if one.examples is None else str(one.examples) for one in hunted)
-        steps = " ".join(str(len(one.steps) or "–") for one in hunted)
-        head = f"{MUTANTS[name].chapter:<18} {name:<52} {hunted[0].profile}"
-        sys.stdout.write(f"{head}  programs {examples:<14} steps {steps:<8} {hunted[0].statement}\n")
+        rows[name] = _row(hunted, counted)
+        sys.stdout.write(f"{MUTANTS[name].chapter:<18} {rows[name]}")
         if options.show:
             sys.stdout.writelines(f"    {step}\n" for step in hunted[0].steps)
         sys.stdout.flush()
+        if options.report is not None:
+            _write(options.report, rows)
     sys.stdout.write(f"{found} of {len(names)} found from every seed\n")
     return 0
 

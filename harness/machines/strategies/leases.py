@@ -66,7 +66,7 @@ def asks_for_versions(pick: Pick, picture: Picture) -> Steps:
             id=lease.id,
             counter=max(0, counter + pick.one((0, 1, -1))),
             timestamp=max(0, timestamp + pick.one((0, 0, 1))),
-            state=pick.one((state, state, state + 1)) if picture.five else None,
+            state=pick.one((state, state, state + 1)) if picture.five else pick.one((None, None, 1)),
             form=pick.one(("json", "json", "json", "json", "none", "garbage")),
         ),
     )

@@ -103,9 +103,10 @@ def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
     server, lease = found
     told = again(pick, picture, server, lease)
     length = int(DEFAULT_LEASE)
-    if picture.five and pick.below(2):
-        length = pick.one((20, 200, 60))
-        told = msgspec.structs.replace(told, lease=length * 1000)
+    if pick.below(2):
+        asked = pick.one((20, 200, 60))
+        told = msgspec.structs.replace(told, lease=asked * 1000)
+        length = asked if picture.five else length  # 4.9 does not know that a broker may ask for it
     counter, timestamp, state = lease.version
     asks = QueryVersion(
         server=server,
@@ -191,9 +192,9 @@ def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
 
 
 def serves_a_zone(pick: Pick, picture: Picture) -> Steps:
-    """Brokers are in zones, and a client asks in one of them (5.x)."""
+    """Brokers are in zones, and a client asks in one of them, as 4.9 does not know."""
     server = a_server(pick, picture)
-    first, second = _neighbours(pick, server)
+    first, second = _neighbours(pick, picture, server)
     zones = pick.one((("z1", "z2"), ("z1", None), ("Z1", "z1"), ("z2", None)))
     first = msgspec.structs.replace(first, zone=zones[0])
     more = pick.below(3)
@@ -204,7 +205,7 @@ def serves_a_zone(pick: Pick, picture: Picture) -> Steps:
     brokers: list[AnyStep] = [first, msgspec.structs.replace(second, zone=zones[1])]
     if pick.once_in(3):
         brokers[1] = msgspec.structs.replace(second, zone=zones[1], id=1, acting=True)
-    if pick.once_in(4):
+    if picture.five and pick.once_in(4):
         brokers.append(Configure(server=server, lines=("supportActingMaster=true",)))
     route = Route(
         server=server,
@@ -290,8 +291,14 @@ def is_seen_elsewhere(pick: Pick, picture: Picture) -> Steps:
     return (*steps, Close(server=server, conn=pick.one((own, other))), ClusterInfo(server=server))
 
 
-def _neighbours(pick: Pick, server: int) -> tuple[Register, Register]:
+def _neighbours(pick: Pick, picture: Picture, server: int) -> tuple[Register, Register]:
     """The masters of two names that serve the same topics."""
-    counter = 1 + pick.below(3)
-    first = Register(server=server, conn="k00", address="a00", topics=_PAIR, counter=counter, state=0)
+    first = Register(
+        server=server,
+        conn="k00",
+        address="a00",
+        topics=_PAIR,
+        counter=1 + pick.below(3),
+        state=0 if picture.five else None,
+    )
     return first, msgspec.structs.replace(first, conn="k10", broker="b1", address="a10")

@@ -272,3 +272,18 @@ MAPPED_BEFORE = """
 
 def test_a_mapping_to_a_name_that_was_never_there_may_outlive_who_made_it() -> None:
     judged(seen_of(MAPPED_BEFORE, "5.3"))
+
+
+LATE_AND_SHARED = """
+{"do":"register","broker":"b3","address":"a30"}
+{"do":"unregister","oneway":true,"broker":"b3","address":"a30"}
+{"do":"register","broker":"b3","address":"a30","topics":{"T3":[8,5,6,0]}}
+{"do":"register","broker":"b1","address":"a30","topics":{"U4":[4,4,6,1],"U6":[4,4,6,3]}}
+{"do":"register","broker":"b3","address":"a30","topics":{"U4":[4,4,6,1],"U6":[4,4,6,3]},"counter":3}
+{"do":"route","topic":"U6"}
+{"do":"topics-of-cluster"}
+"""
+
+
+def test_lists_are_not_judged_by_names_that_share_an_address() -> None:
+    judged(seen_of(LATE_AND_SHARED, "4.9"), "4.9")
