@@ -27,6 +27,8 @@ from harness.cli.status import HARNESS_FAILED, INTERRUPTED, USAGE
 
 __all__ = ["main"]
 
+OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "matplotlib")
+"""What the extra of that name brings."""
 SHOWN = 20  # problems of a catalogue; who is in the middle of writing one has hundreds
 
 
@@ -74,6 +76,7 @@ def _known(error: Exception) -> int | None:
     """Mistakes that have a message for people; None for any other."""
     try:
         from harness.catalogue import CatalogueError, CatalogueProblems
+        from harness.mining.errors import MiningError
         from harness.report.results import RecordError
         from harness.targets import TargetError
     except Exception:  # a broken installation: then it is no known mistake of anybody's
@@ -81,6 +84,14 @@ def _known(error: Exception) -> int | None:
 
     if isinstance(error, TargetError):
         complain(f"rmq-harness: {error}")
+        return HARNESS_FAILED
+    if isinstance(error, MiningError):
+        complain(f"rmq-harness: {error}")
+        return error.status
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in OF_SPARK:
+        complain(
+            f"rmq-harness: {error.name} is not installed, which this needs: pip install 'rmq-harness[spark]'"
+        )
         return HARNESS_FAILED
     if isinstance(error, RecordError):
         complain(f"rmq-harness: {error}")

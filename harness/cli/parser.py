@@ -178,6 +178,7 @@ def build_parser() -> _Parser:
     _add_replay(_Command(commands, "replay", "a recorded trace on any target, the old answer beside the new"))
     _add_fuzz(_Command(commands, "fuzz", "random programs; what fails is made small and kept"))
     _add_campaign(_Command(commands, "campaign", "very many runs, on Spark, kept as Parquet for mine"))
+    _add_mine(_Command(commands, "mine", "what recorded runs have in common: tables and a page, on Spark"))
     _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
@@ -378,11 +379,35 @@ def _add_campaign(command: _Command) -> None:
     parser.add_argument(
         "--allow-remote", action="store_true", help="also where a target is not on this machine"
     )
+    _add_spark(parser)
+    command.json()
+
+
+def _add_mine(command: _Command) -> None:
+    parser = command.parser
+    parser.add_argument(
+        "root", metavar="DIR", help="directory or URL of the data set: the --out of a campaign"
+    )
+    parser.add_argument("--against", metavar="DIR", help="an earlier data set: say what got worse since")
+    parser.add_argument(
+        "--out", default="out/mine", metavar="DIR", help="where report.html and tables/ go (out/mine)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        type=listed(("findings", "worse"), "reason"),
+        default=(),
+        metavar="LIST",
+        help="exit 1 where there are findings, or where something got worse (otherwise 0: it was mined)",
+    )
+    _add_spark(parser)
+    command.json()
+
+
+def _add_spark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--master", metavar="M", help="of Spark (what Spark is told elsewhere, else local[*,4])"
     )
     parser.add_argument("--memory", default="2g", metavar="M", help="of Spark's driver (2g)")
-    command.json()
 
 
 def _add_selftest(command: _Command) -> None:

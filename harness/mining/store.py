@@ -34,6 +34,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from harness.mining.errors import MiningError
+from harness.mining.place import opened
 from harness.mining.records import Row, table_of
 from harness.mining.schema import INDEX, RUNS
 from harness.trace import Trace
@@ -42,7 +43,6 @@ __all__ = ["Manifest", "Settings", "Span", "Store"]
 
 _TRACES, _MANIFEST, _PARTIAL, _STOP = "traces", "manifest", ".partial", "stop"
 _CHUNK = re.compile(r"(?P<kind>[a-z]+)-(?P<first>-?\d+)-(?P<last>-?\d+)\.parquet")
-_BAD_ROOT = "expected a directory, or a URL of a file system that Arrow knows"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,13 +106,7 @@ class Store:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        try:
-            if "://" in root or root.startswith("file:"):
-                self._fs, path = pafs.FileSystem.from_uri(re.sub("^s3a:", "s3:", root))
-            else:
-                self._fs, path = pafs.LocalFileSystem(), os.path.abspath(root)  # noqa: PTH100
-        except (pa.ArrowException, OSError, ValueError) as problem:
-            raise MiningError(f"--out {root}: {_BAD_ROOT}: {problem}", status=3) from problem
+        self._fs, path = opened(root)
         self._base = PurePosixPath(path)
 
     # --- what there is --------------------------------------------------------------------------------------

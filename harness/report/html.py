@@ -13,15 +13,14 @@ Rules of this module:
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from harness.report.diagram import STYLE as DIAGRAM_STYLE
 from harness.report.diagram import sequence_diagram
 from harness.report.hexdump import hexdump
-from harness.report.html_assets import SCRIPT, STYLE
+from harness.report.html_assets import SCRIPT
 from harness.report.markup import Child, Markup, element, join
+from harness.report.page import document
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Verdict
 from harness.report.text import VERDICT_HELP, clock_words, counted, seconds, source_line
 from harness.report.verdicts import Conclusion, Counts, Summary, gravest, summarize
@@ -64,47 +63,23 @@ _ORDER = (
 """Sections of what is not plainly passed: first what decides the exit status."""
 _NOT_RUN = "not run"
 _OPEN_GROUP = 5
-_EMBEDDED = Markup(SCRIPT)
 
 
 def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
     """The page. ``traces`` holds recorded traces by the path that the results name; a missing one is said."""
     summary = summarize(run)
     title = f"{summary.conclusion} · {run.header.target} · rmq-harness"
-    page = element(
-        "html",
-        _head(title),
-        element(
-            "body",
-            _first_screen(run, summary),
-            element(
-                "main",
-                _chapters(summary),
-                _levels(summary),
-                _wrong(run, summary, traces or {}),
-                _cases(run, summary),
-                _coverage(run, summary),
-                _legend(),
-            ),
-            _footer(run),
-            element("script", _EMBEDDED),
-        ),
-        lang="en",
+    main = element(
+        "main",
+        _chapters(summary),
+        _levels(summary),
+        _wrong(run, summary, traces or {}),
+        _cases(run, summary),
+        _coverage(run, summary),
+        _legend(),
     )
-    return f"<!DOCTYPE html>\n{page}\n"
-
-
-def _head(title: str) -> Markup:
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", title),
-        element("style", Markup(STYLE + DIAGRAM_STYLE)),
+    return document(
+        title, _first_screen(run, summary), main, _footer(run), style=DIAGRAM_STYLE, script=SCRIPT
     )
 
 

@@ -1,0 +1,157 @@
+"""`mine`: what very many runs have in common, as tables and as a page: what fails, how often, and why."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from harness.catalogue import catalogue
+from harness.cli.output import say_json
+from harness.cli.parser import Usage
+from harness.cli.status import FAILED, INCONCLUSIVE, OK
+from harness.mining.mine import Mined, mine
+from harness.mining.page.amounts import percent, plural, share
+from harness.mining.page.report import About, headline, render
+from harness.mining.page.tables import Folder, write_tables
+from harness.mining.spark import session
+from harness.report.text import visible
+from harness.session import RunningClock
+from harness.version import version
+
+_SHOWN = 10
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    for option, place in (("DIR", options.root), ("--against", options.against)):
+        if place is not None and "://" not in place and not Path(place).is_dir():
+            raise Usage(
+                f"rmq-harness mine: {option} {place}: there is no such directory; "
+                "expected the --out of a campaign"
+            )
+    people = sys.stderr if options.json else sys.stdout
+    console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
+    stopwatch = RunningClock()
+    folder = Folder(options.out)  # before the long work: what cannot be written is told now
+    compared = f", against {options.against}" if options.against is not None else ""
+    console.print(f"rmq-harness mine · {options.root}{compared}")
+    with _Bar(console) as bar:
+        spark = session("rmq-harness mine", master=options.master, memory=options.memory)
+        try:
+            mined = mine(spark, options.root, against=options.against, heard=bar.show)
+        finally:
+            spark.stop()
+    rows = {name: table.to_pylist() for name, table in mined.tables.items()}
+    about = About(
+        root=options.root,
+        against=options.against,
+        suite=version(),
+        command=options.command_line,
+        troubles=[(trouble.path, trouble.message) for trouble in mined.troubles],
+    )
+    statements = {one.id: one for one in catalogue().statements}
+    write_tables(mined.tables, folder)
+    folder.write("report.html", lambda out: out.write(render(rows, statements, about).encode()))
+    answer = _answer(options, mined, rows, stopwatch.waiting())
+    _print(console, answer, rows)
+    if options.json:
+        say_json(answer)
+    return int(answer["exit_status"])
+
+
+class _Bar:
+    """One line on a terminal; elsewhere a line for each question that is answered."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        columns = (
+            TextColumn("questions"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[said]}"),
+        )
+        self._bar = Progress(
+            *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
+        )
+        self._task = self._bar.add_task("", total=None, said="starting Spark")
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def show(self, done: int, of: int, said: str) -> None:
+        """So many questions of so many are answered, and which was the last."""
+        self._bar.update(self._task, total=of, completed=done, said=said)
+        if not self._console.is_terminal:
+            self._console.print(f"  {done} of {of} questions · {said}")
+
+
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def _answer(
+    options: argparse.Namespace, mined: Mined, rows: dict[str, list[dict[str, Any]]], seconds: float
+) -> dict[str, Any]:
+    worse = sum(row["verdict"] == "worse" for row in rows["regressions"])
+    status, why = _status(options, mined, len(rows["findings"]), worse)
+    return {
+        "conclusion": headline(rows)[0],
+        "exit_status": status,
+        "why": why,
+        "root": options.root,
+        "against": options.against,
+        "runs": mined.runs,
+        "steps": mined.steps,
+        "worse": worse,
+        "findings": rows["findings"],
+        "goals_never_reached": sorted({row["goal"] for row in rows["goals"] if not row["reached"]}),
+        "tables": {name: len(table) for name, table in rows.items()},
+        "troubles": mined.troubles,
+        "seconds": round(seconds, 1),
+        "out": options.out,
+        "report": f"{options.out.rstrip('/')}/report.html",
+    }
+
+
+def _status(options: argparse.Namespace, mined: Mined, findings: int, worse: int) -> tuple[int, str]:
+    if not mined.runs:
+        return INCONCLUSIVE, "there was nothing to mine"
+    if "findings" in options.fail_on and findings:
+        return FAILED, f"there are {findings} findings, and --fail-on says that this fails"
+    if "worse" in options.fail_on and worse:
+        return FAILED, f"{worse} comparisons are worse, and --fail-on says that this fails"
+    if mined.troubles:
+        return INCONCLUSIVE, f"{plural(len(mined.troubles), 'place')} could not be read; the rest was mined"
+    return OK, ""
+
+
+def _print(console: Console, answer: dict[str, Any], rows: dict[str, list[dict[str, Any]]]) -> None:
+    for trouble in answer["troubles"]:
+        console.print(f"  not read: {visible(trouble.path)}: {trouble.message}")
+    runs: dict[str, int] = {}
+    for row in rows["populations"]:
+        runs[row["target"]] = runs.get(row["target"], 0) + row["runs"]
+    for row in rows["findings"][:_SHOWN]:
+        whole = runs.get(row["target"], 0)
+        often = f"{share(row['runs'], whole)} runs ({percent(row['runs'] / whole if whole else None)})"
+        console.print(f"\n✘ {visible(row['statement'])} · {visible(row['target'])} · {often}")
+        console.print(f"  {visible(row['rules'])}\n  {visible(row['replay'])}")
+    if len(rows["findings"]) > _SHOWN:
+        console.print(f"\n… and {plural(len(rows['findings']) - _SHOWN, 'other finding')}")
+    if answer["why"]:
+        console.print(f"\n{answer['why']}")
+    console.print(
+        f"\n{plural(answer['runs'], 'run')}, {plural(answer['steps'], 'step')}, {answer['seconds']:.0f} s · "
+        f"{answer['report']}          {answer['conclusion'].upper()}, exit {answer['exit_status']}"
+    )
