@@ -3,7 +3,7 @@
 Rules of this module:
 
 * It reads only `specs/`, wherever that lies: beside the package in a checkout, inside it in an installed
-  wheel.
+  wheel, or in a wheel that is imported from without being installed, which is then unpacked once.
 * JSON Schema says what a file may hold; this module adds what a schema of one file cannot say: duplicate and
   retired ids, unknown profiles, an id whose chapter is not its file's, bug reports that nothing speaks of,
   quirks of an unknown statement.
@@ -12,10 +12,14 @@ Rules of this module:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
+import os
 import re
+import tempfile
+import zipfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -108,11 +112,28 @@ def specs_directory() -> Path:
     for place in (package / "specs", package.parent / "specs"):
         if (place / "statements").is_dir():
             return place
+    if zipfile.is_zipfile(package.parent):
+        return _unpacked(package.parent)
     raise CatalogueError(
         str(package),
         "no specs/ inside the package or beside it",
         "reinstall rmq-harness, or run from its checkout",
     )
+
+
+@functools.cache
+def _unpacked(wheel: Path) -> Path:
+    """``specs/`` of a wheel that is imported from as it is, as Spark does on its executors."""
+    facts = wheel.stat()
+    place = (
+        Path(tempfile.gettempdir()) / f"rmq-harness-specs-{facts.st_size}-{facts.st_mtime_ns}-{os.getuid()}"
+    )
+    if not place.is_dir():
+        with tempfile.TemporaryDirectory(dir=place.parent) as aside, zipfile.ZipFile(wheel) as pack:
+            pack.extractall(aside, [name for name in pack.namelist() if name.startswith("harness/specs/")])
+            with contextlib.suppress(OSError):  # another process was faster
+                (Path(aside) / "harness" / "specs").rename(place)
+    return place
 
 
 @functools.cache

@@ -239,7 +239,7 @@ def _answer(plan: Plan, campaign: Campaign, ending: Ending, seconds: float) -> d
     outcomes: Counter[str] = Counter()
     for of_target in counts.values():
         outcomes.update(of_target)
-    played = sum(one.runs for one in campaign.receipts)
+    played = campaign.played
     status, conclusion, why = _status(plan, campaign, ending, outcomes)
     return {
         "conclusion": conclusion,
@@ -253,9 +253,9 @@ def _answer(plan: Plan, campaign: Campaign, ending: Ending, seconds: float) -> d
         "runs": sum(outcomes.values()),
         "outcomes": dict(sorted(outcomes.items())),
         "targets": counts,
-        "played": played,
-        "steps": sum(one.steps for one in campaign.receipts),
-        "bytes": sum(one.size for one in campaign.receipts),
+        "played": played.runs,
+        "steps": played.steps,
+        "bytes": played.size,
         "seconds": round(campaign.seconds, 1),
         "all_seconds": round(seconds, 1),
     }

@@ -35,6 +35,7 @@ Ending = Literal["done", "time", "interrupted", "stopped"]
 
 _LOOK = 0.25
 """Real seconds between two looks at the job."""
+_TASKS = 64
 _GRACE = 60.0
 """Real seconds that runs under way have to come to their end, over their own deadline."""
 
@@ -120,6 +121,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     seconds: float
     outcomes: dict[str, int]
+    size: int = 0
+    """Bytes of whole rows."""
 
     @property
     def left(self) -> float | None:
@@ -147,7 +150,8 @@ class Campaign:
     ) -> None:
         """Raises ``MiningError`` where the root is none, or where the campaign there is another one."""
         self.store = Store(plan.root)
-        self.receipts: list[Receipt] = []
+        self.played = Progress(chunks=0, of_chunks=0, runs=0, of_runs=0, steps=0, seconds=0.0, outcomes={})
+        """What this command has played, whatever ended it."""
         self.trouble = ""
         """Why it was stopped."""
         self.seconds = 0.0
@@ -171,13 +175,13 @@ class Campaign:
         except KeyboardInterrupt:
             ending = "interrupted"
             self._end(job)
-        self.receipts = job.receipts
         if job.problem is not None and ending == "done":
             raise job.problem
         self.seconds = self._now() - self._began
-        self._heard(self._progress(counts))
+        self.played = self._progress(counts)
+        self._heard(self.played)
         self.note()
-        self.trouble = next((one.trouble for one in self.receipts if one.trouble), "")
+        self.trouble = next((one.trouble for one in job.receipts if one.trouble), "")
         return "stopped" if self.trouble and ending == "done" else ending
 
     def counts(self) -> dict[str, dict[str, int]]:
@@ -252,13 +256,14 @@ class Campaign:
 
     def _progress(self, counts: Any) -> Progress:
         value = counts.value
-        known = ("chunks", "runs", "steps")
+        known = ("chunks", "runs", "steps", "bytes")
         return Progress(
             chunks=value.get("chunks", 0),
             of_chunks=len(self.orders),
             runs=value.get("runs", 0),
             of_runs=sum(len(order.span) for order in self.orders),
             steps=value.get("steps", 0),
+            size=value.get("bytes", 0),
             seconds=self._now() - self._began,
             outcomes={key: count for key, count in sorted(value.items()) if key not in known},
         )
@@ -295,13 +300,15 @@ class _Job:
         def play(order: Order) -> Receipt:
             receipt = carry_out(order)
             if receipt.runs:
-                counts.add({"chunks": 1, "runs": receipt.runs, "steps": receipt.steps, **receipt.outcomes})
+                told = {"chunks": 1, "runs": receipt.runs, "steps": receipt.steps, "bytes": receipt.size}
+                counts.add(told | receipt.outcomes)
             return receipt
 
         try:
             if self._orders:
-                chunks = self._context.parallelize(self._orders, len(self._orders))
-                self.receipts = chunks.map(play).collect()
+                # Few enough tasks that those which have not begun are soon through once all is to stop.
+                tasks = min(len(self._orders), max(_TASKS, 8 * self._context.defaultParallelism))
+                self.receipts = self._context.parallelize(self._orders, tasks).map(play).collect()
         except BaseException as problem:
             self.problem = problem
         finally:

@@ -217,6 +217,7 @@ class Store:
 
     def ask_to_stop(self, campaign: str) -> None:
         """Whoever makes runs of a campaign ends with the one that is under way."""
+        self._fs.create_dir(self._at(f"{_PARTIAL}/{quote(campaign, safe='')}"), recursive=True)
         with self._fs.open_output_stream(self._stop(campaign)) as file:
             file.write(b"stop")
 

@@ -95,6 +95,7 @@ def carry_out(order: Order, *, now: Callable[[], float] | None = None) -> Receip
                 break
         chunk.play(seed)
         if chunk.unable >= _UNABLE:
+            store.ask_to_stop(order.campaign)  # nor would it start for anybody else
             break
     size = 0
     if chunk.rows:

@@ -1,0 +1,105 @@
+"""`python -m bench.campaign`: a campaign on two workers of Spark beside the same runs in one process.
+
+How it is measured:
+- *Alone*: this process plays the seeds with the same machines and judges (`harness.machines.seeded`), and
+  keeps nothing.
+- *Kept*: this process plays and writes the same chunks (`harness.mining.worker.carry_out`), without Spark.
+- *Campaign*: ``local[2,4]`` plays and writes them as `rmq-harness campaign` does. Spark and its workers run
+  already, what that took is printed by itself.
+All three have the same seeds in a round, new ones in each, and take turns. What is printed is the median of
+the rounds, with the lowest and the highest ratio of a round: two workers at the most make 2.0, where this
+process had a core for itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+from harness.machines.seeded import SEEDED, Terms
+from harness.mining.campaign import Campaign, Plan, settings_of
+from harness.mining.spark import session
+from harness.mining.worker import carry_out
+from harness.targets import parse
+
+__all__ = ["main"]
+
+TARGET, PROFILE = "builtin:5.3", "5.3"
+GOAL = 1.6
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; returns 0."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.campaign", description=str(__doc__).partition("\n")[0]
+    )
+    parser.add_argument("--runs", type=int, default=800, help="in a round (800)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds (3)")
+    options = parser.parse_args([] if arguments is None else arguments)
+    began = time.perf_counter()
+    spark = session("bench", master="local[2,4]")
+    with tempfile.TemporaryDirectory() as root:
+        warm = _campaign(f"{root}/warm", 1, 20, chunk=10)
+        warm.run(spark.sparkContext)
+        print(f"Spark and its workers are there after {time.perf_counter() - began:.1f} s")
+        rates: dict[str, list[float]] = {"alone": [], "kept": [], "campaign": []}
+        steps = 0
+        for number in range(options.rounds):
+            first = 1 + number * options.runs
+            steps, seconds = _timed(lambda first=first: _alone(first, options.runs))
+            rates["alone"].append(options.runs / seconds)
+            kept = _campaign(f"{root}/kept{number}", first, options.runs, chunk=options.runs // 4)
+            _, seconds = _timed(lambda kept=kept: sum(carry_out(order).steps for order in kept.orders))
+            rates["kept"].append(options.runs / seconds)
+            made = _campaign(f"{root}/made{number}", first, options.runs, chunk=options.runs // 4)
+            made.run(spark.sparkContext)
+            rates["campaign"].append(options.runs / made.seconds)
+    spark.stop()
+    load = os.getloadavg()[0]
+    print(
+        f"{options.runs} runs of {steps / options.runs:.0f} steps in a round, {options.rounds} rounds, "
+        f"load {load:.1f}"
+    )
+    for name, found in rates.items():
+        rate = statistics.median(found)
+        print(f"  {name:<9} {rate:8.1f} runs/s {rate * steps / options.runs:9.0f} steps/s")
+    for name in ("alone", "kept"):
+        ratios = [one / other for one, other in zip(rates["campaign"], rates[name], strict=True)]
+        goal = f"; goal {GOAL}" if name == "alone" else ""
+        print(
+            f"  campaign / {name}: {statistics.median(ratios):.2f} "
+            f"({min(ratios):.2f} to {max(ratios):.2f}{goal})"
+        )
+    return 0
+
+
+def _timed(work: Callable[[], int]) -> tuple[int, float]:
+    began = time.perf_counter()
+    return work(), time.perf_counter() - began
+
+
+def _alone(first: int, runs: int) -> int:
+    kind = SEEDED["stateful"](Terms(target=parse(TARGET), profile=PROFILE, words="bench", deadline=120.0))
+    return sum(len(kind.run(seed)[0].program) for seed in range(first, first + runs))
+
+
+def _campaign(root: str, first: int, runs: int, *, chunk: int) -> Campaign:
+    plan = Plan(
+        root=root,
+        campaign="bench",
+        targets=((TARGET, PROFILE),),
+        kinds=("stateful",),
+        seed=first,
+        runs=runs,
+        settings=settings_of(chunk=chunk, shrink=2, attempts=200, deadline=120.0, sample=500),
+    )
+    return Campaign(plan, now=time.perf_counter)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

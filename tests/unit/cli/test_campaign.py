@@ -1,0 +1,94 @@
+"""`campaign`: what is refused, and a whole one on this machine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from harness.cli import main
+
+MUTANT = "leases-never-end"
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    status = main(["campaign", *arguments, "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "say how many"),
+        (["tcp://192.0.2.1:9876", "--runs", "1"], "say --allow-remote"),
+        (["builtin:5.3", "builtin:5.3", "--runs", "1"], "named twice"),
+        (["builtin:5.3", "--profile", "4.9", "--runs", "1"], "say builtin:4.9"),
+        (["--mutant", "no-such-mutant", "--runs", "1"], "there is no mutant"),
+        (["--runs", "1", "--kind", "stateless"], "unknown kind"),
+        (["--runs", "1", "--shrink", "-1"], "from 0 on"),
+        (["--runs", "1", "--from", "x"], "plays nothing"),
+        (["--from", "/nowhere"], "expected what check, fuzz or diff leave"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["campaign", *arguments, "--out", str(tmp_path)]) == 3
+    assert said in capsys.readouterr().err
+
+
+def test_a_target_that_does_not_start_is_told_before_anything_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["campaign", "exec:/nowhere/at-all {port}", "--runs", "1", "--out", str(tmp_path)]
+    assert main(arguments) == 4
+    assert "nowhere" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_campaign_is_played_once_and_gone_on_with(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert spark is not None
+    few = [
+        "builtin:5.3",
+        "--mutant",
+        MUTANT,
+        "--seed",
+        "15",
+        "--chunk",
+        "4",
+        "--attempts",
+        "30",
+        "--out",
+        str(tmp_path),
+    ]
+    status, first = _json(capsys, *few, "--runs", "6")
+    assert (status, first["played"], first["runs"]) == (1, 12, 12)
+    assert first["targets"]["builtin:5.3"] == {"pass": 6}
+    assert first["targets"][f"builtin:5.3?mutant={MUTANT}"]["fail"] == 2
+    status, again = _json(capsys, *few, "--runs", "6")
+    assert (status, again["played"], again["targets"]) == (1, 0, first["targets"])
+    status, more = _json(capsys, *few, "--runs", "9")
+    assert (more["played"], more["runs"]) == (6, 18)
+    seeds = [
+        seed
+        for file in tmp_path.glob("runs/*/target=builtin%3A5.3/*.parquet")
+        for seed in pq.read_table(file, columns=["seed"], partitioning=None)["seed"].to_pylist()
+    ]
+    assert sorted(seeds) == list(range(15, 24))
+    assert main(["campaign", *few, "--runs", "9", "--deadline", "9"]) == 3
+    assert "deadline: 120.0 there, 9.0 now" in capsys.readouterr().err
+
+
+def test_the_time_is_kept_and_what_was_played_stays(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert spark is not None
+    asked = ["--runs", "100000", "--chunk", "200", "--max-time", "10", "--out", str(tmp_path)]
+    status, answer = _json(capsys, "builtin:5.3", *asked)
+    assert (status, answer["conclusion"]) == (0, "NOTHING FOUND")
+    assert 0 < answer["runs"] == answer["played"] < 100_000
+    assert "time was over" in answer["why"]
+    assert not list((tmp_path / ".partial").rglob("*.parquet"))
