@@ -89,7 +89,7 @@ def questions(root: str, reference: str) -> dict[str, str]:
             select reference, target, profile, case when at_op = place then 'operation'
               when at_answer = place then 'answer' when at_code = place then 'response code'
               when outcome_a <> outcome_b then 'outcome' end as differs,
-              rules[place] as rule, codes_a[place] as code_a, codes_b[place] as code_b, count(*) as seeds,
+              ops_a[place] as letter, codes_a[place] as code_a, codes_b[place] as code_b, count(*) as seeds,
               min({{'step': place - 1, 'seed': seed}}).seed as example_seed,
               min({{'step': place - 1, 'seed': seed}}).step as example_step from parted group by all""",
         "failures": f"""select run_id, target, statement, ops, shrunk_ops from {runs}

@@ -1,24 +1,42 @@
 """From failing runs to distinct findings.
 
 Rules of this module:
-- Failures of different statements or targets are different findings. Among the others a program explains
-  those that contain it: the letters of the one are found in the other in the same order.
-- Programs that were made small explain; a run whose program was not is put to the shortest that explains it.
-  What no program explains is a finding of its own, one for each statement and target: `contrast` says more.
+- Failures of different targets are different findings. Within a target a program explains another one
+  1. that contains it: its letters are found in the other in their order. A run that did the one would have
+     ended there, so the other fails of the same, whatever statement it broke;
+  2. of the same statement, if what it *does*, looks left aside, is contained in what the other does;
+  3. if what it does was seen to fail through two different looks: then what is remembered is wrong, and every
+     program that does it fails of the same. What it does must be two steps at least: a look that is wrong by
+     itself shows after any single registration.
+- A registration is a registration whatever the id, and time is time: the small program may hold either.
+- Programs that were made small explain. A run whose program was not is put to the shortest that explains it,
+  else to those of its signature. What nothing explains is a finding of its own, one for each signature.
 - A finding is told by its shortest program; the least seed, then the least run, decides between equal ones.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
+
+from harness.mining.schema import ALPHABET
 
 __all__ = ["Cluster", "Failure", "clusters", "explains"]
 
 _TAIL = 12
+_LOOKS: Final = frozenset(
+    ALPHABET[rule]
+    for rule in (
+        *("query-version", "route", "cluster-info", "topics", "member-group", "get-kv", "list-kv"),
+        *("topics-of-cluster", "system-topics", "unit", "configuration"),
+    )
+)
+_ALIKE: Final = str.maketrans(
+    {ALPHABET["register-slave"]: ALPHABET["register"], ALPHABET["long-time"]: ALPHABET["time"]}
+)
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +54,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     failing_step: int | None
     ops: str
+    signature: str | None
     shrunk_ops: str | None
     confirmed_shown: int | None
     confirmed_tried: int | None
@@ -53,6 +72,12 @@ class Cluster(msgspec.Struct, frozen=True):
     shrunk: bool
     failures: tuple[Failure, ...]
 
+    @property
+    def statements(self) -> list[str]:
+        """Those that were decisive, the most frequent first."""
+        times = Counter(failure.statement for failure in self.failures)
+        return sorted(times, key=lambda one: (-times[one], one))
+
 
 def explains(program: str, other: str) -> bool:
     """Whether the letters of the one are found in the other, in their order."""
@@ -62,10 +87,10 @@ def explains(program: str, other: str) -> bool:
 
 def clusters(failures: Iterable[Failure]) -> list[Cluster]:
     """The most frequent first, then by target, statement and letters."""
-    groups: defaultdict[tuple[str, str], list[Failure]] = defaultdict(list)
+    targets: defaultdict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
-        groups[failure.target, failure.statement].append(failure)
-    found = [cluster for group in groups.values() for cluster in _clusters(group)]
+        targets[failure.target].append(failure)
+    found = [cluster for group in targets.values() for cluster in _clusters(group)]
     return sorted(
         found,
         key=lambda one: (
@@ -74,43 +99,89 @@ def clusters(failures: Iterable[Failure]) -> list[Cluster]:
             one.failures[0].statement,
             len(one.letters),
             one.letters,
+            one.failures[0].run_id,
         ),
     )
 
 
+class _Program(NamedTuple):
+    """A small program: what is compared of it."""
+
+    size: int
+    letters: str
+    statement: str
+    does: str
+    """Its letters without looks."""
+
+
+def _program(letters: str, statement: str) -> _Program:
+    plain = letters.translate(_ALIKE)
+    return _Program(len(plain), plain, statement, "".join(one for one in plain if one not in _LOOKS))
+
+
 def _clusters(group: Sequence[Failure]) -> list[Cluster]:
-    """Of one statement and target."""
-    times = Counter(failure.shrunk_ops for failure in group if failure.shrunk_ops)
-    roots: list[str] = []
-    root_of: dict[str, str] = {}
-    for letters in sorted(times, key=lambda one: (len(one), one)):
-        root_of[letters] = next((root for root in roots if explains(root, letters)), letters)
-        if root_of[letters] == letters:
-            roots.append(letters)
-    patterns = [(root, re.compile(".*".join(map(re.escape, root)))) for root in roots]
-    members: defaultdict[str, list[Failure]] = defaultdict(list)
+    """Of one target."""
+    small = sorted({_program(one.shrunk_ops, one.statement) for one in group if one.shrunk_ops})
+    root_of = _roots(small)
+    members: defaultdict[_Program | str, list[Failure]] = defaultdict(list)
+    by_signature: defaultdict[str, Counter[_Program]] = defaultdict(Counter)
     rest: list[Failure] = []
     for failure in group:
         if failure.shrunk_ops:
-            members[root_of[failure.shrunk_ops]].append(failure)
-            continue
-        played = failure.played
-        root = next((root for root, pattern in patterns if pattern.search(played)), None)
-        (rest if root is None else members[root]).append(failure)
-    found = [Cluster(root, True, _ordered(found)) for root, found in members.items()]
-    if rest:
-        first = _ordered(rest)
-        found.append(Cluster(first[0].played[-_TAIL:], False, first))
-    return found
+            root = root_of[_program(failure.shrunk_ops, failure.statement)]
+            members[root].append(failure)
+            by_signature[failure.signature or failure.statement][root] += 1
+        else:
+            rest.append(failure)
+    for failure in rest:
+        signature = failure.signature or failure.statement
+        alike = by_signature[signature]
+        played = failure.played.translate(_ALIKE)
+        explaining = next((one for one in small if explains(one.letters, played)), None)
+        if explaining is not None:
+            members[root_of[explaining]].append(failure)
+        elif alike:
+            members[min(alike, key=lambda one: (-alike[one], one))].append(failure)
+        else:
+            members[signature].append(failure)
+    return [_cluster(failures) for failures in members.values()]
 
 
-def _ordered(failures: Sequence[Failure]) -> tuple[Failure, ...]:
-    def key(one: Failure) -> tuple[int, int, int, str]:
-        return (
-            one.shrunk_ops is None,
-            len(one.shrunk_ops or one.played),
-            one.seed,
-            one.run_id,
-        )
+def _roots(small: Sequence[_Program]) -> dict[_Program, _Program]:
+    """Each program with the one that stands for all that fail of the same; shorter ones come first."""
+    shown: defaultdict[str, set[str]] = defaultdict(set)
+    for one in small:
+        shown[one.does].add(one.letters[-1])
+    remembered = {does for does, looks in shown.items() if len(does) > 1 and len(looks) > 1}
 
-    return tuple(sorted(failures, key=key))
+    def explained(one: _Program, other: _Program) -> bool:
+        if explains(one.letters, other.letters):
+            return True
+        alike = one.statement == other.statement and one.does != ""
+        return (alike or one.does in remembered) and explains(one.does, other.does)
+
+    root_of: dict[_Program, _Program] = {}
+    for number, other in enumerate(small):
+        roots = {root_of[one] for one in small[:number] if explained(one, other)}
+        root = min(roots, default=other)
+        root_of[other] = root
+        for one, before in root_of.items():
+            if before in roots:
+                root_of[one] = root
+    # What does the same as a later one, and is no shorter, was not asked about it.
+    for one in small:
+        for other in small:
+            if root_of[one] != root_of[other] and one.does in remembered and explains(one.does, other.does):
+                root, gone = sorted((root_of[one], root_of[other]))
+                root_of.update({each: root for each, before in root_of.items() if before == gone})
+    return root_of
+
+
+def _cluster(failures: Sequence[Failure]) -> Cluster:
+    def key(one: Failure) -> tuple[bool, int, str, int, str]:
+        letters = one.shrunk_ops or one.played
+        return one.shrunk_ops is None, len(letters), letters if one.shrunk_ops else "", one.seed, one.run_id
+
+    ordered = tuple(sorted(failures, key=key))
+    best = ordered[0]
+    return Cluster(best.shrunk_ops or best.played[-_TAIL:], best.shrunk_ops is not None, ordered)

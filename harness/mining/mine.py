@@ -43,7 +43,7 @@ from harness.mining.spark import translated
 from harness.mining.summaries import Row, Rows, compared, counts, latency, species
 from harness.mining.tables import TABLES, made
 
-__all__ = ["Mined", "Telling", "mine"]
+__all__ = ["Mined", "Telling", "failures_of", "mine"]
 
 Telling = Callable[[int, int, str], None]
 """Told what is done: so many questions of so many, and the last one."""
@@ -173,7 +173,8 @@ class _Mining:
 
     def _flaky(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
         repeated = _asked(ask_differing.repeated(self._index))
-        rows = {"flakiness": counts.flakiness(tallies, repeated)}
+        whole = [row for row in tallies if row["source"] != "fuzz"]
+        rows = {"flakiness": counts.flakiness(whole, repeated)}
         if not any(row["differing"] for row in repeated):
             return rows
         unlike = _asked(ask_differing.unlike(self._index).orderBy("seed", "run_a").limit(_FLAKY))
@@ -182,7 +183,8 @@ class _Mining:
         )
         steps = ("run_id", *ask_differing.STEPS)
         several = [one for row in unlike for one in (row["run_a"], row["run_b"])]
-        played = self._runs.where(F.col("run_id").isin(several)).select(*steps)
+        chosen = self._runs.where(F.col("run_id").isin(several))
+        played = ask_differing.compact(chosen).select(*steps)
         sides = [played.select(*(F.col(one).alias(f"{one}_{side}") for one in steps)) for side in "ab"]
         joined = pairs.join(sides[0], F.col("a") == F.col("run_id_a")).join(
             sides[1], F.col("b") == F.col("run_id_b")
@@ -193,11 +195,15 @@ class _Mining:
     # --- questions about steps ------------------------------------------------------------------------------
 
     def _judged(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
-        judged = _asked(ask_coverage.judged(self._runs))
+        # Of `fuzz` nothing but findings was recorded: a rate of those would be of nothing.
+        whole = [row for row in tallies if row["source"] != "fuzz"]
+        judged = _asked(ask_coverage.judged(self._runs.where("source <> 'fuzz'")))
+        has_cases = any(row["kind"] == "case" for row in tallies)
+        cases = _asked(ask_coverage.cases(self._runs)) if has_cases else []
         return {
-            "rates": counts.rates(tallies, judged),
-            "coverage": counts.coverage(tallies, judged, _statements),
-            "undistinguished": counts.undistinguished(tallies, judged),
+            "rates": counts.rates(whole, judged),
+            "coverage": counts.coverage(whole, judged, _statements),
+            "undistinguished": counts.undistinguished(whole, judged, cases),
         }
 
     def _following(self) -> Mapping[str, Rows]:
@@ -248,8 +254,7 @@ class _Mining:
 
     def _findings(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
         failing = self._runs.where(F.col("outcome").isin(*FAILING))
-        filled = failing.withColumn("statement", F.coalesce("statement", F.lit("")))
-        failures = [Failure(**row) for row in _asked(filled.select(*_FAILURE))]
+        failures = failures_of(self._runs)
         found = clusters(failures)
         best = [cluster.failures[0].run_id for cluster in found[:_TOLD]]
         told = {
@@ -294,6 +299,7 @@ class _Mining:
             "rules": _rules(cluster.letters, ", "),
             "program": told.get("shrunk_program"),
             "shrunk": cluster.shrunk,
+            "statements": ", ".join(cluster.statements),
             "trace": trace,
             "replay": shlex.join(["rmq-harness", *replay]),
         }
@@ -329,6 +335,13 @@ class _Mining:
         for row in _asked(chosen.select("target", "ops", "seed")):
             found[row["target"]].append((row["ops"], row["seed"]))
         return found
+
+
+def failures_of(runs: DataFrame) -> list[Failure]:
+    """The failing runs, here."""
+    failing = runs.where(F.col("outcome").isin(*FAILING))
+    filled = failing.withColumn("statement", F.coalesce("statement", F.lit("")))
+    return [Failure(**row) for row in _asked(filled.select(*_FAILURE))]
 
 
 def _contrasted(one: Contrast) -> dict[str, Any]:

@@ -175,7 +175,8 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text2="statement",
     ),
     "findings": _table(
-        "Failures that are one: of one statement and target, and of one shortest program.",
+        "Failures that are one: of one target, explained by one shortest program. Statement is the one that "
+        "this program breaks; statements are all that were decisive, the most frequent first.",
         int="finding",
         text="target statement invariant anomaly mutant",
         long="runs",
@@ -186,7 +187,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text4="run_id campaign",
         long2="seed",
         int3="confirmed_shown confirmed_tried",
-        text5="trace replay",
+        text5="trace replay statements",
     ),
     "contrasts": _table(
         "What goes before a failure and not before other steps: rules in this order, with others between "

@@ -1,11 +1,13 @@
-"""Which statements were judged, in how many runs."""
+"""Which statements were judged and which cases were run, in how many runs."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-__all__ = ["judged"]
+from harness.mining.queries import FAILING
+
+__all__ = ["cases", "judged"]
 
 
 def judged(runs: DataFrame) -> DataFrame:
@@ -18,4 +20,15 @@ def judged(runs: DataFrame) -> DataFrame:
         )
         .groupBy("target", "profile", "statement")
         .agg(F.count("*").alias("runs"))
+    )
+
+
+def cases(runs: DataFrame) -> DataFrame:
+    """Runs of each case that was recorded from `check`, and those that were not passed, by target."""
+    bad = F.col("outcome").isin(*FAILING, "quirk").cast("int")
+    return (
+        runs.where("kind = 'case'")
+        .select("target", F.get_json_object(F.get("args", F.lit(0)), "$.case").alias("id"), bad.alias("bad"))
+        .groupBy("target", "id")
+        .agg(F.count("*").alias("runs"), F.sum("bad").alias("failed"))
     )

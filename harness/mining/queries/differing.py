@@ -3,21 +3,25 @@
 Rules of this module:
 - Two runs are alike at a step where they did the same, and got the same answer with the same code.
 - Of one seed, target and version, different outcomes are flakiness; of different targets, a divergence.
+- What is compared is made small first, since it travels: a letter for each rule and for each kind of answer.
+  Steps are looked at one by one only where the whole differs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.queries import POPULATION
 
-__all__ = ["PARTED", "STEPS", "divergences", "parted", "repeated", "unlike"]
+__all__ = ["STEPS", "compact", "divergences", "parted", "repeated", "unlike"]
 
-STEPS = ("ops", "rule", "response_code", "answer")
-"""What is compared."""
-PARTED = ("differs", "step", "rule", "code_a", "code_b")
+STEPS = ("ops", "answers", "response_code")
+"""What is compared: of `compact` runs."""
 
+_ANSWERS = ("answered", "closed", "garbled", "silent", "none")
 _SAME = (*POPULATION, "kind", "seed")
 
 
@@ -62,35 +66,53 @@ def _run() -> Column:
     return F.struct("outcome", F.coalesce("statement", F.lit("")), "campaign", "attempt", "run_id")
 
 
+def compact(runs: DataFrame) -> DataFrame:
+    """Runs with ``answers``: of each step the first letter of the kind of its answer."""
+    answers = F.array_join("answer", ",")
+    for kind in _ANSWERS:
+        answers = F.replace(answers, F.lit(kind), F.lit(kind[0]))
+    return runs.withColumn("answers", F.replace(answers, F.lit(","), F.lit("")))
+
+
 def parted(pairs: DataFrame) -> DataFrame:
-    """Of rows with the `STEPS` of two runs, suffixed ``_a`` and ``_b``: all of `PARTED`.
+    """Of rows with the `STEPS` of two runs, suffixed ``_a`` and ``_b``: ``step``, ``differs``, ``letter`` (of
+    the rule of a), ``code_a``, ``code_b``, beside all other columns.
 
     ``step`` counts from 0; null where they are alike for as long as both go on, and so is ``differs``.
     """
-    found = pairs
-    for name, column in (("at_op", "rule"), ("at_code", "response_code"), ("at_answer", "answer")):
-        unequal = F.zip_with(f"{column}_a", f"{column}_b", lambda a, b: ~a.eqNullSafe(b))
-        at = F.array_position(F.slice(unequal, 1, F.least(F.length("ops_a"), F.length("ops_b"))), True)
-        if name == "at_op":
-            at = F.when(F.col("ops_a") != F.col("ops_b"), at)
-        found = found.withColumn(name, F.when(at > 0, at.cast("int") - 1))
-    step = F.least("at_op", "at_code", "at_answer")
-    differs = (
-        F.when(F.col("at_op") == step, "operation")
-        .when(F.col("at_answer") == step, "answer")
-        .when(F.col("at_code") == step, "response code")
-    )
-    return (
-        found.withColumn("step", step)
-        .withColumn("differs", differs)
-        .select(
-            *(one for one in pairs.columns if one.removesuffix("_a").removesuffix("_b") not in STEPS),
-            "step",
-            "differs",
-            F.get("rule_a", "step").alias("rule"),
-            F.get("response_code_a", "step").alias("code_a"),
-            F.get("response_code_b", "step").alias("code_b"),
+    both = F.least(F.length("ops_a"), F.length("ops_b"))
+
+    def first(part: Callable[[str, Column], Column], listed: Callable[[Column], Column]) -> Column:
+        a, b = part("a", both), part("b", both)
+        unequal = F.zip_with(listed(a), listed(b), lambda one, other: ~one.eqNullSafe(other))
+        return F.when(~a.eqNullSafe(b), F.array_position(unequal, True).cast("int") - 1)
+
+    def letters(column: str) -> Column:
+        return first(
+            lambda side, most: F.substring(F.col(f"{column}_{side}"), F.lit(1), most),
+            lambda one: F.split(one, ""),
         )
+
+    found = (
+        pairs.withColumn("at_op", letters("ops"))
+        .withColumn("at_answer", letters("answers"))
+        .withColumn(
+            "at_code", first(lambda side, most: F.slice(f"response_code_{side}", 1, most), lambda one: one)
+        )
+        .withColumn("step", F.least("at_op", "at_answer", "at_code"))
+    )
+    differs = (
+        F.when(F.col("at_op") == F.col("step"), "operation")
+        .when(F.col("at_answer") == F.col("step"), "answer")
+        .when(F.col("at_code") == F.col("step"), "response code")
+    )
+    return found.select(
+        *(one for one in pairs.columns if one.removesuffix("_a").removesuffix("_b") not in STEPS),
+        "step",
+        differs.alias("differs"),
+        F.substring(F.col("ops_a"), F.col("step") + 1, F.lit(1)).alias("letter"),
+        F.get("response_code_a", "step").alias("code_a"),
+        F.get("response_code_b", "step").alias("code_b"),
     )
 
 
@@ -101,8 +123,8 @@ def divergences(runs: DataFrame, reference: dict[str, str]) -> DataFrame:
     ``reference`` gives for each target what it is compared with.
     """
     chosen = F.coalesce(*(F.when(F.col("target") == t, F.lit(r)) for t, r in reference.items()))
-    played = runs.where("attempt = 0").select(
-        "profile", "generator", "seed", "target", "campaign", "outcome", *STEPS, chosen.alias("reference")
+    played = compact(runs.where("attempt = 0")).select(
+        "profile", "generator", "seed", "target", "outcome", *STEPS, chosen.alias("reference")
     )
     left = played.where("target = reference").select(
         "profile", "generator", "seed", "reference", *_suffixed("a")
@@ -115,10 +137,10 @@ def divergences(runs: DataFrame, reference: dict[str, str]) -> DataFrame:
     differs = F.when(F.col("differs").isNull() & outcome, "outcome").otherwise(F.col("differs"))
     return (
         found.withColumn("differs", differs)
-        .groupBy("reference", "target", "profile", "differs", "rule", "code_a", "code_b")
+        .groupBy("reference", "target", "profile", "differs", "letter", "code_a", "code_b")
         .agg(F.count("*").alias("seeds"), F.min(F.struct("step", "seed")).alias("example"))
         .select(
-            *("reference", "target", "profile", "differs", "rule", "code_a", "code_b", "seeds"),
+            *("reference", "target", "profile", "differs", "letter", "code_a", "code_b", "seeds"),
             F.col("example.seed").alias("example_seed"),
             F.col("example.step").alias("example_step"),
         )

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from harness.mining.queries import FAILING, POPULATION
+from harness.mining.schema import LETTERS
 from harness.mining.summaries import Row, Rows, bounded, rated
 
 __all__ = [
@@ -129,26 +130,28 @@ def coverage(tallies: Sequence[Row], judged: Sequence[Row], wanted: Callable[[st
     return sorted(rows, key=lambda row: (row["judged_runs"], *(row[one] for one in columns)))
 
 
-def undistinguished(tallies: Sequence[Row], judged: Sequence[Row]) -> Rows:
-    """Statements that several targets were judged by, and that failed on all of them or on none."""
+def undistinguished(tallies: Sequence[Row], judged: Sequence[Row], cases: Iterable[Row]) -> Rows:
+    """Statements and cases that several targets were judged by, and that failed on all of them or on none."""
     columns = ("statement", "target")
     bad = _summed((r for r in tallies if r["outcome"] in (*FAILING, "quirk") and r["statement"]), columns)
     seen = _summed(judged, columns)
-    targets: defaultdict[str, set[str]] = defaultdict(set)
-    for statement, target in seen.keys() | bad.keys():
-        targets[statement].add(target)
+    results: defaultdict[tuple[str, str], dict[str, tuple[int, int]]] = defaultdict(dict)
+    for key in seen.keys() | bad.keys():
+        results["statement", key[0]][key[1]] = (max(seen[key], bad[key]), bad[key])
+    for row in cases:
+        results["case", row["id"]][row["target"]] = (row["runs"], row["failed"])
     rows = [
         {
-            "kind": "statement",
-            "id": statement,
-            "targets": len(where),
-            "runs": sum(max(seen[statement, target], bad[statement, target]) for target in where),
-            "failed": sum(bad[statement, target] for target in where),
+            "kind": kind,
+            "id": name,
+            "targets": len(targets),
+            "runs": sum(runs for runs, _ in targets.values()),
+            "failed": sum(failed for _, failed in targets.values()),
         }
-        for statement, where in targets.items()
-        if len(where) > 1 and len({bool(bad[statement, target]) for target in where}) == 1
+        for (kind, name), targets in results.items()
+        if len(targets) > 1 and len({failed > 0 for _, failed in targets.values()}) == 1
     ]
-    return sorted(rows, key=lambda row: (-int(str(row["runs"])), row["id"]))
+    return sorted(rows, key=lambda row: (-int(str(row["runs"])), row["kind"], row["id"]))
 
 
 def goals(tallies: Sequence[Row], reached: Iterable[Row], wanted: Callable[[Row], Iterable[str]]) -> Rows:
@@ -212,8 +215,9 @@ def flaky(unlike: Iterable[Row], parted: Mapping[tuple[str, str], Row]) -> Rows:
             **{one: row[one] for one in ("attempts", "outcomes", "run_a", "run_b", "statement")},
             **{
                 name: found[column] if found else None
-                for name, column in (("first_step", "step"), ("differs", "differs"), ("rule", "rule"))
+                for name, column in (("first_step", "step"), ("differs", "differs"))
             },
+            "rule": LETTERS.get(found["letter"]) if found else None,
         }
         for row in unlike
         for found in [parted.get((row["run_a"], row["run_b"]))]
@@ -228,7 +232,8 @@ def divergences(found: Sequence[Row]) -> Rows:
     of = _summed(found, place, "seeds")
     rows = [
         {
-            **{one: row[one] for one in (*place, "rule", "code_a", "code_b", "seeds")},
+            **{one: row[one] for one in (*place, "code_a", "code_b", "seeds")},
+            "rule": LETTERS.get(row["letter"]),
             "kind": row["differs"],
             "of_seeds": of[_keyed(row, place)],
             "share": row["seeds"] / of[_keyed(row, place)],

@@ -13,7 +13,12 @@ from harness.mining.contrast import CONFIRMED, contrast
 
 
 def failure(
-    seed: int, ops: str, shrunk: str | None = None, statement: str = "s", target: str = "t"
+    seed: int,
+    ops: str,
+    shrunk: str | None = None,
+    statement: str = "s",
+    target: str = "t",
+    signature: str | None = None,
 ) -> Failure:
     return Failure(
         run_id=f"r{seed}",
@@ -28,6 +33,7 @@ def failure(
         steps=len(ops),
         failing_step=len(ops) - 1,
         ops=ops,
+        signature=signature,
         shrunk_ops=shrunk,
         confirmed_shown=None,
         confirmed_tried=None,
@@ -49,23 +55,46 @@ def test_a_program_explains_those_that_contain_it() -> None:
     assert [(one.letters, [f.seed for f in one.failures]) for one in found] == [("RUr", [2, 3, 1])]
 
 
-def test_statements_and_targets_are_apart() -> None:
-    found = clusters(
-        [failure(1, "R", "R"), failure(2, "R", "R", statement="z"), failure(3, "R", "R", target="z")]
-    )
-    assert [(one.failures[0].target, one.failures[0].statement) for one in found] == [
-        ("t", "s"),
-        ("t", "z"),
-        ("z", "s"),
+def told(failures: list[Failure]) -> list[tuple[str, bool, list[int]]]:
+    return [(one.letters, one.shrunk, [f.seed for f in one.failures]) for one in clusters(failures)]
+
+
+def test_targets_are_apart_and_so_are_programs_that_have_nothing_in_common() -> None:
+    assert told([failure(1, "RUr", "RUr"), failure(2, "pk", "pk"), failure(3, "RUr", "RUr", target="z")]) == [
+        ("pk", True, [2]),
+        ("RUr", True, [1]),
+        ("RUr", True, [3]),
     ]
 
 
-def test_what_was_not_shrunk_is_put_to_what_explains_it_and_else_stands_alone() -> None:
-    found = clusters([failure(1, "aRbUcr", None), failure(2, "RUr", "RUr"), failure(3, "kkk", None)])
-    assert [(one.letters, one.shrunk, [f.seed for f in one.failures]) for one in found] == [
-        ("RUr", True, [2, 1]),
-        ("kkk", False, [3]),
+def test_what_contains_a_program_fails_of_the_same_whatever_statement_it_breaks() -> None:
+    assert told([failure(1, "SV", "SV"), failure(2, "RUV", "RUV", statement="z")]) == [("SV", True, [1, 2])]
+
+
+def test_one_statement_seen_by_two_looks_is_one_finding_and_two_statements_are_not() -> None:
+    assert told([failure(1, "Rr", "Rr"), failure(2, "Ri", "Ri")]) == [("Ri", True, [2, 1])]
+    assert len(told([failure(1, "Rr", "Rr"), failure(2, "Ri", "Ri", statement="z")])) == 2
+
+
+def test_what_is_remembered_wrongly_shows_by_any_look() -> None:
+    """RX fails through both looks: it is the state that is wrong, and RUXt is a consequence."""
+    failures = [
+        failure(1, "RXr", "RXr"),
+        failure(2, "RXi", "RXi", statement="y"),
+        failure(3, "RUXt", "RUXt", statement="z"),
     ]
+    assert told(failures) == [("RXi", True, [2, 1, 3])]
+    assert len(told(failures[1:])) == 2
+
+
+def test_what_was_not_shrunk_is_put_to_what_explains_it_then_to_its_signature() -> None:
+    failures = [
+        failure(1, "aRbUcr", None),
+        failure(2, "RUr", "RUr", signature="x"),
+        failure(3, "kkk", None, signature="x"),
+        failure(4, "ttt", None, signature="y"),
+    ]
+    assert told(failures) == [("RUr", True, [2, 3, 1]), ("ttt", False, [4])]
 
 
 @given(st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), st.booleans()), max_size=20))

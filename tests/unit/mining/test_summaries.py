@@ -58,8 +58,15 @@ def test_statements_that_tell_no_targets_apart() -> None:
         tally("quirk", 3, "all-fail", "b"),
         tally("fail", 1, "one-fails", "a"),
     ]
-    found = [(row["id"], row["targets"], row["failed"]) for row in counts.undistinguished(tallies, judged)]
-    assert found == [("all-fail", 2, 5), ("none-fails", 2, 0)]
+    cases = [
+        {"target": target, "id": f"case-{told}", "runs": 1, "failed": int(told == "apart" and target == "a")}
+        for told in ("apart", "alike")
+        for target in ("a", "b")
+    ]
+    found = [
+        (row["id"], row["targets"], row["failed"]) for row in counts.undistinguished(tallies, judged, cases)
+    ]
+    assert found == [("all-fail", 2, 5), ("none-fails", 2, 0), ("case-alike", 2, 0)]
 
 
 def test_what_was_never_reached_comes_first() -> None:
