@@ -6,6 +6,8 @@ import argparse
 import secrets
 import shlex
 import sys
+import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -75,7 +77,19 @@ def run(options: argparse.Namespace) -> int:
 # --- what is done again -------------------------------------------------------------------------------------
 
 
+def _archived(path: Path, member: str) -> _Recorded:
+    """A trace of a campaign, which keeps those of a chunk of runs in one archive."""
+    try:
+        with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as directory:
+            return _read(Path(archive.extract(member, directory)))
+    except (OSError, KeyError, zipfile.BadZipFile) as problem:
+        raise Usage(f"rmq-harness replay: {path}: expected an archive with {member}: {problem}") from None
+
+
 def _read(path: Path) -> _Recorded:
+    archive, is_archived, member = str(path).partition(".zip#")
+    if is_archived:
+        return _archived(Path(f"{archive}.zip"), member)
     if (path / folder.SUMMARY).exists():
         try:
             summary = folder.read_summary(path)

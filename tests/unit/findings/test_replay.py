@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -249,3 +250,16 @@ def test_what_people_read_looks_as_it_did(name: str, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+def test_a_trace_is_replayed_out_of_the_archive_of_a_campaign(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = tmp_path / "stateful-1-9.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(folder / "trace", "stateful-3.trace")
+    main(["replay", f"{archive}#stateful-3.trace", LEASES_NEVER_END])
+    out = capsys.readouterr()
+    assert re.search(r"(\d+) of \1 answers are the same", out.out + out.err)
+    assert main(["replay", f"{archive}#stateful-4.trace"]) == 3
+    assert "expected an archive with stateful-4.trace" in capsys.readouterr().err
