@@ -106,6 +106,7 @@ class _Stateful:
         traits = self._machine
         self.generator = (
             f"stateful-1 rules={stage.rules} servers={traits.servers} moment={traits.moment} "
+            f"moments=1/{traits.moments_once_in} "
             f"waits=1/{traits.waits_once_in} restarts={int(traits.restarts)}/{traits.restarts_once_in} "
             f"quirks={f'1/{traits.seeks_once_in}' if traits.seeks_once_in else 'all'}"
         )

@@ -105,7 +105,7 @@ class Link:
         event = self._recorder.sent(self.number, data, purpose)
         now = self._clock.now()
         self.quiet, self.last_sent = now - self.last_sent, now
-        if self._sends_frames:
+        if self._sends_frames and not self._outbound.is_next(data):
             self._outbound.feed(data)
             try:
                 while self._outbound.next_frame() is not None:
@@ -171,6 +171,9 @@ class Link:
             self._ended("fin")
             return True
         event = self._recorder.received(self.number, data)
+        if self._garbled is None and self._inbound.is_next(data):
+            self._take(data, event)
+            return True
         self._unfinished += data
         if self._garbled is None:
             self._inbound.feed(data)

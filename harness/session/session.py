@@ -71,6 +71,7 @@ class Session:
         deadline: float = 60.0,
         beside: Session | None = None,
     ) -> None:
+        self.clock: Clock = instance.clock
         self._instance = instance
         self._names = Names(random_source)
         self._announces = announces
@@ -90,6 +91,8 @@ class Session:
             self._together.append(self)
         self._opaques = itertools.count(1000)
         self._connections: list[Connection] = []
+        self._quiet_since = 0.0
+        """No connection has been quiet for longer than since then, in protocol time."""
         self._main: Connection | None = None
         self._control: Connection | None = None
         self._listeners: list[Listener] = []
@@ -102,10 +105,6 @@ class Session:
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
 
     # --- what it is -----------------------------------------------------------------------------------------
-
-    @property
-    def clock(self) -> Clock:
-        return self._instance.clock
 
     @property
     def trace(self) -> Trace:
@@ -481,6 +480,8 @@ class Session:
         ones.
         """
         due = self.clock.now() - self.clock.timing.busy
+        if self._quiet_since > due:
+            return
         pending = [
             (connection.link, self._send_own(connection.link, "keep-alive"))
             for connection in self._connections
@@ -489,6 +490,10 @@ class Session:
             and not connection.link.idle
             and connection.link.takes_frames
         ]
+        self._quiet_since = min(
+            (one.link.last_sent for one in self._connections if one.link.is_open and not one.link.idle),
+            default=self.clock.now(),
+        )
         end = self.clock.waiting() + self.clock.timing.probe
         for link, want in pending:
             while not _settled(link, want) and (left := end - self.clock.waiting()) > 0:

@@ -45,6 +45,15 @@ class FrameBuffer:
         """Bytes received and not yet given back as a frame."""
         return len(self._data) - self._start
 
+    def is_next(self, data: bytes) -> bool:
+        """Whether these bytes are the next frame, whole and nothing else: they need not be gathered then."""
+        return (
+            len(data) == 4 + int.from_bytes(data[:4], "big")
+            and 8 <= len(data) <= self._limit
+            and not self._data
+            and self._refusal is None
+        )
+
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Adds bytes. After a refusal they are dropped: nothing can be read from this stream any more."""
         if self._refusal is None:

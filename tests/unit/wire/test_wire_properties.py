@@ -189,3 +189,25 @@ def test_long_streams_keep_no_bytes() -> None:
             given_back += 1
         assert buffer.pending < len(frame) + 777
     assert given_back == 100
+
+
+@pytest.mark.parametrize("length", [-1, 0, 3, 4, 5, 96, 97, 1 << 30])
+@pytest.mark.parametrize("behind", [b"", b"x", b"\0\0\0\4abcd"])
+def test_the_next_frame_is_known_by_itself_exactly_where_gathering_gives_it_and_leaves_nothing(
+    length: int, behind: bytes
+) -> None:
+    data = length.to_bytes(4, "big", signed=True) + bytes(max(0, min(length, 200))) + behind
+    for before in (b"", b"\0\0\0\4abcd", b"\0\0"):
+        buffer, other = FrameBuffer(limit=100), FrameBuffer(limit=100)
+        for one in (buffer, other):
+            one.feed(before)
+            while before and one.next_frame() is not None:
+                pass
+        known = buffer.is_next(data)
+        pending = other.pending
+        other.feed(data)
+        try:
+            gathered = other.next_frame() == data and not other.pending and not pending
+        except WireError:
+            gathered = False
+        assert known == gathered
