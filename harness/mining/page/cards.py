@@ -8,28 +8,30 @@ import msgspec
 
 from harness.catalogue import Statement
 from harness.findings.words import step_words
-from harness.mining.page.amounts import Row, count, percent, share
+from harness.mining.page.amounts import Row, count, percent, plural, share
 from harness.program.steps import decode_step
 from harness.report.markup import Markup, element, join
 
 __all__ = ["cards", "often", "readable"]
 
 _OPEN = 1
-_SHOWN = 200
+_SHOWN, _MOST = 12, 200
 _STEPS = 60
 
 
 def cards(findings: Sequence[Row], runs: Mapping[str, int], statements: Mapping[str, Statement]) -> Markup:
     """A card for each finding, the first of them open. ``runs``: how many there were of each target."""
-    shown = [
+    made = [
         _card(row, runs.get(row["target"], 0), statements.get(row["statement"]), open_=at < _OPEN)
-        for at, row in enumerate(findings[:_SHOWN])
+        for at, row in enumerate(findings[:_MOST])
     ]
-    if len(findings) > _SHOWN:
-        shown.append(
-            element("p", f"{len(findings) - _SHOWN:,} more are in tables/findings.csv.", class_="note")
-        )
-    return join(shown)
+    if len(findings) <= _SHOWN:
+        return join(made)
+    more = element("summary", f"The {plural(len(findings) - _SHOWN, 'finding')} that fewer runs show")
+    left = len(findings) - len(made)
+    note = element("p", f"{left:,} more are in tables/findings.csv.", class_="note") if left else None
+    rest = element("details", more, element("div", *made[_SHOWN:], note, class_="inside"))
+    return join([*made[:_SHOWN], rest])
 
 
 def often(row: Row, runs: int) -> str:

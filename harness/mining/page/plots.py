@@ -47,7 +47,7 @@ def rates(rows: Sequence[Row]) -> Drawn | None:
         axes = figure.subplots()
         for at, row in enumerate(shown):
             _whisker(axes, at, row["rate"], row["low"], row["high"], COLOURS.fail)
-            where = f" · {row['target']}" if several else ""
+            where = f" · {_target(row['target'])}" if several else ""
             said = f"{share(row['failed'], row['runs'])} ({percent(row['rate'])})"
             _row_label(axes, at, f"{row['statement']}{where}", said)
         _rows_of(axes, len(shown), "share of the runs that judged the statement and failed")
@@ -76,7 +76,7 @@ def changes(rows: Sequence[Row]) -> Drawn | None:
             axes.plot([before], [at], "o", color=COLOURS.soft, **ring)
             axes.plot([after], [at], "o", color=tone, markersize=6, clip_on=False)
             said = f"{row['verdict']}: {percent(before)} → {percent(after)}"
-            _row_label(axes, at, f"{row['statement'] or 'any failure'} · {row['target']}", said)
+            _row_label(axes, at, f"{row['statement'] or 'any failure'} · {_target(row['target'])}", said)
         _rows_of(axes, len(shown), "share of the runs that failed: ring before, dot after")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
         axes.set_xlim(left=0)
@@ -316,6 +316,12 @@ def _columns(pairs: Iterable[tuple[float, float]]) -> tuple[list[float], list[fl
 
 def _population(row: Row) -> tuple[Any, ...]:
     return (row["target"], row["version"], row["profile"], row["mutant"], row["generator"])
+
+
+def _target(uri: str) -> str:
+    """Short where it is a mutant: that it is one of the reference goes without saying."""
+    _, mark, name = uri.partition("?mutant=")
+    return f"mutant {name}" if mark else uri
 
 
 def _called(key: tuple[Any, ...]) -> str:

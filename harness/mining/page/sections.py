@@ -116,7 +116,7 @@ def _verdict(row: Row) -> Markup:
 
 
 def _reasons(tables: Tables) -> Markup:
-    rows = tables["contrasts"]
+    rows = sorted(tables["contrasts"], key=lambda row: not row["confirmed"])
     cells: list[Cell] = [
         ("Steps before it", lambda row: row["pattern"], "mono"),
         _STATEMENT,
