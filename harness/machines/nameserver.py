@@ -242,6 +242,7 @@ class _FiveMachine(NameServerMachine):
     act_as_master = _rule(make.acts_as_master)
     register_topic = _rule(make.registers_a_topic)
     map_a_topic = _rule(make.maps_a_topic)
+    lose_its_master = _rule(make.loses_its_master)
 
 
 def machine_for(

@@ -6,6 +6,9 @@ Rules of this module:
   `ANOMALIES` decides where several can explain it: what is said about fewer things comes first.
 - The decisive calls are those that are left when every reading has been dropped without which nothing
   explains the rest, and every other call that may just as well have happened at any time or never.
+- A reading that is excused, but no further back than a guarantee of its own session allows, and then does
+  not fit, breaks that guarantee. That writes follow reads is never told: it is about copies that pass on what
+  they were told, and NameServers do not.
 - Where no single excuse will do, the anomaly is ``no order``.
 """
 
@@ -19,13 +22,18 @@ import msgspec
 
 from harness.model.actions import GiveTopic, Listed, Members, Registration, Routed
 from harness.model.kv_key import Get, Put
-from harness.model.linear import ENDLESS, Call, Specification, search
+from harness.model.linear import ENDLESS, Call, Moment, Specification, search
 
 __all__ = ["ANOMALIES", "DIVERGENT", "Anomaly", "Explained", "explained"]
 
 DIVERGENT = "divergent NameServers"
 
 _STALE = "stale read"
+_LOST_UPDATE = "lost update of KV"
+_OWN_WRITES = "read your writes broken"
+_OWN_READS = "monotonic reads broken"
+_IN_TURN = "monotonic writes broken"
+_SESSIONS = (_OWN_WRITES, _OWN_READS, _IN_TURN)
 _NONE = "no order"
 _ARGUMENT = 1_000
 """Budget of one search on the way to a name."""
@@ -108,7 +116,7 @@ ANOMALIES: dict[str, Anomaly] = {
             statement="ns.kv.get-returns-what-was-put",
         ),
         Anomaly(
-            name="lost update of KV",
+            name=_LOST_UPDATE,
             kinds=("kv",),
             text="A put was answered, and what follows is as if it had not been made, or had been undone.",
             statement="ns.kv.put-overwrites",
@@ -127,6 +135,30 @@ ANOMALIES: dict[str, Anomaly] = {
                 "show what is so."
             ),
             statement="ns.routes.reads-see-every-registration",
+        ),
+        Anomaly(
+            name=_OWN_WRITES,
+            kinds=("broker", "kv"),
+            text=(
+                "An answer shows what was so before the same connection changed it and was answered: a stale "
+                "read of one's own."
+            ),
+            statement="ns.registration.effect-precedes-reply",
+        ),
+        Anomaly(
+            name=_OWN_READS,
+            kinds=("broker", "kv"),
+            text="An answer shows what was so before something that the same connection has seen already.",
+            statement="ns.routes.reads-see-every-registration",
+        ),
+        Anomaly(
+            name=_IN_TURN,
+            kinds=("kv",),
+            text=(
+                "Of two puts of one connection, the first answered before the second was sent, the second "
+                "was seen, and then the first in its place."
+            ),
+            statement="ns.kv.put-overwrites",
         ),
         Anomaly(
             name=_NONE,
@@ -170,7 +202,7 @@ def _name(kind: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make
     if (seen := _never_asked_for(calls, decisive)) is not None:
         return seen
     for name, anomaly in ANOMALIES.items():
-        if kind not in anomaly.kinds or name in (_NONE, "phantom value"):
+        if kind not in anomaly.kinds or name in (_NONE, "phantom value", *_SESSIONS):
             continue
         excused, spec = calls, make(name)
         if name == _STALE:
@@ -178,8 +210,57 @@ def _name(kind: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make
             excused = [_earlier(call) if call.reads and call.number in late else call for call in calls]
             spec = make(None)
         if search(spec, excused, budget=_ARGUMENT).answer == "linearizable":
-            return name
+            return _of_a_session(name, calls, decisive, make) or name
     return _NONE
+
+
+def _of_a_session(name: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make) -> str | None:
+    """The guarantee of a session that is broken, where it is one."""
+    if name == _LOST_UPDATE:
+        return _IN_TURN if any(_is_overtaken(put, calls, make) for put in calls) else None
+    if name != _STALE:
+        return None
+    late = {call.number for call in decisive if call.reads}
+    others = [call for call in calls if call.number not in late]
+    for guarantee, floor in ((_OWN_WRITES, _after_own_writes), (_OWN_READS, _after_own_reads)):
+        excused = [
+            _earlier(call, floor(call, others)) if call.reads and call.number in late else call
+            for call in calls
+        ]
+        if search(make(None), excused, budget=_ARGUMENT).answer == "violated":
+            return guarantee
+    return None
+
+
+def _after_own_writes(call: Call, others: Sequence[Call]) -> Moment:
+    own = (one.end for one in others if one.session == call.session != "" and not one.reads)
+    latest = max((end for end in own if end < call.begin), default=_ANY_TIME)
+    return latest if latest == _ANY_TIME else min(call.begin, _behind(latest))
+
+
+def _behind(moment: Moment) -> Moment:
+    """The next moment."""
+    seconds, rank = moment
+    return (seconds, rank + 0.5) if math.isfinite(rank) else (math.nextafter(seconds, math.inf), -math.inf)
+
+
+def _after_own_reads(call: Call, others: Sequence[Call]) -> Moment:
+    own = (one for one in others if one.session == call.session != "" and one.reads)
+    return max((one.begin for one in own if one.end < call.begin), default=_ANY_TIME)
+
+
+def _is_overtaken(put: Call, calls: Sequence[Call], make: Make) -> bool:
+    """Whether a put that takes effect behind a later one of its session, which was seen, explains it all."""
+    later = [
+        one
+        for one in calls
+        if isinstance(one.action, Put) and one.session == put.session != "" and put.end < one.begin
+    ]
+    seen = {one.action.value for one in calls if isinstance(one.action, Get)}
+    if not isinstance(put.action, Put) or not any(one.action.value in seen for one in later):
+        return False
+    excused = [msgspec.structs.replace(one, end=ENDLESS) if one is put else one for one in calls]
+    return search(make(None), excused, budget=_ARGUMENT).answer == "linearizable"
 
 
 def _never_asked_for(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
@@ -248,5 +329,5 @@ def _whenever(call: Call) -> Call:
     return msgspec.structs.replace(call, begin=_ANY_TIME, end=ENDLESS, required=False)
 
 
-def _earlier(call: Call) -> Call:
-    return msgspec.structs.replace(call, begin=_ANY_TIME)
+def _earlier(call: Call, since: Moment = _ANY_TIME) -> Call:
+    return msgspec.structs.replace(call, begin=since)

@@ -46,6 +46,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it surely took effect by its end."""
     reads: bool = False
     """Whether it changes nothing, whatever the state."""
+    session: str = ""
+    """Who asked: calls of one session come one after another. Empty: nobody knows."""
 
 
 class Specification(Protocol[S]):

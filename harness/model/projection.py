@@ -237,7 +237,7 @@ class _Projector:
                 self._add(one, self._keys[step.broker], Permissions(step.code == 327, count))
             case DeleteTopic():
                 for key in self._brokers():
-                    if step.cluster in (None, self._cluster.get(key.name)):
+                    if not step.cluster or step.cluster == self._cluster.get(key.name):
                         self._add(one, key, DropTopic(step.topic))
             case RegisterTopic() if self._five:
                 for broker, queues in step.queues.items():
@@ -270,7 +270,15 @@ class _Projector:
             end = _end(one) if required else ENDLESS
         begin = (one.invoked, one.asked if one.asked >= 0 else -math.inf)
         key.calls.append(
-            Call(number=one.number, action=action, begin=begin, end=end, required=required, reads=reads)
+            Call(
+                number=one.number,
+                action=action,
+                begin=begin,
+                end=end,
+                required=required,
+                reads=reads,
+                session=getattr(one.step, "conn", ""),
+            )
         )
 
     def _register(self, one: Observed, step: Register, answer: Command | None, conn: int) -> None:

@@ -45,6 +45,7 @@ from harness.machines.strategies.situations import (
     describes_itself,
     is_seen_elsewhere,
     lets_a_lease_end,
+    loses_its_master,
     maps_a_topic,
     serves_a_zone,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "lets_a_lease_end",
     "lies_idle",
     "look",
+    "loses_its_master",
     "made",
     "maps_a_topic",
     "orders_a_topic",

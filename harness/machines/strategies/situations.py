@@ -21,6 +21,7 @@ from harness.program.steps import (
     Configure,
     DeleteTopic,
     Heartbeat,
+    MemberGroup,
     QueryVersion,
     Reconnect,
     Register,
@@ -36,6 +37,7 @@ __all__ = [
     "describes_itself",
     "is_seen_elsewhere",
     "lets_a_lease_end",
+    "loses_its_master",
     "maps_a_topic",
     "serves_a_zone",
 ]
@@ -189,6 +191,31 @@ def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
             msgspec.structs.replace(told, counter=counter + 1, topics=fewer),
         )
     return (told, *after, Route(server=server, topic=topic))
+
+
+def loses_its_master(pick: Pick, picture: Picture) -> Steps:
+    """A master with slaves that may act for it leaves them (5.x)."""
+    server = a_server(pick, picture)
+    master, _ = _neighbours(pick, picture, server)
+    numbers = pick.one(((1, 2), (3, 1), (2, 5)))
+    acting = pick.one((True, True, None, False))
+    slaves = [
+        msgspec.structs.replace(master, conn=f"k0{at}", address=f"a0{at}", id=number, acting=acting)
+        for at, number in enumerate(numbers, 1)
+    ]
+    ends: tuple[AnyStep, ...] = (
+        Unregister(server=server, conn="k00", address="a00"),
+        Close(server=server, conn="k00"),
+    )
+    steps: list[AnyStep] = [msgspec.structs.replace(master, acting=acting), *slaves, pick.one(ends)]
+    if pick.below(3) < 2:
+        steps.insert(0, Configure(server=server, lines=("supportActingMaster=true",)))
+    shown: tuple[AnyStep, ...] = (
+        Route(server=server, topic="T0"),
+        ClusterInfo(server=server),
+        MemberGroup(server=server),
+    )
+    return (*steps, Time(seconds=3), pick.one(shown))
 
 
 def serves_a_zone(pick: Pick, picture: Picture) -> Steps:

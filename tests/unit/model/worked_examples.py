@@ -50,7 +50,7 @@ def _registration(
     )
 
 
-def _example(anomaly: str, kind: str, *done: tuple[object, float, float]) -> Example:
+def _example(anomaly: str, kind: str, *done: tuple[object, float, float], sessions: str = "") -> Example:
     reads = (Routed, Listed, Members, Serves, Get)
     return Example(
         anomaly,
@@ -62,6 +62,7 @@ def _example(anomaly: str, kind: str, *done: tuple[object, float, float]) -> Exa
                 begin=(begin, -math.inf),
                 end=(end, math.inf),
                 reads=isinstance(action, reads),
+                session=sessions[number : number + 1],
             )
             for number, (action, begin, end) in enumerate(done)
         ),
@@ -137,6 +138,35 @@ EXAMPLES = {
             (Members(((0, "a1"),)), 3, 5),
             (Members(((0, "a0"),)), 6, 7),
             (Members(((0, "a1"),)), 8, 9),
+        ),
+        _example(
+            "read your writes broken",
+            "broker",
+            (_registration("a0", 0, 1), 0, 1),
+            (_registration("a1", 0, 2), 2, 4),
+            (Members(((0, "a0"),)), 6, 7),
+            (Members(((0, "a1"),)), 8, 9),
+            sessions="xyyx",
+        ),
+        _example(
+            "monotonic reads broken",
+            "broker",
+            (_registration("a0", 0, 1), 0, 1),
+            (_registration("a1", 0, 2), 2, 4),
+            (Members(((0, "a1"),)), 5, 6),
+            (Members(((0, "a0"),)), 7, 8),
+            (Members(((0, "a1"),)), 9, 10),
+            sessions="xyzzx",
+        ),
+        _example(
+            "monotonic writes broken",
+            "kv",
+            (Put("v1"), 0, 1),
+            (Put("v2"), 2, 3),
+            (Get("v2"), 4, 5),
+            (Get("v1"), 6, 7),
+            (Get("v1"), 8, 9),
+            sessions="xxyyz",
         ),
         _example(
             "lost update of KV",
