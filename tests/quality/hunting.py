@@ -207,9 +207,10 @@ def hunt(name: str, seed: str, *, examples: int = 2000, shrinks: bool = True) ->
 _HEAD = """\
 # Mutants that machines find
 
-Every mutant of the reference that concerns state, as the stateful machines find it: how many programs it
-takes from each of three seeds, to how many steps the first of them shrinks, and how many a person has counted
-to show it, looking included. A dash is a mutant that was not found, or steps that were not counted.
+Mutants of the reference that concern state, as the stateful machines find them: how many programs it
+takes from each of three seeds, to how many steps the first of them shrinks, and how many a person has
+counted to show it, looking included. A dash is a mutant that was not found, or steps that were not
+counted. A mutant that is in neither list has not been hunted since the programs of the seeds changed.
 
     python tests/quality/hunting.py --seeds 3 --report docs/mutants-found.md
 
@@ -237,7 +238,8 @@ def _write(path: Path, rows: dict[str, str]) -> None:
     mutants = state_mutants()
     listed = [one for one in mutants if one.name in kept and one.name not in NOT_ASKED]
     found = sum("–" not in kept[one.name].split("|")[3] for one in listed)
-    text = f"{_HEAD}\n{found} of {len(listed)} are found from every seed.\n"
+    asked = len(mutants) - len(NOT_ASKED)
+    text = f"{_HEAD}\n{found} of {len(listed)} are found from every seed; {asked} are asked for.\n"
     for chapter in CHAPTERS:
         if here := [kept[one.name] for one in listed if one.chapter == chapter]:
             text += f"\n## {chapter.replace('_', ' ')}\n\n{_COLUMNS}{''.join(here)}"
