@@ -84,6 +84,7 @@ _SETTINGS = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": False,
+    "axes.axisbelow": True,
     "grid.color": COLOURS.line,
     "grid.linewidth": 0.6,
     "figure.facecolor": "none",

@@ -290,6 +290,7 @@ def _row_label(axes: Any, at: int, name: str, said: str, tone: str = COLOURS.ink
         "textcoords": "offset points",
         "va": "bottom",
         "fontsize": 8,
+        "zorder": 1,  # over the grid, under the marks
         "bbox": {"facecolor": COLOURS.ground, "edgecolor": "none", "pad": 0.4},
     }
     axes.annotate(_cut(name), (0, at), (2, 3), ha="left", color=tone, **place)
