@@ -2,8 +2,8 @@
 
 Rules of this module:
 - A seed, the generator and the profile decide a program, and nothing else does: not what ran before, not in
-  which process. Programs of one `generator` are one population; whatever changes what seeds come to, here, in
-  the makers or in the rules of the machines, changes its number.
+  which process. Programs of one `generator` are one population: it has a digest of the first few programs, as
+  they are where nothing answers, so that a change to makers or rules makes it another one.
 - The rules of a machine are carried out as they are, with chance from the seed instead of from Hypothesis,
   whose first example is the plainest and whose choices cost as much as a third of a run. Each program leaves
   some of the rules out (swarm testing), so that programs differ more than their steps do.
@@ -14,7 +14,8 @@ Rules of this module:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import hypothesis
@@ -28,6 +29,7 @@ from harness.machines.frames.generate import Program, programs
 from harness.machines.frames.kind import goals_of
 from harness.machines.frames.play import FrameExperiment
 from harness.machines.goals import Tally
+from harness.machines.histories import Shape, program_of
 from harness.machines.nameserver import NameServerMachine, known_quirks, machine_for
 from harness.machines.performance import Performance
 from harness.machines.run import Tried
@@ -36,6 +38,7 @@ from harness.machines.stateful import StatefulExperiment
 from harness.machines.strategies import Pick, made
 from harness.machines.strategies import restarts as restarts_one
 from harness.program.chance import chance
+from harness.program.steps import AnyStep, encode_step
 from harness.session import ProfileName
 from harness.targets import Target
 
@@ -45,6 +48,8 @@ _LEFT_OUT = 0.8
 """The greatest share of the rules that a program leaves out."""
 _BYTES = 4096
 """Of chance for a program of damaged frames; more where that is too little."""
+_IMAGINED = 12
+"""So many programs tell one generator from another."""
 _LEVELS: dict[str, str] = {}
 
 
@@ -81,7 +86,9 @@ class Seeded(Protocol):
         ...
 
     def begun(self) -> Tried | None:
-        """What is known of the run that is under way, where it can be told; it is left by that."""
+        """What is known of a run that was broken off, where it can be told. Nothing more is done for it: what
+        it left on the target goes with that (`close`).
+        """
         ...
 
     def close(self) -> None:
@@ -104,8 +111,9 @@ class _Stateful:
         self._tally = Tally()
         self._performance: Performance | None = None
         traits = self._machine
+        made_of = _digest([self._imagined(seed) for seed in range(_IMAGINED)])
         self.generator = (
-            f"stateful-1 rules={stage.rules} servers={traits.servers} moment={traits.moment} "
+            f"stateful-{made_of} rules={stage.rules} servers={traits.servers} moment={traits.moment} "
             f"moments=1/{traits.moments_once_in} "
             f"waits=1/{traits.waits_once_in} restarts={int(traits.restarts)}/{traits.restarts_once_in} "
             f"quirks={f'1/{traits.seeks_once_in}' if traits.seeks_once_in else 'all'}"
@@ -118,13 +126,23 @@ class _Stateful:
         machine.begin(
             several=source.randrange(4), patience=source.randrange(10_001), seeking=source.randrange(10_001)
         )
-        try:
-            self._play(machine, source.random() * _LEFT_OUT, source.random, source.randrange)
-        finally:
-            machine.teardown()
+        self._play(machine, source.random() * _LEFT_OUT, source.random, source.randrange)
+        machine.teardown()
         tried = self._tried()
         assert tried is not None
         return tried, self._experiment
+
+    def _imagined(self, seed: int) -> list[AnyStep]:
+        """The program of a seed where nothing is played, nothing left out and no end comes early."""
+        source, steps = chance("stateful", self._terms.profile, seed), list[AnyStep]()
+        machine = machine_for(None, self._terms.profile, _Nobody())()
+        machine.begin(several=source.randrange(4), patience=0, seeking=0)
+        pick = Pick(lambda most: source.randrange(most + 1))
+        for _ in range(self._stage.rules):
+            some = made(pick.one(self._makers), pick, machine.picture)
+            steps += some
+            machine.do(some)
+        return steps
 
     def begun(self) -> Tried | None:
         tried = self._tried()
@@ -188,13 +206,26 @@ class _Stateful:
         """The run has come to its end."""
 
 
+class _Nobody:
+    """Has nothing played."""
+
+    def begins(self, servers: int, *, seeks: bool) -> None:
+        return None
+
+    def ended(self, performance: Performance) -> None:
+        pass
+
+
 class _Histories:
     """Programs of peers that act at the same time."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._stage = terms.stage()
-        self.generator = f"history-1 {HistoryKind(self._stage, '', '').traits}"
+        shape = Shape(profile=terms.profile, servers=2, leases=0.5)
+        sources = [chance("history", terms.profile, seed) for seed in range(_IMAGINED)]
+        made_of = _digest([program_of(source, shape) for source in sources])
+        self.generator = f"history-{made_of} {HistoryKind(self._stage, '', '').traits}"
 
     def run(self, seed: int) -> tuple[Tried, Experiment]:
         kind = HistoryKind(self._stage, str(seed), f"{self._terms.words}/{seed}")
@@ -209,8 +240,6 @@ class _Histories:
 
 class _Frames:
     """Programs of damaged frames."""
-
-    generator = f"frames-1 hypothesis={hypothesis.__version__}"
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -230,6 +259,8 @@ class _Frames:
 
         test: Any = made_of_bytes
         self._generate: Callable[[bytes], object] = test.hypothesis.fuzz_one_input
+        made_of = _digest([self._made(seed) for seed in range(_IMAGINED)])
+        self.generator = f"frames-{made_of} hypothesis={hypothesis.__version__}"
 
     def run(self, seed: int) -> tuple[Tried, Experiment]:
         if self._terms.target.nature.is_virtual:
@@ -262,6 +293,11 @@ class _Frames:
             suite=self._terms.suite,
             started=self._terms.started,
         )
+
+
+def _digest(programs: Sequence[Sequence[AnyStep]]) -> str:
+    said = "\n".join(encode_step(step) for program in programs for step in program)
+    return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
 
 
 def _levels() -> Mapping[str, str]:

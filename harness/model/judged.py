@@ -94,7 +94,7 @@ def _judged(
         gone = word in _GONE or word in _REFUSED
         presences = _SURPLUS if gone else _THERE
         for aspect in aspects:
-            for presence in presences:
+            for presence in _THERE if aspect == "remark" else presences:
                 found.add(_named(step, aspect, presence, word, profile))
         found.add(_named(step, "code", "surplus" if answered in (17, 22) else "missing", word, profile))
     return frozenset(found)

@@ -23,7 +23,7 @@ from harness.mining.java import NoJava, find_java
 
 pytestmark = [pytest.mark.spark, pytest.mark.live]
 
-TARGETS = ("builtin:5.3", "builtin:5.3?mutant=leases-never-end")
+TARGETS = ("builtin:5.3", "builtin:5.3?mutant=failure-without-remark")
 CLOCKS = {"started", "elapsed_us", "latency_us"}
 RUNS, CHUNK = 160, 20
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.cli import main
 
-MUTANT = "leases-never-end"
+MUTANT = "failure-without-remark"
 
 
 def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -67,7 +67,7 @@ def test_a_campaign_is_played_once_and_gone_on_with(
     status, first = _json(capsys, *few, "--runs", "6")
     assert (status, first["played"], first["runs"]) == (1, 12, 12)
     assert first["targets"]["builtin:5.3"] == {"pass": 6}
-    assert first["targets"][f"builtin:5.3?mutant={MUTANT}"]["fail"] == 2
+    assert first["targets"][f"builtin:5.3?mutant={MUTANT}"]["fail"] > 0
     status, again = _json(capsys, *few, "--runs", "6")
     assert (status, again["played"], again["targets"]) == (1, 0, first["targets"])
     status, more = _json(capsys, *few, "--runs", "9")

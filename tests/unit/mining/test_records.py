@@ -40,7 +40,7 @@ from harness.targets import parse
 
 ORIGIN = Origin(
     campaign="c",
-    target="builtin:5.3?mutant=leases-never-end",
+    target="builtin:5.3?mutant=failure-without-remark",
     source="campaign",
     kind="stateful",
     profile="5.3",
@@ -79,7 +79,7 @@ def test_every_column_is_there_and_every_array_is_whole(kind: str) -> None:
     assert table.schema.equals(arrow_schema())
     assert table_of([row], steps=False).schema.equals(arrow_schema(steps=False))
     assert row["steps"] == len(row["ops"]) == len(row["fp"]) > 0
-    assert row["mutant"] == "leases-never-end"
+    assert row["mutant"] == "failure-without-remark"
 
 
 def test_the_same_run_gives_the_same_row() -> None:

@@ -1,12 +1,15 @@
 """Chunks are there whole or not at all, and what is missing is told by what is there."""
 
+import threading
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow.parquet as pq
 import pytest
 
+from harness.machines.seeded import SEEDED, Terms
 from harness.mining.campaign import Campaign, Plan, missing, settings_of
 from harness.mining.errors import MiningError
 from harness.mining.schema import arrow_schema
@@ -14,7 +17,7 @@ from harness.mining.store import Settings, Span, Store
 from harness.mining.worker import Order, Receipt, carry_out, close_all
 from harness.trace import read_trace
 
-MUTANT = "builtin:5.3?mutant=leases-never-end"
+MUTANT = "builtin:5.3?mutant=failure-without-remark"
 
 
 def _settings(**changes: object) -> Settings:
@@ -78,8 +81,8 @@ def test_more_runs_are_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_chunk_is_rows_an_index_and_traces(tmp_path: Path) -> None:
     receipt = _played(tmp_path, 15, 18, MUTANT)
-    assert receipt.runs == 4 and receipt.outcomes["fail"] == 2
-    part = "campaign=c%201/target=builtin%3A5.3%3Fmutant%3Dleases-never-end"
+    assert receipt.runs == 4 and receipt.outcomes["fail"] > 0
+    part = "campaign=c%201/target=builtin%3A5.3%3Fmutant%3Dfailure-without-remark"
     whole = pq.read_table(tmp_path / "runs" / part / "stateful-15-18.parquet", partitioning=None)
     assert whole.schema.equals(arrow_schema())
     assert whole["seed"].to_pylist() == [15, 16, 17, 18]
@@ -90,11 +93,8 @@ def test_a_chunk_is_rows_an_index_and_traces(tmp_path: Path) -> None:
     assert sum(row["shrunk_ops"] is not None for row in failing) == len({row["signature"] for row in failing})
     file, _, member = failing[0]["trace"].partition("#")
     with zipfile.ZipFile(tmp_path / file) as pack:
-        assert pack.namelist() == [
-            "stateful-15.trace",
-            "stateful-16.trace",
-            "stateful-18.trace",
-        ]  # 15: a sample
+        kept = {15, *(row["seed"] for row in failing)}  # 15: a sample
+        assert pack.namelist() == [f"stateful-{seed}.trace" for seed in sorted(kept)]
         read_trace(Path(pack.extract(member, tmp_path / "unpacked")))
     assert Store(str(tmp_path)).campaigns() == {"c 1": [MUTANT]}
     assert list((tmp_path / ".partial").rglob("*.parquet")) == []
@@ -166,6 +166,49 @@ def test_a_target_that_does_not_start_ends_the_chunk_and_says_why(tmp_path: Path
     close_all()
     assert receipt.runs == 5 and receipt.outcomes == {"died": 5}
     assert "nowhere" in receipt.trouble
+
+
+class _Odd:
+    """Hangs, fails, and goes on: by its seeds."""
+
+    generator = "odd"
+    closed = 0
+
+    def __init__(self, terms: Terms) -> None:
+        self._sound = _STATEFUL(terms)
+
+    def run(self, seed: int) -> Any:
+        if seed == 2:
+            threading.Event().wait(60)
+        if seed == 3:
+            raise KeyError("of ours")
+        return self._sound.run(seed)
+
+    def begun(self) -> Any:
+        return self._sound.begun()
+
+    def close(self) -> None:
+        _Odd.closed += 1
+
+
+_STATEFUL = SEEDED["stateful"]
+
+
+def test_a_run_that_hangs_and_an_error_of_ours_are_outcomes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close_all()
+    monkeypatch.setitem(SEEDED, "stateful", _Odd)
+    monkeypatch.setattr("harness.mining.worker._PATIENCE", 0.1)
+    receipt = _played(tmp_path, 1, 4)
+    close_all()
+    assert receipt.outcomes == {"pass": 2, "timeout": 1, "error": 1}
+    table = Store(str(tmp_path)).index("c 1", "builtin:5.3", ["seed", "outcome", "actual"])
+    assert table is not None
+    rows = table.to_pylist()
+    assert [row["outcome"] for row in rows] == ["pass", "timeout", "error", "pass"]
+    assert rows[2]["actual"] == "KeyError: 'of ours'"
+    assert _Odd.closed == 3
 
 
 # --- one campaign, one kind of runs -------------------------------------------------------------------------

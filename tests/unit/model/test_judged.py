@@ -46,7 +46,10 @@ def test_a_mutant_breaks_what_the_reference_was_judged_by() -> None:
         judged = {one for found in attempt.judged.values() for one in found}
         return judged, {one.statement for one in attempt.violations}
 
-    for seed in (16, 18, 25, 28):
+    found = set()
+    for seed in range(6):
         judged, _ = run("builtin:5.3", seed)
-        _, broken = run("builtin:5.3?mutant=leases-never-end", seed)
-        assert broken and broken <= judged
+        _, broken = run("builtin:5.3?mutant=failure-without-remark", seed)
+        assert broken <= judged
+        found |= broken
+    assert found
