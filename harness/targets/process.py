@@ -193,6 +193,7 @@ class ProcessInstance:
 
     def _start_at(self, port: int) -> None:
         self._port = port
+        self._pid = 0
         arguments = self._command.arguments(port, self._directory)
         additions = json.dumps(dict(self._command.environment(self._directory)))
         watchdog = Path(__file__).with_name("watchdog.py")
@@ -256,9 +257,10 @@ class ProcessInstance:
         try:
             process.wait(_GRACE + 3)
         except subprocess.TimeoutExpired:
-            if self._pid:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._pid, signal.SIGKILL)
+            if not self._pid:
+                return  # its watchdog has not said yet whom it starts, and alone can end that: it will
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
             process.kill()
             process.wait()
 

@@ -109,6 +109,20 @@ def test_one_that_will_not_end_is_made_to(started, monkeypatch: pytest.MonkeyPat
     assert not _runs(instance.pid)
 
 
+def test_one_that_is_interrupted_before_it_is_known_ends_too(
+    started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its watchdog is busy and has not said yet whom it has started: killed, it would leave that behind."""
+    instance = started()
+    pid, instance._pid = instance.pid, 0
+    watchdog = instance._process.pid
+    os.kill(watchdog, signal.SIGSTOP)
+    monkeypatch.setattr("harness.targets.process._GRACE", -2.9)
+    instance.stop()
+    os.kill(watchdog, signal.SIGCONT)
+    assert _ends(pid)
+
+
 def test_its_children_end_with_it(started) -> None:
     instance = started("family")
     child = int((instance._directory / "child").read_text())
