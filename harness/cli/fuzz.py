@@ -38,8 +38,6 @@ from harness.session import RunningClock
 from harness.targets import Target
 
 ALL = "all"
-_BATCH, _LATE_BATCH = 100, 10
-"""Programs in a batch, where time is virtual and where it is not."""
 _SHOWN = 5
 _SHOWN_STEPS = 30
 
@@ -82,7 +80,6 @@ def run(options: argparse.Namespace) -> int:
                     now=stopwatch.waiting,
                     seconds=options.max_time,
                     programs=options.max_examples,
-                    batch=_BATCH if is_own else _LATE_BATCH,
                 ),
                 is_ours=target.nature.is_ours,
                 out=options.out,

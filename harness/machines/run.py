@@ -116,8 +116,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     programs: int | None = None
     """Of this run, all kinds together."""
-    batch: int = 100
-    """Programs in a batch: fewer where programs take long, since a run goes on at the next batch."""
+    batch: int = 10
+    """Programs in a batch: behind so many Hypothesis makes most of its programs out of those before."""
 
 
 class KindRecord(msgspec.Struct, kw_only=True):
