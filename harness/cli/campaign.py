@@ -19,7 +19,6 @@ from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
 from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_of
-from harness.mining.errors import MiningError
 from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
 from harness.mining.store import Store
@@ -35,13 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
-    try:
-        answer = _campaign(options, console)
-    except MiningError as problem:
-        if problem.status == 3:
-            raise Usage(f"rmq-harness campaign: {problem}") from None
-        print(f"rmq-harness campaign: {problem}", file=sys.stderr)  # noqa: T201
-        return problem.status
+    answer = _campaign(options, console)
     _print(console, answer)
     if options.json:
         say_json(answer)

@@ -32,15 +32,19 @@ class Quirks:
     """The named quirks that a target may show."""
 
     def __init__(self, found: Sequence[Quirk]) -> None:
-        self._any = bool(found)
+        self._found = tuple(found)
         self._by_step = ByStep(found)
 
     def __bool__(self) -> bool:
-        return self._any
+        return bool(self._found)
+
+    def passing(self, statement: str) -> str | None:
+        """One that comes to pass on some runs only, and breaks this statement then."""
+        return next((one.id for one in self._found if one.passing and statement in one.statements), None)
 
     def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
         """Those that a step is about, where it is carried out now."""
-        if not self._any:
+        if not self._found:
             return []
         models = picture.models if isinstance(step, Time) else [picture.models[step.server]]
         return [quirk for model in models for quirk in self._by_step.triggered_by(step, model)]
@@ -156,6 +160,9 @@ class Performance:
         self.violations += self._judge.observe(seen, self._player.uncalled)
         if self.violations and self._triggered:
             self.quirk = self._explanation()
+        if self.violations and self.passing is None and not self._stage.nature.is_virtual:
+            # A lease may have ended without a step that lets time pass.
+            self.passing = self._quirks.passing(self.violations[0].statement)
 
     def _explanation(self) -> str:
         """The quirk that is about the statement of the violation; else the last that a step was about."""

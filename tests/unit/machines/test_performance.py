@@ -40,3 +40,10 @@ def test_a_connection_does_not_end_right_behind_a_request_without_answer(ends: A
 def test_it_ends_when_something_behind_it_was_answered(ends: AnyStep) -> None:
     program = [ONE_WAY, ClusterInfo(conn="k1"), ends]
     assert played(program, known=KNOWN, seeks=False) == program
+
+
+def test_a_lease_that_time_ends_by_itself_may_meet_the_scan_that_has_died() -> None:
+    assert KNOWN.passing("ns.lease.expired-broker-is-removed") == "expiry-scan-ends"
+    assert KNOWN.passing("ns.lease.lease-lasts-its-time") is None
+    newer = Quirks(applying(quirks(), "5.3", ["apache"]))
+    assert newer.passing("ns.lease.expired-broker-is-removed") is None
