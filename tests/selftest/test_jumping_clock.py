@@ -39,7 +39,11 @@ def jumping(tmp_path: Path) -> Mapping[str, str]:
 
 
 def fuzzing(environment: Mapping[str, str], out: Path, mutant: str, *words: str) -> subprocess.Popen[str]:
-    script = "import sys; from harness.cli import main; sys.exit(main())"
+    # A shell that starts programs in the background makes them ignore SIGINT; this one must hear it.
+    script = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from harness.cli import main; sys.exit(main())"
+    )
     limits = ["--seed", "1", "--shrink-time", "5s", "--out", str(out), "--json"]
     return subprocess.Popen(
         [sys.executable, "-c", script, "fuzz", TARGET.format(mutant=mutant), *words, *limits],

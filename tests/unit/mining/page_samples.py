@@ -103,6 +103,7 @@ def hostile() -> Tables:
         "replay",
         "invariant",
         "statement",
+        "statements",
     )
     return {
         name: [
@@ -306,6 +307,7 @@ def _finding(number: int, name: str, failed: int) -> Row:
         "confirmed_tried": 3,
         "trace": "traces/r1.trace",
         "replay": f"rmq-harness replay D/traces/r1.trace '{_uri(name)}'",
+        "statements": MUTANTS[name][0],
     }
 
 
