@@ -27,6 +27,7 @@ from harness.program.steps import (
 from harness.session import ProfileName, TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 from harness.targets import Nature, Target
+from harness.wire import WireError
 from harness.wire.bodies import ClusterInfo as ClusterBody
 
 __all__ = ["Stage"]
@@ -137,7 +138,9 @@ class Stage:
         self.servers.close()
 
     def _tidy(self, player: Player, picture: Picture) -> bool:
-        """Takes back what was done. The first request that is not answered ends it: False."""
+        """Takes back what was done. The first request that is not answered ends it, and so does what cannot
+        be taken back: False.
+        """
         player.finish()
         for step in _undoing(picture):
             if not _is_answered(player, step):

@@ -16,6 +16,8 @@ from harness.program.frames import Names
 from harness.program.steps import AnyStep, ClusterInfo, Configure, Kv, Register, Topics
 from harness.session import Instance, Unsupported
 from harness.targets import Nature, parse
+from harness.wire import WireError
+from harness.wire.bodies import ClusterInfo as ClusterBody
 
 
 class Target:
@@ -132,5 +134,20 @@ def test_only_a_dead_server_is_of_no_use_at_all(ended: Any, started: int) -> Non
     stage.leave(player, Picture(five=True), ended=ended, well=True)
     running.take(sound=False)
     assert target.started == started
+    running.take()
+    assert target.started == 2
+
+
+def test_others_get_a_new_server_where_what_is_listed_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Apache 4.9.8, which lists a broker that was registered without a name under null."""
+
+    def refuse(_: bytes) -> ClusterBody:
+        raise WireError("the body has null without quotes instead of a name at offset 20")
+
+    target, running = servers()
+    stage = Stage(target, "5.3", servers=running)  # type: ignore[arg-type]
+    player, _, _ = stage.player(1, Names(chance("null")), fresh=False, case="")
+    monkeypatch.setattr(ClusterBody, "decode", refuse)
+    stage.leave(player, Picture(five=True), ended="whole", well=True)
     running.take()
     assert target.started == 2
