@@ -17,7 +17,7 @@ check: $(READY)
 	$(BIN)/rmq-harness check builtin: --report html,json,junit --out out/check
 
 test: $(SPARK)
-	$(BIN)/python -m pytest tests -m "not live"
+	$(BIN)/python -m pytest tests -m "not live" -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(SPARK)
 	$(BIN)/ruff check .
