@@ -83,5 +83,5 @@ def test_names_are_given_once() -> None:
 
 def test_a_mutant_of_another_profile_is_refused() -> None:
     newer = next(name for name, found in MUTANTS.items() if found.profiles == ("5.3", "5.5"))
-    with pytest.raises(ValueError, match=r"for profile 5\.3, 5\.5, not 4\.9"):
+    with pytest.raises(ValueError, match=r"for profile 5\.3 and 5\.5, not 4\.9"):
         apply(newer, PARTS["4.9"])
