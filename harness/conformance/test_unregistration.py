@@ -81,6 +81,7 @@ def test_name_leaves_every_cluster(ns: NameServerSession) -> None:
     slave.register(cluster=other) >> Reply(SUCCESS)
     slave.unregister(cluster=other) >> Reply(SUCCESS)
     leaves(ns, master)
+    ns.settle()  # Apache's tables change one after the other, and are read without a lock
     ns.cluster().clusters(master.name) >> Reply(SUCCESS, [])
 
 
