@@ -29,7 +29,7 @@ lint: $(SPARK)
 selftest: $(READY)
 	$(BIN)/rmq-harness selftest
 
-live: $(READY)
+live: $(SPARK)
 	$(BIN)/python -m pytest tests/live -m live
 
 bench: $(SPARK)
