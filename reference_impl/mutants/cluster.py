@@ -5,13 +5,13 @@ import re
 from harness.wire import Command, ResponseCode
 from harness.wire.bodies import BrokerData, ClusterInfo
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.state import Broker
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 _ID = re.compile(rb"([{,])(-?\d+):")
 

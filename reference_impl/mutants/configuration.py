@@ -12,8 +12,8 @@ from reference_impl.nameserver.config import NOT_IN_49, WITHOUT_EFFECT, Config, 
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.settings import ALWAYS_REFUSED, Settings
+from reference_impl.remoting.reply import Reply
 
 # -- what is shown -------------------------------------------------------------------------------------------
 

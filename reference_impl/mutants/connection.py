@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 
 from harness.wire import Command, FrameBuffer, WireError
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver.effects import Effect
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.preamble import SIGNATURE_V2, length_of_preamble
-from reference_impl.nameserver.reply import Reply
-from reference_impl.nameserver.tls import HANDSHAKE, Tls
+from reference_impl.remoting.effects import Effect
+from reference_impl.remoting.preamble import SIGNATURE_V2, length_of_preamble
+from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.tls import HANDSHAKE, Tls
 
 _FOR_EVER = 1 << 50
 

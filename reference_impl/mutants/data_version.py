@@ -3,12 +3,12 @@
 from harness.wire import Command, WireError
 from harness.wire.bodies import DataVersion
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Registered, Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 
 def _compared(parts: Parts, told: str) -> Parts:

@@ -1,9 +1,9 @@
 """Faults that show only after a while."""
 
 from reference_impl.mutants import mutant
-from reference_impl.nameserver.effects import Effect
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
+from reference_impl.remoting.effects import Effect
 
 CONNECTIONS = 80
 

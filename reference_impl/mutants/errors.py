@@ -8,12 +8,12 @@ from harness.wire import Command, RequestCode, ResponseCode, Serialization, Wire
 from harness.wire.bodies import DataVersion, RegisterBody
 from reference_impl.mutants import mutant
 from reference_impl.mutants._headers import refusing
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import Handler, NameServer
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.state import Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 _SUCCESS, _SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 _NOT_SUPPORTED = ResponseCode.REQUEST_CODE_NOT_SUPPORTED

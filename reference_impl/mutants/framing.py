@@ -28,10 +28,10 @@ from reference_impl.mutants._headers import (
     rewriting_text,
     with_header,
 )
-from reference_impl.nameserver.effects import Effect
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
+from reference_impl.remoting.effects import Effect
+from reference_impl.remoting.reply import Reply
 
 _BINARY = Serialization.ROCKETMQ
 _NUMBERS = ("code", "flag", "opaque", "version")

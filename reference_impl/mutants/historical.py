@@ -12,10 +12,10 @@ from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.settings import Settings
 from reference_impl.nameserver.state import Broker, Departure, Queue, Registration
+from reference_impl.remoting.reply import RefusedError, Reply
 
 _NEWEST = 479
 

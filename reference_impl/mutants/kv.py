@@ -4,11 +4,11 @@ import re
 
 from harness.wire import Command, ResponseCode, fastjson
 from reference_impl.mutants import mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.kv import KvTable
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- what is stored ------------------------------------------------------------------------------------------
 

@@ -2,15 +2,15 @@
 
 from harness.wire import Command, ResponseCode
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
-from reference_impl.nameserver.effects import Close, Effect
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import DEFAULT_LEASE, RouteTable
 from reference_impl.nameserver.state import Broker, Departure, LiveRecord, Registered, Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.effects import Close, Effect
+from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- the end of a connection ---------------------------------------------------------------------------------
 

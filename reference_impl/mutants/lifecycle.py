@@ -6,7 +6,7 @@ from harness.wire import Command
 from reference_impl.mutants import mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
+from reference_impl.remoting.reply import Reply
 
 _KEPT = "topics that were there"
 

@@ -6,9 +6,9 @@ from harness.wire import FLAG_RESPONSE, Command
 from reference_impl.mutants import V5, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.nameserver.state import Broker, Departure, NewMinimum, Registered, Registration
+from reference_impl.remoting.reply import RefusedError
 
 
 @mutant("notifies-by-default", "Brokers are told of a smaller id without the setting for it.", profiles=V5)

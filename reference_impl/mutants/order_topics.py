@@ -6,7 +6,7 @@ from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.kv import ORDER_TOPIC_CONFIG
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
+from reference_impl.remoting.reply import Reply
 
 
 @mutant("order-configuration-is-never-told", "orderMessageEnable has no effect.")

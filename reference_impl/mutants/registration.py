@@ -10,14 +10,14 @@ from harness.wire import Command, ResponseCode, WireError, body_crc32
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig, TopicQueueMappingInfo
 from harness.wire.codes import V3_0_11, V5_0_0
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import MASTER, WRITE, RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.nameserver.state import Broker, LiveKey, Queue, Registered, Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 _REQUIRED = {"brokerName", "brokerAddr", "clusterName", "haServerAddr", "brokerId"}
 _OPTIONAL = {"compressed", "bodyCrc32", "heartbeatTimeoutMillis", "enableActingMaster", "__ZONE_NAME"}

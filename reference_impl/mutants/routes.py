@@ -3,14 +3,14 @@
 from harness.wire import Command, ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicQueueMappingInfo, TopicRoute
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.kv import ORDER_TOPIC_CONFIG
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Broker, Queue
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- whether there is a route --------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from harness.wire import Command
 from reference_impl.mutants import mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
+from reference_impl.remoting.reply import Reply
 
 
 @mutant("topic-list-is-not-answered", "A request for the list of all topics is never answered.")

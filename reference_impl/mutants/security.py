@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 
 from harness.wire import Command, FrameBuffer, ResponseCode, WireError
 from reference_impl.mutants import mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.kv import KvTable
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.state import Queue
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
 _CREATE_TOPIC = 17
 """UPDATE_AND_CREATE_TOPIC."""

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from harness.wire import Command, ResponseCode
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.nameserver.state import Broker, Queue, Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
 # -- 216 -----------------------------------------------------------------------------------------------------
 

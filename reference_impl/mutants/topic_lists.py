@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import RegisterBody, TopicList
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.nameserver.state import Queue
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
 # -- 224 -----------------------------------------------------------------------------------------------------
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from harness.wire import Command, ResponseCode
 from harness.wire.bodies import TopicRoute
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import RefusedError, Reply
 from reference_impl.nameserver.routes import MASTER
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.nameserver.state import Broker, Queue
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
 Given = Iterable[tuple[str | None, Queue]]
 

@@ -4,8 +4,8 @@ from harness.wire import Command
 from reference_impl.mutants import mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.routes import RouteTable
+from reference_impl.remoting.reply import Reply
 
 
 @mutant("topic-list-has-one-topic-of-a-broker", "Of each broker name one topic is listed.")

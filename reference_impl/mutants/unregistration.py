@@ -2,12 +2,12 @@
 
 from harness.wire import Command, ResponseCode
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.routes import MASTER, WRITE, RouteTable
 from reference_impl.nameserver.state import Broker, Departure, Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
 
 @mutant("unregistration-is-ignored", "An unregistration is answered with success and removes nothing.")

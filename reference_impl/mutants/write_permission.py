@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from harness.wire import Command
 from harness.wire.bodies import QueueData
 from reference_impl.mutants import mutant
-from reference_impl.nameserver import fields
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.parts import Parts
-from reference_impl.nameserver.reply import Reply
 from reference_impl.nameserver.routes import READ, WRITE, RouteTable
 from reference_impl.nameserver.state import Queue, Registered, Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
 # -- 205 -----------------------------------------------------------------------------------------------------
 

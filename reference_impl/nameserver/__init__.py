@@ -7,14 +7,16 @@
 Everything about calling it is in `endpoint.py`; everything about changing one decision is in `parts.py`.
 """
 
-from .config import Config, ConfigError
-from .effects import Close, Effect, Notify, Persist, Send
+from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
+from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.tls_settings import TlsSettings
+
+from .config import Config
 from .endpoint import Certificates, Endpoint
 from .kv import KvError
 from .parts import PARTS, Parts
 from .profiles import PROFILES
 from .settings import Settings
-from .tls_settings import TlsSettings
 
 __all__ = [
     "PARTS",

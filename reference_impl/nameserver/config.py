@@ -21,6 +21,7 @@ import msgspec
 
 from harness.wire import WireError
 from harness.wire.bodies import Properties
+from reference_impl.remoting.errors import ConfigError
 
 from .profiles import PROFILES
 
@@ -29,7 +30,6 @@ __all__ = [
     "TLS_KEYS",
     "WITHOUT_EFFECT",
     "Config",
-    "ConfigError",
     "Value",
     "number",
     "shown",
@@ -37,10 +37,6 @@ __all__ = [
 ]
 
 Value: TypeAlias = str | int | bool
-
-
-class ConfigError(ValueError):
-    """A configuration file that cannot be used; the text says where, what was found and what was expected."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -28,12 +28,12 @@ from harness.wire.bodies import (
 )
 from harness.wire.bodies import KvTable as KvBody
 from harness.wire.codes import V3_0_11, V4_9_4
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
-from . import fields
 from .bodies import BodyMemory
 from .config import Config
 from .kv import ORDER_TOPIC_CONFIG, KvTable
-from .reply import RefusedError, Reply
 from .routes import RouteTable
 from .settings import Settings
 from .state import Departure, Registered, Registration

@@ -2,10 +2,10 @@
 
 from harness.wire import Command
 from harness.wire.bodies import DataVersion
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError
 
-from . import fields
 from .core import NameServer
-from .reply import RefusedError
 
 __all__ = ["NameServer49"]
 

@@ -5,10 +5,10 @@ Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of roc
 
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, DataVersion, NullBodyError, TopicRoute
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
 
-from . import fields
 from .core import Handler, NameServer
-from .reply import RefusedError, Reply
 from .routes import MASTER
 from .routes_53 import RouteTable53
 from .state import Queue

@@ -37,16 +37,16 @@ from harness.wire import (
 )
 from harness.wire.codes import V5_3_1
 from harness.wire.fastjson import restated
+from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
+from reference_impl.remoting.entrance import Entrance
+from reference_impl.remoting.preamble import DECIDABLE, length_of_preamble
+from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.stamp import Stamp
+from reference_impl.remoting.tls import HANDSHAKE, Tls
+from reference_impl.remoting.tls_settings import TlsSettings
 
 from .core import NameServer
-from .effects import Close, Effect, Notify, Persist, Send
-from .entrance import Entrance
-from .preamble import DECIDABLE, length_of_preamble
-from .reply import Reply
-from .stamp import Stamp
 from .state import LiveRecord, NewMinimum
-from .tls import HANDSHAKE, Tls
-from .tls_settings import TlsSettings
 
 __all__ = ["Certificates", "Endpoint"]
 

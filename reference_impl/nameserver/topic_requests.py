@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from harness.wire import Command, ResponseCode
 from harness.wire.bodies import TopicList
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
-from . import fields
-from .reply import Reply
 from .topic_table import TopicTable
 
 __all__ = ["TopicRequests"]

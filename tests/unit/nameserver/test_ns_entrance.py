@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, decode, encode
 from reference_impl.certificates import certificates_for
 from reference_impl.nameserver import Close, Config, ConfigError, Send, build
-from reference_impl.nameserver.preamble import SIGNATURE_V2, length_of_preamble
+from reference_impl.remoting.preamble import SIGNATURE_V2, length_of_preamble
 
 LINE = b"PROXY TCP4 192.0.2.7 198.51.100.9 40000 9876\r\n"
 HEADER = SIGNATURE_V2 + b"\x21\x11\x00\x14" + bytes(12) + b"\xea\x00\x05vpc-1"

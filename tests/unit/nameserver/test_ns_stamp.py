@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.wire import Command, encode
-from reference_impl.nameserver.stamp import Stamp
+from reference_impl.remoting.stamp import Stamp
 
 OPAQUES = st.integers(-(2**31), 2**31 - 1) | st.sampled_from([0, -1, 9, 10, -(2**31), 2**31 - 1])
 

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 import msgspec
 
-from .config import ConfigError
+from .errors import ConfigError
 
 __all__ = ["TlsMode", "TlsSettings"]
 

@@ -1,0 +1,1 @@
+"""The reference Broker: bytes, answers of NameServers and time in, effects out."""

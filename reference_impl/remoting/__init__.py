@@ -1,0 +1,1 @@
+"""What NameServer and Broker of the reference share: connections as bytes, TLS, effects, header fields."""
