@@ -8,11 +8,12 @@ Everything about calling it is in `endpoint.py`; everything about changing one d
 """
 
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
+from reference_impl.remoting.endpoint import Certificates
 from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.tls_settings import TlsSettings
 
 from .config import Config
-from .endpoint import Certificates, Endpoint
+from .endpoint import Endpoint
 from .kv import KvError
 from .parts import PARTS, Parts
 from .profiles import PROFILES

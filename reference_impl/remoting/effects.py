@@ -1,16 +1,18 @@
 """What an `Endpoint` asks its caller to do. The endpoint itself touches no socket, no file and no clock.
 
 Rules:
-1. Effects are to be carried out in the order in which they were returned: a `Persist` that precedes a `Send`
-   is on disk before the peer can read the reply. Of several `Persist` for one file only the last counts.
+1. Effects are to be carried out in the order in which they were returned: a `Persist` or a `Flush` that
+   precedes a `Send` is done before the peer can read the reply. Of several `Persist` for one file only the
+   last counts, and one flush does for several.
 2. A `Close` is final: the endpoint has already forgotten the connection when the caller sees it.
+3. Every `Ask` is answered exactly once, by `answered` of the endpoint, within its time; a `Notify` never is.
 """
 
 from typing import TypeAlias
 
 import msgspec
 
-__all__ = ["Close", "Effect", "Notify", "Persist", "Send"]
+__all__ = ["Ask", "Close", "Effect", "Flush", "Notify", "Persist", "Send"]
 
 
 class Send(msgspec.Struct, frozen=True):
@@ -27,8 +29,10 @@ class Close(msgspec.Struct, frozen=True):
 
 
 class Persist(msgspec.Struct, frozen=True):
-    """Replace the whole content of the file that the setting `path_key` names: `kvConfigPath` or
-    `configStorePath`.
+    """Replace the whole content of a file.
+
+    Of a NameServer, `path_key` is the setting that names it: `kvConfigPath` or `configStorePath`. Of a
+    Broker, it is the path of the file below the store's root, as `config/topics.json`.
     """
 
     path_key: str
@@ -45,4 +49,23 @@ class Notify(msgspec.Struct, frozen=True):
     data: bytes
 
 
-Effect: TypeAlias = Send | Close | Persist | Notify
+class Ask(msgspec.Struct, frozen=True):
+    """Send `data` (a request with the opaque `number`) to whoever listens at `address`, for an answer.
+
+    `answered(number, frame, now)` gets the response with that opaque; None, if `within` ms have passed or the
+    address cannot be reached. One connection for each address serves all that is sent to it, `Notify` too.
+    """
+
+    number: int
+    address: str
+    data: bytes
+    within: int
+
+
+class Flush(msgspec.Struct, frozen=True):
+    """Call `flush` of the endpoint: what it has written is handed to its storage, and made durable if it is
+    configured so. Several that come together may be done at once, by one call.
+    """
+
+
+Effect: TypeAlias = Send | Close | Persist | Notify | Ask | Flush

@@ -147,7 +147,7 @@ def test_unfinished_frames_cost_bounded_memory_and_the_largest_pays(
     ns: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only what has not ended counts, and what has ended, or went with its connection, counts no more."""
-    monkeypatch.setattr("reference_impl.nameserver.endpoint.UNFINISHED_AT_MOST", 5000)
+    monkeypatch.setattr("reference_impl.remoting.endpoint.UNFINISHED_AT_MOST", 5000)
     small, large, other = ns.connect(), ns.connect(), ns.connect()
     start = encode(Command(code=106, body=b"x" * 4000))
     ns.send(start[:1500], small)
