@@ -2,7 +2,7 @@
 
 `encode` and `decode` are the everyday pair; `FrameBuffer` cuts a stream into frames; `dissect` shows any
 bytes; `RawFrame` and `header_bytes` build what no encoder would. Bodies are in `harness.wire.bodies`, their
-JSON in `harness.wire.fastjson`.
+JSON in `harness.wire.fastjson`, stored messages in `harness.wire.messages`.
 """
 
 from __future__ import annotations

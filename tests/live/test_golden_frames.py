@@ -1,4 +1,4 @@
-"""The golden frames and headers are what Apache's codec makes today: made again, and compared."""
+"""The golden frames, headers and messages are what Apache's codec makes today: made again, and compared."""
 
 from __future__ import annotations
 
@@ -40,6 +40,25 @@ def test_odd_headers_are_what_apaches_decoder_reads(version: str) -> None:
     )
     kept = json.loads((FIXTURES / "headers" / f"{version}.json").read_text("ascii"))
     assert json.loads(run.stdout)["headers"] == kept["headers"]
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
+def test_golden_messages_are_what_apaches_encoder_writes(version: str) -> None:
+    run = subprocess.run(
+        [
+            "java",
+            "-cp",
+            classpath(version, ["rocketmq-broker"]),
+            str(FIXTURES / "java" / "GoldenMessages.java"),
+            version,
+        ],
+        capture_output=True,
+        timeout=300,
+        check=True,
+    )
+    kept = json.loads((FIXTURES / "messages" / f"{version}.json").read_text("ascii"))
+    assert json.loads(run.stdout)["vectors"] == kept["vectors"]
 
 
 def _vectors(document: dict[str, Any]) -> dict[str, Any]:
