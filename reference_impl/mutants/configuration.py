@@ -8,12 +8,13 @@ from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import Properties
 from harness.wire.text import java_text
 from reference_impl.mutants import V5, mutant
-from reference_impl.nameserver.config import NOT_IN_49, WITHOUT_EFFECT, Config, Value
+from reference_impl.nameserver.config import NOT_IN_49, WITHOUT_EFFECT, Config
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.parts import Parts
 from reference_impl.nameserver.settings import ALWAYS_REFUSED, Settings
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.values import Value
 
 # -- what is shown -------------------------------------------------------------------------------------------
 

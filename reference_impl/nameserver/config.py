@@ -13,30 +13,20 @@ Source: NamesrvConfig, NettyServerConfig of rocketmq-all-4.9.8 and rocketmq-all-
 which has the keys of 5.3.3.
 """
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
 from harness.wire import WireError
 from harness.wire.bodies import Properties
+from reference_impl.remoting import values
 from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.values import Limits
 
 from .profiles import PROFILES
 
-__all__ = [
-    "NOT_IN_49",
-    "TLS_KEYS",
-    "WITHOUT_EFFECT",
-    "Config",
-    "Value",
-    "number",
-    "shown",
-    "trimmed",
-]
-
-Value: TypeAlias = str | int | bool
+__all__ = ["NOT_IN_49", "TLS_KEYS", "WITHOUT_EFFECT", "Config", "number"]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -121,12 +111,18 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def of(cls, pairs: Mapping[str, str], profile: str = "5.5") -> "Config":
         """The settings of these pairs; 4.9 does not trim strings. Raises ConfigError on a bad value."""
         trims = PROFILES[profile].v5_settings
-        values: dict[str, Any] = {
-            field.name: _value(field.encode_name, pairs[field.encode_name], field.type, trims)
+        given: dict[str, Any] = {
+            field.name: values.read_value(
+                field.encode_name,
+                pairs[field.encode_name],
+                field.type,
+                trims=trims,
+                limits=_limits(field.encode_name),
+            )
             for field in cls.settings()
             if field.encode_name in pairs
         }
-        return cls(**values, file=dict(pairs))
+        return cls(**given, file=dict(pairs))
 
     @classmethod
     def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]:
@@ -209,42 +205,12 @@ TLS_KEYS: Final = frozenset(
 _LONG = frozenset({"scanNotActiveBrokerInterval"})
 """Numbers of 64 bits; all others have 32."""
 _AT_LEAST = {"listenPort": 0, "scanNotActiveBrokerInterval": 1, "unRegisterBrokerQueueCapacity": 1}
-_WHITE = "".join(map(chr, range(ord(" ") + 1)))
-_NUMBER = re.compile(r"[+-]?\d{1,400}")
 
 
 def number(key: str, text: str) -> int | None:
-    """What Java's `parseInt` or `parseLong` makes of a text; None: it refuses it."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    bits = 63 if key in _LONG else 31
-    value = int(text)
-    return value if -(1 << bits) <= value < 1 << bits else None
+    """What Java's `parseInt` or `parseLong` makes of the text of a setting; None: it refuses it."""
+    return values.number(text, _limits(key).bits)
 
 
-def trimmed(text: str) -> str:
-    """What Java's `String#trim` leaves."""
-    return text.strip(_WHITE)
-
-
-def shown(value: Value) -> str:
-    """A value as Java prints it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _value(key: str, given: str, kind: Any, trims: bool) -> Value:
-    text = trimmed(given)
-    if kind is bool:
-        if text.lower() not in ("true", "false"):
-            raise ConfigError(f"{key}={text}: expected true or false")
-        return text.lower() == "true"
-    if kind is int:
-        found = number(key, text)
-        if found is None:
-            raise ConfigError(f"{key}={text}: expected a whole number of {63 if key in _LONG else 31} bits")
-        if found < _AT_LEAST.get(key, found):
-            raise ConfigError(f"{key}={text}: expected at least {_AT_LEAST[key]}")
-        if key == "listenPort" and found > 65535:
-            raise ConfigError(f"{key}={text}: expected a port from 0 to 65535")
-        return found
-    return text if trims else given
+def _limits(key: str) -> Limits:
+    return Limits(63 if key in _LONG else 31, _AT_LEAST.get(key))

@@ -136,12 +136,10 @@ whenever `routes.revision`, `kv.revision` or `settings.revision` grows, and neve
 state by other means than the methods above must add 1 to `self.revision`.
 """
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-import msgspec
+from reference_impl.remoting.replaceable import Replaceable
 
 from .core import NameServer
 from .core_49 import NameServer49
@@ -160,7 +158,7 @@ PartName = Literal["endpoint", "nameserver", "routes", "kv", "settings"]
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(Replaceable[PartName]):
     """What `build` puts together."""
 
     profile: Profile
@@ -169,34 +167,6 @@ class Parts:
     endpoint: type[Endpoint] = Endpoint
     kv: type[KvTable] = KvTable
     settings: type[Settings] = Settings
-
-    def revalue(self, **value: Any) -> "Parts":
-        """Parts with another value in the profile. Raises TypeError for a name that it does not have."""
-        return replace(self, profile=msgspec.structs.replace(self.profile, **value))
-
-    def override(self, part: PartName, method: Callable[..., Any]) -> "Parts":
-        """Parts in which one method of one class is replaced by the function of the same name.
-
-        Raises TypeError if the class has no such method or if parameter names differ.
-        """
-        base: type = getattr(self, part)
-        name = method.__name__
-        original = getattr(base, name, None)
-        if original is None:
-            raise TypeError(f"{base.__name__} has no method {name!r}; see reference_impl/nameserver/parts.py")
-        expected, given = _parameters(original), _parameters(method)
-        if expected != given:
-            raise TypeError(f"{base.__name__}.{name} takes {expected}, but the override takes {given}")
-        replaced = type(
-            base.__name__, (base,), {name: method, "__doc__": base.__doc__, "__module__": base.__module__}
-        )
-        changes: dict[str, Any] = {part: replaced}
-        return replace(self, **changes)
-
-
-def _parameters(method: Callable[..., Any]) -> str:
-    parameters = inspect.signature(method).parameters.values()
-    return ", ".join(("*" if p.kind is p.KEYWORD_ONLY else "") + p.name for p in parameters)
 
 
 PARTS = {

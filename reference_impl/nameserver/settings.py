@@ -23,8 +23,9 @@ from typing import Any, Final
 import msgspec
 
 from harness.wire.bodies import Properties
+from reference_impl.remoting.values import Value, shown, trimmed
 
-from .config import NOT_IN_49, Config, Value, number, shown, trimmed
+from .config import NOT_IN_49, Config, number
 from .profiles import Profile
 
 __all__ = ["ALWAYS_REFUSED", "Settings"]

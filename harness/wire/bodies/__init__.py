@@ -13,6 +13,7 @@ from .mapping import TopicQueueMappingInfo
 from .properties import Properties
 from .register import INFLATED_LIMIT, RegisterBody
 from .route import BrokerData, BrokerMemberGroup, ClusterInfo, QueueData, TopicRoute
+from .subscription_group import SubscriptionGroup
 from .tables import KvTable, TopicList
 from .topic_config import TopicConfig
 
@@ -27,6 +28,7 @@ __all__ = [
     "Properties",
     "QueueData",
     "RegisterBody",
+    "SubscriptionGroup",
     "TopicConfig",
     "TopicList",
     "TopicQueueMappingInfo",

@@ -1,0 +1,172 @@
+"""Settings of the reference Broker, under the names that Apache's `broker.conf` uses.
+
+Rules:
+1. A setting is here if it does something; any other key of a file is kept in `file` and is never an error.
+2. A value of the wrong kind is refused at the start with key, value and what was expected.
+3. Defaults and units are Apache's. What differs between the lines and is not set has the default None, and a
+   property gives the value in force.
+
+Source: BrokerConfig, MessageStoreConfig, NettyServerConfig, BrokerStartup of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from harness.wire import WireError
+from harness.wire.bodies import Properties
+from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.values import Limits, read_value
+
+from .profiles import PROFILES
+
+__all__ = ["Config"]
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Effective settings."""
+
+    broker_name: str = "broker-a"
+    """(Apache: the name of the host.)"""
+    broker_cluster_name: str = "DefaultCluster"
+    broker_id: int = 0
+    """0: the master of its name."""
+    broker_role: str = "ASYNC_MASTER"
+    """ASYNC_MASTER, SYNC_MASTER or SLAVE."""
+    namesrv_addr: str = ""
+    """Addresses of NameServers, "host:port", between semicolons."""
+    listen_port: int = 10911
+    """TCP port; two below it, the same is served for clients that use the VIP port."""
+    bind_address: str = "0.0.0.0"
+    broker_ip1: str = msgspec.field(default="127.0.0.1", name="brokerIP1")
+    """Address that is registered for clients. (Apache: the address of the first interface.)"""
+    broker_ip2: str = msgspec.field(default="127.0.0.1", name="brokerIP2")
+    """Address that is registered for slaves."""
+    ha_listen_port: int = 0
+    """Port that is registered for slaves; 0: one above `listenPort`."""
+    rocketmq_home: str = ""
+    store_path_root_dir: str = ""
+    """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
+    server_channel_max_idle_time_seconds: int = 120
+    """For how long a connection may go without a whole frame before it is closed; 0 or less: for ever."""
+
+    broker_permission: int = 6
+    """Bits: 4 read, 2 write."""
+    default_topic_queue_nums: int = 8
+    auto_create_topic_enable: bool = True
+    cluster_topic_enable: bool = True
+    broker_topic_enable: bool = True
+    auto_create_subscription_group: bool = True
+    trace_topic_enable: bool = False
+    msg_trace_topic_name: str = "RMQ_SYS_TRACE_TOPIC"
+    trace_on: bool = True
+    region_id: str = "DefaultRegion"
+    revive_queue_num: int = 8
+    """5.3: queues of the topic that keeps POP's check points."""
+    timer_wheel_enable: bool = True
+    """5.3: whether there are messages with an arbitrary delay, and POP."""
+
+    long_polling_enable: bool = True
+    short_polling_time_mills: int = 1000
+    """For how long a pull is held without long polling, ms."""
+    slave_read_enable: bool = False
+    enable_property_filter: bool = False
+    """Whether consumers may filter with SQL. Always refused here, as Apache does where it is false."""
+    lite_pull_message_enable: bool = True
+    """5.3: whether code 361 is served."""
+    pull_batch_max_message_count: int = 160
+    """5.3: how many messages a pull gives at most."""
+    notify_consumer_ids_changed_enable: bool = True
+    start_accept_send_request_time_stamp: int = 0
+    """Sends are refused before this time, ms since the epoch."""
+    send_thread_pool_queue_capacity: int = 10000
+    """How many sends may wait for their answer."""
+    pull_thread_pool_queue_capacity: int = 100000
+    """How many pulls may be held."""
+    max_message_size: int = 4194304
+    """Bytes of a body."""
+    channel_expired_timeout: int = 120000
+    """5.3: for how long a client may go without a heartbeat, ms (4.9: fixed)."""
+    flush_consumer_offset_interval: int = 5000
+    """ms between two times that consumer offsets are written."""
+    offset_check_in_slave: bool = False
+    enable_create_sys_group: bool = True
+
+    file: dict[str, str] = {}
+    """What the configuration file says, as it says it; no setting."""
+
+    @property
+    def address(self) -> str:
+        """Where clients find the Broker, "ip:port"."""
+        return f"{self.broker_ip1}:{self.listen_port}"
+
+    @property
+    def ha_address(self) -> str:
+        """Where slaves find the Broker, "ip:port"."""
+        return f"{self.broker_ip2}:{self.ha_listen_port or self.listen_port + 1}"
+
+    @property
+    def is_slave(self) -> bool:
+        """Whether this Broker follows a master."""
+        return self.broker_role == "SLAVE"
+
+    @classmethod
+    def from_properties(cls, data: bytes, profile: str = "5.3") -> "Config":
+        """Read a Java `.properties` file. Raises ConfigError on a bad value or a malformed escape."""
+        try:
+            return cls.of(Properties.load(data).pairs, profile)
+        except WireError as error:
+            raise ConfigError(str(error)) from error
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, str], profile: str = "5.3") -> "Config":
+        """The settings of these pairs; 4.9 does not trim strings. Raises ConfigError on a bad value."""
+        given: dict[str, Any] = {
+            field.name: read_value(
+                field.encode_name,
+                pairs[field.encode_name],
+                field.type,
+                trims=PROFILES[profile].v5,
+                limits=Limits(63 if field.encode_name in _LONG else 31, _AT_LEAST.get(field.encode_name)),
+            )
+            for field in cls.settings()
+            if field.encode_name in pairs
+        }
+        config = cls(**given, file=dict(pairs))
+        config.check()
+        return config
+
+    def check(self) -> None:
+        """Raises ConfigError for settings that contradict each other or mean nothing."""
+        for field, allowed in _WORDS.items():
+            if getattr(self, field) not in allowed:
+                raise ConfigError(f"{field}={getattr(self, field)}: expected one of {', '.join(allowed)}")
+        if self.is_slave and self.broker_id <= 0:
+            raise ConfigError(f"brokerId={self.broker_id}: a slave's id is above 0; 0 is the master's")
+        for address in filter(None, self.namesrv_addr.split(";")):
+            if not _ADDRESS.fullmatch(address):
+                raise ConfigError(f"namesrvAddr={self.namesrv_addr}: expected host:port;host:port")
+
+    @classmethod
+    def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]:
+        """The fields that are settings; `encode_name` is the key."""
+        return tuple(field for field in msgspec.structs.fields(cls) if field.name != "file")
+
+
+_LONG: Final = frozenset(
+    {"brokerId", "shortPollingTimeMills", "startAcceptSendRequestTimeStamp", "channelExpiredTimeout"}
+)
+"""Numbers of 64 bits; all others have 32."""
+_AT_LEAST: Final = {
+    "brokerId": 0,
+    "listenPort": 0,
+    "haListenPort": 0,
+    "defaultTopicQueueNums": 1,
+    "maxMessageSize": 1,
+    "flushConsumerOffsetInterval": 1,
+}
+_WORDS: Final = {"broker_role": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE")}
+_ADDRESS: Final = re.compile(r"\S+:[0-9]{1,5}")

@@ -1,0 +1,62 @@
+"""What a Broker wants to have done, in the order in which it came up. The endpoint makes effects of it."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+from harness.wire import Command
+from reference_impl.remoting.reply import Reply
+
+__all__ = ["Answer", "Asking", "Done", "End", "Outgoing", "Pushing", "Saving", "Telling"]
+
+Done: TypeAlias = Callable[[Command | None, int], None]
+"""(response, now); None: there was none in time, or the connection failed."""
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """The late answer to a request for which its handler returned None."""
+
+    connection: int
+    request: Command
+    reply: Reply
+
+
+class Pushing(msgspec.Struct, frozen=True):
+    """A one-way request to a client. The endpoint gives it its opaque."""
+
+    connection: int
+    command: Command
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """A request to a NameServer or another Broker; `done` is called once, in any case."""
+
+    address: str
+    command: Command
+    within: int
+    """ms."""
+    done: Done
+
+
+class Telling(msgspec.Struct, frozen=True):
+    """A one-way request to a NameServer or another Broker."""
+
+    address: str
+    command: Command
+
+
+class Saving(msgspec.Struct, frozen=True):
+    """Replace the content of the file of that name below the root directory, such as "config/topics.json"."""
+
+    name: str
+    data: bytes
+
+
+class End(msgspec.Struct, frozen=True):
+    """End a connection."""
+
+    connection: int
+
+
+Outgoing: TypeAlias = Answer | Pushing | Asking | Telling | Saving | End

@@ -1,0 +1,68 @@
+"""What every part of the Broker is: a class in a file of its own that answers some request codes.
+
+Rules:
+1. A part is made with the Broker and reaches the others through it (`self.broker.topics`); in its constructor
+   it may use those that stand above it in `Broker.__init__`.
+2. What a part answers is in `requests`. A handler returns a Reply, None for no answer now (the part answers
+   later with `broker.answer`, or never), or raises RefusedError: then it has changed nothing.
+3. Every decision that a mutant may change is a method (`parts.py` says how).
+4. `now` is given by the caller: ms since the epoch, never going back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from harness.wire import Command
+from reference_impl.remoting.reply import Reply
+
+if TYPE_CHECKING:
+    from harness.wire.bodies import TopicConfig
+
+    from .core import Broker
+
+__all__ = ["NEVER", "Chance", "Handler", "Part"]
+
+NEVER = 1 << 62
+"""A time that does not come."""
+
+Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
+"""(command, connection, now) -> reply; None: no answer now; raises RefusedError."""
+
+
+class Chance(Protocol):
+    """Where the Broker's random numbers come from."""
+
+    def below(self, n: int) -> int:
+        """A number from 0 to n - 1."""
+        ...
+
+
+class Part:
+    """One part. What it does not override costs nothing."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.config = broker.config
+        self.profile = broker.profile
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        return {}
+
+    def tick(self, now: int) -> None:
+        """Do what was due up to `now`, in the order in which it was due."""
+
+    def next_tick(self) -> int:
+        """When `tick` wants to be called, ms since the epoch; NEVER: not at all."""
+        return NEVER
+
+    def lost(self, connection: int, now: int) -> None:
+        """A connection has ended."""
+
+    def topic_created(self, topic: TopicConfig, now: int) -> None:
+        """A topic has come into being without an administrator: by a send, a heartbeat, a retry."""
+
+    def settle(self, now: int) -> None:
+        """The requests of one moment have been carried out; nothing of it has been answered yet."""

@@ -1,0 +1,41 @@
+"""The classes that a reference Broker is made of, and how a mutant replaces one decision of one of them.
+
+    @mutant("never-creates-topics", "A send to an unknown topic is always refused.")
+    def never_creates_topics(parts: Parts) -> Parts:
+        def create_by_send(self: Topics, topic: str, default: str, queues: int, flag: int, now: int) -> ...:
+            return None
+
+        return parts.override("topics", create_by_send)
+
+It works as it does for the NameServer (`reference_impl/nameserver/parts.py`): `override` makes a subclass
+whose method of that name is the function, and `revalue` changes one value of the profile. The same classes
+serve both lines; where these differ, a method asks `self.profile.v5`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reference_impl.remoting.replaceable import Replaceable
+
+from .core import Broker
+from .groups import Groups
+from .profiles import PROFILES, Profile
+from .topics import Topics
+
+__all__ = ["PARTS", "PartName", "Parts"]
+
+PartName = Literal["broker", "topics", "groups"]
+
+
+@dataclass(frozen=True)
+class Parts(Replaceable[PartName]):
+    """What a Broker is put together of."""
+
+    profile: Profile
+    broker: type[Broker] = Broker
+    topics: type[Topics] = Topics
+    groups: type[Groups] = Groups
+
+
+PARTS = {name: Parts(profile) for name, profile in PROFILES.items()}
+"""The reference, by profile."""
