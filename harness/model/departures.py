@@ -15,7 +15,14 @@ import msgspec
 
 from harness.model.state import Broker, Key, State
 
-__all__ = ["lost", "unregistered_by_address", "unregistered_by_id", "without_lease", "without_queues"]
+__all__ = [
+    "lost",
+    "unregistered_by_address",
+    "unregistered_by_id",
+    "without_lease",
+    "without_queues",
+    "without_record",
+]
 
 WRITE = 2
 
@@ -24,9 +31,15 @@ def without_lease(state: State, key: Key) -> State:
     """The live record and the filter servers of an address go."""
     if key not in state.leases and key not in state.filters:
         return state
+    other = without_record(state, key)
+    other.filters = {k: servers for k, servers in state.filters.items() if k != key}
+    return other
+
+
+def without_record(state: State, key: Key) -> State:
+    """The live record of an address goes, and nothing else."""
     other = state.copy()
     other.leases = {k: lease for k, lease in state.leases.items() if k != key}
-    other.filters = {k: servers for k, servers in state.filters.items() if k != key}
     return other
 
 
@@ -55,7 +68,7 @@ def unregistered_by_address(state: State, name: str, cluster: str, address: str)
     broker = state.brokers.get(name)
     listed = broker is not None and address in broker.ids.values()
     if lease is not None and lease.broker != name:  # the record of another name
-        kept = _leave(state, name, address) if listed else [state]
+        kept = _leave(state, name, address) if listed else _stripped_perhaps(state, name)
         return [without_lease(one, key) for one in kept] + kept
     if not listed:
         return _stripped_perhaps(without_lease(state, key), name)

@@ -233,7 +233,7 @@ class Knowledge:
 
     def _pass(self, step: Time, seen: Observed) -> None:
         self._past.time_passed(seen.number)
-        for conn in {*self._used, *(symbol for part in self._partition.parts for symbol in part.symbols)}:
+        for conn in list(self._used):
             if conn in step.idle:
                 self._idling.add(conn)
             elif conn not in self._idling:
@@ -300,6 +300,7 @@ class Knowledge:
             return
         if isinstance(step, Reconnect):
             self._renamed(step.conn, step.old)
+            self._used[step.conn] = at
         for part in self._partition.parts:
             if step.conn in part.symbols:  # type: ignore[union-attr]
                 if isinstance(step, Reconnect):
@@ -503,7 +504,7 @@ class Knowledge:
     def _cut_off(self, step: AnyRequest, seen: Observed) -> None:
         """The connection is of no use any more; the request may have been carried out."""
         at = (seen.invoked, seen.returned)
-        self._ending.discard(step.conn)
+        self._ending.add(step.conn)  # its end is judged: that it is noticed says nothing more
         self._over.pop(step.conn, None)
         self._postpone(step, at, doubtful=True)
         for part in self._partition.parts:

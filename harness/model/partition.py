@@ -96,7 +96,7 @@ class Partition:
             or address in part.addresses
             or (registers and step.conn in part.symbols)
         ]
-        if not registers:
+        if not registers and not registry.five:
             return self._join(concerned)
         if not concerned:
             part = Part([self._newcomer(settings)], set(), set(), set())
@@ -108,6 +108,8 @@ class Partition:
             part = found
         part.names |= names
         part.addresses.add(address)
+        if not registers:  # it waits for the worker, and may find who registers before that
+            return part
         part.symbols.add(step.conn)
         if part.owners.setdefault(address, name) != name:
             part.shared = True

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.model.departures import WRITE, without_lease, without_queues
+from harness.model.departures import WRITE, without_lease, without_queues, without_record
 from harness.model.reading import Announced
 from harness.model.state import Broker, Key, Lease, Queue, State, Version
 
@@ -77,14 +77,18 @@ def _outranking(state: State, who: Registrant, holder: str, version: Version) ->
 
 
 def _ignored(state: State, who: Registrant, old: Broker | None, rest: dict[int, str]) -> list[Done]:
-    """It may lose what it held itself, its record and its other id."""
-    bare = without_lease(state, who.key)
-    if old is None or rest == old.ids:
-        both = [bare] if bare is state else [bare, state]
-        return [Done(one, "outranked") for one in both]
-    gone = bare.copy()
-    gone.brokers = {**state.brokers, who.name: msgspec.structs.replace(old, ids=rest)}
-    return [Done(one, "outranked") for one in (gone, bare, state)]
+    """It may lose what it held itself: its record, with its filter servers or without, and its other id."""
+    kept = [state]
+    if who.key in state.leases:
+        kept = [without_record(state, who.key), state]
+    if who.key in state.filters:
+        kept = [kept[0], without_lease(state, who.key), *kept[1:]]
+    if old is not None and rest != old.ids:
+        gone = [one.copy() for one in kept]
+        for one in gone:
+            one.brokers = {**state.brokers, who.name: msgspec.structs.replace(old, ids=rest)}
+        kept = [*gone, *kept]
+    return [Done(one, "outranked") for one in kept]
 
 
 def _taken(
