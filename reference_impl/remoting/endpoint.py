@@ -237,6 +237,16 @@ class RemotingEndpoint:
             known.entrance = None
         return data, False
 
+    def answered(self, number: int, frame: bytes | None, now: int) -> list[Effect]:
+        """An `Ask` has its answer; None: it has none, or not in time."""
+        return []
+
+    def flush(self) -> None:
+        """What a `Flush` asks for: hand over what was written, and make it durable if that is wanted now.
+
+        Raises OSError.
+        """
+
     def has_waiting(self, connection: int) -> bool:
         """Whether `received` is to be called again, once the peer has read the answers that it has got."""
         known = self._connections.get(connection)
@@ -254,9 +264,10 @@ class RemotingEndpoint:
         return self.close(connection) + self.said()
 
     def stop(self, now: int) -> int:
-        """The server is asked to stop. Returns when its connections may be ended, in ms; always the same.
+        """The server is asked to stop. Returns when its connections may be ended, in ms.
 
-        Until then it goes on as it is told by the settings; the caller ends the connections.
+        Until then it goes on as it is told by the settings; the caller asks again and again, lets time pass,
+        and ends the connections.
         """
         if self._stops_at is None:
             self._stops_at = now + self.farewell()

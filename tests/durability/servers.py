@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reference_impl import serve
+from reference_impl.serve import nameserver
 
 PATIENCE = 30.0
 
@@ -76,21 +77,21 @@ def _in_place() -> None:
             for start in range(0, len(data), 8192):
                 file.write(data[start : start + 8192])
 
-    _put("_replace", replace)
+    _put("replace", replace)
 
 
 def _after_the_answer() -> None:
     """Writes the file a moment after the answer has left."""
-    sound = serve._replace
+    sound = nameserver.replace
 
     def replace(path: Path, data: bytes) -> None:
         asyncio.get_running_loop().call_later(0.02, sound, path, data)
 
-    _put("_replace", replace)
+    _put("replace", replace)
 
 
 def _put(name: str, function: Callable[..., Any]) -> None:
-    setattr(serve, name, function)
+    setattr(nameserver, name, function)
 
 
 FAULTS = {"in place": _in_place, "after the answer": _after_the_answer}

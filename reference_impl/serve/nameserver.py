@@ -1,0 +1,168 @@
+"""The reference NameServer as a process: its settings, its KV file, its listener.
+
+Rules:
+1. The KV file and the configuration file are replaced atomically (temporary file, fsync, rename, fsync of the
+   directory) before the answer leaves: a kill at any moment leaves the old file or the new one, and what was
+   answered is in it. If writing fails, it is said on standard error and the answer is sent all the same, as
+   Apache does.
+2. The options -c, -p, -n and -h are Apache's.
+3. Nothing is written to a place that nobody named: without `kvConfigPath` and without a configuration file,
+   what Apache's server would write below the home directory is kept in memory.
+
+`run` is what the command line calls; `serve_nameserver` is the same inside an event loop.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reference_impl.certificates import certificates_for
+from reference_impl.nameserver import PROFILES, Config, ConfigError, Endpoint, KvError, Settings, build
+
+from .looping import run_until_signal
+from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
+from .replacing import replace
+from .shell import Shell, bound
+
+__all__ = ["run", "serve_nameserver"]
+
+
+def run(
+    *,
+    profile: str = "5.5",
+    host: str | None = None,
+    port: int | None = None,
+    config_file: str | os.PathLike[str] | None = None,
+    kv_file: str | os.PathLike[str] | None = None,
+    print_config: bool = False,
+) -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4). A second signal hurries a graceful
+    stop.
+
+    `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `port` and `kv_file` go
+    before it; port 0 is any free one. `print_config` (-p) prints the settings and returns. When the port is
+    open, one line with the address goes to standard output.
+    """
+    try:
+        if profile not in PROFILES:
+            raise StartError(
+                f"unknown profile {profile!r}; use one of {', '.join(PROFILES)}", EXIT_CONFIGURATION
+            )
+        settings = _settings(profile, config_file, host, port, kv_file)
+    except StartError as error:
+        complain(f"nameserver: {error}")
+        return error.status
+    if print_config:
+        say(Settings(PROFILES[profile], settings).dump().decode("ascii").rstrip("\n"))
+        return 0
+
+    def ready(host: str, port: int) -> None:
+        kept = settings.kv_config_path or "memory only"
+        say(f"nameserver {profile} ready on {host}:{port}, KV table in {kept}")
+
+    return run_until_signal(
+        "nameserver",
+        lambda stop: serve_nameserver(profile=profile, config=settings, stop=stop, ready=ready),
+    )
+
+
+async def serve_nameserver(
+    *,
+    profile: str = "5.5",
+    config: Config | None = None,
+    stop: asyncio.Event,
+    ready: Callable[[str, int], None] | None = None,
+) -> None:
+    """Serve until `stop` is set, and then for as long as the settings say for a graceful stop.
+
+    `ready` is called with host and port once connections are accepted. Setting `stop` again ends it at once.
+
+    Raises StartError if the port or the KV file cannot be used.
+    """
+    settings = Config() if config is None else config
+    endpoint = _endpoint(profile, settings)
+    with bound(settings.bind_address, settings.listen_port) as listener:
+        shell = Shell(endpoint, _now, _Files(settings).persist)
+        await shell.listen(listener, endpoint.connected)
+        if ready is not None:
+            address = listener.getsockname()
+            ready(address[0], address[1])
+        await shell.serve(stop)
+
+
+def _now() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def _endpoint(profile: str, settings: Config) -> Endpoint:
+    kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None
+    try:
+        return build(
+            profile,
+            config=settings,
+            kv=kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None,
+            started=_now(),
+            certificates=certificates_for(settings.file, lambda text: complain(f"nameserver: {text}")),
+        )
+    except (OSError, KvError) as error:
+        raise StartError(
+            f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
+        ) from error
+
+
+class _Files:
+    """The files that the settings name."""
+
+    def __init__(self, settings: Config) -> None:
+        named = {"kvConfigPath": settings.kv_config_path, "configStorePath": settings.config_store_path}
+        self._files = {key: Path(name) for key, name in named.items() if name}
+
+    def persist(self, path_key: str, data: bytes) -> None:
+        path = self._files.get(path_key)
+        if path is None:
+            return
+        try:
+            replace(path, data)
+        except OSError as error:
+            complain(f"nameserver: {path_key} {path} cannot be written: {error}")
+
+
+def _settings(
+    profile: str,
+    config_file: str | os.PathLike[str] | None,
+    host: str | None,
+    port: int | None,
+    kv_file: str | os.PathLike[str] | None,
+) -> Config:
+    config = Config()
+    if config_file is not None:
+        try:
+            config = Config.from_properties(Path(config_file).read_bytes(), profile)
+        except OSError as error:
+            raise StartError(
+                f"configuration {config_file} cannot be read ({error.strerror}); expected a .properties file",
+                EXIT_CONFIGURATION,
+            ) from error
+        except ConfigError as error:
+            raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
+        if without_effect := config.without_effect():
+            complain(f"nameserver: no effect in {config_file}: {', '.join(without_effect)}")
+    changes: dict[str, Any] = {}
+    if config_file is not None:
+        changes["config_store_path"] = os.fspath(config_file)
+    if not config.rocketmq_home:
+        changes["rocketmq_home"] = os.environ.get("ROCKETMQ_HOME", "")
+    if host is not None:
+        changes["bind_address"] = host
+    if port is not None:
+        if not 0 <= port <= 65535:
+            raise StartError(f"port {port}: expected a number from 0 to 65535", EXIT_CONFIGURATION)
+        changes["listen_port"] = port
+    if kv_file is not None:
+        changes["kv_config_path"] = os.fspath(kv_file)
+    return msgspec.structs.replace(config, **changes)

@@ -1,0 +1,299 @@
+"""A server of the reference on sockets: asyncio around an endpoint. No protocol decision lives here.
+
+Rules:
+1. Bytes and time go to the endpoint, effects are carried out in their order; nothing else happens to a
+   connection.
+2. Memory is bounded per connection: while a peer does not read its answers, no more of its requests are
+   answered and nothing more is read from its socket. So a connection holds at most one incomplete frame, what
+   one read gave, and `MOST` bytes of answers. Time is shared: of what one read gave, a connection gets a part
+   answered in each turn of the loop, and nothing more is read until that is done.
+3. What is to be on disk is there before the answers leave: what all connections want in one turn of the loop
+   is written at its end, each file once, and the endpoint is asked to flush once. A file that cannot be
+   replaced is said on standard error and the answers are sent all the same, as Apache does; a store that
+   cannot be written ends the server, and nothing is answered any more.
+
+Used by `nameserver.py` and `broker.py`.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine
+from typing import TypeAlias, cast
+
+from reference_impl.remoting.effects import Ask, Close, Effect, Flush, Notify, Persist, Send
+from reference_impl.remoting.endpoint import RemotingEndpoint
+
+from .outbound import Outbound
+from .problems import EXIT_NOT_STARTED, StartError
+
+__all__ = ["Greeting", "Shell", "bound"]
+
+MOST = 1_048_576
+"""Bytes of answers after which it is looked whether the peer reads them."""
+TICK_AT_MOST = 0.25
+"""Seconds after which the endpoint is asked again at the latest when its next tick is."""
+FAREWELL_LOOKS = 0.02
+"""Seconds between two looks whether a server that is asked to stop is ready to."""
+LINGER = 5.0
+"""Seconds that a peer has to read what was sent before a close."""
+
+Greeting: TypeAlias = Callable[[int, str, int], list[Effect]]
+"""What is told of an accepted connection: (number, peer "ip:port", now) -> effects."""
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there, IPv4 if the host has such an address; port 0 is any free one.
+
+    Raises StartError.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+        return socket.create_server(address, family=family, backlog=1024)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StartError(
+            f"cannot listen on {host}:{port}: {reason}; "
+            "choose another --port or --host, or stop what uses it",
+            EXIT_NOT_STARTED,
+        ) from error
+
+
+class Shell:
+    """An endpoint, its connections, its clock, its files.
+
+    `clock` gives the endpoint's time in ms; `persist` replaces a file, what it cannot do it says itself.
+    """
+
+    def __init__(
+        self, endpoint: RemotingEndpoint, clock: Callable[[], int], persist: Callable[[str, bytes], None]
+    ) -> None:
+        self.endpoint = endpoint
+        self.now = clock
+        self._persist = persist
+        self._listeners: list[asyncio.Server] = []
+        self._connections: dict[int, _Connection] = {}
+        self._numbers = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._held: list[Effect] = []
+        """What waits until files are written, in its order: all since the first `Persist` or `Flush`."""
+        self._outbound = Outbound()
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def listen(self, at: socket.socket, greeting: Greeting) -> None:
+        """Accept connections on a socket that listens."""
+        factory = lambda: _Connection(self, greeting)  # noqa: E731 - asyncio's own way of saying it
+        self._listeners.append(await asyncio.get_running_loop().create_server(factory, sock=at))
+
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set, and then for as long as the endpoint has to do; set again, it ends that.
+
+        Raises StartError if the store cannot be written.
+        """
+        self._tick()
+        try:
+            await self._first(_until(stop))
+            stop.clear()
+            await self._first(self._farewell(), _until(stop))
+        finally:
+            self._end()
+
+    async def _first(self, *ways: Coroutine[None, None, None]) -> None:
+        """Waits for the first of these, or for what has failed."""
+        tasks = [asyncio.create_task(way) for way in ways]
+        try:
+            awaited: list[asyncio.Future[None]] = [*tasks, self._failure]
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self._failure.done():
+            self._failure.result()
+
+    async def _farewell(self) -> None:
+        """Goes on until the endpoint has done what a stop asks of it."""
+        while (left := self.endpoint.stop(self.now()) - self.now()) > 0:
+            self._tick()
+            await asyncio.sleep(min(left / 1000, FAREWELL_LOOKS))
+
+    def _end(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._failure.done():
+            self._write_held()
+        for connection in list(self._connections.values()):
+            connection.transport.abort()
+        self._outbound.stop()
+        if self._failure.done():
+            self._failure.exception()  # it has been said
+        else:
+            self._failure.cancel()
+
+    def opened(self, connection: "_Connection", peer: str, greeting: Greeting) -> int:
+        self._numbers += 1
+        self._connections[self._numbers] = connection
+        self.perform(greeting(self._numbers, peer, self.now()))
+        return self._numbers
+
+    def received(self, number: int, data: bytes) -> None:
+        self.perform(self.endpoint.received(number, data, self.now(), MOST))
+        if self.endpoint.is_due:
+            self._tick()
+
+    def half_closed(self, number: int) -> None:
+        self.perform(self.endpoint.half_closed(number, self.now()))
+        self._tick()
+
+    def ended(self, number: int) -> None:
+        if self._connections.pop(number, None) is not None:
+            self.perform(self.endpoint.lost(number, self.now()))
+            self._tick()
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether answers wait for a file: they will be sent before anything more is read."""
+        return bool(self._held)
+
+    def perform(self, effects: list[Effect]) -> None:
+        if self._held:
+            self._held += effects
+        elif any(type(effect) in _WRITTEN for effect in effects):
+            self._held = effects
+            asyncio.get_running_loop().call_soon(self._write_held)
+        else:
+            self._carry_out(effects)
+
+    def _write_held(self) -> None:
+        if self._failure.done():
+            return
+        held, self._held = self._held, []
+        for path_key, data in {e.path_key: e.data for e in held if type(e) is Persist}.items():
+            self._persist(path_key, data)
+        if any(type(effect) is Flush for effect in held):
+            try:
+                self.endpoint.flush()
+            except OSError as error:
+                self._failure.set_exception(
+                    StartError(
+                        f"the store cannot be written: {error}; it stops, for what it answers would be lost",
+                        EXIT_NOT_STARTED,
+                    )
+                )
+                return
+        self._carry_out(held)
+        for number in {effect.connection for effect in held if type(effect) is Send}:
+            if (connection := self._connections.get(number)) is not None:
+                connection.go_on()
+
+    def _carry_out(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            if type(effect) is Send:
+                connection = self._connections.get(effect.connection)
+                if connection is not None:
+                    connection.transport.write(effect.data)
+            elif type(effect) is Close:
+                connection = self._connections.pop(effect.connection, None)
+                if connection is not None:
+                    connection.close()
+            elif type(effect) is Notify:
+                self._outbound.send(effect.address, effect.data)
+            elif type(effect) is Ask:
+                self._ask(effect)
+
+    def _ask(self, ask: Ask) -> None:
+        def answered(frame: bytes | None) -> None:
+            self.perform(self.endpoint.answered(ask.number, frame, self.now()))
+            self._tick()
+
+        self._outbound.ask(ask.address, ask.number, ask.data, ask.within / 1000, answered)
+
+    def _tick(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        now = self.now()
+        self.perform(self.endpoint.tick(now))
+        wait = max(0.0, min((self.endpoint.next_tick(now) - now) / 1000, TICK_AT_MOST))
+        self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+
+
+_WRITTEN = frozenset({Persist, Flush})
+
+
+async def _until(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+class _Connection(asyncio.Protocol):
+    """One accepted connection."""
+
+    transport: asyncio.Transport
+    number: int
+
+    def __init__(self, shell: Shell, greeting: Greeting) -> None:
+        self._shell = shell
+        self._greeting = greeting
+        self._paused = False
+        self._reads = True
+        self._is_scheduled = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        connected: socket.socket | None = transport.get_extra_info("socket")
+        if connected is not None:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        name = transport.get_extra_info("peername")
+        self.number = self._shell.opened(self, f"{name[0]}:{name[1]}" if name else "", self._greeting)
+
+    def data_received(self, data: bytes) -> None:
+        self._shell.received(self.number, data)
+        self.go_on()
+
+    def pause_writing(self) -> None:
+        self._paused = True
+        self._read_on()
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        self.go_on()
+
+    def go_on(self) -> None:
+        """See to what was held back, as long as the peer reads: a part of it in each turn of the loop."""
+        if not self._is_scheduled and self._may_go_on():
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._part)
+        self._read_on()
+
+    def _may_go_on(self) -> bool:
+        shell = self._shell
+        return not (self._paused or shell.is_holding) and shell.endpoint.has_waiting(self.number)
+
+    def _part(self) -> None:
+        self._is_scheduled = False
+        if self._may_go_on():
+            self._shell.received(self.number, b"")
+        self.go_on()
+
+    def _read_on(self) -> None:
+        """Reads from the socket, or stops to: not while the peer does not read, nor while something waits."""
+        wanted = not (self._paused or self._shell.endpoint.has_waiting(self.number))
+        if wanted is not self._reads and not self.transport.is_closing():
+            self._reads = wanted
+            if wanted:
+                self.transport.resume_reading()
+            else:
+                self.transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        """The peer has half-closed; the endpoint decides what comes of it."""
+        self._shell.half_closed(self.number)
+        return True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._shell.ended(self.number)
+
+    def close(self) -> None:
+        """End the connection; a peer that does not read what was sent cannot keep it."""
+        self.transport.close()
+        asyncio.get_running_loop().call_later(LINGER, self.transport.abort)
