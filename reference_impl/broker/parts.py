@@ -18,13 +18,14 @@ from typing import Literal
 from reference_impl.remoting.replaceable import Replaceable
 
 from .core import Broker
+from .endpoint import Endpoint
 from .groups import Groups
 from .profiles import PROFILES, Profile
 from .topics import Topics
 
 __all__ = ["PARTS", "PartName", "Parts"]
 
-PartName = Literal["broker", "topics", "groups"]
+PartName = Literal["endpoint", "broker", "topics", "groups"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Parts(Replaceable[PartName]):
     """What a Broker is put together of."""
 
     profile: Profile
+    endpoint: type[Endpoint] = Endpoint
     broker: type[Broker] = Broker
     topics: type[Topics] = Topics
     groups: type[Groups] = Groups

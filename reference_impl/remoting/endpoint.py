@@ -256,12 +256,12 @@ class RemotingEndpoint:
         """The peer closed or reset."""
         self.now = now
         self.forget(connection)
-        return self.said()
+        return self.written_first() + self.said()
 
     def half_closed(self, connection: int, now: int) -> list[Effect]:
         """The peer sends no more, though it may still read: that is the end of the connection."""
         self.now = now
-        return self.close(connection) + self.said()
+        return self.close(connection) + self.written_first() + self.said()
 
     def stop(self, now: int) -> int:
         """The server is asked to stop. Returns when its connections may be ended, in ms.

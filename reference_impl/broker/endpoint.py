@@ -1,0 +1,137 @@
+"""The Broker as its connections see it: what it wants to have done becomes effects.
+
+Rules (beside those of `reference_impl.remoting.endpoint`):
+1. After every call the Broker is settled and its outbox is emptied: what is to be kept comes before the
+   answers, everything else behind them, in the order in which it came up.
+2. Everything that the Broker sends of itself has an opaque of its own. An answer that it awaits is told to
+   whoever asked, once: also if there is none.
+3. A connection of the VIP port (two below the main one) is served like any other, except that it cannot pull.
+
+Source: BrokerController#registerProcessor (rocketmq-all-4.9.8), #initializeRemotingServer and
+#registerProcessor (rocketmq-all-5.3.3).
+"""
+
+from itertools import count
+
+import msgspec
+
+from harness.wire import FLAG_ONEWAY, Command, WireError
+from harness.wire.broker_codes import BrokerRequest
+from reference_impl.remoting.effects import Ask, Effect, Notify, Persist
+from reference_impl.remoting.endpoint import Certificates, RemotingEndpoint
+from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.tls_settings import TlsSettings
+
+from .core import Broker
+from .outbox import Answer, Asking, Done, End, Outgoing, Pushing, Saving, Telling
+
+__all__ = ["Endpoint"]
+
+_MAIN_PORT_ONLY = frozenset(
+    {
+        BrokerRequest.PULL_MESSAGE,
+        BrokerRequest.LITE_PULL_MESSAGE,
+        BrokerRequest.POP_MESSAGE,
+        BrokerRequest.NOTIFICATION,
+    }
+)
+
+
+class Endpoint(RemotingEndpoint):
+    """A Broker, its connections and its timers."""
+
+    def __init__(self, broker: Broker, certificates: Certificates | None = None) -> None:
+        self.broker = broker
+        super().__init__(broker.profile, TlsSettings.of(broker.config.file), certificates)
+        self._opaques = count(1)
+        self._asked: dict[int, Done] = {}
+        """By opaque: who waits for the answer."""
+        self._fast: set[int] = set()
+        """Connections of the VIP port."""
+
+    def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
+        effects = super().connected(connection, peer, now)
+        self.broker.connected(connection, peer, now)
+        return effects
+
+    def connected_fast(self, connection: int, peer: str, now: int) -> list[Effect]:
+        """A connection was accepted on the VIP port."""
+        self._fast.add(connection)
+        return self.connected(connection, peer, now)
+
+    def answered(self, number: int, frame: bytes | None, now: int) -> list[Effect]:
+        self.now = now
+        done = self._asked.pop(number)
+        try:
+            done(None if frame is None else self.read(frame), now)
+        except WireError:
+            done(None, now)
+        return self.work()
+
+    def execute(self, command: Command, connection: int, now: int) -> Reply | None:
+        if connection in self._fast and self.is_for_main_port(command):
+            return self.broker.unknown_request(command)
+        return self.broker.execute(command, connection, now)
+
+    def written_first(self) -> list[Effect]:
+        self.broker.settle(self.now)
+        outgoing, self.broker.outbox = self.broker.outbox, []
+        self.broker.outbox += [one for one in outgoing if type(one) is not Saving]
+        return [Persist(one.name, one.data) for one in outgoing if type(one) is Saving]
+
+    def said(self) -> list[Effect]:
+        effects: list[Effect] = []
+        while outgoing := self.broker.outbox:
+            self.broker.outbox = []
+            for one in outgoing:
+                effects += self._effects(one)
+        return effects
+
+    def _effects(self, one: Outgoing) -> list[Effect]:
+        match one:
+            case Answer(connection, request, reply):
+                if self.is_unanswered(request):
+                    return []
+                return self.push(connection, self.write(self.response(request, reply)))
+            case Pushing(connection, command):
+                return self.push(connection, self.write(self.request(command, FLAG_ONEWAY)))
+            case Telling(address, command):
+                return [Notify(address, self.write(self.request(command, FLAG_ONEWAY)))]
+            case Asking(address, command, within, done):
+                request = self.request(command, 0)
+                self._asked[request.opaque] = done
+                return [Ask(request.opaque, address, self.write(request), within)]
+            case End(connection):
+                return self.close(connection)
+            case Saving(name, data):
+                return [Persist(name, data)]
+
+    def left(self, connection: int, peer: str) -> None:
+        self._fast.discard(connection)
+        self.broker.lost(connection, self.now)
+
+    def due(self) -> int:
+        return self.broker.next_tick()
+
+    def act(self, now: int) -> list[Effect]:
+        self.broker.tick(now)
+        return []
+
+    def work(self) -> list[Effect]:
+        return self.written_first() + self.said()
+
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def is_for_main_port(self, command: Command) -> bool:
+        """Whether a request is not served on the VIP port."""
+        return command.code in _MAIN_PORT_ONLY
+
+    def request(self, command: Command, flag: int) -> Command:
+        """A request of the Broker's own as it leaves."""
+        return msgspec.structs.replace(
+            command, opaque=next(self._opaques), flag=flag, language="JAVA", version=self.line.version
+        )
+
+    def idle_limit(self) -> int | None:
+        seconds = self.broker.config.server_channel_max_idle_time_seconds
+        return seconds * 1000 if seconds > 0 else None

@@ -1,0 +1,154 @@
+"""What a Broker wants to have done becomes effects: in their order, each answer told once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from harness.wire import FLAG_ONEWAY, FLAG_RESPONSE, Command, decode, encode
+from reference_impl.broker import Config, Endpoint, build
+from reference_impl.broker.core import Broker
+from reference_impl.broker.part import Handler, Part
+from reference_impl.remoting.effects import Ask, Close, Effect, Notify, Persist, Send
+from reference_impl.remoting.reply import Reply
+
+CLIENT = 7
+HOLD, SAY = 9001, 9002
+
+
+class _Chance:
+    def below(self, n: int) -> int:
+        return 0
+
+
+class Acting(Part):
+    """A part that does whatever a test asks for."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self.acts: Callable[[Broker], None] = lambda _: None
+        self.held: list[Command] = []
+
+    def requests(self) -> Mapping[int, Handler]:
+        return {HOLD: self.hold, SAY: self.say}
+
+    def hold(self, command: Command, connection: int, now: int) -> Reply | None:
+        self.held.append(command)
+        return None
+
+    def say(self, command: Command, connection: int, now: int) -> Reply | None:
+        self.acts(self.broker)
+        return Reply(0)
+
+
+def made() -> tuple[Endpoint, Acting]:
+    endpoint = build("5.3", config=Config(), chance=_Chance(), started=1000)
+    part = Acting(endpoint.broker)
+    endpoint.broker.handlers.update(part.requests())
+    endpoint.connected(CLIENT, "10.0.0.9:40000", 1000)
+    return endpoint, part
+
+
+def ask(endpoint: Endpoint, code: int, *, flag: int = 0, on: int = CLIENT) -> list[Effect]:
+    return endpoint.received(on, encode(Command(code=code, opaque=5, flag=flag)), 1000)
+
+
+def test_what_is_to_be_kept_comes_before_the_answer_and_the_rest_behind_it() -> None:
+    endpoint, part = made()
+
+    def acts(broker: Broker) -> None:
+        broker.tell("a:1", Command(code=103))
+        broker.persist("config/topics.json", b"{}")
+        broker.push(CLIENT, Command(code=40))
+
+    part.acts = acts
+    kept, answer, told, pushed = ask(endpoint, SAY)
+    assert kept == Persist("config/topics.json", b"{}")
+    assert isinstance(answer, Send)
+    assert decode(answer.data).flag == FLAG_RESPONSE
+    assert isinstance(told, Notify)
+    assert isinstance(pushed, Send)
+    first, second = decode(told.data), decode(pushed.data)
+    assert (first.code, first.flag, first.version) == (103, FLAG_ONEWAY, 479)
+    assert (second.code, second.flag) == (40, FLAG_ONEWAY)
+    assert first.opaque != second.opaque
+
+
+def test_a_late_answer_goes_to_whom_it_is_owed() -> None:
+    endpoint, part = made()
+    assert ask(endpoint, HOLD) == []
+    endpoint.broker.answer(CLIENT, part.held[0], Reply(19, remark="late"))
+    (sent,) = endpoint.tick(2000)
+    assert isinstance(sent, Send)
+    answer = decode(sent.data)
+    assert (answer.code, answer.opaque, answer.flag, answer.remark) == (19, 5, FLAG_RESPONSE, "late")
+
+
+def test_a_late_answer_to_a_one_way_request_or_to_a_lost_connection_is_none() -> None:
+    endpoint, part = made()
+    ask(endpoint, HOLD, flag=FLAG_ONEWAY)
+    ask(endpoint, HOLD)
+    endpoint.broker.answer(CLIENT, part.held[0], Reply(0))
+    assert endpoint.tick(2000) == []
+    endpoint.lost(CLIENT, 2000)
+    endpoint.broker.answer(CLIENT, part.held[1], Reply(0))
+    assert endpoint.tick(2000) == []
+
+
+@pytest.mark.parametrize("frame", [None, b"\0\0\0\4\0\0\0\0", encode(Command(code=0, opaque=1, flag=1))])
+def test_whoever_asks_is_told_once(frame: bytes | None) -> None:
+    endpoint, part = made()
+    told: list[Command | None] = []
+    part.acts = lambda broker: broker.ask("a:1", Command(code=322), 6000, lambda found, _: told.append(found))
+    _, asked = ask(endpoint, SAY)
+    assert isinstance(asked, Ask)
+    assert (asked.address, asked.within, decode(asked.data).opaque) == ("a:1", 6000, asked.number)
+    endpoint.answered(asked.number, frame, 1500)
+    assert len(told) == 1
+    assert (told[0] is not None) is (frame is not None and len(frame) > 8)
+
+
+def test_what_an_answer_brings_about_leaves_at_once() -> None:
+    endpoint, part = made()
+    part.acts = lambda broker: broker.ask(
+        "a:1", Command(code=322), 6000, lambda _, __: broker.tell("a:2", Command(code=103))
+    )
+    _, asked = ask(endpoint, SAY)
+    assert isinstance(asked, Ask)
+    (told,) = endpoint.answered(asked.number, None, 1500)
+    assert isinstance(told, Notify)
+
+
+def test_a_broker_may_end_a_connection_and_hears_of_its_loss() -> None:
+    endpoint, part = made()
+    part.acts = lambda broker: broker.close(CLIENT)
+    _, closed = ask(endpoint, SAY)
+    assert closed == Close(CLIENT)
+    assert endpoint.broker.peer(CLIENT) == "unknown"
+
+
+def test_nobody_pulls_on_the_vip_port() -> None:
+    endpoint, part = made()
+    endpoint.broker.handlers[11] = part.say
+    endpoint.connected_fast(8, "10.0.0.9:40001", 1000)
+    codes = []
+    for connection in (CLIENT, 8):
+        (sent,) = ask(endpoint, 11, on=connection)
+        assert isinstance(sent, Send)
+        codes.append(decode(sent.data).code)
+    assert codes == [0, 3]
+    endpoint.lost(8, 1000)
+    endpoint.connected(8, "10.0.0.9:40002", 1000)
+    (sent,) = ask(endpoint, 11, on=8)
+    assert isinstance(sent, Send)
+    assert decode(sent.data).code == 0
+
+
+def test_an_idle_connection_is_closed_and_a_push_keeps_one_awake() -> None:
+    endpoint, _ = made()
+    endpoint.tick(60_000)
+    endpoint.broker.push(CLIENT, Command(code=40))
+    endpoint.tick(60_001)
+    assert endpoint.tick(179_999) == []
+    assert endpoint.tick(180_000) == [Close(CLIENT)]
