@@ -1,0 +1,23 @@
+"""The message store of the Broker: an append-only log, consume queues, a key index.
+
+It touches no file: a `Storage` does.
+"""
+
+from __future__ import annotations
+
+from .results import Arrival, GetStatus, Got, Put, PutStatus
+from .storage import MemoryStorage, Storage, StoreError
+from .store import Store, StoreConfig
+
+__all__ = [
+    "Arrival",
+    "GetStatus",
+    "Got",
+    "MemoryStorage",
+    "Put",
+    "PutStatus",
+    "Storage",
+    "Store",
+    "StoreConfig",
+    "StoreError",
+]

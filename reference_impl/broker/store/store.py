@@ -1,0 +1,377 @@
+"""The message store: one log of all messages, and for each queue the list of those that are its own.
+
+Rules of this module:
+- The log is the truth. Queues and key index follow from it, are written later than it, and are made again
+  from where the last checkpoint stands. What `commit` handed over survives the end of the process, what
+  `flush` did the end of the machine.
+- Whoever tells a client that a message is stored has called `commit` (with synchronous flushing: `flush`)
+  before. What is read is what was put, committed or not.
+- A StoreError of `commit`, `flush` or `checkpoint` is the end: nothing more may be answered, and the store is
+  to be made anew.
+- Store timestamps never go back.
+
+Source: DefaultMessageStore, CommitLog, ConsumeQueue of rocketmq-all-4.9.8 and rocketmq-all-5.3.3. Log and
+queues are in files as Apache's, but for the blank that fills a file's end: ours are shorter instead.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+
+import msgspec
+
+from harness.wire import WireError
+from harness.wire.messages import (
+    LineName,
+    Message,
+    PropertyName,
+    SysFlag,
+    decode_message,
+    encode_message,
+    tag_hash,
+)
+
+from .checkpoint import Checkpoint
+from .opening import new_queue, open_files
+from .queue import ENTRY, ENTRY_SIZE, ConsumeQueue
+from .recovery import messages_from
+from .results import Arrival, GetStatus, Got, Put, PutStatus
+from .storage import Storage
+
+__all__ = ["Store", "StoreConfig"]
+
+_TOPIC = re.compile(r"[%|a-zA-Z0-9_-]+")
+_ILLEGAL = Put(PutStatus.MESSAGE_ILLEGAL)
+_MOST_AT_ONCE = 32
+_FEWEST_LOOKED_AT = 800
+"""Entries of a queue that one look goes through at the least, in search of a tag (16 000 bytes)."""
+_SPREAD = 4
+"""Messages are read in one go where that reads at most so many times their bytes."""
+_HEAD = struct.Struct(">I24xqi")
+"""Of a stored message: total size, physical offset, system flag."""
+_STORED_AT = 56
+"""Where the store timestamp is in a message whose producer has an IPv4 address."""
+_BORN_V6 = SysFlag.BORN_HOST_V6.value
+_TRANSACTION = SysFlag.TRANSACTION_ROLLBACK.value
+_IN_NO_QUEUE = (SysFlag.TRANSACTION_PREPARED.value, SysFlag.TRANSACTION_ROLLBACK.value)
+
+
+class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Sizes are bytes."""
+
+    max_message_size: int = 4 << 20
+    """Of a body, and of all of a batch (`maxMessageSize`)."""
+    log_file_size: int = 1 << 30
+    """From which size on a new file of the log is begun (`mappedFileSizeCommitLog`)."""
+    checkpoint_bytes: int = 32 << 20
+    checkpoint_messages: int = 1 << 15
+    """After how much a checkpoint is written: what is behind the last one is read at the next start."""
+
+
+class Store:
+    """Raises StoreError on construction for files that are damaged."""
+
+    def __init__(self, storage: Storage, config: StoreConfig, line: LineName) -> None:
+        files = open_files(storage, config.log_file_size)
+        self._storage = storage
+        self._config = config
+        self._line = line
+        self._log, self._index, self._queues = files.log, files.index, files.queues
+        self._checkpoints = files.checkpoints
+        self._covered, self._newest = files.covered, files.newest
+        self._uncovered = 0
+        self.arrived: list[Arrival] = []
+        """What came since the caller last emptied it."""
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        end = self._log.end
+        for message in messages_from(self._log, self._covered):
+            self._follow(message)
+            self._newest = max(self._newest, message.store_timestamp)
+        self.arrived.clear()
+        if not self._covered == self._log.end == end:
+            self.checkpoint()
+
+    # ---------------------------------------------------------------------------------------------- writing
+
+    def put(self, message: Message, now: int) -> Put:
+        """Stores a message at the end of its queue; sets its offsets, size, checksum and store timestamp."""
+        return self.put_batch([message], now)[0]
+
+    def put_batch(self, messages: list[Message], now: int) -> list[Put]:
+        """Stores messages of one queue one behind the other, all of them or none."""
+        self._newest = now = max(now, self._newest)
+        queue_offset = self.max_offset(messages[0].topic, messages[0].queue_id) if messages else 0
+        start = physical_offset = self._log.end
+        frames: list[bytes] = []
+        try:
+            for message in messages:
+                message.store_timestamp = now
+                message.physical_offset = physical_offset
+                message.queue_offset = 0
+                if _is_consumable(message):
+                    message.queue_offset, queue_offset = queue_offset, queue_offset + 1
+                frames.append(self._frame(message))
+                physical_offset += message.size
+        except WireError:
+            return [_ILLEGAL] * len(messages)
+        if len(frames) > 1 and physical_offset - start > self._config.max_message_size:
+            return [_ILLEGAL] * len(messages)
+        for message, frame in zip(messages, frames, strict=True):
+            self._log.append(frame)
+            self._follow(message)
+        return [
+            Put(PutStatus.PUT_OK, message.physical_offset, message.queue_offset, message.size, now)
+            for message in messages
+        ]
+
+    def _frame(self, message: Message) -> bytes:
+        if len(message.body) > self._config.max_message_size:
+            raise WireError(f"a body of {len(message.body)} bytes")
+        if message.topic not in self._queues and not _TOPIC.fullmatch(message.topic):
+            raise WireError(f"{message.topic!r} is no topic")
+        return encode_message(message, self._line)
+
+    def _follow(self, message: Message) -> None:
+        """What follows from a message of the log: its place in a queue, its keys."""
+        topic, properties = message.topic, message.properties
+        if _is_consumable(message):
+            queues = self._queues.setdefault(topic, {})
+            queue = queues.get(message.queue_id)
+            if queue is not None and queue.max_offset != message.queue_offset:
+                # The topic was deleted and made again, and the log is read again.
+                queue.segments.delete()
+                queue = None
+            if queue is None:
+                queue = new_queue(self._storage, topic, message.queue_id, message.queue_offset)
+                queues[message.queue_id] = queue
+            tag = tag_hash(properties.get(PropertyName.TAGS))
+            queue.append(message.physical_offset, message.size, tag)
+            self.arrived.append(Arrival(topic, message.queue_id, message.queue_offset, tag))
+        for key in _keys(properties):
+            self._index.add(topic, key, message.physical_offset, message.store_timestamp)
+        self._uncovered += 1
+
+    def commit(self) -> None:
+        """Hands the log to the storage: what was put survives the end of the process."""
+        self._log.commit()
+        if (
+            self._uncovered >= self._config.checkpoint_messages
+            or self._log.end - self._covered >= self._config.checkpoint_bytes
+        ):
+            self.checkpoint()
+
+    def flush(self) -> None:
+        """Makes the log durable: what was put survives the end of the machine."""
+        self._log.flush()
+
+    def checkpoint(self) -> None:
+        """Makes all files durable and notes it, so that the next start need not read the log up to here."""
+        self._log.flush()
+        self._index.segments.flush()
+        for queues in self._queues.values():
+            for queue in queues.values():
+                queue.segments.flush()
+        self._checkpoints.write(
+            Checkpoint(
+                physical_offset=self._log.end,
+                newest=self._newest,
+                index_end=self._index.segments.end,
+                queues={
+                    topic: {queue_id: queue.max_offset for queue_id, queue in queues.items()}
+                    for topic, queues in self._queues.items()
+                },
+            )
+        )
+        self._covered, self._uncovered = self._log.end, 0
+
+    # ---------------------------------------------------------------------------------------------- reading
+
+    def get(
+        self,
+        topic: str,
+        queue_id: int,
+        offset: int,
+        most: int,
+        matches: Callable[[int], bool] | None = None,
+        most_bytes: int = 1 << 18,
+    ) -> Got:
+        """Stored bytes of at most `most` (and 32) messages of a queue from an offset on, of at most so many
+        bytes, but one at the least. `matches` is asked about the hash of each message's tag.
+        """
+        queue = self._queue(topic, queue_id)
+        if queue is None:
+            return Got(GetStatus.NO_MESSAGE_IN_QUEUE, 0, 0, 0, [])
+        low, high = queue.min_offset, queue.max_offset
+        if offset < low:
+            return Got(GetStatus.OFFSET_TOO_SMALL, low, low, high, [])
+        if offset >= high:
+            status = GetStatus.OFFSET_OVERFLOW_ONE if offset == high else GetStatus.OFFSET_OVERFLOW_BADLY
+            return Got(status, high, low, high, [])
+        most = min(most, _MOST_AT_ONCE)
+        looked_at = most if matches is None else max(_FEWEST_LOOKED_AT, most)
+        places: list[tuple[int, int]] = []
+        size_of_all = 0
+        for physical_offset, size, tag in ENTRY.iter_unpack(queue.read(offset, max(looked_at, 1))):
+            if places and (len(places) >= most or size_of_all + size > most_bytes):
+                break
+            offset += 1
+            if matches is None or matches(tag):
+                places.append((physical_offset, size))
+                size_of_all += size
+        status = GetStatus.FOUND if places else GetStatus.NO_MATCHED_MESSAGE
+        return Got(status, offset, low, high, self._frames(places, size_of_all))
+
+    def _frames(self, places: list[tuple[int, int]], size_of_all: int) -> list[bytes]:
+        """The bytes at these places: in one go where little lies in between."""
+        if len(places) > 1:
+            start, end = places[0][0], places[-1][0] + places[-1][1]
+            if end - start <= _SPREAD * size_of_all:
+                block = self._log.read(start, end - start)
+                if len(block) == end - start:
+                    return [block[at - start : at - start + size] for at, size in places]
+        return [self._log.read(at, size) for at, size in places]
+
+    def raw_at(self, physical_offset: int) -> bytes | None:
+        """The stored bytes of the message at an offset of the log; None where none begins."""
+        if not self._log.start <= physical_offset < self._log.end:
+            return None
+        head = self._log.read(physical_offset, _HEAD.size)
+        if len(head) < _HEAD.size:
+            return None
+        size, stated, _ = _HEAD.unpack(head)
+        if stated != physical_offset:
+            return None
+        frame = self._log.read(physical_offset, size)
+        return frame if len(frame) == size else None
+
+    def at(self, physical_offset: int) -> Message | None:
+        """The message at an offset of the log; None where none begins."""
+        frame = self.raw_at(physical_offset)
+        try:
+            return None if frame is None else decode_message(frame)
+        except WireError:
+            return None
+
+    def min_offset(self, topic: str, queue_id: int) -> int:
+        """The lowest offset that is kept; 0 for a queue that nothing was ever put into."""
+        queue = self._queue(topic, queue_id)
+        return 0 if queue is None else queue.min_offset
+
+    def max_offset(self, topic: str, queue_id: int) -> int:
+        """The offset that the next message will have."""
+        queue = self._queue(topic, queue_id)
+        return 0 if queue is None else queue.max_offset
+
+    def physical_range(self) -> tuple[int, int]:
+        """From where to where the log goes."""
+        return self._log.start, self._log.end
+
+    def newest(self) -> int:
+        """Store timestamp of the newest message; 0 without one."""
+        return self._newest
+
+    def topics(self) -> dict[str, list[int]]:
+        """Ids of the queues that hold or held messages, by topic."""
+        return {topic: sorted(queues) for topic, queues in self._queues.items()}
+
+    def timestamp_of(self, topic: str, queue_id: int, offset: int) -> int | None:
+        """When the message with that offset was stored; None where there is none."""
+        queue = self._queue(topic, queue_id)
+        if queue is None or not queue.min_offset <= offset < queue.max_offset:
+            return None
+        return self._stored(queue.physical(offset))
+
+    def _stored(self, physical_offset: int) -> int:
+        head = self._log.read(physical_offset, _STORED_AT + 20)
+        at = _STORED_AT + (12 if _HEAD.unpack_from(head)[2] & _BORN_V6 else 0)
+        return int.from_bytes(head[at : at + 8], "big", signed=True)
+
+    def offset_at(self, topic: str, queue_id: int, timestamp: int, *, upper: bool = False) -> int:
+        """Where in a queue a store timestamp is.
+
+        4.9: a message stored just then, else the nearest; the earlier one of two. 5.3: the first message
+        stored then or later, or with `upper` the last one stored then or earlier (0: there is none).
+
+        Source: ConsumeQueue#getOffsetInQueueByTime.
+        """
+        queue = self._queue(topic, queue_id)
+        if queue is None:
+            return 0
+        first = self._first_stored_after(queue, timestamp - 1)
+        if self._line == "4.9":
+            return self._nearest(queue, first, timestamp)
+        if not upper:
+            return first
+        last = self._first_stored_after(queue, timestamp) - 1
+        return last if last >= queue.min_offset else 0
+
+    def _first_stored_after(self, queue: ConsumeQueue, timestamp: int) -> int:
+        low, high = queue.min_offset, queue.max_offset
+        while low < high:
+            middle = (low + high) // 2
+            if self._stored(queue.physical(middle)) > timestamp:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _nearest(self, queue: ConsumeQueue, first: int, timestamp: int) -> int:
+        """`first` is the first message that was stored at `timestamp` or later."""
+        if first == queue.max_offset:
+            return max(first - 1, queue.min_offset)
+        if first == queue.min_offset:
+            return first
+        later = self._stored(queue.physical(first)) - timestamp
+        earlier = timestamp - self._stored(queue.physical(first - 1))
+        return first if later < earlier or later == 0 else first - 1
+
+    def by_key(self, topic: str, key: str, most: int, begin: int, end: int) -> list[int]:
+        """Physical offsets, in order, of the newest messages with a key (a word of KEYS, or the unique key)
+        that were stored from `begin` to `end`, both included.
+        """
+        found: list[int] = []
+        for physical_offset in self._index.find(topic, key, begin, end):
+            if len(found) >= most:
+                break
+            message = self.at(physical_offset)
+            if message is not None and message.topic == topic and key in _keys(message.properties):
+                found.append(physical_offset)
+        return sorted(found)
+
+    # --------------------------------------------------------------------------------------------- deleting
+
+    def delete_topic(self, topic: str) -> None:
+        """Forgets the queues of a topic; its messages stay in the log until that part of it goes."""
+        queues = self._queues.pop(topic, None)
+        if queues is None:
+            return
+        self.checkpoint()
+        for queue in queues.values():
+            queue.segments.delete()
+
+    def delete_before(self, physical_offset: int) -> None:
+        """Deletes the files of the log all of whose bytes are below an offset; lowest offsets rise."""
+        self.checkpoint()
+        self._log.drop_before(physical_offset)
+        for queues in self._queues.values():
+            for queue in queues.values():
+                queue.rise(self._log.start)
+                queue.segments.drop_before(queue.min_offset * ENTRY_SIZE)
+
+    def _queue(self, topic: str, queue_id: int) -> ConsumeQueue | None:
+        queues = self._queues.get(topic)
+        return None if queues is None else queues.get(queue_id)
+
+
+def _is_consumable(message: Message) -> bool:
+    """Half messages and roll-backs are in the log only."""
+    return message.sys_flag & _TRANSACTION not in _IN_NO_QUEUE
+
+
+def _keys(properties: dict[str, str]) -> list[str]:
+    keys = properties.get(PropertyName.KEYS, "").split(" ")
+    return [key for key in (*keys, properties.get(PropertyName.UNIQ_KEY)) if key]
