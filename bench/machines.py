@@ -164,29 +164,39 @@ def _over_tcp(programs: int, rounds: int) -> None:
 def _ping_pong(address: str, programs: Sequence[Sequence[AnyStep]], round_: int) -> float:
     """Round trips per second with the frames of the programs, each sent alone and answered by one frame."""
     host, _, port = address.rpartition(":")
-    work: list[tuple[str, bytes]] = []
+    work: list[list[tuple[str, bytes]]] = []
     for at, program in enumerate(programs):
         names = Names(chance("ping", round_, at))
-        for number, step in enumerate(program):
-            if isinstance(step, Close | Reconnect | Restart | Time | Configure | Unknown) or step.oneway:
-                continue
-            work.append((step.conn, frame_of(step, names, number, announced_by(PROFILE))))
-    connections: dict[str, socket] = {}
-    for conn, _ in work:
-        if conn not in connections:
-            connections[conn] = create_connection((host, int(port)))
-            connections[conn].setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        work.append(
+            [
+                (step.conn, b"")
+                if isinstance(step, Close)
+                else (step.conn, frame_of(step, names, number, announced_by(PROFILE)))
+                for number, step in enumerate(program)
+                if isinstance(step, Close)
+                or not (isinstance(step, Reconnect | Restart | Time | Configure | Unknown) or step.oneway)
+            ]
+        )
     began = time.perf_counter()
-    for conn, frame in work:
-        connection = connections[conn]
-        connection.sendall(frame)
-        data = connection.recv(65536)
-        while len(data) < 4 + int.from_bytes(data[:4], "big"):
-            data += connection.recv(65536)
+    for frames in work:
+        connections: dict[str, socket] = {}
+        for conn, frame in frames:
+            if not frame:
+                if conn in connections:
+                    connections.pop(conn).close()
+                continue
+            if conn not in connections:
+                connections[conn] = create_connection((host, int(port)))
+                connections[conn].setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+            connection = connections[conn]
+            connection.sendall(frame)
+            data = connection.recv(65536)
+            while len(data) < 4 + int.from_bytes(data[:4], "big"):
+                data += connection.recv(65536)
+        for connection in connections.values():
+            connection.close()
     seconds = time.perf_counter() - began
-    for connection in connections.values():
-        connection.close()
-    return len(work) / seconds
+    return sum(bool(frame) for frames in work for _, frame in frames) / seconds
 
 
 def _print(
