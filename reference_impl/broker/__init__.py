@@ -18,14 +18,27 @@ from .endpoint import Endpoint
 from .part import Chance
 from .parts import PARTS, Parts
 from .profiles import PROFILES
+from .store import MemoryStorage, Storage, StoreError
 
-__all__ = ["PARTS", "PROFILES", "Certificates", "Chance", "Config", "Endpoint", "Parts", "build"]
+__all__ = [
+    "PARTS",
+    "PROFILES",
+    "Certificates",
+    "Chance",
+    "Config",
+    "Endpoint",
+    "Parts",
+    "Storage",
+    "StoreError",
+    "build",
+]
 
 
 def build(
     profile: str = "5.3",
     *,
     config: Config | None = None,
+    storage: Storage | None = None,
     stored: Mapping[str, bytes] | None = None,
     parts: Parts | None = None,
     chance: Chance,
@@ -34,16 +47,21 @@ def build(
 ) -> Endpoint:
     """A Broker that has just started.
 
-    `profile` is "4.9" or "5.3"; `stored` is what the files below its root directory say, by name, from the
-    last run; `parts` stands in for the profile's own; `started` is the time, ms since the epoch;
-    `certificates` is asked once for each TLS connection.
+    `profile` is "4.9" or "5.3"; `storage` is where messages are, in memory where there is none; `stored` is
+    what the other files below the root directory say, by name, from the last run; `parts` stands in for the
+    profile's own; `started` is the time, ms since the epoch; `certificates` is asked once for each TLS
+    connection. Raises StoreError for a storage that is damaged.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
     chosen = PARTS[profile] if parts is None else parts
+    settings = Config() if config is None else config
     broker = chosen.broker(
         chosen,
-        config=Config() if config is None else config,
+        config=settings,
+        store=chosen.store(
+            MemoryStorage() if storage is None else storage, settings.of_store(), chosen.profile.name
+        ),
         stored=stored or {},
         chance=chance,
         started=started,

@@ -22,6 +22,7 @@ from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.values import Limits, read_value
 
 from .profiles import PROFILES
+from .store import StoreConfig
 
 __all__ = ["Config"]
 
@@ -50,6 +51,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     rocketmq_home: str = ""
     store_path_root_dir: str = ""
     """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
+    flush_disk_type: str = "ASYNC_FLUSH"
+    """SYNC_FLUSH: what is answered is on the disk. ASYNC_FLUSH: it is there soon after; until then it
+    survives the end of the process, not that of the machine."""
+    flush_interval_commit_log: int = 500
+    """ASYNC_FLUSH: ms until what was stored is on the disk."""
+    mapped_file_size_commit_log: int = 1073741824
+    """Bytes from which on a new file of the log is begun."""
     server_channel_max_idle_time_seconds: int = 120
     """For how long a connection may go without a whole frame before it is closed; 0 or less: for ever."""
 
@@ -113,6 +121,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Whether this Broker follows a master."""
         return self.broker_role == "SLAVE"
 
+    def of_store(self) -> StoreConfig:
+        """What of this is the store's."""
+        return StoreConfig(
+            max_message_size=self.max_message_size, log_file_size=self.mapped_file_size_commit_log
+        )
+
     @classmethod
     def from_properties(cls, data: bytes, profile: str = "5.3") -> "Config":
         """Read a Java `.properties` file. Raises ConfigError on a bad value or a malformed escape."""
@@ -167,6 +181,11 @@ _AT_LEAST: Final = {
     "defaultTopicQueueNums": 1,
     "maxMessageSize": 1,
     "flushConsumerOffsetInterval": 1,
+    "flushIntervalCommitLog": 0,
+    "mappedFileSizeCommitLog": 1,
 }
-_WORDS: Final = {"broker_role": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE")}
+_WORDS: Final = {
+    "broker_role": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"),
+    "flush_disk_type": ("ASYNC_FLUSH", "SYNC_FLUSH"),
+}
 _ADDRESS: Final = re.compile(r"\S+:[0-9]{1,5}")

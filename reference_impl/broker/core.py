@@ -22,6 +22,7 @@ from reference_impl.remoting.reply import RefusedError, Reply
 from .config import Config
 from .outbox import Answer, Asking, Done, End, Outgoing, Pushing, Saving, Telling
 from .part import NEVER, Chance, Handler, Part
+from .store import Store
 
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
@@ -39,12 +40,14 @@ class Broker:
         parts: Parts,
         *,
         config: Config,
+        store: Store,
         stored: Mapping[str, bytes],
         chance: Chance,
         started: int,
     ) -> None:
         self.profile = parts.profile
         self.config = config
+        self.store = store
         self.stored = stored
         self.chance = chance
         self.started = started

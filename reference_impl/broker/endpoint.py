@@ -5,7 +5,9 @@ Rules (beside those of `reference_impl.remoting.endpoint`):
    answers, everything else behind them, in the order in which it came up.
 2. Everything that the Broker sends of itself has an opaque of its own. An answer that it awaits is told to
    whoever asked, once: also if there is none.
-3. A connection of the VIP port (two below the main one) is served like any other, except that it cannot pull.
+3. Nothing is answered that is not handed to the storage; where flushing is synchronous, nothing that is not
+   durable. Where it is not, the log is made durable `flushIntervalCommitLog` ms after it has grown.
+4. A connection of the VIP port (two below the main one) is served like any other, except that it cannot pull.
 
 Source: BrokerController#registerProcessor (rocketmq-all-4.9.8), #initializeRemotingServer and
 #registerProcessor (rocketmq-all-5.3.3).
@@ -17,13 +19,15 @@ import msgspec
 
 from harness.wire import FLAG_ONEWAY, Command, WireError
 from harness.wire.broker_codes import BrokerRequest
-from reference_impl.remoting.effects import Ask, Effect, Notify, Persist
-from reference_impl.remoting.endpoint import Certificates, RemotingEndpoint
+from reference_impl.remoting.effects import Ask, Effect, Flush, Notify, Persist
+from reference_impl.remoting.endpoint import NEVER, Certificates, RemotingEndpoint
+from reference_impl.remoting.errors import DurabilityError
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.tls_settings import TlsSettings
 
 from .core import Broker
 from .outbox import Answer, Asking, Done, End, Outgoing, Pushing, Saving, Telling
+from .store import StoreError
 
 __all__ = ["Endpoint"]
 
@@ -48,6 +52,12 @@ class Endpoint(RemotingEndpoint):
         """By opaque: who waits for the answer."""
         self._fast: set[int] = set()
         """Connections of the VIP port."""
+        self._handed_over = broker.store.physical_range()[1]
+        """Up to here the log is handed to the storage."""
+        self._wants_durable = False
+        """Whether the next flush is to make the log durable."""
+        self._durable_at = NEVER
+        """When the rest is to be made durable, where flushing is not synchronous."""
 
     def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
         effects = super().connected(connection, peer, now)
@@ -77,7 +87,13 @@ class Endpoint(RemotingEndpoint):
         self.broker.settle(self.now)
         outgoing, self.broker.outbox = self.broker.outbox, []
         self.broker.outbox += [one for one in outgoing if type(one) is not Saving]
-        return [Persist(one.name, one.data) for one in outgoing if type(one) is Saving]
+        effects: list[Effect] = [Persist(one.name, one.data) for one in outgoing if type(one) is Saving]
+        end = self.broker.store.physical_range()[1]
+        if end > self._handed_over:
+            effects.append(Flush())
+            if self._durable_at == NEVER and not self.flushes_at_once():
+                self._durable_at = self.now + self.broker.config.flush_interval_commit_log
+        return effects
 
     def said(self) -> list[Effect]:
         effects: list[Effect] = []
@@ -111,16 +127,35 @@ class Endpoint(RemotingEndpoint):
         self.broker.lost(connection, self.now)
 
     def due(self) -> int:
-        return self.broker.next_tick()
+        return min(self.broker.next_tick(), self._durable_at)
 
     def act(self, now: int) -> list[Effect]:
+        if self._durable_at <= now:
+            self._durable_at = NEVER
+            self._wants_durable = True
+            return [Flush()]
         self.broker.tick(now)
         return []
+
+    def flush(self) -> None:
+        store = self.broker.store
+        try:
+            if self._wants_durable or self.flushes_at_once():
+                self._wants_durable = False
+                store.flush()
+            store.commit()
+        except StoreError as error:
+            raise DurabilityError(str(error)) from error
+        self._handed_over = store.physical_range()[1]
 
     def work(self) -> list[Effect]:
         return self.written_first() + self.said()
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def flushes_at_once(self) -> bool:
+        """Whether what is answered has to be durable."""
+        return self.broker.config.flush_disk_type == "SYNC_FLUSH"
 
     def is_for_main_port(self, command: Command) -> bool:
         """Whether a request is not served on the VIP port."""

@@ -21,11 +21,12 @@ from .core import Broker
 from .endpoint import Endpoint
 from .groups import Groups
 from .profiles import PROFILES, Profile
+from .store import Store
 from .topics import Topics
 
 __all__ = ["PARTS", "PartName", "Parts"]
 
-PartName = Literal["endpoint", "broker", "topics", "groups"]
+PartName = Literal["endpoint", "broker", "store", "topics", "groups"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Parts(Replaceable[PartName]):
     profile: Profile
     endpoint: type[Endpoint] = Endpoint
     broker: type[Broker] = Broker
+    store: type[Store] = Store
     topics: type[Topics] = Topics
     groups: type[Groups] = Groups
 

@@ -244,7 +244,7 @@ class RemotingEndpoint:
     def flush(self) -> None:
         """What a `Flush` asks for: hand over what was written, and make it durable if that is wanted now.
 
-        Raises OSError.
+        Raises DurabilityError.
         """
 
     def has_waiting(self, connection: int) -> bool:

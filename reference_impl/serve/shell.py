@@ -22,6 +22,7 @@ from typing import TypeAlias, cast
 
 from reference_impl.remoting.effects import Ask, Close, Effect, Flush, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
+from reference_impl.remoting.errors import DurabilityError
 
 from .outbound import Outbound
 from .problems import EXIT_NOT_STARTED, StartError
@@ -174,13 +175,9 @@ class Shell:
         if any(type(effect) is Flush for effect in held):
             try:
                 self.endpoint.flush()
-            except OSError as error:
-                self._failure.set_exception(
-                    StartError(
-                        f"the store cannot be written: {error}; it stops, for what it answers would be lost",
-                        EXIT_NOT_STARTED,
-                    )
-                )
+            except DurabilityError as error:
+                lost = f"{error}; it stops, for what it answers would be lost"
+                self._failure.set_exception(StartError(lost, EXIT_NOT_STARTED))
                 return
         self._carry_out(held)
         for number in {effect.connection for effect in held if type(effect) is Send}:

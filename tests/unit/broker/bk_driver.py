@@ -7,6 +7,7 @@ from harness.wire import Command
 from reference_impl.broker.config import Config
 from reference_impl.broker.core import Broker
 from reference_impl.broker.parts import PARTS
+from reference_impl.broker.store import MemoryStorage
 from reference_impl.remoting.reply import Reply
 
 STARTED = 1_700_000_000_000
@@ -58,5 +59,8 @@ def make_broker(profile: str, *, stored: Mapping[str, bytes] | None = None, **se
     }
     parts = PARTS[profile]
     config = Config.of(given, profile)
-    broker = parts.broker(parts, config=config, stored=stored or {}, chance=FirstChoice(), started=STARTED)
+    store = parts.store(MemoryStorage(), config.of_store(), parts.profile.name)
+    broker = parts.broker(
+        parts, config=config, store=store, stored=stored or {}, chance=FirstChoice(), started=STARTED
+    )
     return Asked(broker)

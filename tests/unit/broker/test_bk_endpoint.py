@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from harness.wire import FLAG_ONEWAY, FLAG_RESPONSE, Command, decode, encode
+from harness.wire.messages import Message
 from reference_impl.broker import Config, Endpoint, build
 from reference_impl.broker.core import Broker
 from reference_impl.broker.part import Handler, Part
-from reference_impl.remoting.effects import Ask, Close, Effect, Notify, Persist, Send
+from reference_impl.broker.store import MemoryStorage, Storage, StoreError
+from reference_impl.remoting.effects import Ask, Close, Effect, Flush, Notify, Persist, Send
+from reference_impl.remoting.errors import DurabilityError
 from reference_impl.remoting.reply import Reply
 
 CLIENT = 7
@@ -42,8 +45,8 @@ class Acting(Part):
         return Reply(0)
 
 
-def made() -> tuple[Endpoint, Acting]:
-    endpoint = build("5.3", config=Config(), chance=_Chance(), started=1000)
+def made(*, config: Config | None = None, storage: Storage | None = None) -> tuple[Endpoint, Acting]:
+    endpoint = build("5.3", config=config, storage=storage, chance=_Chance(), started=1000)
     part = Acting(endpoint.broker)
     endpoint.broker.handlers.update(part.requests())
     endpoint.connected(CLIENT, "10.0.0.9:40000", 1000)
@@ -152,3 +155,73 @@ def test_an_idle_connection_is_closed_and_a_push_keeps_one_awake() -> None:
     endpoint.tick(60_001)
     assert endpoint.tick(179_999) == []
     assert endpoint.tick(180_000) == [Close(CLIENT)]
+
+
+def stores(broker: Broker) -> None:
+    broker.store.put(Message(topic="T", body=b"x"), 1000)
+
+
+class Recording(MemoryStorage):
+    """Notes which files were made durable."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.durable: list[str] = []
+
+    def flush(self, name: str) -> None:
+        self.durable.append(name)
+
+
+LOG = "commitlog/00000000000000000000"
+
+
+def test_an_answer_waits_until_the_log_is_handed_over() -> None:
+    storage = Recording()
+    endpoint, part = made(storage=storage)
+    part.acts = stores
+    flush, answer = ask(endpoint, SAY)
+    assert flush == Flush()
+    assert isinstance(answer, Send)
+    assert storage.size(LOG) == 0
+    endpoint.flush()
+    assert storage.size(LOG) > 0
+    assert storage.durable == []
+    part.acts = lambda _: None
+    assert len(ask(endpoint, SAY)) == 1
+
+
+def test_asynchronous_flushing_makes_the_log_durable_a_while_later() -> None:
+    storage = Recording()
+    endpoint, part = made(storage=storage)
+    part.acts = stores
+    ask(endpoint, SAY)
+    endpoint.flush()
+    ask(endpoint, SAY)
+    endpoint.flush()
+    assert endpoint.next_tick(1000) == 1500
+    assert endpoint.tick(1500) == [Flush()]
+    endpoint.flush()
+    assert storage.durable == [LOG]
+    assert endpoint.next_tick(1500) > 2000
+
+
+def test_synchronous_flushing_makes_it_durable_before_the_answer() -> None:
+    storage = Recording()
+    endpoint, part = made(storage=storage, config=Config(flush_disk_type="SYNC_FLUSH"))
+    part.acts = stores
+    flush, _ = ask(endpoint, SAY)
+    assert flush == Flush()
+    endpoint.flush()
+    assert storage.durable == [LOG]
+
+
+def test_a_storage_that_fails_is_told_as_such() -> None:
+    class Full(MemoryStorage):
+        def append(self, name: str, data: bytes) -> None:
+            raise StoreError("no space left")
+
+    endpoint, part = made(storage=Full())
+    part.acts = stores
+    ask(endpoint, SAY)
+    with pytest.raises(DurabilityError, match="no space left"):
+        endpoint.flush()
