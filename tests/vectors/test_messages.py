@@ -22,7 +22,7 @@ from harness.wire.messages import (
     tag_hash,
 )
 
-MESSAGES = Path(__file__).parents[2] / "fixtures" / "messages"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 class Vector(NamedTuple):
@@ -42,7 +42,7 @@ class Vector(NamedTuple):
 
 def load() -> list[Vector]:
     vectors = []
-    for path in sorted(MESSAGES.glob("*.json")):
+    for path in sorted((FIXTURES / "messages").glob("*.json")):
         document = json.loads(path.read_text("ascii"))
         line: LineName = "4.9" if document["rocketmq"].startswith("4.9") else "5.3"
         vectors += [Vector(line, v["name"], v["type"], v["fields"], v["hex"]) for v in document["vectors"]]
@@ -100,3 +100,14 @@ def test_properties_are_read_as_apache_reads_them(vector: Vector) -> None:
 @of_type("tag")
 def test_the_hash_of_a_tag_is_javas(vector: Vector) -> None:
     assert tag_hash(vector.data.decode()) == vector.fields
+
+
+@pytest.mark.parametrize(("version", "line"), [("4.9.8", "4.9"), ("5.3.3", "5.3")])
+def test_what_apaches_broker_stored_is_read_and_written_again(version: str, line: LineName) -> None:
+    pulled = json.loads((FIXTURES / "pulled" / f"{version}.json").read_text("ascii"))["bodies"]
+    count = 0
+    for body in map(bytes.fromhex, pulled.values()):
+        messages = decode_messages(body)
+        count += len(messages)
+        assert b"".join(encode_message(message, line) for message in messages) == body
+    assert count == 6

@@ -6,6 +6,7 @@ aside).
 
 from __future__ import annotations
 
+from .broker_tables import ConsumerOffsets, DelayOffsets, SubscriptionGroupTable, TopicConfigTable
 from .checksum import body_crc32
 from .data_version import DataVersion
 from .json_body import NullBodyError
@@ -22,14 +23,18 @@ __all__ = [
     "BrokerData",
     "BrokerMemberGroup",
     "ClusterInfo",
+    "ConsumerOffsets",
     "DataVersion",
+    "DelayOffsets",
     "KvTable",
     "NullBodyError",
     "Properties",
     "QueueData",
     "RegisterBody",
     "SubscriptionGroup",
+    "SubscriptionGroupTable",
     "TopicConfig",
+    "TopicConfigTable",
     "TopicList",
     "TopicQueueMappingInfo",
     "TopicRoute",

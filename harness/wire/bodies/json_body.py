@@ -22,7 +22,7 @@ import msgspec
 
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Engine, Node, ParseError, tree
-from harness.wire.fastjson.coerce import CoercionError, as_int32, as_string
+from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string
 
 __all__ = [
     "InvalidUtf8",
@@ -30,6 +30,7 @@ __all__ = [
     "integers_by_integer",
     "is_null",
     "list_of",
+    "longs_by_integer",
     "map_of",
     "not_null",
     "read",
@@ -170,6 +171,11 @@ def strings_by_id(node: Node) -> dict[int, str]:
 def integers_by_integer(node: Node) -> dict[int, int]:
     """`currIdMap`: physical queue ids by logical ones."""
     return _numeric_map(node, not_null(as_int32))
+
+
+def longs_by_integer(node: Node) -> dict[int, int]:
+    """`offsetTable`: offsets by queue id or delay level."""
+    return _numeric_map(node, not_null(as_int64))
 
 
 def strings(node: Node) -> list[str] | None:
