@@ -51,6 +51,36 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     rocketmq_home: str = ""
     store_path_root_dir: str = ""
     """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
+    ha_master_address: str = ""
+    """Where a slave copies messages from, whatever NameServers say. Told to others, not used."""
+    register_name_server_period: int = 30000
+    """ms from one registration to the next; at least 10 000, at most 60 000."""
+    register_broker_timeout_mills: int = 0
+    """ms that a NameServer has to answer a registration; 0: 6000 in 4.9, 24 000 in 5.3."""
+    force_register: bool = True
+    """Whether to register without asking first if anything has changed."""
+    compressed_register: bool = False
+    enable_split_registration: bool = False
+    """5.3: register topics in chunks of `splitRegistrationSize`."""
+    split_registration_size: int = 800
+    enable_single_topic_register: bool = False
+    """5.3: make a changed topic known by code 217."""
+    disappear_time_after_start: int = -1
+    """5.3: ms after the start in which no registration is repeated."""
+    enable_slave_acting_master: bool = False
+    """5.3: whether the smallest slave stands in for a master that is gone."""
+    broker_heartbeat_interval: int = 1000
+    """5.3: ms between two light heartbeats, where slaves may act."""
+    broker_not_active_timeout_millis: int = 10000
+    """5.3: the lease that is asked for, where slaves may act."""
+    compatible_with_old_name_srv: bool = True
+    """5.3: whether only requests are used that NameServers of 4.9 know."""
+    sync_broker_member_group_period: int = 1000
+    """5.3: ms between two questions for the members of the name, where slaves may act."""
+    total_replicas: int = 1
+    """5.3: how many Brokers of this name there are to be; above 1, each begins isolated where slaves act."""
+    skip_pre_online: bool = False
+    """5.3: whether to be online at once."""
     flush_disk_type: str = "ASYNC_FLUSH"
     """SYNC_FLUSH: what is answered is on the disk. ASYNC_FLUSH: it is there soon after; until then it
     survives the end of the process, not that of the machine."""
@@ -60,6 +90,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Bytes from which on a new file of the log is begun."""
     server_channel_max_idle_time_seconds: int = 120
     """For how long a connection may go without a whole frame before it is closed; 0 or less: for ever."""
+
+    enable_shutdown_gracefully: bool = False
+    """5.3: go on for a while when asked to stop, and send newer clients away (code 1500)."""
+    shutdown_wait_time_seconds: int = 30
+    """5.3: for how long; see `enableShutdownGracefully`."""
 
     broker_permission: int = 6
     """Bits: 4 read, 2 write."""
@@ -171,7 +206,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 _LONG: Final = frozenset(
-    {"brokerId", "shortPollingTimeMills", "startAcceptSendRequestTimeStamp", "channelExpiredTimeout"}
+    {
+        "brokerId",
+        "brokerNotActiveTimeoutMillis",
+        "channelExpiredTimeout",
+        "disappearTimeAfterStart",
+        "shortPollingTimeMills",
+        "startAcceptSendRequestTimeStamp",
+    }
 )
 """Numbers of 64 bits; all others have 32."""
 _AT_LEAST: Final = {
@@ -181,6 +223,10 @@ _AT_LEAST: Final = {
     "defaultTopicQueueNums": 1,
     "maxMessageSize": 1,
     "flushConsumerOffsetInterval": 1,
+    "registerBrokerTimeoutMills": 0,
+    "splitRegistrationSize": 1,
+    "brokerHeartbeatInterval": 1,
+    "syncBrokerMemberGroupPeriod": 1,
     "flushIntervalCommitLog": 0,
     "mappedFileSizeCommitLog": 1,
 }

@@ -56,7 +56,18 @@ class Broker:
 
         self.topics = parts.topics(self)
         self.groups = parts.groups(self)
-        self._parts: tuple[Part, ...] = (self.topics, self.groups)
+        self.mirror = parts.mirror(self)
+        self.announcing = parts.announcing(self)
+        self.registrar = parts.registrar(self)
+        self.standing = parts.standing(self)
+        self._parts: tuple[Part, ...] = (
+            self.topics,
+            self.groups,
+            self.mirror,
+            self.announcing,
+            self.registrar,
+            self.standing,
+        )
         self.handlers: dict[int, Handler] = {
             code: handler for part in self._parts for code, handler in part.requests().items()
         }
@@ -102,6 +113,11 @@ class Broker:
             if part is None or due > now:
                 return
             part.tick(due)
+
+    def stop(self, now: int) -> None:
+        """Keep and say what is to be kept and said before the end; once."""
+        for part in self._overriding("stop"):
+            part.stop(now)
 
     def next_tick(self) -> int:
         """When `tick` wants to be called, ms since the epoch."""

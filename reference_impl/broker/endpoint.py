@@ -31,6 +31,7 @@ from .store import StoreError
 
 __all__ = ["Endpoint"]
 
+_LOOK_AGAIN = 1_000
 _MAIN_PORT_ONLY = frozenset(
     {
         BrokerRequest.PULL_MESSAGE,
@@ -77,6 +78,13 @@ class Endpoint(RemotingEndpoint):
         except WireError:
             done(None, now)
         return self.work()
+
+    def stop(self, now: int) -> int:
+        """Not before every NameServer knows that the Broker goes, or has had its time to answer."""
+        registrar = self.broker.registrar
+        if not registrar.is_stopping:
+            self.broker.stop(now)
+        return super().stop(now) if registrar.has_left else now + _LOOK_AGAIN
 
     def execute(self, command: Command, connection: int, now: int) -> Reply | None:
         if connection in self._fast and self.is_for_main_port(command):
@@ -166,6 +174,12 @@ class Endpoint(RemotingEndpoint):
         return msgspec.structs.replace(
             command, opaque=next(self._opaques), flag=flag, language="JAVA", version=self.line.version
         )
+
+    def farewell(self) -> int:
+        config = self.broker.config
+        if not (self.broker.profile.v5 and config.enable_shutdown_gracefully):
+            return 0
+        return max(0, config.shutdown_wait_time_seconds) * 1000
 
     def idle_limit(self) -> int | None:
         seconds = self.broker.config.server_channel_max_idle_time_seconds

@@ -64,5 +64,8 @@ class Part:
     def topic_created(self, topic: TopicConfig, now: int) -> None:
         """A topic has come into being without an administrator: by a send, a heartbeat, a retry."""
 
+    def stop(self, now: int) -> None:
+        """The Broker is asked to stop: the last chance to keep something, or to say it."""
+
     def settle(self, now: int) -> None:
         """The requests of one moment have been carried out; nothing of it has been answered yet."""

@@ -17,16 +17,22 @@ from typing import Literal
 
 from reference_impl.remoting.replaceable import Replaceable
 
+from .announcing import Announcing
 from .core import Broker
 from .endpoint import Endpoint
 from .groups import Groups
+from .mirror import Mirror
 from .profiles import PROFILES, Profile
+from .registrar import Registrar
+from .standing import Standing
 from .store import Store
 from .topics import Topics
 
 __all__ = ["PARTS", "PartName", "Parts"]
 
-PartName = Literal["endpoint", "broker", "store", "topics", "groups"]
+PartName = Literal[
+    "endpoint", "broker", "store", "topics", "groups", "mirror", "announcing", "registrar", "standing"
+]
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,10 @@ class Parts(Replaceable[PartName]):
     store: type[Store] = Store
     topics: type[Topics] = Topics
     groups: type[Groups] = Groups
+    mirror: type[Mirror] = Mirror
+    announcing: type[Announcing] = Announcing
+    registrar: type[Registrar] = Registrar
+    standing: type[Standing] = Standing
 
 
 PARTS = {name: Parts(profile) for name, profile in PROFILES.items()}

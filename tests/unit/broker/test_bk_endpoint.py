@@ -49,6 +49,7 @@ def made(*, config: Config | None = None, storage: Storage | None = None) -> tup
     endpoint = build("5.3", config=config, storage=storage, chance=_Chance(), started=1000)
     part = Acting(endpoint.broker)
     endpoint.broker.handlers.update(part.requests())
+    endpoint.tick(1000)
     endpoint.connected(CLIENT, "10.0.0.9:40000", 1000)
     return endpoint, part
 

@@ -1,0 +1,164 @@
+"""A Broker among those of its name: light heartbeats, members, the smallest id, the way online."""
+
+from __future__ import annotations
+
+import pytest
+from bk_names import ONE, TWO, Names
+
+from harness.wire import Command
+from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
+
+REGISTER, MEMBERS_BY_ROUTE, MEMBERS, HEARTBEAT, PROBE, EXCHANGE = 103, 105, 901, 904, 322, 906
+ACTING = {"enableSlaveActingMaster": True}
+SLAVE = {**ACTING, "brokerRole": "SLAVE", "brokerId": 1}
+
+
+def route(members: dict[int, str]) -> Command:
+    brokers = [BrokerData(cluster="c", broker_name="broker-a", broker_addrs=members)]
+    return Command(code=0, body=TopicRoute(broker_datas=brokers).encode("legacy"))
+
+
+def settle(names: Names) -> None:
+    """Answers what is open, and forgets what was told."""
+    names.answer_all()
+    names.told()
+
+
+def test_there_are_no_light_heartbeats_unless_slaves_may_act(profile):
+    names = Names(profile, enableSlaveActingMaster=profile == "4.9")
+    settle(names)
+    names.at(9_999)
+    assert names.told() == []
+    assert names.codes() == []
+
+
+@pytest.mark.parametrize(("compatible", "code"), [(True, PROBE), (False, HEARTBEAT)])
+def test_a_light_heartbeat_goes_to_everybody_each_second(compatible, code):
+    names = Names("5.3", **ACTING, compatibleWithOldNameSrv=compatible)
+    assert names.asked()[0].command.ext["heartbeatTimeoutMillis"] == "10000"
+    settle(names)
+    for second in (1, 2, 3):
+        names.at(second * 1000 - 1)
+        assert names.told() == []
+        names.at(second * 1000)
+        told = names.told()
+        assert [(one.address, one.command.code) for one in told] == [(ONE, code), (TWO, code)]
+        assert ("brokerId" in told[0].command.ext) is compatible
+        assert bool(told[0].command.body) is compatible
+        names.answer_all()
+
+
+@pytest.mark.parametrize("compatible", [True, False])
+def test_members_are_asked_for_each_second_and_the_smallest_is_remembered(compatible):
+    names = Names("5.3", **SLAVE, compatibleWithOldNameSrv=compatible)
+    settle(names)
+    names.at(1000)
+    (asked,) = names.asked()
+    members = {1: "s:1", 2: "s:2"}
+    if compatible:
+        assert (asked.command.code, asked.command.ext) == (
+            MEMBERS_BY_ROUTE,
+            {"topic": "rmq_sys_SYNC_BROKER_MEMBER_broker-a"},
+        )
+        names.answer(ONE, route(members))
+    else:
+        assert (asked.command.code, asked.command.ext) == (
+            MEMBERS,
+            {"clusterName": "DefaultCluster", "brokerName": "broker-a"},
+        )
+        names.answer(ONE, Command(code=0, body=BrokerMemberGroup("c", "broker-a", members).encode()))
+    assert names.broker.standing.smallest == (1, "s:1")
+    assert names.broker.standing.is_special
+    names.at(2000)
+    names.answer(ONE, None)
+    assert [one.address for one in names.asked() or names.open] == [TWO]
+
+
+def test_a_master_is_always_special_and_a_slave_where_it_is_the_smallest():
+    assert Names("5.3").broker.standing.is_special
+    assert not Names("5.3", brokerRole="SLAVE", brokerId=1).broker.standing.is_special
+    names = Names("5.3", **SLAVE)
+    assert not names.broker.standing.is_special
+    told = {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911", "offlineBrokerAddr": "m:1"}
+    names.broker.mirror.told("m:1", "m:2")
+    assert names.one.ask(905, told).code == 0
+    assert names.broker.standing.is_special
+    assert names.broker.mirror.master is None
+    assert names.one.ask(905, {"minBrokerId": "0", "minBrokerAddr": "m:1", "haBrokerAddr": "m:3"}).code == 0
+    assert not names.broker.standing.is_special
+    assert (names.broker.mirror.master, names.broker.mirror.ha_master) == ("m:1", "m:3")
+
+
+def test_a_notice_without_an_id_is_refused():
+    assert Names("5.3", **SLAVE).one.ask(905, {"minBrokerId": "x"}).code == 1
+
+
+def test_49_knows_nothing_of_all_this():
+    assert [Names("4.9").one.ask(code, {"minBrokerId": "0"}).code for code in (905, 906)] == [3, 3]
+
+
+ISOLATED = {**ACTING, "totalReplicas": 2}
+
+
+def test_an_isolated_broker_asks_for_members_and_says_nothing_else():
+    names = Names("5.3", **ISOLATED)
+    for second in range(30):
+        names.at(second * 1000)
+        assert names.codes() == [(ONE, MEMBERS_BY_ROUTE)]
+        names.answer(ONE, None)
+        assert names.codes() == [(TWO, MEMBERS_BY_ROUTE)]
+        names.answer(TWO, None)
+        assert names.told() == []
+    names.broker.topics.create("T", 1, 6, names.one.now)
+    names.asked()
+    assert [one.command.code for one in names.open] == [REGISTER, REGISTER]
+
+
+def test_where_nobody_else_is_it_is_online_at_once():
+    names = Names("5.3", **ISOLATED)
+    names.answer(ONE, Command(code=17))
+    assert names.codes() == [(ONE, REGISTER), (TWO, REGISTER)]
+    names.answer_all()
+    names.at(1000)
+    assert [one.command.code for one in names.told()] == [PROBE, PROBE]
+
+
+def test_a_master_tells_its_slaves_where_to_copy_from_before_it_is_online():
+    names = Names("5.3", **ISOLATED)
+    names.answer(ONE, route({0: "127.0.0.1:10911", 1: "s:1", 2: "s:2"}))
+    first, second = names.asked()
+    assert [first.address, second.address] == ["s:1", "s:2"]
+    assert first.command.code == EXCHANGE
+    assert first.command.ext == {
+        "masterHaAddress": "127.0.0.1:10912",
+        "masterFlushOffset": "0",
+        "masterAddress": "127.0.0.1:10911",
+    }
+    names.answer("s:1")
+    assert names.codes() == []
+    names.answer("s:2", None)
+    assert names.codes() == [(ONE, REGISTER), (TWO, REGISTER)]
+
+
+def test_a_slave_asks_its_master_before_it_is_online():
+    names = Names("5.3", **SLAVE, totalReplicas=2)
+    names.answer(ONE, route({0: "m:1", 2: "s:2"}))
+    (asked,) = names.asked()
+    assert (asked.address, asked.command.ext) == ("m:1", {})
+    names.answer("m:1", Command(code=0, ext={"masterAddress": "m:1", "masterHaAddress": "m:2"}))
+    assert (names.broker.mirror.master, names.broker.mirror.ha_master) == ("m:1", "m:2")
+    assert names.codes() == [(ONE, REGISTER), (TWO, REGISTER)]
+
+
+def test_it_may_skip_all_that():
+    names = Names("5.3", **ISOLATED, skipPreOnline=True)
+    assert names.codes() == [(ONE, REGISTER), (TWO, REGISTER)]
+
+
+def test_906_is_answered_by_a_master_and_believed_by_a_slave():
+    offer = Names("5.3").one.ask(EXCHANGE, {})
+    assert (offer.code, offer.ext["masterHaAddress"]) == (0, "127.0.0.1:10912")
+    names = Names("5.3", **SLAVE)
+    assert names.one.ask(EXCHANGE, {}).ext == {}
+    names.one.ask(EXCHANGE, {"masterHaAddress": "m:2", "masterAddress": "m:1"})
+    assert (names.broker.mirror.master, names.broker.mirror.ha_master) == ("m:1", "m:2")
