@@ -123,6 +123,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pull_batch_max_message_count: int = 160
     """5.3: how many messages a pull gives at most."""
     notify_consumer_ids_changed_enable: bool = True
+    reject_transaction_message: bool = False
     start_accept_send_request_time_stamp: int = 0
     """Sends are refused before this time, ms since the epoch."""
     send_thread_pool_queue_capacity: int = 10000

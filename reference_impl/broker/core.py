@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
 
     from .parts import Parts
+    from .store import Store
 
 __all__ = ["Broker"]
 
@@ -56,18 +57,18 @@ class Broker:
 
         self.topics = parts.topics(self)
         self.groups = parts.groups(self)
+        self.limits = parts.limits(self)
+        self.offsets = parts.offsets(self)
+        self.clients = parts.clients(self)
+        self.locks = parts.locks(self)
+        self.sends = parts.sends(self)
+        self.pulls = parts.pulls(self)
+        self.holding = parts.holding(self)
         self.mirror = parts.mirror(self)
         self.announcing = parts.announcing(self)
         self.registrar = parts.registrar(self)
         self.standing = parts.standing(self)
-        self._parts: tuple[Part, ...] = (
-            self.topics,
-            self.groups,
-            self.mirror,
-            self.announcing,
-            self.registrar,
-            self.standing,
-        )
+        self._parts = tuple(part for part in vars(self).values() if isinstance(part, Part))
         self.handlers: dict[int, Handler] = {
             code: handler for part in self._parts for code, handler in part.requests().items()
         }

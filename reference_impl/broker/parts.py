@@ -18,12 +18,19 @@ from typing import Literal
 from reference_impl.remoting.replaceable import Replaceable
 
 from .announcing import Announcing
+from .clients import Clients
 from .core import Broker
 from .endpoint import Endpoint
 from .groups import Groups
+from .holding import Holding
+from .limits import Limits
+from .locks import Locks
 from .mirror import Mirror
+from .offsets import Offsets
 from .profiles import PROFILES, Profile
+from .pulls import Pulls
 from .registrar import Registrar
+from .sends import Sends
 from .standing import Standing
 from .store import Store
 from .topics import Topics
@@ -31,7 +38,22 @@ from .topics import Topics
 __all__ = ["PARTS", "PartName", "Parts"]
 
 PartName = Literal[
-    "endpoint", "broker", "store", "topics", "groups", "mirror", "announcing", "registrar", "standing"
+    "endpoint",
+    "broker",
+    "store",
+    "topics",
+    "groups",
+    "limits",
+    "offsets",
+    "clients",
+    "locks",
+    "sends",
+    "pulls",
+    "holding",
+    "mirror",
+    "announcing",
+    "registrar",
+    "standing",
 ]
 
 
@@ -49,6 +71,13 @@ class Parts(Replaceable[PartName]):
     announcing: type[Announcing] = Announcing
     registrar: type[Registrar] = Registrar
     standing: type[Standing] = Standing
+    sends: type[Sends] = Sends
+    pulls: type[Pulls] = Pulls
+    offsets: type[Offsets] = Offsets
+    locks: type[Locks] = Locks
+    limits: type[Limits] = Limits
+    holding: type[Holding] = Holding
+    clients: type[Clients] = Clients
 
 
 PARTS = {name: Parts(profile) for name, profile in PROFILES.items()}

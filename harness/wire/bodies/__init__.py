@@ -9,7 +9,9 @@ from __future__ import annotations
 from .broker_tables import ConsumerOffsets, DelayOffsets, SubscriptionGroupTable, TopicConfigTable
 from .checksum import body_crc32
 from .data_version import DataVersion
+from .heartbeat import ConsumerData, Heartbeat, ProducerData, Subscription
 from .json_body import NullBodyError
+from .locks import LockedQueues, LockRequest, MessageQueue
 from .mapping import TopicQueueMappingInfo
 from .properties import Properties
 from .register import INFLATED_LIMIT, RegisterBody
@@ -23,14 +25,21 @@ __all__ = [
     "BrokerData",
     "BrokerMemberGroup",
     "ClusterInfo",
+    "ConsumerData",
     "ConsumerOffsets",
     "DataVersion",
     "DelayOffsets",
+    "Heartbeat",
     "KvTable",
+    "LockRequest",
+    "LockedQueues",
+    "MessageQueue",
     "NullBodyError",
+    "ProducerData",
     "Properties",
     "QueueData",
     "RegisterBody",
+    "Subscription",
     "SubscriptionGroup",
     "SubscriptionGroupTable",
     "TopicConfig",

@@ -1,0 +1,80 @@
+"""Locks on queues, for groups that consume in order: a queue is one client's for a minute, and for as long as
+that client renews the lock.
+
+Source: RebalanceLockManager, AdminBrokerProcessor#lockBatchMQ, #unlockBatchMQ of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from harness.wire import Command
+from harness.wire.bodies import LockedQueues, LockRequest, MessageQueue
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from reference_impl.remoting.reply import Reply
+
+from . import given
+from .part import Handler, Part
+
+if TYPE_CHECKING:
+    from .core import Broker
+
+__all__ = ["Locks"]
+
+_LIVES: Final = 60_000
+"""ms (`rocketmq.broker.rebalance.lockMaxLiveTime`)."""
+
+
+class _Lock(msgspec.Struct):
+    client: str | None
+    renewed: int
+
+
+class Locks(Part):
+    """Answers 41 and 42. No queue and no topic need exist."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._locks: dict[str | None, dict[MessageQueue, _Lock]] = {}
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        return {BrokerRequest.LOCK_BATCH_MQ: self.lock, BrokerRequest.UNLOCK_BATCH_MQ: self.unlock}
+
+    def lock(self, command: Command, connection: int, now: int) -> Reply:
+        """41. Told are the queues that are the client's now; the others are another's."""
+        asked = given.body(command, LockRequest.decode)
+        locks = self._locks.setdefault(asked.consumer_group, {})
+        got = []
+        for queue in dict.fromkeys(asked.mq_set):
+            known = locks.get(queue)
+            if known is None or known.client == asked.client_id or self.is_over(known.renewed, now):
+                locks[queue] = _Lock(asked.client_id, now)
+                got.append(queue)
+        return Reply(BrokerResponse.SUCCESS, body=LockedQueues(got).encode())
+
+    def unlock(self, command: Command, connection: int, now: int) -> Reply:
+        """42. Locks of other clients stay."""
+        asked = given.body(command, LockRequest.decode)
+        locks = self._locks.get(asked.consumer_group, {})
+        for queue in asked.mq_set:
+            known = locks.get(queue)
+            if known is not None and self.may_unlock(known.client, asked.client_id):
+                del locks[queue]
+        return Reply(BrokerResponse.SUCCESS)
+
+    def may_unlock(self, holder: str | None, client: str | None) -> bool:
+        """Whether a client may give up a lock that `holder` has."""
+        return holder == client
+
+    def is_over(self, renewed: int, now: int) -> bool:
+        """Whether a lock that was renewed last at `renewed` is anybody's now."""
+        return now - renewed > _LIVES
+
+    def holds_any(self, group: str, now: int) -> bool:
+        """Whether any client of a group holds a lock."""
+        return any(not self.is_over(lock.renewed, now) for lock in self._locks.get(group, {}).values())

@@ -1,0 +1,177 @@
+"""Offsets: how far groups have consumed, and how far queues go.
+
+Rules:
+1. Of two offsets that are committed for a queue, the later one counts, be it smaller.
+2. 5.x: an offset that an administrator has reset counts until the next pull has told it to the consumer; what
+   consumers commit meanwhile does not count.
+
+Source: ConsumerManageProcessor, ConsumerOffsetManager, AdminBrokerProcessor of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from harness.wire import Command
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
+
+from . import given
+from .part import Handler, Part
+
+if TYPE_CHECKING:
+    from .core import Broker
+
+__all__ = ["Offsets"]
+
+
+class Offsets(Part):
+    """Answers 14, 15, 29, 30, 31 and 32."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self.table: dict[str, dict[int, int]] = {}
+        """By "topic@group", then by queue."""
+        self._resets: dict[str, dict[int, int]] = {}
+        """The same, for what was reset and no consumer knows yet."""
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        return {
+            BrokerRequest.QUERY_CONSUMER_OFFSET: self.query,
+            BrokerRequest.UPDATE_CONSUMER_OFFSET: self.update,
+            BrokerRequest.SEARCH_OFFSET_BY_TIMESTAMP: self.search,
+            BrokerRequest.GET_MAX_OFFSET: self.greatest,
+            BrokerRequest.GET_MIN_OFFSET: self.least,
+            BrokerRequest.GET_EARLIEST_MSG_STORETIME: self.earliest,
+        }
+
+    # -- of groups -------------------------------------------------------------------------------------------
+
+    def update(self, command: Command, connection: int, now: int) -> Reply:
+        """15. 4.9 never refuses one; 5.x wants group, topic, queue and offset."""
+        ext = command.ext or {}
+        group, topic = given.text(ext, "consumerGroup"), given.text(ext, "topic")
+        if self.profile.v5:
+            refused = self.update_refused(group, topic, ext.get("queueId"), ext.get("commitOffset"))
+            if refused is not None:
+                return refused
+        queue_id, offset = given.int32(ext, "queueId"), given.int64(ext, "commitOffset")
+        if queue_id in self._resets.get(f"{topic}@{group}", ()):
+            return Reply(BrokerResponse.SUCCESS, ext={}, remark="Offset has been previously reset")
+        self.commit(group, topic, queue_id, offset)
+        return Reply(BrokerResponse.SUCCESS, ext={})
+
+    def update_refused(
+        self, group: str, topic: str, queue_id: str | None, offset: str | None
+    ) -> Reply | None:
+        """The refusal of a commit by 5.x; None: it may be."""
+        if group not in self.broker.groups.table:
+            remark = f"Group {group} not exist!"
+            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
+        if self.broker.topics.get(topic) is None:
+            return Reply(BrokerResponse.TOPIC_NOT_EXIST, ext={}, remark=f"Topic {topic} not exist!")
+        for name, value in (("QueueId", queue_id), ("Offset", offset)):
+            if value is None:
+                remark = f"{name} is null, topic is {topic}"
+                return Reply(BrokerResponse.INVALID_PARAMETER, ext={}, remark=remark)
+        return None
+
+    def query(self, command: Command, connection: int, now: int) -> Reply:
+        """14. 22 says that the group has never committed one, and may choose where to begin."""
+        ext = command.ext or {}
+        group, topic = given.text(ext, "consumerGroup"), given.text(ext, "topic")
+        queue_id = given.int32(ext, "queueId")
+        offset = self.offset_of(group, topic, queue_id)
+        if offset is None:
+            if self.profile.v5 and fields.boolean(ext, "setZeroIfNotFound") is False:
+                remark = "Not found, do not set to zero, maybe this group boot first"
+                return Reply(BrokerResponse.QUERY_NOT_FOUND, ext={}, remark=remark)
+            if not self.starts_at_zero(topic, queue_id):
+                remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
+                return Reply(BrokerResponse.QUERY_NOT_FOUND, ext={}, remark=remark)
+            offset = 0
+        return self.told("offset", offset)
+
+    def starts_at_zero(self, topic: str, queue_id: int) -> bool:
+        """Whether a group that has never committed begins at 0: where the first message is still there.
+
+        5.x wants that there is one.
+        """
+        store = self.broker.store
+        if store.min_offset(topic, queue_id) > 0:
+            return False
+        return not self.profile.v5 or store.max_offset(topic, queue_id) > 0
+
+    def commit(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+        """Note how far a group has consumed a queue."""
+        self.table.setdefault(f"{topic}@{group}", {})[queue_id] = offset
+
+    def offset_of(self, group: str, topic: str, queue_id: int) -> int | None:
+        """How far a group has consumed a queue; None: it has never said."""
+        key = f"{topic}@{group}"
+        reset = self._resets.get(key, {}).get(queue_id)
+        if reset is not None:
+            return reset
+        offset = self.table.get(key, {}).get(queue_id)
+        return None if offset is None or offset < 0 else offset
+
+    def reset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+        """5.x: an administrator sets how far a group has consumed; its next pull is told so."""
+        self.commit(group, topic, queue_id, offset)
+        self._resets.setdefault(f"{topic}@{group}", {})[queue_id] = offset
+
+    def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
+        """The offset that a consumer is to be told, once; None: there is none."""
+        if not self._resets:
+            return None
+        key = f"{topic}@{group}"
+        found = self._resets.get(key, {}).pop(queue_id, None)
+        if found is not None and not self._resets[key]:
+            del self._resets[key]
+        return found
+
+    def forget(self, *, group: str | None = None, topic: str | None = None) -> None:
+        """Forget everything of a group, or of a topic."""
+        for key in list(self.table):
+            of_topic, _, of_group = key.partition("@")
+            if of_group == group or of_topic == topic:
+                del self.table[key]
+                self._resets.pop(key, None)
+
+    # -- of queues -------------------------------------------------------------------------------------------
+
+    def greatest(self, command: Command, connection: int, now: int) -> Reply:
+        """30. What is not there has 0."""
+        return self.told("offset", self.broker.store.max_offset(*self.queue(command)))
+
+    def least(self, command: Command, connection: int, now: int) -> Reply:
+        """31. What is not there has 0."""
+        return self.told("offset", self.broker.store.min_offset(*self.queue(command)))
+
+    def search(self, command: Command, connection: int, now: int) -> Reply:
+        """29. Where in a queue a store timestamp is; 5.x takes the bound."""
+        topic, queue_id = self.queue(command)
+        ext = command.ext or {}
+        timestamp = given.int64(ext, "timestamp")
+        upper = self.profile.v5 and (ext.get("boundaryType") or "").lower() == "upper"
+        return self.told("offset", self.broker.store.offset_at(topic, queue_id, timestamp, upper=upper))
+
+    def earliest(self, command: Command, connection: int, now: int) -> Reply:
+        """32. When the first message of a queue was stored; -1: there is none."""
+        topic, queue_id = self.queue(command)
+        store = self.broker.store
+        found = store.timestamp_of(topic, queue_id, store.min_offset(topic, queue_id))
+        return self.told("timestamp", -1 if found is None else found)
+
+    def queue(self, command: Command) -> tuple[str, int]:
+        """(topic, queue) of a request."""
+        ext = command.ext or {}
+        return given.text(ext, "topic"), given.int32(ext, "queueId")
+
+    def told(self, name: str, number: int) -> Reply:
+        """The answer that is one number."""
+        return Reply(BrokerResponse.SUCCESS, ext={name: str(number)})

@@ -1,0 +1,359 @@
+"""Pulls (11, and 361 of 5.x): messages of one queue from an offset on, for one group.
+
+Rules:
+1. Refused in Apache's order: Broker, group, topic, queue, subscription, filter.
+2. A pull that finds nothing at the end of its queue may wait (`holding.py`), if it says so; it waits once.
+3. A pull may say how far its group has consumed; that counts when it is carried out for the first time.
+
+Source: PullMessageProcessor of rocketmq-all-4.9.8; PullMessageProcessor, DefaultPullMessageResultHandler,
+FilterAPI, ExpressionMessageFilter of rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from harness.wire import Command
+from harness.wire.bodies import MessageQueue, Subscription, SubscriptionGroup
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.fastjson import document
+from harness.wire.messages import Message, PropertyName, TopicName, tag_hash
+from reference_impl.remoting.fields import Ext
+from reference_impl.remoting.reply import RefusedError, Reply
+
+from . import given
+from .holding import Held
+from .limits import OVERLOAD
+from .part import Handler, Part
+from .store import GetStatus, Got
+from .topics import READ
+
+__all__ = ["COMMITS", "SUBSCRIBES", "WAITS", "Pull", "Pulls"]
+
+COMMITS: Final = 1
+WAITS: Final = 2
+SUBSCRIBES: Final = 4
+"""Bits of a pull's system flag: it commits an offset, it may wait, it brings its own subscription."""
+
+_BY_BROKER, _BY_GROUP, _BY_TOPIC, _BY_BROADCASTING = 1, 2, 3, 4
+"""5.x: who forbids a pull (`forbiddenType`)."""
+
+Matches = Callable[[int], bool]
+
+
+class Pull(msgspec.Struct, gc=False):
+    """What a pull asks for."""
+
+    group: str
+    topic: str
+    queue_id: int
+    offset: int
+    most: int
+    sys_flag: int
+    committed: int
+    wait: int
+    """ms."""
+    sub_version: int
+    subscription: str | None
+    expression_type: str | None
+
+
+class Pulls(Part):
+    """Answers 11 and 361."""
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        if not self.profile.v5:
+            return {BrokerRequest.PULL_MESSAGE: self.pull}
+        return {BrokerRequest.PULL_MESSAGE: self.pull, BrokerRequest.LITE_PULL_MESSAGE: self.pull}
+
+    def pull(self, command: Command, connection: int, now: int) -> Reply | None:
+        """11, 361: for the first time."""
+        refused = self.broker.limits.pull_refused()
+        return refused if refused is not None else self._pull(command, connection, now, may_wait=True)
+
+    def pull_again(self, command: Command, connection: int, now: int) -> Reply:
+        """A pull that has waited."""
+        try:
+            reply = self._pull(command, connection, now, may_wait=False)
+        except RefusedError as refused:
+            reply = refused.reply()
+        assert reply is not None
+        return reply
+
+    def _pull(self, command: Command, connection: int, now: int, *, may_wait: bool) -> Reply | None:
+        asked = self.asked(command)
+        allowed = self.allowed(command.code, asked, connection, now)
+        if isinstance(allowed, Reply):
+            return allowed
+        group, matches = allowed
+        reset = self.broker.offsets.take_reset(asked.group, asked.topic, asked.queue_id)
+        if reset is None:
+            store = self.broker.store
+            got = store.get(asked.topic, asked.queue_id, asked.offset, asked.most, matches)
+            reply = self.answered(asked, got, group)
+        else:
+            reply = self.reset(asked, reset, group)
+        if may_wait and asked.sys_flag & COMMITS and self.may_commit():
+            self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed)
+        if reply.code == BrokerResponse.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
+            return self.held(asked, matches, command, connection, now)
+        if reply.code == BrokerResponse.PULL_OFFSET_MOVED:
+            self.moved(asked, reply, group, now)
+        return reply
+
+    # -- what is asked ---------------------------------------------------------------------------------------
+
+    def asked(self, command: Command) -> Pull:
+        """The header of a pull. Raises RefusedError."""
+        ext: Ext = command.ext or {}
+        return Pull(
+            group=given.text(ext, "consumerGroup"),
+            topic=given.text(ext, "topic"),
+            queue_id=given.int32(ext, "queueId"),
+            offset=given.int64(ext, "queueOffset"),
+            most=given.int32(ext, "maxMsgNums"),
+            sys_flag=given.int32(ext, "sysFlag"),
+            committed=given.int64(ext, "commitOffset"),
+            wait=given.int64(ext, "suspendTimeoutMillis"),
+            sub_version=given.int64(ext, "subVersion"),
+            subscription=ext.get("subscription"),
+            expression_type=ext.get("expressionType"),
+        )
+
+    # -- whether it may be -----------------------------------------------------------------------------------
+
+    def allowed(
+        self, code: int, asked: Pull, connection: int, now: int
+    ) -> tuple[SubscriptionGroup, Matches | None] | Reply:
+        """The group of a pull and its filter; or the refusal."""
+        own = self.config.broker_ip1
+        if not self.config.broker_permission & READ:
+            return self.forbidden(_BY_BROKER, f"the broker[{own}] pulling message is forbidden")
+        if code == BrokerRequest.LITE_PULL_MESSAGE and not self.config.lite_pull_message_enable:
+            return self.forbidden(_BY_BROKER, f"the broker[{own}] for lite pull consumer is forbidden")
+        group = self.broker.groups.find(asked.group, now)
+        if group is None:
+            remark = f"subscription group [{asked.group}] does not exist, {self.see()}"
+            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
+        if not group.consume_enable:
+            return self.forbidden(_BY_GROUP, f"subscription group no permission, {asked.group}")
+        topic = self.broker.topics.get(asked.topic)
+        if topic is None:
+            remark = f"topic[{asked.topic}] not exist, apply first please! {self.see()}"
+            return Reply(BrokerResponse.TOPIC_NOT_EXIST, ext={}, remark=remark)
+        if not topic.perm & READ:
+            return self.forbidden(_BY_TOPIC, f"the topic[{asked.topic}] pulling message is forbidden")
+        if not 0 <= asked.queue_id < topic.read_queue_nums:
+            remark = (
+                f"queueId[{asked.queue_id}] is illegal, topic:[{asked.topic}]"
+                f" topicConfig.readQueueNums:[{topic.read_queue_nums}]"
+                f" consumer:[/{self.broker.peer(connection)}]"
+            )
+            return Reply(self.profile.invalid_parameter, ext={}, remark=remark)
+        subscription = self.subscription(asked, group)
+        if isinstance(subscription, Reply):
+            return subscription
+        kind = subscription.expression_type
+        if kind not in (None, "", "TAG"):
+            return self.not_by_tag(asked, subscription, str(kind))
+        return group, self.filter(subscription)
+
+    def subscription(self, asked: Pull, group: SubscriptionGroup) -> Subscription | Reply:
+        """What a pull wants of its topic: what it says itself, or what its group's heartbeats said."""
+        if asked.sys_flag & SUBSCRIBES:
+            own = self.own_subscription(asked)
+            if own is None:
+                remark = "parse the consumer's subscription failed"
+                return Reply(BrokerResponse.SUBSCRIPTION_PARSE_FAILED, ext={}, remark=remark)
+            return own
+        online = self.broker.clients.consumers.get(asked.group)
+        if online is None:
+            remark = f"the consumer's group info not exist{self.see()}"
+            return Reply(BrokerResponse.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
+        if online.is_broadcasting and not group.consume_broadcast_enable:
+            remark = f"the consumer group[{asked.group}] can not consume by broadcast way"
+            return self.forbidden(_BY_BROADCASTING, remark)
+        found = online.subscriptions.get(asked.topic)
+        if found is None:
+            remark = f"the consumer's subscription not exist{self.see()}"
+            return Reply(BrokerResponse.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
+        if found.sub_version < asked.sub_version:
+            remark = "the consumer's subscription not latest"
+            return Reply(BrokerResponse.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
+        return found
+
+    def own_subscription(self, asked: Pull) -> Subscription | None:
+        """The subscription that a pull brings; None: it cannot be read."""
+        text, kind = asked.subscription, asked.expression_type
+        if kind is not None and kind != "TAG":
+            is_known = kind in ("", "SQL92")
+            return Subscription(expression_type=kind, sub_string=text) if text and is_known else None
+        if not text or text == "*":
+            return Subscription(sub_string="*")
+        parts = text.split("||")
+        while parts and not parts[-1]:
+            parts.pop()
+        if not parts:
+            return None
+        tags = [tag for part in parts if (tag := part.strip())]
+        return Subscription(sub_string=text, tags_set=tags, code_set=[tag_hash(tag) for tag in tags])
+
+    def not_by_tag(self, asked: Pull, subscription: Subscription, kind: str) -> Reply:
+        """The refusal of a filter that is no tag, as where Apache's `enablePropertyFilter` is false.
+
+        Of the filters of heartbeats Apache keeps those that it can compile; here all that are not empty.
+        """
+        if not asked.sys_flag & SUBSCRIBES and (kind != "SQL92" or not subscription.sub_string):
+            remark = "The broker's consumer filter data is not exist!Your expression may be wrong!"
+            return Reply(BrokerResponse.FILTER_DATA_NOT_EXIST, ext={}, remark=remark)
+        remark = f"The broker does not support consumer to filter message by {kind}"
+        return Reply(BrokerResponse.SYSTEM_ERROR, ext={}, remark=remark)
+
+    def filter(self, subscription: Subscription) -> Matches | None:
+        """What tells by the hash of a tag whether a message is wanted; None: every message is."""
+        if subscription.class_filter_mode or subscription.sub_string == "*":
+            return None
+        return frozenset(subscription.code_set).__contains__
+
+    def forbidden(self, by: int, remark: str) -> Reply:
+        """A refusal for want of permission; 5.x says whose."""
+        ext: dict[str, str | None] = {"forbiddenType": str(by)} if self.profile.v5 else {}
+        return Reply(BrokerResponse.NO_PERMISSION, ext=ext, remark=remark)
+
+    def see(self) -> str:
+        """What ends the remarks of some refusals."""
+        return f"\nSee {self.profile.faq} for further details."
+
+    # -- what is found ---------------------------------------------------------------------------------------
+
+    def answered(self, asked: Pull, got: Got, group: SubscriptionGroup) -> Reply:
+        """The answer to what was found."""
+        reply = Reply(
+            self.code(got.status, asked.offset),
+            ext={
+                "suggestWhichBrokerId": str(self.suggested(group)),
+                "nextBeginOffset": str(self.next_offset(asked, got)),
+                "minOffset": str(got.min_offset),
+                "maxOffset": str(got.max_offset),
+            },
+            remark=got.status.name,
+        )
+        if got.frames:
+            reply.body = b"".join(got.frames)
+        return self.of_line(reply, asked.topic, group)
+
+    def code(self, status: GetStatus, offset: int) -> int:
+        """The code for what the store found at an offset."""
+        if status is GetStatus.FOUND:
+            return BrokerResponse.SUCCESS
+        if status is GetStatus.OFFSET_OVERFLOW_ONE:
+            return BrokerResponse.PULL_NOT_FOUND
+        if status is GetStatus.NO_MATCHED_MESSAGE:
+            return BrokerResponse.PULL_RETRY_IMMEDIATELY
+        if status is GetStatus.NO_MESSAGE_IN_QUEUE and offset == 0:
+            return BrokerResponse.PULL_NOT_FOUND
+        return BrokerResponse.PULL_OFFSET_MOVED
+
+    def next_offset(self, asked: Pull, got: Got) -> int:
+        """From where the consumer goes on. A slave corrects nobody: its master may have more."""
+        found = got.status in (GetStatus.FOUND, GetStatus.NO_MATCHED_MESSAGE)
+        return got.next_offset if found or self.corrects() else asked.offset
+
+    def corrects(self) -> bool:
+        """Whether consumers are told where else to go on."""
+        return not self.config.is_slave or self.config.offset_check_in_slave
+
+    def suggested(self, group: SubscriptionGroup) -> int:
+        """The id of the Broker that the next pull had better go to."""
+        return group.broker_id if self.config.slave_read_enable else 0
+
+    def of_line(self, reply: Reply, topic: str, group: SubscriptionGroup) -> Reply:
+        """The answer with what the line adds: 5.x the flags of topic and group.
+
+        A slave of 5.x sends consumers back to its master, for everything but messages.
+        """
+        if not self.profile.v5:
+            return reply
+        config = self.broker.topics.get(topic)
+        assert reply.ext is not None
+        reply.ext["topicSysFlag"] = str(0 if config is None else config.topic_sys_flag)
+        reply.ext["groupSysFlag"] = str(group.group_sys_flag or 0)
+        if self.config.broker_id != 0 and self.has_master():
+            reply.ext["suggestWhichBrokerId"] = "0"
+            if reply.code != BrokerResponse.SUCCESS:
+                reply.code = BrokerResponse.PULL_RETRY_IMMEDIATELY
+        return reply
+
+    def has_master(self) -> bool:
+        """Whether a slave's master is there, for all that is known."""
+        smallest = self.broker.standing.smallest
+        return smallest is None or smallest[0] == 0
+
+    def reset(self, asked: Pull, offset: int, group: SubscriptionGroup) -> Reply:
+        """5.x: the answer that tells a consumer of an offset that an administrator has set."""
+        store = self.broker.store
+        ext: dict[str, str | None] = {
+            "suggestWhichBrokerId": str(self.suggested(group)),
+            "nextBeginOffset": str(offset),
+            "minOffset": str(store.min_offset(asked.topic, asked.queue_id)),
+            "maxOffset": str(store.max_offset(asked.topic, asked.queue_id)),
+        }
+        reply = Reply(BrokerResponse.PULL_OFFSET_MOVED, ext=ext, remark="OFFSET_RESET")
+        return self.of_line(reply, asked.topic, group)
+
+    def may_commit(self) -> bool:
+        """Whether a pull may commit an offset here: in 4.9 not on a slave."""
+        return self.profile.v5 or not self.config.is_slave
+
+    def held(
+        self, asked: Pull, matches: Matches | None, command: Command, connection: int, now: int
+    ) -> Reply | None:
+        """Let a pull wait; or the busy answer."""
+        holding = self.broker.holding
+        if not self.broker.limits.may_hold(holding.count):
+            return self.broker.limits.busy(OVERLOAD)
+        until = now + self.wait(asked)
+        holding.hold(
+            Held(command, connection, asked.topic, asked.queue_id, asked.offset, matches, until), now
+        )
+        return None
+
+    def wait(self, asked: Pull) -> int:
+        """For how long a pull waits, ms."""
+        return asked.wait if self.config.long_polling_enable else self.config.short_polling_time_mills
+
+    def moved(self, asked: Pull, reply: Reply, group: SubscriptionGroup, now: int) -> None:
+        """A consumer is told to go on elsewhere: a slave says so in milder words, and 4.9 keeps a record."""
+        assert reply.ext is not None
+        if not self.corrects():
+            reply.code = BrokerResponse.PULL_RETRY_IMMEDIATELY
+            reply.ext["suggestWhichBrokerId"] = str(group.broker_id)
+        elif self.records_moves():
+            self.record_move(asked, int(reply.ext["nextBeginOffset"] or 0), now)
+
+    def records_moves(self) -> bool:
+        """Whether corrections are kept as messages (4.9)."""
+        return not self.profile.v5
+
+    def record_move(self, asked: Pull, offset: int, now: int) -> None:
+        """Store a message about a correction."""
+        queue = MessageQueue(self.config.broker_name, asked.queue_id, asked.topic)
+        event = {
+            "consumerGroup": asked.group,
+            "messageQueue": queue.document(),
+            "offsetNew": offset,
+            "offsetRequest": asked.offset,
+        }
+        message = Message(
+            topic=TopicName.OFFSET_MOVED_EVENT,
+            body=document(event),
+            properties={PropertyName.KEYS: asked.group, PropertyName.TAGS: asked.group},
+            born_timestamp=now,
+            born_host=self.config.address,
+            store_host=self.config.address,
+        )
+        self.broker.store.put(message, now)
