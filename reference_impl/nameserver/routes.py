@@ -99,6 +99,7 @@ class RouteTable(TopicTable):
             self.owner(previous, connection),
             registration.ha_address,
             registration.topics,
+            registration.broker,
             self.revision if settled else -1,
         )
         if registration.filter_servers is not None:
@@ -111,6 +112,7 @@ class RouteTable(TopicTable):
             previous is not None
             and previous.settled == self.revision
             and previous.topics is registration.topics
+            and previous.broker == registration.broker
             and not registration.mappings
             and not self.absent_topics(registration)
         )

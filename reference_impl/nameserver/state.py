@@ -54,6 +54,8 @@ class LiveRecord(msgspec.Struct):
     ha_address: str | None
     topics: dict[str, TopicConfig] = {}
     """The payload of the latest registration; the next one is often the same object."""
+    broker: str = ""
+    """The name that it was for: an address may register under several."""
     settled: int = -1
     """The revision of the table when it showed all of that payload; -1 if it did not."""
 

@@ -8,7 +8,7 @@ import pytest
 from ns_driver import Driver, topic, version
 
 from harness.wire import body_crc32
-from harness.wire.bodies import RegisterBody, TopicQueueMappingInfo
+from harness.wire.bodies import DataVersion, RegisterBody, TopicQueueMappingInfo
 
 
 def test_a_master_appears_with_its_topics(ns: Driver) -> None:
@@ -218,6 +218,14 @@ def test_a_name_keeps_the_cluster_of_its_first_registration(ns: Driver) -> None:
     assert broker is not None
     assert broker.cluster == "c"
     assert ns.clusters() == {"c": ["b"], "d": ["b"]}
+
+
+def test_the_same_topics_of_one_address_are_published_under_each_of_its_names(ns: Driver) -> None:
+    """What the table shows already is shown of one name."""
+    ns.register(topics=("TC", "TD"))
+    ns.register("b2", version=DataVersion(counter=2, timestamp=1))
+    ns.register(version=DataVersion(counter=3, timestamp=1))
+    assert set(ns.perms("TA")) == {"b", "b2"}
 
 
 def test_the_order_table_is_the_reply_of_a_registration(ns: Driver) -> None:
