@@ -21,7 +21,7 @@ from harness.machines.stage import Stage
 from harness.machines.strategies import look
 from harness.model import Observed, Violation
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, Request, Time
+from harness.program.steps import AnyStep, Close, Reconnect, Request, Time
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 
@@ -47,7 +47,11 @@ class Quirks:
         if not self._found:
             return []
         models = picture.models if isinstance(step, Time) else [picture.models[step.server]]
-        return [quirk for model in models for quirk in self._by_step.triggered_by(step, model)]
+        end = _end_in(step)
+        steps = [step] if end is None or end is step else [step, end]
+        return [
+            quirk for model in models for one in steps for quirk in self._by_step.triggered_by(one, model)
+        ]
 
 
 class Performance:
@@ -188,9 +192,22 @@ class Performance:
         """Whether a connection ends right behind a request without answer, which may be carried out after
         that: which quirks the steps to come are about is not known then.
         """
-        if not isinstance(step, Close) and not (isinstance(step, Request) and step.broken is not None):
+        end = _end_in(step)
+        if end is None:
             return False
         for earlier in reversed(self.steps):
-            if isinstance(earlier, Request) and (earlier.server, earlier.conn) == (step.server, step.conn):
+            if isinstance(earlier, Request) and (earlier.server, earlier.conn) == (end.server, end.conn):
                 return earlier.oneway
         return False
+
+
+def _end_in(step: AnyStep) -> Close | None:
+    """The end of a connection that a step is, or brings with it."""
+    match step:
+        case Close():
+            return step
+        case Reconnect():
+            return Close(server=step.server, conn=step.old)
+        case Request() if step.broken is not None:
+            return Close(server=step.server, conn=step.conn, how="reset")
+    return None

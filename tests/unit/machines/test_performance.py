@@ -9,7 +9,7 @@ from harness.machines.performance import Performance, Quirks
 from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, ClusterInfo, Register
+from harness.program.steps import AnyStep, Close, ClusterInfo, Reconnect, Register
 from harness.targets import parse
 
 KNOWN = Quirks(applying(quirks(), "4.9", ["apache"]))
@@ -40,6 +40,19 @@ def test_a_connection_does_not_end_right_behind_a_request_without_answer(ends: A
 def test_it_ends_when_something_behind_it_was_answered(ends: AnyStep) -> None:
     program = [ONE_WAY, ClusterInfo(conn="k1"), ends]
     assert played(program, known=KNOWN, seeks=False) == program
+
+
+@pytest.mark.parametrize("ends", [*ENDS, Reconnect(conn="k1", old="k1")])
+def test_a_connection_that_a_step_brings_to_its_end_is_an_end_to_quirks_too(ends: AnyStep) -> None:
+    """A name under two clusters: quirk `cluster-entry-stays`."""
+    program = [
+        Register(conn="k1", topics=TOPICS),
+        Register(conn="k1", cluster="c1", topics=TOPICS),
+        ClusterInfo(conn="k1"),
+        ends,
+    ]
+    assert played(program, known=KNOWN, seeks=False) == program[:3]
+    assert played(program, known=KNOWN, seeks=True) == program
 
 
 def test_a_lease_that_time_ends_by_itself_may_meet_the_scan_that_has_died() -> None:
