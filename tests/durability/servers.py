@@ -7,28 +7,26 @@ start takes milliseconds.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from forking import CONTEXT
+
 from reference_impl import serve
 from reference_impl.serve import nameserver
 
 PATIENCE = 30.0
-
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["servers", "reference_impl.serve"])
 
 
 class Server:
     """`serve nameserver -c FILE` on any free port. `fault` is the name of one of FAULTS, or empty."""
 
     def __init__(self, config_file: Path, fault: str = "") -> None:
-        said, saying = _CONTEXT.Pipe(duplex=False)
-        self.process = _CONTEXT.Process(target=_run, args=(str(config_file), fault, saying), daemon=True)
+        said, saying = CONTEXT.Pipe(duplex=False)
+        self.process = CONTEXT.Process(target=_run, args=(str(config_file), fault, saying), daemon=True)
         self.process.start()
         saying.close()
         self.said = ""
