@@ -12,7 +12,7 @@ and what is found. Its files are of another kind.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from zlib import crc32
 
 from .segments import Segments
@@ -31,9 +31,11 @@ class KeyIndex:
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
 
-    def add(self, topic: str, key: str, physical_offset: int, store_timestamp: int) -> None:
-        """A message and one of its keys."""
-        self.segments.append(_ENTRY.pack(physical_offset, _checksum(topic, key), store_timestamp))
+    def add(self, topic: str, keys: Iterable[str], physical_offset: int, store_timestamp: int) -> None:
+        """A message and its keys."""
+        self.segments.append(
+            b"".join([_ENTRY.pack(physical_offset, _checksum(topic, key), store_timestamp) for key in keys])
+        )
 
     def find(self, topic: str, key: str, begin: int, end: int) -> Iterator[int]:
         """Physical offsets of the messages that may have that key and were stored from `begin` to `end`

@@ -120,8 +120,8 @@ class Store:
             return [_ILLEGAL] * len(messages)
         if len(frames) > 1 and physical_offset - start > self._config.max_message_size:
             return [_ILLEGAL] * len(messages)
-        for message, frame in zip(messages, frames, strict=True):
-            self._log.append(frame)
+        self._log.append(b"".join(frames))
+        for message in messages:
             self._follow(message)
         return [
             Put(PutStatus.PUT_OK, message.physical_offset, message.queue_offset, message.size, now)
@@ -151,8 +151,8 @@ class Store:
             tag = tag_hash(properties.get(PropertyName.TAGS))
             queue.append(message.physical_offset, message.size, tag)
             self.arrived.append(Arrival(topic, message.queue_id, message.queue_offset, tag))
-        for key in _keys(properties):
-            self._index.add(topic, key, message.physical_offset, message.store_timestamp)
+        if keys := _keys(properties):
+            self._index.add(topic, keys, message.physical_offset, message.store_timestamp)
         self._uncovered += 1
 
     def commit(self) -> None:
@@ -373,5 +373,7 @@ def _is_consumable(message: Message) -> bool:
 
 
 def _keys(properties: dict[str, str]) -> list[str]:
-    keys = properties.get(PropertyName.KEYS, "").split(" ")
-    return [key for key in (*keys, properties.get(PropertyName.UNIQ_KEY)) if key]
+    keys = [key for key in properties.get(PropertyName.KEYS, "").split(" ") if key]
+    if unique := properties.get(PropertyName.UNIQ_KEY):
+        keys.append(unique)
+    return keys
