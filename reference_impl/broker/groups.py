@@ -1,23 +1,31 @@
 """The subscription groups of a Broker: which there are, and how they come into being.
 
+Every change gives the table a new data version, and is written to `config/subscriptionGroup.json` before
+anything is answered.
+
 Source: SubscriptionGroupManager of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire.bodies import DataVersion, SubscriptionGroup
+from harness.wire.bodies import DataVersion, SubscriptionGroup, SubscriptionGroupTable
 
 from .part import Part
+from .tables import as_file, stored_table
+from .topics import version_of_line
 
 if TYPE_CHECKING:
     from .core import Broker
 
-__all__ = ["Groups"]
+__all__ = ["GROUPS_FILE", "Groups"]
+
+GROUPS_FILE: Final = "config/subscriptionGroup.json"
 
 _SYSTEM: Final = (
     "TOOLS_CONSUMER",
@@ -41,6 +49,15 @@ class Groups(Part):
         names = _SYSTEM_53 if self.profile.v5 else _SYSTEM
         self.table: dict[str, SubscriptionGroup] = {name: self.made(name) for name in names}
         self.version = DataVersion(0, broker.started, 0 if self.profile.v5 else None)
+        self.forbidden: dict[str, dict[str, int]] = {}
+        """5.x: bits by group and topic, kept as they were stored."""
+        self._unwritten = False
+        stored = stored_table(broker.stored, GROUPS_FILE, SubscriptionGroupTable.decode)
+        if stored is not None:
+            v5 = self.profile.v5
+            self.table |= {name: group.of_line(v5) for name, group in stored.subscription_group_table.items()}
+            self.version = version_of_line(stored.data_version or self.version, v5)
+            self.forbidden = stored.forbidden_table or {}
 
     def made(self, group: str) -> SubscriptionGroup:
         """A group with the defaults of the line."""
@@ -77,3 +94,19 @@ class Groups(Part):
     def changed(self, now: int) -> None:
         """The table has changed."""
         self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1, timestamp=now)
+        self._unwritten = True
+
+    def take_over(self, table: Mapping[str, SubscriptionGroup], version: DataVersion) -> None:
+        """Replace everything by what a master has."""
+        self.table, self.version = dict(table), version
+        self._unwritten = True
+
+    def document(self) -> SubscriptionGroupTable:
+        """Everything, as a body and as a file have it."""
+        return SubscriptionGroupTable(self.version, self.table, self.forbidden if self.profile.v5 else None)
+
+    def settle(self, now: int) -> None:
+        """What has changed is to be written."""
+        if self._unwritten:
+            self._unwritten = False
+            self.broker.persist(GROUPS_FILE, as_file(self.document().document()))

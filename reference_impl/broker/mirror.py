@@ -75,8 +75,7 @@ class Mirror(Part):
         found = RegisterBody.decode(body, version=_BARE, v5=self.profile.v5)
         if found.topics is None or found.data_version in (None, self.broker.topics.version):
             return
-        self.broker.topics.table = dict(found.topics)
-        self.broker.topics.version = found.data_version
+        self.broker.topics.take_over(found.topics, found.data_version)
 
     def first(self) -> int:
         """ms from the start to the first question."""

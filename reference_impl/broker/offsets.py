@@ -2,7 +2,9 @@
 
 Rules:
 1. Of two offsets that are committed for a queue, the later one counts, be it smaller.
-2. 5.x: an offset that an administrator has reset counts until the next pull has told it to the consumer; what
+2. They are written to `config/consumerOffset.json` in intervals, if any has changed; but one whose commit is
+   answered is written before. (Apache answers first: a crash takes back what it has confirmed.)
+3. 5.x: an offset that an administrator has reset counts until the next pull has told it to the consumer; what
    consumers commit meanwhile does not count.
 
 Source: ConsumerManageProcessor, ConsumerOffsetManager, AdminBrokerProcessor of rocketmq-all-4.9.8 and
@@ -12,29 +14,44 @@ rocketmq-all-5.3.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command
+from harness.wire.bodies import ConsumerOffsets, DataVersion
 from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
 
 from . import given
-from .part import Handler, Part
+from .part import NEVER, Handler, Part
+from .tables import as_file, stored_table
 
 if TYPE_CHECKING:
     from .core import Broker
 
-__all__ = ["Offsets"]
+__all__ = ["CONSUMER_OFFSETS_FILE", "Offsets"]
+
+CONSUMER_OFFSETS_FILE: Final = "config/consumerOffset.json"
+_FIRST_WRITE: Final = 10_000
+"""ms after the start."""
+_VERSION_STEP: Final = 500
+"""Commits between two data versions (`consumerOffsetUpdateVersionStep`)."""
 
 
 class Offsets(Part):
-    """Answers 14, 15, 29, 30, 31 and 32."""
+    """Answers 14, 15, 29, 30, 31, 32 and 43."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self.table: dict[str, dict[int, int]] = {}
+        stored = stored_table(broker.stored, CONSUMER_OFFSETS_FILE, ConsumerOffsets.decode)
+        self.table: dict[str, dict[int, int]] = {} if stored is None else stored.offset_table
         """By "topic@group", then by queue."""
+        version = None if stored is None else stored.data_version
+        self.version = DataVersion(0, broker.started, 0) if version is None else version
+        """5.x."""
+        self._commits = 0
+        self._write_at = NEVER
+        self._write_now = False
         self._resets: dict[str, dict[int, int]] = {}
         """The same, for what was reset and no consumer knows yet."""
 
@@ -47,6 +64,7 @@ class Offsets(Part):
             BrokerRequest.GET_MAX_OFFSET: self.greatest,
             BrokerRequest.GET_MIN_OFFSET: self.least,
             BrokerRequest.GET_EARLIEST_MSG_STORETIME: self.earliest,
+            BrokerRequest.GET_ALL_CONSUMER_OFFSET: self.all_offsets,
         }
 
     # -- of groups -------------------------------------------------------------------------------------------
@@ -62,7 +80,8 @@ class Offsets(Part):
         queue_id, offset = given.int32(ext, "queueId"), given.int64(ext, "commitOffset")
         if queue_id in self._resets.get(f"{topic}@{group}", ()):
             return Reply(BrokerResponse.SUCCESS, ext={}, remark="Offset has been previously reset")
-        self.commit(group, topic, queue_id, offset)
+        self.commit(group, topic, queue_id, offset, now)
+        self._write_now |= not command.is_oneway
         return Reply(BrokerResponse.SUCCESS, ext={})
 
     def update_refused(
@@ -106,9 +125,14 @@ class Offsets(Part):
             return False
         return not self.profile.v5 or store.max_offset(topic, queue_id) > 0
 
-    def commit(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+    def commit(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
         """Note how far a group has consumed a queue."""
         self.table.setdefault(f"{topic}@{group}", {})[queue_id] = offset
+        self._commits += 1
+        if self._commits % _VERSION_STEP == 0:
+            self.version = DataVersion(self.version.counter + 1, now, self.version.state_version)
+        if self._write_at == NEVER:
+            self._write_at = self.next_write(now)
 
     def offset_of(self, group: str, topic: str, queue_id: int) -> int | None:
         """How far a group has consumed a queue; None: it has never said."""
@@ -119,9 +143,9 @@ class Offsets(Part):
         offset = self.table.get(key, {}).get(queue_id)
         return None if offset is None or offset < 0 else offset
 
-    def reset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+    def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
         """5.x: an administrator sets how far a group has consumed; its next pull is told so."""
-        self.commit(group, topic, queue_id, offset)
+        self.commit(group, topic, queue_id, offset, now)
         self._resets.setdefault(f"{topic}@{group}", {})[queue_id] = offset
 
     def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
@@ -141,6 +165,49 @@ class Offsets(Part):
             if of_group == group or of_topic == topic:
                 del self.table[key]
                 self._resets.pop(key, None)
+                self._write_now = True
+
+    # -- all of them -----------------------------------------------------------------------------------------
+
+    def all_offsets(self, command: Command, connection: int, now: int) -> Reply:
+        """43. For slaves."""
+        return Reply(BrokerResponse.SUCCESS, body=self.document().encode())
+
+    def document(self) -> ConsumerOffsets:
+        """Everything, as a body and as a file have it."""
+        return ConsumerOffsets(self.version if self.profile.v5 else None, self.table)
+
+    def take_over(self, offsets: ConsumerOffsets) -> None:
+        """Take over what a master has."""
+        self.table |= offsets.offset_table
+        self.version = offsets.data_version or self.version
+        self._write_now = True
+
+    def next_write(self, now: int) -> int:
+        """When what changes now is written: at the same distances from the start, first after 10 s."""
+        period = self.config.flush_consumer_offset_interval
+        first = self.broker.started + _FIRST_WRITE
+        return max(first, first + ((now - first) // period + 1) * period)
+
+    def next_tick(self) -> int:
+        """The next writing, if there is anything to write."""
+        return self._write_at
+
+    def tick(self, now: int) -> None:
+        """Write what has changed."""
+        self._write_at = NEVER
+        self.broker.persist(CONSUMER_OFFSETS_FILE, as_file(self.document().document()))
+
+    def stop(self, now: int) -> None:
+        """Write what has changed."""
+        if self._write_at != NEVER:
+            self.tick(now)
+
+    def settle(self, now: int) -> None:
+        """What is to be confirmed is written first."""
+        if self._write_now:
+            self._write_now = False
+            self.tick(now)
 
     # -- of queues -------------------------------------------------------------------------------------------
 

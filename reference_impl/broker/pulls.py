@@ -98,7 +98,7 @@ class Pulls(Part):
         else:
             reply = self.reset(asked, reset, group)
         if may_wait and asked.sys_flag & COMMITS and self.may_commit():
-            self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed)
+            self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed, now)
         if reply.code == BrokerResponse.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
             return self.held(asked, matches, command, connection, now)
         if reply.code == BrokerResponse.PULL_OFFSET_MOVED:

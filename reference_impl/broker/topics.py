@@ -2,7 +2,8 @@
 
 Rules:
 1. The table begins with the system topics of the line, and what is stored comes on top.
-2. Every change gives the table a new data version: the time, and a counter that grows by one.
+2. Every change gives the table a new data version: the time, and a counter that grows by one. It is written
+   to `config/topics.json` before anything is answered.
 3. A topic that comes into being without an administrator is made known through `Broker.topic_created`; what
    an administrator changes, the caller makes known.
 
@@ -12,19 +13,22 @@ Source: TopicConfigManager, TopicValidator of rocketmq-all-4.9.8 and rocketmq-al
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire.bodies import DataVersion, TopicConfig
+from harness.wire.bodies import DataVersion, TopicConfig, TopicConfigTable
 
 from .part import Part
+from .tables import as_file, stored_table
 
 if TYPE_CHECKING:
     from .core import Broker
 
-__all__ = ["INHERIT", "READ", "WRITE", "Topics"]
+__all__ = ["INHERIT", "READ", "TOPICS_FILE", "WRITE", "Topics"]
+
+TOPICS_FILE: Final = "config/topics.json"
 
 READ: Final = 4
 WRITE: Final = 2
@@ -58,6 +62,17 @@ class Topics(Part):
         self.table: dict[str, TopicConfig] = {topic.topic_name or "": topic for topic in self.system_topics()}
         self.system: frozenset[str] = (_SYSTEM_53 if self.profile.v5 else _SYSTEM) | self.table.keys()
         self.version = DataVersion(0, broker.started, 0 if self.profile.v5 else None)
+        self._unwritten = False
+        stored = stored_table(broker.stored, TOPICS_FILE, TopicConfigTable.decode)
+        if stored is not None:
+            self.table |= {name: self.of_line(topic) for name, topic in stored.topic_config_table.items()}
+            self.version = version_of_line(stored.data_version or self.version, self.profile.v5)
+
+    def of_line(self, topic: TopicConfig) -> TopicConfig:
+        """A topic with the members that the line has."""
+        return msgspec.structs.replace(
+            topic, attributes=(topic.attributes or {}) if self.profile.v5 else None
+        )
 
     # -- looking up ------------------------------------------------------------------------------------------
 
@@ -202,3 +217,24 @@ class Topics(Part):
     def changed(self, now: int) -> None:
         """The table has changed."""
         self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1, timestamp=now)
+        self._unwritten = True
+
+    def take_over(self, table: Mapping[str, TopicConfig], version: DataVersion) -> None:
+        """Replace everything by what a master has."""
+        self.table, self.version = dict(table), version
+        self._unwritten = True
+
+    def document(self) -> TopicConfigTable:
+        """Everything, as a body and as a file have it."""
+        return TopicConfigTable(self.version, self.table)
+
+    def settle(self, now: int) -> None:
+        """What has changed is to be written."""
+        if self._unwritten:
+            self._unwritten = False
+            self.broker.persist(TOPICS_FILE, as_file(self.document().document()))
+
+
+def version_of_line(version: DataVersion, v5: bool) -> DataVersion:
+    """A data version with the members that a line has."""
+    return msgspec.structs.replace(version, state_version=(version.state_version or 0) if v5 else None)

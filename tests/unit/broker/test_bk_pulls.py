@@ -263,7 +263,7 @@ def test_a_pull_commits_an_offset_when_it_is_carried_out_first(one):
     assert committed(one) is None
     pull(one, sysFlag=COMMITS | WAITS | SUBSCRIBES, commitOffset=4)
     assert committed(one) == 4
-    one.broker.offsets.commit("G", "T", 0, 9)
+    one.broker.offsets.commit("G", "T", 0, 9, one.now)
     put(one, "a")
     assert len(one.taken(Answer)) == 1
     assert committed(one) == 9
@@ -277,7 +277,7 @@ def test_a_refused_pull_commits_nothing(one):
 def test_a_reset_offset_is_told_once(asked):
     one = with_topic(asked("5.3"))
     put(one, "a", "b", "c")
-    one.broker.offsets.reset("G", "T", 0, 1)
+    one.broker.offsets.reset("G", "T", 0, 1, one.now)
     reply = pull(one, queueOffset=3)
     assert found(reply) == (21, "OFFSET_RESET", "1")
     assert (reply.ext["minOffset"], reply.ext["maxOffset"]) == ("0", "3")
