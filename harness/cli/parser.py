@@ -438,30 +438,82 @@ def _add_explain(command: _Command) -> None:
 
 
 def _add_serve(command: _Command) -> None:
-    parser = command.parser
-    parser.add_argument("server", choices=("nameserver",), help="what to serve")
-    parser.add_argument(
-        "--profile", metavar="P", default="5.5", choices=("4.9", "5.3", "5.5"), help="4.9, 5.3 or 5.5 (5.5)"
+    servers = command.parser.add_subparsers(
+        dest="server", required=True, metavar="SERVER", parser_class=_Parser, title="servers"
     )
+    _add_serve_nameserver(_server(servers, "nameserver", "a NameServer", ("4.9", "5.3", "5.5")))
+    _add_serve_broker(_server(servers, "broker", "a Broker", ("4.9", "5.3")))
+    _add_serve_cluster(
+        _server(servers, "cluster", "NameServers, masters and slaves in one process", ("4.9", "5.3"))
+    )
+
+
+def _server(servers: Any, name: str, what: str, profiles: tuple[str, ...]) -> _Parser:
+    parser: _Parser = servers.add_parser(name, help=what, description=f"Serve {what}.")
+    parser.set_defaults(parser=parser)
+    *others, last = profiles
+    parser.add_argument(
+        "--profile",
+        metavar="P",
+        default=last,
+        choices=profiles,
+        help=f"{', '.join(others)} or {last} ({last})",
+    )
+    return parser
+
+
+def _configured(parser: _Parser, what: str) -> None:
+    parser.add_argument("-c", "--config", "--configFile", type=Path, metavar="FILE", help=what)
+    parser.add_argument(
+        "-p", "--print-config", "--printConfigItem", action="store_true", help="print the settings and end"
+    )
+
+
+def _add_serve_nameserver(parser: _Parser) -> None:
     parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
     parser.add_argument(
         "--port", type=_port, metavar="N", help="port to listen on, 0 for any free one (9876)"
     )
-    parser.add_argument(
-        "-c",
-        "--config",
-        "--configFile",
-        type=Path,
-        metavar="FILE",
-        help="a .properties file with Apache's names; code 318 writes it",
-    )
+    _configured(parser, "a .properties file with Apache's names; code 318 writes it")
     parser.add_argument("--kv-file", type=Path, metavar="FILE", help="where the KV configuration is kept")
-    parser.add_argument(
-        "-p", "--print-config", "--printConfigItem", action="store_true", help="print the settings and end"
-    )
     parser.add_argument(
         "-n", "--namesrvAddr", metavar="ADDRESS", help="accepted, as Apache's server does; does nothing"
     )
+
+
+def _add_serve_broker(parser: _Parser) -> None:
+    parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
+    parser.add_argument(
+        "--port", type=_port, metavar="N", help="port to listen on, and N-2 too; 0 for free ones (10911)"
+    )
+    _configured(parser, "a .properties file with Apache's names")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="where messages are kept (in memory)")
+    parser.add_argument(
+        "-n", "--nameserver", "--namesrvAddr", metavar="ADDRESSES", help="NameServers: host:port;host:port"
+    )
+
+
+def _add_serve_cluster(parser: _Parser) -> None:
+    for name, default, what in (
+        ("nameservers", 1, "NameServers"),
+        ("masters", 1, "masters"),
+        ("slaves", 0, "slaves of each master"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=int, default=default, metavar="N", help=f"how many {what} ({default})"
+        )
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="HOST", help="address to listen on (127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=9876,
+        metavar="N",
+        help="port of the first NameServer, 0 for any free one (9876); all others take free ones",
+    )
+    parser.add_argument("-c", "--config", type=Path, metavar="FILE", help="settings of the Brokers")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="where everything is kept (in memory)")
 
 
 def _add_report(command: _Command) -> None:

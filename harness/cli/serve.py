@@ -1,4 +1,4 @@
-"""`serve`: the reference as a server."""
+"""`serve`: the reference as a server, or a whole cluster of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,28 @@ from reference_impl import serve
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
+    match options.server:
+        case "broker":
+            return serve.run_broker(
+                profile=options.profile,
+                host=options.host,
+                port=options.port,
+                config_file=options.config,
+                store=options.store,
+                nameservers=options.nameserver,
+                print_config=options.print_config,
+            )
+        case "cluster":
+            return serve.run_cluster(
+                profile=options.profile,
+                size=serve.Size(
+                    nameservers=options.nameservers, masters=options.masters, slaves=options.slaves
+                ),
+                host=options.host,
+                port=options.port,
+                config_file=options.config,
+                store=options.store,
+            )
     return serve.run(
         profile=options.profile,
         host=options.host,

@@ -191,9 +191,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def check(self) -> None:
         """Raises ConfigError for settings that contradict each other or mean nothing."""
-        for field, allowed in _WORDS.items():
-            if getattr(self, field) not in allowed:
-                raise ConfigError(f"{field}={getattr(self, field)}: expected one of {', '.join(allowed)}")
+        for field in self.settings():
+            allowed, found = _WORDS.get(field.encode_name), getattr(self, field.name)
+            if allowed is not None and found not in allowed:
+                raise ConfigError(f"{field.encode_name}={found}: expected one of {', '.join(allowed)}")
         if self.is_slave and self.broker_id <= 0:
             raise ConfigError(f"brokerId={self.broker_id}: a slave's id is above 0; 0 is the master's")
         for address in filter(None, self.namesrv_addr.split(";")):
@@ -232,7 +233,7 @@ _AT_LEAST: Final = {
     "mappedFileSizeCommitLog": 1,
 }
 _WORDS: Final = {
-    "broker_role": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"),
-    "flush_disk_type": ("ASYNC_FLUSH", "SYNC_FLUSH"),
+    "brokerRole": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"),
+    "flushDiskType": ("ASYNC_FLUSH", "SYNC_FLUSH"),
 }
 _ADDRESS: Final = re.compile(r"\S+:[0-9]{1,5}")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command, ResponseCode, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DataVersion, KvTable, NullBodyError, TopicConfig
 from reference_impl.remoting import fields
 
@@ -67,6 +67,8 @@ class _NameServer:
         self._address = address
         self._waiting: deque[_Waiting] = deque(maxlen=_MOST_WAITING)
         self._is_asked = False
+        self.is_registered = False
+        """Whether it has ever accepted a registration."""
 
     def put(self, waiting: _Waiting) -> None:
         self._waiting.append(waiting)
@@ -85,9 +87,15 @@ class _NameServer:
             self._is_asked = True
 
             def answered(
-                reply: Command | None, now: int, done: Callable[[Command | None, int], None] = done
+                reply: Command | None,
+                now: int,
+                waiting: _Waiting = waiting,
+                done: Callable[[Command | None, int], None] = done,
             ) -> None:
                 self._is_asked = False
+                is_accepted = reply is not None and reply.code == ResponseCode.SUCCESS
+                if is_accepted and waiting.command.code == RequestCode.REGISTER_BROKER:
+                    self.is_registered = True
                 done(reply, now)
                 self._go_on()
 
@@ -151,6 +159,11 @@ class Registrar(Part):
     def addresses(self) -> Sequence[str]:
         """The NameServers, as configured."""
         return tuple(self._nameservers)
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether every NameServer has accepted the Broker, at least once."""
+        return all(nameserver.is_registered for nameserver in self._nameservers.values())
 
     def _read_list(self) -> None:
         named = [address.strip() for address in self.broker.config.namesrv_addr.split(";")]

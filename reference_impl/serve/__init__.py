@@ -1,10 +1,25 @@
 """The reference on sockets: what runs its sans-IO servers, as processes or inside an event loop.
 
 The only room of the reference that knows clocks, sockets and files. `shell.py` is what all servers share;
-`nameserver.py` says what each of them needs beside it.
+`nameserver.py`, `broker.py` and `cluster.py` say what each of them needs beside it.
 """
 
+from .broker import broker_settings, run_broker, serve_broker
+from .cluster import Cluster, Size, run_cluster, serve_cluster
 from .nameserver import run, serve_nameserver
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError
 
-__all__ = ["EXIT_CONFIGURATION", "EXIT_NOT_STARTED", "StartError", "run", "serve_nameserver"]
+__all__ = [
+    "EXIT_CONFIGURATION",
+    "EXIT_NOT_STARTED",
+    "Cluster",
+    "Size",
+    "StartError",
+    "broker_settings",
+    "run",
+    "run_broker",
+    "run_cluster",
+    "serve_broker",
+    "serve_cluster",
+    "serve_nameserver",
+]

@@ -1,0 +1,240 @@
+"""The reference Broker as a process: its settings, its store, its two listeners.
+
+Rules:
+1. The options -c, -p, -n and -h are Apache's. Beside the port N it listens on N - 2, the VIP port, as Apache
+   does; port 0 takes any free pair.
+2. Files below `storePathRootDir` are replaced atomically, and the former content is kept as `.bak`. If that
+   fails, it is said on standard error and what waited for it goes on, as with Apache.
+3. Nothing is written to a place that nobody named: without `storePathRootDir` everything is in memory.
+4. Its time is that of the wall clock at the start, and goes on evenly from there, whatever is done to clocks.
+
+`run` is what the command line calls; `serve_broker` is the same inside an event loop.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reference_impl.broker import PROFILES, Config, Endpoint, StoreError, build
+from reference_impl.broker.files import FileStorage
+from reference_impl.certificates import certificates_for
+from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.values import shown
+
+from .looping import run_until_signal
+from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
+from .replacing import replace
+from .shell import Shell, bound
+
+__all__ = ["broker_settings", "run_broker", "serve_broker"]
+
+_VIP_BELOW = 2
+_TRIES = 50
+"""Free ports that are looked at for one whose VIP port is free too."""
+
+
+def run_broker(
+    *,
+    profile: str = "5.3",
+    host: str | None = None,
+    port: int | None = None,
+    config_file: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    nameservers: str | None = None,
+    print_config: bool = False,
+) -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4). A second signal hurries the stop.
+
+    `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `port`, `store` (a directory)
+    and `nameservers` ("host:port;host:port") go before it; port 0 is any free one. `print_config` (-p) prints
+    the settings and returns. When the ports are open, one line with the address goes to standard output.
+    """
+    try:
+        settings = broker_settings(
+            profile, config_file, host=host, port=port, store=store, nameservers=nameservers
+        )
+    except StartError as error:
+        complain(f"broker: {error}")
+        return error.status
+    if print_config:
+        for field in settings.settings():
+            say(f"{field.encode_name}={shown(getattr(settings, field.name))}")
+        return 0
+
+    def ready(endpoint: Endpoint) -> None:
+        config = endpoint.broker.config
+        kept = config.store_path_root_dir or "memory only"
+        names = config.namesrv_addr or "none"
+        say(
+            f"broker {profile} {config.broker_name} ready on {config.bind_address}:{config.listen_port}, "
+            f"messages in {kept}, NameServers {names}"
+        )
+
+    return run_until_signal(
+        "broker", lambda stop: serve_broker(profile=profile, config=settings, stop=stop, ready=ready)
+    )
+
+
+async def serve_broker(
+    *,
+    profile: str = "5.3",
+    config: Config | None = None,
+    stop: asyncio.Event,
+    ready: Callable[[Endpoint], None] | None = None,
+) -> None:
+    """Serve until `stop` is set, and then until NameServers know that the Broker goes.
+
+    `ready` is called once connections are accepted; the settings of the endpoint's Broker say on which port.
+    Setting `stop` again ends it at once.
+
+    Raises StartError if the ports or the store cannot be used.
+    """
+    settings = Config() if config is None else config
+    with (
+        _listeners(settings.bind_address, settings.listen_port) as (main, fast),
+        _storage(settings) as storage,
+    ):
+        settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
+        now = _clock()
+        try:
+            endpoint = build(
+                profile,
+                config=settings,
+                storage=storage,
+                stored=_stored(settings),
+                chance=_Chance(),
+                started=now(),
+                certificates=certificates_for(settings.file, lambda text: complain(f"broker: {text}")),
+            )
+        except (OSError, StoreError) as error:
+            raise StartError(
+                f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
+            ) from error
+        shell = Shell(endpoint, now, lambda name, data: _persist(settings, name, data))
+        await shell.listen(main, endpoint.connected)
+        await shell.listen(fast, endpoint.connected_fast)
+        if ready is not None:
+            ready(endpoint)
+        await shell.serve(stop)
+        try:
+            endpoint.broker.store.checkpoint()
+        except StoreError as error:
+            raise StartError(str(error), EXIT_NOT_STARTED) from error
+
+
+def broker_settings(
+    profile: str,
+    config_file: str | os.PathLike[str] | None = None,
+    *,
+    host: str | None = None,
+    port: int | None = None,
+    store: str | os.PathLike[str] | None = None,
+    nameservers: str | None = None,
+) -> Config:
+    """The settings of a file, with what is given here before them. Raises StartError."""
+    if profile not in PROFILES:
+        raise StartError(f"unknown profile {profile!r}; use one of {', '.join(PROFILES)}", EXIT_CONFIGURATION)
+    config = Config()
+    if config_file is not None:
+        try:
+            config = Config.from_properties(Path(config_file).read_bytes(), profile)
+        except OSError as error:
+            raise StartError(
+                f"configuration {config_file} cannot be read ({error.strerror}); expected a .properties file",
+                EXIT_CONFIGURATION,
+            ) from error
+        except ConfigError as error:
+            raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
+    changes: dict[str, Any] = {
+        "bind_address": host,
+        "listen_port": port,
+        "store_path_root_dir": None if store is None else os.fspath(store),
+        "namesrv_addr": nameservers,
+        "rocketmq_home": config.rocketmq_home or os.environ.get("ROCKETMQ_HOME", ""),
+    }
+    given = {name: value for name, value in changes.items() if value is not None}
+    config = msgspec.structs.replace(config, **given)
+    try:
+        config.check()
+    except ConfigError as error:
+        raise StartError(str(error), EXIT_CONFIGURATION) from error
+    if not (config.listen_port == 0 or _VIP_BELOW < config.listen_port <= 65_535):
+        raise StartError(
+            f"port {config.listen_port}: expected 0, or a number from 3 to 65535 (two below is the VIP port)",
+            EXIT_CONFIGURATION,
+        )
+    return config
+
+
+class _Chance:
+    """The Broker's random numbers."""
+
+    def below(self, n: int) -> int:
+        return random.randrange(n)
+
+
+def _clock() -> Callable[[], int]:
+    """ms since the epoch, never going back."""
+    offset = time.time_ns() - time.monotonic_ns()
+    return lambda: (time.monotonic_ns() + offset) // 1_000_000
+
+
+@contextlib.contextmanager
+def _listeners(host: str, port: int) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Sockets that listen on the port and on the VIP port. Raises StartError."""
+    with contextlib.ExitStack() as stack:
+        for attempt in range(1, _TRIES + 1):
+            main = bound(host, port)
+            try:
+                fast = bound(host, main.getsockname()[1] - _VIP_BELOW)
+            except (StartError, OverflowError):
+                main.close()
+                if port or attempt == _TRIES:
+                    raise
+            else:
+                break
+        yield stack.enter_context(main), stack.enter_context(fast)
+
+
+@contextlib.contextmanager
+def _storage(settings: Config) -> Iterator[FileStorage | None]:
+    """Where messages are kept; None: in memory. Raises StartError."""
+    if not settings.store_path_root_dir:
+        yield None
+        return
+    try:
+        storage = FileStorage(Path(settings.store_path_root_dir))
+    except (OSError, StoreError) as error:
+        raise StartError(
+            f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
+        ) from error
+    try:
+        yield storage
+    finally:
+        storage.close()
+
+
+def _stored(settings: Config) -> dict[str, bytes]:
+    """The configuration files of the last run, by name. Raises OSError."""
+    root = Path(settings.store_path_root_dir)
+    if not settings.store_path_root_dir:
+        return {}
+    return {f"config/{path.name}": path.read_bytes() for path in (root / "config").glob("[!.]*")}
+
+
+def _persist(settings: Config, name: str, data: bytes) -> None:
+    if not settings.store_path_root_dir:
+        return
+    path = Path(settings.store_path_root_dir) / name
+    try:
+        replace(path, data, keep=True)
+    except OSError as error:
+        complain(f"broker: {path} cannot be written: {error}")
