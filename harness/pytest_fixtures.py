@@ -1,10 +1,10 @@
-"""`target` and `ns`, for tests that users write themselves, beside the conformance cases or without them.
+"""`target`, `ns` and `bk`, for tests that users write themselves, beside the cases or without them.
 
 Rules of this module:
 
 * Nothing is started until a test asks for it; a run in which none does is pytest's alone.
 * The target is started once in each process (of `-n`, too) and stopped at the end. Where cases are measured
-  in the same run, it is theirs.
+  in the same run, it is theirs. It is a Broker where `--role` says so, and a test that takes `bk` needs one.
 * A test has a session of its own, closed at its end. One that passed must have judged all that it asked.
 * A test that fails shows what was said last, and where the whole trace is.
 """
@@ -14,31 +14,46 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from harness.catalogue import catalogue
+from harness.catalogue import ROLES, Role, catalogue
 from harness.conformance import case_of
+from harness.conformance.sessions import session_of
 from harness.report.frames import as_text
-from harness.session import Instance, NameServerSession, ProfileName, Unmet, Unsupported
-from harness.targets import TargetError, parse
+from harness.session import Instance, Session, Unmet, Unsupported
+from harness.targets import Target, TargetError, parse
 from harness.trace import write_trace
 from harness.version import version
 
-__all__ = ["ns", "order", "pytest_addoption", "target"]
+__all__ = ["bk", "ns", "order", "peer", "pytest_addoption", "role_of", "target"]
 
 MOMENTS = 12
 """What is shown of the end of a trace."""
 
-_SESSION = pytest.StashKey[NameServerSession]()
+_SESSION = pytest.StashKey[Session]()
 _TRACE = pytest.StashKey[Path]()
 _PASSED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The server, on the command line or in the configuration of pytest."""
-    group = parser.getgroup("rmq-harness", "conformance of a RocketMQ NameServer")
+    group = parser.getgroup("rmq-harness", "conformance of a RocketMQ NameServer or Broker")
+    group.addoption(
+        "--role",
+        "--rmq-role",
+        dest="role",
+        choices=ROLES,
+        default="",
+        help="what the target is: nameserver (default), broker; or rmq_role in the configuration",
+    )
+    group.addoption(
+        "--nameserver",
+        default="",
+        metavar="HOST:PORT",
+        help="where a Broker at tcp:// looks for a NameServer",
+    )
     group.addoption(
         "--target",
         "--rmq-target",
@@ -57,6 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--rmq-out", type=Path, metavar="DIR", help="where results.jsonl and traces go")
     parser.addini("rmq_target", "the server that is tested: a URI as for --target", default="")
+    parser.addini("rmq_role", "what the target is, as for --role", default="nameserver")
     parser.addini("rmq_profile", "which statements apply, as for --profile", default="")
 
 
@@ -64,6 +80,14 @@ def order(config: pytest.Config) -> tuple[str, str]:
     """URI and profile that the user ordered; no profile where none was named."""
     uri = config.option.target or config.getini("rmq_target") or "builtin:"
     return uri, config.option.profile or config.getini("rmq_profile")
+
+
+def role_of(config: pytest.Config) -> Role:
+    """The role of the target."""
+    role: Role = config.option.role or config.getini("rmq_role")
+    if role not in ROLES:
+        raise pytest.UsageError(f"rmq_role: {role!r}; there are {', '.join(ROLES)}")
+    return role
 
 
 @pytest.fixture(scope="session")
@@ -74,30 +98,56 @@ def target(request: pytest.FixtureRequest) -> Generator[Instance]:
         yield measuring.instance
         return
     try:
-        instance = parse(order(request.config)[0]).start()
+        instance = _target_of(request.config).start()
     except TargetError as problem:
         pytest.fail(f"the target could not be started\n{problem}", pytrace=False)
     yield instance
     instance.stop()
 
 
+def _target_of(config: pytest.Config) -> Target:
+    return parse(order(config)[0], role_of(config), config.option.nameserver)
+
+
 @pytest.fixture
-def ns(request: pytest.FixtureRequest) -> Generator[NameServerSession | None]:
+def ns(request: pytest.FixtureRequest) -> Generator[Session | None]:
     """A session with the target, with names of its own. A case gets its own where it runs."""
+    yield from _session(request, "nameserver")
+
+
+@pytest.fixture
+def bk(request: pytest.FixtureRequest) -> Generator[Session | None]:
+    """As `ns`, with a target that is a Broker."""
+    yield from _session(request, "broker")
+
+
+@pytest.fixture
+def peer(request: pytest.FixtureRequest) -> Generator[Session | None]:
+    """As `ns`, with a target that is either."""
+    yield from _session(request, role_of(request.config))
+
+
+def _session(request: pytest.FixtureRequest, role: Role) -> Generator[Session | None]:
     if case_of(request.function) is not None:
         yield None
         return
+    if role != role_of(request.config):
+        pytest.fail(
+            f"the test needs a {role}, and the target is a {role_of(request.config)}: say --role {role}",
+            pytrace=False,
+        )
     instance: Instance = request.getfixturevalue("target")
     uri, named = order(request.config)
-    profile = named or parse(uri).line or catalogue().profiles[-1].name
-    if profile not in (known := [one.name for one in catalogue().profiles]):
+    profiles = catalogue().of(role).profiles
+    profile = named or _target_of(request.config).line or profiles[-1].name
+    if profile not in (known := [one.name for one in profiles]):
         pytest.fail(f"profile {profile!r} does not exist; there are {', '.join(known)}", pytrace=False)
     item, option = request.node, request.config.option
     directory = option.rmq_out or request.getfixturevalue("tmp_path_factory").getbasetemp() / "rmq"
     name = re.sub(r"[^\w.-]+", "-", item.name)
     item.stash[_TRACE] = directory / "traces" / f"{name}.trace"
-    session = item.stash[_SESSION] = NameServerSession(
-        instance, cast(ProfileName, profile), case=item.name, target=uri, suite=version()
+    session = item.stash[_SESSION] = session_of(
+        role, instance, profile, case=item.name, target=uri, suite=version()
     )
     try:
         yield session
@@ -134,7 +184,7 @@ def pytest_runtest_makereport(
     return report
 
 
-def _told(session: NameServerSession, problem: BaseException, path: Path) -> str:
+def _told(session: Session, problem: BaseException, path: Path) -> str:
     lines = []
     decisive = problem.decisive if isinstance(problem, Unmet) else None
     if decisive is not None:

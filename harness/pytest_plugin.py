@@ -27,7 +27,16 @@ import msgspec
 import pytest
 
 from harness import conformance, pytest_fixtures
-from harness.catalogue import LEVELS, CatalogueError, CatalogueProblems, Level, Quirk, catalogue, nearest
+from harness.catalogue import (
+    LEVELS,
+    CatalogueError,
+    CatalogueProblems,
+    Level,
+    Quirk,
+    Role,
+    catalogue,
+    nearest,
+)
 from harness.conformance import case_of
 from harness.conformance.baseline import Baseline, BaselineError, Entry, in_force, read
 from harness.conformance.instances import Waiting
@@ -36,7 +45,16 @@ from harness.conformance.plan import Choice, Plan, plan, quirk_summaries
 from harness.conformance.running import DEADLINE, Runner, Setting
 from harness.conformance.together import Together
 from harness.report.allure import decorate
-from harness.report.results import FILE_NAME, CaseResult, ResultsWriter, Run, RunEnd, RunHeader, Verdict
+from harness.report.results import (
+    FILE_NAME,
+    ROLE_NAMES,
+    CaseResult,
+    ResultsWriter,
+    Run,
+    RunEnd,
+    RunHeader,
+    Verdict,
+)
 from harness.report.verdicts import ending
 from harness.session import ClockKind, Instance, RunningClock
 from harness.targets import Shareable, Target, TargetError, attach, builtin, parse
@@ -51,6 +69,8 @@ class Order(msgspec.Struct, frozen=True):
     """What a user ordered: the options of a run, as they travel to workers."""
 
     target: str = "builtin:"
+    role: Role = "nameserver"
+    nameserver: str = ""  # where a Broker that runs already looks for the NameServer that is ours
     profile: str = ""  # empty: the one that fits the target
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -62,6 +82,10 @@ class Order(msgspec.Struct, frozen=True):
     out: str = ""  # an absolute path, because a worker may run elsewhere; empty: nothing is written
     allure: bool = False
     command: tuple[str, ...] = ()
+
+    def parsed(self) -> Target:
+        """The target. Raises `TargetError` where there is none."""
+        return parse(self.target, self.role, self.nameserver)
 
 
 class UsageProblem(Exception):  # noqa: N818 - a problem of the user's, told in one line
@@ -109,6 +133,7 @@ class Measurement:
         header = RunHeader(
             suite=version(),
             target=self.order.target,
+            role=self.order.role,
             profile=self.plan.profile,
             clock=clock.kind,
             warp=clock.warp or 1.0,
@@ -165,14 +190,20 @@ def chosen_profile(order: Order) -> str:
     Raises:
         UsageProblem: there is no such profile.
     """
-    known = [profile.name for profile in catalogue().profiles]
+    known = [profile.name for profile in catalogue().of(order.role).profiles]
     if order.profile in known:
         return order.profile
     if order.profile:
         close = nearest(order.profile, known)
         meant = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
-        raise UsageProblem(f"--profile {order.profile}: no such profile; {meant}")
-    return parse(order.target).line or known[-1]
+        raise UsageProblem(f"--profile {order.profile}: no such profile of a {order.role}; {meant}")
+    line = order.parsed().line or known[-1]
+    if line not in known:
+        raise UsageProblem(
+            f"{order.target}: there is no profile {line} of a {order.role}; say --profile with one of "
+            f"{', '.join(known)}"
+        )
+    return line
 
 
 def known_quirks(order: Order) -> tuple[str, tuple[Quirk, ...]]:
@@ -181,12 +212,13 @@ def known_quirks(order: Order) -> tuple[str, tuple[Quirk, ...]]:
     Raises:
         UsageProblem: no such server is known.
     """
-    asked = order.quirks or parse(order.target).server or NO_QUIRKS
+    asked = order.quirks or order.parsed().server or NO_QUIRKS
     if asked == NO_QUIRKS:
         return "", ()
     name, _, version = asked.partition("@")
-    server = catalogue().server(name)
-    known = [one.name for one in catalogue().servers]
+    of_role = catalogue().of(order.role)
+    server = of_role.server(name)
+    known = [one.name for one in of_role.servers]
     if server is None or not version[:1].isdigit():
         forms = ", ".join(f"{one}@VERSION" for one in known)
         close = nearest(name, known) if server is None else []
@@ -202,12 +234,13 @@ def with_baseline(order: Order, file: Path) -> tuple[Order, tuple[Entry, ...]]:
         BaselineError: the file cannot be used.
         UsageProblem: there is no such profile.
     """
-    entries = read(file, [profile.name for profile in catalogue().profiles])
+    of_role = catalogue().of(order.role)
+    entries = read(file, [profile.name for profile in of_role.profiles])
     baseline = in_force(
         str(file),
         entries,
-        catalogue=catalogue(),
-        loaded=loaded_cases(unfinished=True),
+        catalogue=of_role,
+        loaded=loaded_cases(order.role, unfinished=True),
         profile=chosen_profile(order),
         today=date.today(),
     )
@@ -226,21 +259,22 @@ def chosen_plan(order: Order) -> Plan:
     """
     profile = chosen_profile(order)
     known_quirks(order)
-    loaded = loaded_cases(unfinished=bool(order.select))
-    return plan(catalogue(), loaded, profile, Choice(order.select, order.exclude, order.level))
+    loaded = loaded_cases(order.role, unfinished=bool(order.select))
+    return plan(catalogue().of(order.role), loaded, profile, Choice(order.select, order.exclude, order.level))
 
 
-def loaded_cases(*, unfinished: bool) -> list[LoadedCase]:
-    """Every case of this installation. They must fit catalogue and mutants, unless they may be `unfinished`.
+def loaded_cases(role: Role, *, unfinished: bool) -> list[LoadedCase]:
+    """Every case of this installation for servers of the role. They must fit catalogue and mutants, unless
+    they may be `unfinished`.
 
     Raises:
         CatalogueProblems: with everything that does not fit.
     """
     try:
-        loaded = cases()
+        loaded = cases(role=role)
     except CatalogueError as error:
         raise CatalogueProblems([error]) from None
-    wrong = [] if unfinished else problems(catalogue(), loaded, builtin.mutant_names())
+    wrong = [] if unfinished else problems(catalogue().of(role), loaded, builtin.mutant_names(role))
     if wrong:
         raise CatalogueProblems(wrong)
     return loaded
@@ -329,12 +363,14 @@ class Measuring:
         self._cases = {_case_key(one): one for one in chosen.cases}
         self._order = {one.name: number for number, one in enumerate(chosen.cases)}
         self._allure = order.allure
+        self._judged = ROLE_NAMES[order.role]
         self._out = Path(order.out) if order.out else None
-        target = parse(order.target)
+        target = order.parsed()
         setting = Setting(
-            catalogue(),
+            catalogue().of(order.role),
             chosen.profile,
             order.target,
+            role=order.role,
             strict=order.strict,
             quirks=known_quirks(order)[1],
             baseline=order.baseline,
@@ -373,7 +409,8 @@ class Measuring:
         one = self._cases.get(_key(item.nodeid))
         if one is None:
             return (1, -1)
-        stage = {FIRST: 0, LAST: 3}.get(one.chapter, 2 if one in self._together else 1)
+        stage = 2 if one in self._together else 1
+        stage = 0 if one.chapter in FIRST else 3 if one.chapter in LAST else stage
         return (stage, self._order[one.name])
 
     @pytest.hookimpl(tryfirst=True)
@@ -384,12 +421,12 @@ class Measuring:
         result = self._measure(one)
         pyfuncitem.user_properties.append((PROPERTY, msgspec.json.encode(result).decode()))
         if self._allure:
-            decorate(result, profile=self.profile, directory=self._out)
+            decorate(result, profile=self.profile, judged=self._judged, directory=self._out)
         _tell_pytest(result)
         return True
 
     def _measure(self, one: LoadedCase) -> CaseResult:
-        if one.chapter == FIRST:
+        if one.chapter in FIRST:
             result = self._runner.run(one)
             self._judge_sanity(one, result)
             return result
@@ -405,7 +442,7 @@ class Measuring:
         if self._sane is None:
             self._sane = True
             for one in self._plan.cases:
-                if one.chapter == FIRST:
+                if one.chapter in FIRST:
                     self._judge_sanity(one, self._runner.run(one))
 
     def _judge_sanity(self, one: LoadedCase, result: CaseResult) -> None:
@@ -495,7 +532,7 @@ def _configure(config: pytest.Config) -> None:
             return
         order = msgspec.json.decode(sent["rmq_order"], type=Order)
         shared = sent["rmq_shared"]
-        instance = parse(order.target).start() if shared is None else attach(shared)
+        instance = order.parsed().start() if shared is None else attach(shared)
         measuring = Measuring(order, chosen_plan(order), instance, shares=True)
         config.pluginmanager.register(measuring, "rmq-measuring")
         config.add_cleanup(instance.stop)
@@ -535,6 +572,8 @@ def _from_options(config: pytest.Config) -> Measurement:
     target, profile = pytest_fixtures.order(config)
     order = Order(
         target=target,
+        role=pytest_fixtures.role_of(config),
+        nameserver=option.nameserver,
         profile=profile,
         select=tuple(option.select),
         exclude=tuple(option.exclude),
@@ -550,7 +589,7 @@ def _from_options(config: pytest.Config) -> Measurement:
     chosen = chosen_plan(order)
     if chosen.unmatched:
         raise UsageProblem("; ".join(chosen.unmatched))
-    return Measurement(order, chosen, parse(order.target).start())
+    return Measurement(order, chosen, order.parsed().start())
 
 
 def _names_by_node(chosen: Plan) -> dict[str, str]:
@@ -558,10 +597,11 @@ def _names_by_node(chosen: Plan) -> dict[str, str]:
 
 
 def _case_key(one: LoadedCase) -> str:
-    return f"{one.function.__module__.rsplit('.', 1)[-1]}::{one.case.name}"
+    place, _, module = one.function.__module__.rpartition(".")
+    return f"{'broker/' if place.endswith('.broker') else ''}{module}::{one.case.name}"
 
 
 def _key(node: str) -> str:
-    """`test_lease::test_x` of a node id, whatever its path and its group of xdist."""
+    """`test_lease::test_x` or `broker/test_pull::test_y` of a node id, whatever its group of xdist."""
     path, _, function = node.partition("@")[0].partition("::")
-    return f"{Path(path).stem}::{function}"
+    return f"{'broker/' if Path(path).parent.name == 'broker' else ''}{Path(path).stem}::{function}"

@@ -6,11 +6,13 @@ from harness.catalogue.load import Catalogue, catalogue, load, load_messages, me
 from harness.catalogue.messages import Layout, Member, Message, Messages, Row
 from harness.catalogue.quirks import Quirk, Seen, Server, VersionRange, explanation
 from harness.catalogue.reports import Report, tag_of, tags_of
+from harness.catalogue.roles import ROLES, Role
 from harness.catalogue.select import matches, nearest, select
 from harness.catalogue.statements import LEVELS, Level, Profile, Source, Statement
 
 __all__ = [
     "LEVELS",
+    "ROLES",
     "Catalogue",
     "CatalogueError",
     "CatalogueProblems",
@@ -23,6 +25,7 @@ __all__ = [
     "Profile",
     "Quirk",
     "Report",
+    "Role",
     "Row",
     "Seen",
     "Server",

@@ -4,6 +4,8 @@ Rules of this module:
 
 * It reads only `specs/`, wherever that lies: beside the package in a checkout, inside it in an installed
   wheel, or in a wheel that is imported from without being installed, which is then unpacked once.
+* Statements about Brokers lie in `statements/broker/`; the name of such a chapter begins with `broker-`, for
+  NameServers have chapters of the same names.
 * JSON Schema says what a file may hold; this module adds what a schema of one file cannot say: duplicate and
   retired ids, unknown profiles, an id whose chapter is not its file's, bug reports that nothing speaks of,
   quirks of an unknown statement.
@@ -31,6 +33,7 @@ from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.messages import Messages, messages_of, problems_of
 from harness.catalogue.quirks import Quirk, Server, numbers
 from harness.catalogue.reports import Report, tags_of
+from harness.catalogue.roles import Role, roles_of
 from harness.catalogue.statements import Profile, Statement
 
 
@@ -62,6 +65,16 @@ class Catalogue(msgspec.Struct, frozen=True):
     def quirks(self) -> tuple[Quirk, ...]:
         """The quirks of all known servers."""
         return tuple(quirk for server in self.servers for quirk in server.quirks)
+
+    def of(self, role: Role) -> Catalogue:
+        """What of it is about one kind of server."""
+        return msgspec.structs.replace(
+            self,
+            statements=tuple(one for one in self.statements if role in one.roles),
+            profiles=tuple(one for one in self.profiles if role in one.roles),
+            reports=self.reports if role == "nameserver" else (),
+            servers=tuple(one for one in self.servers if one.role == role),
+        )
 
     def under(self, profile: str) -> tuple[Statement, ...]:
         """The statements that apply under the profile, in the order of the catalogue."""
@@ -99,6 +112,18 @@ CHAPTER_ORDER = (
     "notification",
     "configuration",
     "lifecycle",
+)
+BROKER_CHAPTER_ORDER = (
+    "sanity",
+    "registration",
+    "data-version",
+    "unregistration",
+    "heartbeat",
+    "topics",
+    "clients",
+    "send",
+    "pull",
+    "offsets",
 )  # how a reader meets the protocol; chapters not named here follow by name
 
 
@@ -193,7 +218,7 @@ def load_messages(specs: Path) -> Messages:
         raise CatalogueProblems(problems)
     found = messages_of(data)
     known = [profile.name for profile in _profiles(specs, problems)]
-    chapters = [chapter.stem for chapter in _chapters(specs)]
+    chapters = [_chapter(path) for path in _chapters(specs)]
     problems += problems_of(found, _name(path), known, chapters)
     if problems:
         raise CatalogueProblems(problems)
@@ -201,10 +226,23 @@ def load_messages(specs: Path) -> Messages:
 
 
 def _chapters(specs: Path) -> list[Path]:
-    order = {name: index for index, name in enumerate(CHAPTER_ORDER)}
-    return sorted(
-        (specs / "statements").glob("*.yaml"), key=lambda path: (order.get(path.stem, len(order)), path.stem)
-    )
+    found: list[Path] = []
+    for place, order in (("", CHAPTER_ORDER), ("broker", BROKER_CHAPTER_ORDER)):
+        rank = {name: index for index, name in enumerate(order)}
+        found += sorted(
+            (specs / "statements" / place).glob("*.yaml"),
+            key=lambda path, rank=rank: (rank.get(path.stem, len(rank)), path.stem),  # type: ignore[misc]
+        )
+    return found
+
+
+def _is_of_brokers(path: Path) -> bool:
+    return path.parent.name == "broker"
+
+
+def _chapter(path: Path) -> str:
+    """The name of the chapter in a file."""
+    return f"broker-{path.stem}" if _is_of_brokers(path) else path.stem
 
 
 def _cross_checks(
@@ -226,7 +264,13 @@ def _cross_checks(
             f"the id belongs to chapter {chapter!r}",
             f"move it to {chapter}.yaml or call it ….{path.stem}.…",
         )
-    known = [profile.name for profile in profiles]
+    if statement.id.startswith("bk.") is not _is_of_brokers(path):
+        yield CatalogueError(
+            where,
+            "statements bk.… are those of statements/broker/, and no others are",
+            "move it, or give it another id",
+        )
+    known = [one.name for one in profiles if set(statement.roles) & set(one.roles)]
     for profile in statement.profiles:
         if known and profile not in known:
             yield CatalogueError(
@@ -235,7 +279,10 @@ def _cross_checks(
 
 
 def _statement(path: Path, item: dict[str, Any]) -> Statement:
-    return msgspec.convert({**item, "chapter": path.stem}, Statement)
+    said = tuple(item.get("roles", ()))
+    return msgspec.convert(
+        {**item, "chapter": _chapter(path), "roles": roles_of(item["id"], said)}, Statement
+    )
 
 
 def _profiles(specs: Path, problems: list[CatalogueError]) -> list[Profile]:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from harness.catalogue.errors import CatalogueError
+from harness.catalogue.roles import Role
 
 __all__ = [
     "Body",
@@ -95,12 +96,13 @@ class ResponseCodes(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A request and its response."""
+    """A request and its response. `role`: who serves it; or sends it, where it is `sent`."""
 
     code: int
     name: str
     text: str
     source: str
+    role: Role = "nameserver"
     profiles: Profiles = ()
     sent: bool = False
     chapter: str | None = None
@@ -150,6 +152,10 @@ class Messages(msgspec.Struct, frozen=True):
     bodies: tuple[Body, ...]
     times: tuple[Time, ...]
     settings: Settings
+
+    def of(self, role: Role) -> tuple[Message, ...]:
+        """Those that one kind of server serves or sends."""
+        return tuple(one for one in self.messages if one.role == role)
 
 
 PROPERTIES = "properties"

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from harness.catalogue.roles import Role
 from harness.catalogue.statements import Source
 
 Version = tuple[int, ...]
@@ -91,6 +92,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str
     quirks: tuple[Quirk, ...]
+    role: Role = "nameserver"
 
     def quirks_of(self, version: str) -> tuple[Quirk, ...]:
         """The quirks of one release."""

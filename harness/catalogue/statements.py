@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from harness.catalogue.roles import Role
+
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
 LEVELS: tuple[Level, ...] = ("MUST", "SHOULD", "MAY")
 
@@ -35,6 +37,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     stimulus: str
     observable: str
     source: tuple[Source, ...]
+    roles: tuple[Role, ...] = ("nameserver",)
     observed: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
@@ -50,3 +53,4 @@ class Profile(msgspec.Struct, frozen=True):
     title: str
     reference: str
     text: str
+    roles: tuple[Role, ...] = ("nameserver",)

@@ -37,7 +37,7 @@ from harness.report.allure import AllureMissingError, pytest_arguments
 from harness.report.console import Console
 from harness.report.results import CaseResult, Run, RunHeader
 from harness.report.write import FORMATS, write_reports
-from harness.targets import TargetError, parse
+from harness.targets import TargetError
 
 ALLURE = "allure-results"
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     order, entries = _known(options, _order(options))
     people = sys.stderr if options.json else sys.stdout
     try:
-        target = parse(order.target)
+        target = order.parsed()
         chosen = chosen_plan(order)
     except (UsageProblem, TargetError) as problem:
         raise Usage(f"rmq-harness check: {problem}") from None
@@ -58,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
 
         print_plan(chosen, as_json=options.json)
         return 0
+    if options.workers > 1 and order.nameserver:
+        raise Usage("rmq-harness check: --nameserver: one process can listen there; leave -n out")
     _prepare(options.out)
     arguments = _arguments(options)
     try:
@@ -101,6 +103,8 @@ def _known(options: argparse.Namespace, order: Order) -> tuple[Order, tuple[Entr
 def _order(options: argparse.Namespace) -> Order:
     return Order(
         target=options.target,
+        role=options.role,
+        nameserver=options.nameserver,
         profile=options.profile,
         select=tuple(options.select),
         exclude=tuple(options.exclude),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.catalogue import catalogue, messages, specs_directory
+from harness.catalogue import ROLES, catalogue, messages, specs_directory
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
@@ -24,10 +24,12 @@ from harness.report.docs_quirks import server_pages
 def run(options: argparse.Namespace) -> int:
     """Runs the command; 1 where `--check` finds pages that are not up to date."""
     cases: dict[str, list[ProvingCase]] = {}
-    for one in loaded_cases(unfinished=False):
-        proving = ProvingCase(one.name, one.case.title, one.case.kills)
-        for identifier in one.case.statements:
-            cases.setdefault(identifier, []).append(proving)
+    for role in ROLES:
+        for one in loaded_cases(role, unfinished=False):
+            proving = ProvingCase(one.name, one.case.title, one.case.kills)
+            for identifier in one.case.statements:
+                if proving not in cases.setdefault(identifier, []):  # else it is a case for both roles
+                    cases[identifier].append(proving)
     pages = {
         **render(catalogue(), cases, messages()),
         **message_pages(messages(), catalogue()),

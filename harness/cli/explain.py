@@ -42,6 +42,7 @@ def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
         return {
             "mutant": name,
             "text": found.description,
+            "roles": list(found.roles),
             "profiles": list(found.profiles),
             **({"history": found.history} if found.history else {}),
             "killed by": [one.name for one in loaded if name in one.case.kills],
@@ -68,6 +69,7 @@ def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any
     answer: dict[str, Any] = {
         "statement": statement.id,
         "level": statement.level,
+        "roles": list(statement.roles),
         "profiles": list(statement.profiles),
         "text": statement.text,
         "stimulus": statement.stimulus,

@@ -17,12 +17,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import msgspec
 
-from harness.catalogue import catalogue
+from harness.catalogue import Role, catalogue
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner, Setting
 from harness.report.results import Verdict
 from harness.targets import parse
-from reference_impl.mutants import MUTANTS
+from reference_impl.mutants import MUTANTS, mutants_of
 
 _IN_THE_MUTANT = "reference_impl/mutants/"  # in a stack trace: the fault stumbled, the case is not to blame
 KILLED = frozenset({Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED})
@@ -31,6 +31,7 @@ KILLED = frozenset({Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED})
 class Task(msgspec.Struct, frozen=True):
     """Some cases against one server: a mutant, or the sound reference (no mutant)."""
 
+    role: Role
     profile: str
     mutant: str
     cases: tuple[str, ...]
@@ -80,11 +81,11 @@ def _told(seen: Seen, done: Callable[[Seen], None]) -> Seen:
 
 def run_task(task: Task) -> Seen:
     """Runs one task in this process."""
-    target = parse(task.target)
+    target = parse(task.target, task.role)
     instance = target.start()
-    setting = Setting(catalogue(), task.profile, task.target, strict=True)
+    setting = Setting(catalogue().of(task.role), task.profile, task.target, role=task.role, strict=True)
     runner = Runner(setting, instance, target.another)
-    by_name = {one.name: one for one in cases()}
+    by_name = {one.name: one for one in cases(role=task.role)}
     verdicts: dict[str, Verdict] = {}
     why: dict[str, str] = {}
     for name in task.cases:
@@ -99,15 +100,14 @@ def run_task(task: Task) -> Seen:
     return Seen(task, verdicts, why)
 
 
-def declared(loaded: Iterable[LoadedCase], profile: str, mutant: str) -> tuple[str, ...]:
+def declared(loaded: Iterable[LoadedCase], role: Role, profile: str, mutant: str) -> tuple[str, ...]:
     """The cases that say they kill the mutant and apply under the profile."""
-    return tuple(
-        one.name for one in loaded if mutant in one.case.kills and one.statements(catalogue(), profile)
-    )
+    of_role = catalogue().of(role)
+    return tuple(one.name for one in loaded if mutant in one.case.kills and one.statements(of_role, profile))
 
 
 def judge_matrix(
-    seen: Sequence[Seen], loaded: Sequence[LoadedCase], profiles: Sequence[str]
+    seen: Sequence[Seen], loaded: Sequence[LoadedCase], role: Role, profiles: Sequence[str]
 ) -> list[Problem]:
     """Everything that is wrong: an unsound reference, a surviving mutant, a case or a declaration in vain."""
     kills = {
@@ -119,7 +119,7 @@ def judge_matrix(
     return [
         *_unsound(seen),
         *_survivors(seen, kills),
-        *_in_vain(loaded, profiles, {one.task.mutant for one in seen}, kills),
+        *_in_vain(loaded, role, profiles, {one.task.mutant for one in seen}, kills),
     ]
 
 
@@ -153,14 +153,19 @@ def _survivors(seen: Iterable[Seen], kills: set[tuple[str, str, str]]) -> Iterat
 
 
 def _in_vain(
-    loaded: Iterable[LoadedCase], profiles: Sequence[str], mutants: set[str], kills: set[tuple[str, str, str]]
+    loaded: Iterable[LoadedCase],
+    role: Role,
+    profiles: Sequence[str],
+    mutants: set[str],
+    kills: set[tuple[str, str, str]],
 ) -> Iterator[Problem]:
+    known, of_role = mutants_of(role), catalogue().of(role)
     for one in loaded:
-        applying = [profile for profile in profiles if one.statements(catalogue(), profile)]
+        applying = [profile for profile in profiles if one.statements(of_role, profile)]
         meant = [
             name
             for name in one.case.kills
-            if name in MUTANTS and any(profile in MUTANTS[name].profiles for profile in applying)
+            if name in known and any(profile in known[name].profiles for profile in applying)
         ]
         vain = [
             name

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 AGAIN = ("console", "html", "json", "junit", "markdown", "badge")  # reports that can be made from a record
 REPORTS = (*AGAIN, "allure")
 LEVELS = ("must", "should", "may")
+ROLES = ("nameserver", "broker")
 TARGETS = (
     "builtin:[4.9|5.3|5.5]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
     "docker:IMAGE[?warp=60]"
@@ -141,6 +142,14 @@ class _Command:
             "--json", action="store_true", help="print one result object on standard output"
         )
 
+    def role(self) -> None:
+        self.parser.add_argument(
+            "--role",
+            choices=ROLES,
+            default="nameserver",
+            help="what the target is: nameserver (default), broker",
+        )
+
     def selection(self) -> None:
         self.parser.add_argument(
             "--profile", metavar="P", default="", help="which statements apply: 4.9, 5.3 or 5.5"
@@ -209,6 +218,13 @@ def _add_check(command: _Command) -> None:
     parser = command.parser
     parser.add_argument(
         "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
+    )
+    command.role()
+    parser.add_argument(
+        "--nameserver",
+        metavar="HOST:PORT",
+        default="",
+        help="of a Broker that runs already (tcp://): where it looks for a NameServer, to be ours",
     )
     command.selection()
     parser.add_argument(
@@ -412,6 +428,7 @@ def _add_spark(parser: argparse.ArgumentParser) -> None:
 
 def _add_selftest(command: _Command) -> None:
     parser = command.parser
+    command.role()
     command.selection()
     parser.add_argument(
         "--mutant", action="append", default=[], metavar="NAME", help="only this one (repeat it)"

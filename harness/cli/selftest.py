@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from harness.catalogue import LEVELS, Level, catalogue, nearest
+from harness.catalogue import LEVELS, Level, Role, catalogue, nearest
 from harness.cli.killing import KILLED, Problem, Seen, Task, declared, judge_matrix, run_tasks
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
@@ -22,17 +22,17 @@ from harness.conformance.loading import LoadedCase
 from harness.conformance.plan import Choice, plan
 from harness.pytest_plugin import loaded_cases
 from harness.session import RunningClock
-from reference_impl.mutants import MUTANTS
+from reference_impl.mutants import MUTANTS, mutants_of
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     stopwatch = RunningClock()
-    loaded = loaded_cases(unfinished=bool(options.select))
-    profiles = _profiles(options.profile)
+    loaded = loaded_cases(options.role, unfinished=bool(options.select))
+    profiles = _profiles(options)
     chosen = {profile: _chosen(loaded, profile, options) for profile in profiles}
     mutants = _mutants(options, [one for some in chosen.values() for one in some])
-    tasks = _tasks(chosen, mutants, full=options.full)
+    tasks = _tasks(options.role, chosen, mutants, full=options.full)
     if not any(task.mutant for task in tasks):
         complain("rmq-harness selftest: nothing was measured: no case and mutant of that choice meet")
         return INCONCLUSIVE
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     seen = _run(tasks, options.workers, people)
     seen += _second_look(seen, chosen, options.workers, people)
     judged = list({one.name: one for some in chosen.values() for one in some}.values())
-    problems = judge_matrix(seen, judged, profiles)
+    problems = judge_matrix(seen, judged, options.role, profiles)
     answer = _answer(seen, problems, judged, stopwatch.waiting())
     paths = _write(options.out, answer, seen, judged)
     _print(Console(file=people, highlight=False, markup=False, soft_wrap=True), answer, problems, paths)
@@ -49,8 +49,9 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if problems else OK
 
 
-def _profiles(wanted: str) -> list[str]:
-    known = [profile.name for profile in catalogue().profiles]
+def _profiles(options: argparse.Namespace) -> list[str]:
+    wanted = options.profile
+    known = [profile.name for profile in catalogue().of(options.role).profiles]
     if wanted and wanted not in known:
         raise Usage(
             f"rmq-harness selftest: --profile {wanted}: no such profile; there are {', '.join(known)}"
@@ -60,19 +61,20 @@ def _profiles(wanted: str) -> list[str]:
 
 def _mutants(options: argparse.Namespace, chosen: Sequence[LoadedCase]) -> list[str]:
     """The mutants that were named; else all, or where cases were selected those that they say they kill."""
+    known = mutants_of(options.role)
     for name in options.mutant:
-        if name not in MUTANTS:
-            close = nearest(name, MUTANTS)
+        if name not in known:
+            close = nearest(name, known)
             hint = (
                 f"did you mean {' or '.join(close)}?" if close else "`rmq-harness explain` knows their names"
             )
             raise Usage(f"rmq-harness selftest: --mutant {name}: no such mutant; {hint}")
     if options.mutant:
-        return [name for name in MUTANTS if name in options.mutant]
+        return [name for name in known if name in options.mutant]
     if (options.select or options.exclude or options.level) and not options.full:
         said = {name for one in chosen for name in one.case.kills}
-        return [name for name in MUTANTS if name in said]
-    return list(MUTANTS)
+        return [name for name in known if name in said]
+    return list(known)
 
 
 def _chosen(
@@ -80,22 +82,24 @@ def _chosen(
 ) -> tuple[LoadedCase, ...]:
     level: Level | None = next((one for one in LEVELS if one.lower() == options.level), None)
     choice = Choice(tuple(options.select), tuple(options.exclude), level)
-    chosen = plan(catalogue(), loaded, profile, choice)
+    chosen = plan(catalogue().of(options.role), loaded, profile, choice)
     if chosen.unmatched:
         raise Usage(f"rmq-harness selftest: {'; '.join(chosen.unmatched)}")
     return chosen.cases
 
 
-def _tasks(chosen: dict[str, tuple[LoadedCase, ...]], mutants: Sequence[str], *, full: bool) -> list[Task]:
+def _tasks(
+    role: Role, chosen: dict[str, tuple[LoadedCase, ...]], mutants: Sequence[str], *, full: bool
+) -> list[Task]:
     """The sound reference against every case; each mutant against those that declare it, or against all."""
     tasks: list[Task] = []
     for profile, some in chosen.items():
         names = tuple(one.name for one in some)
-        tasks.append(Task(profile, "", names))
+        tasks.append(Task(role, profile, "", names))
         for name in mutants:
             if profile in MUTANTS[name].profiles:
-                tried = names if full else declared(some, profile, name)
-                tasks.append(Task(profile, name, tried))
+                tried = names if full else declared(some, role, profile, name)
+                tasks.append(Task(role, profile, name, tried))
     return tasks
 
 
@@ -108,7 +112,7 @@ def _second_look(
         if one.task.mutant and not KILLED.intersection(one.verdicts.values()):
             others = tuple(case.name for case in chosen[one.task.profile] if case.name not in one.verdicts)
             if others:
-                tasks.append(Task(one.task.profile, one.task.mutant, others))
+                tasks.append(Task(one.task.role, one.task.profile, one.task.mutant, others))
     return _run(tasks, workers, people) if tasks else []
 
 

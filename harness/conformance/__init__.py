@@ -13,12 +13,13 @@ A case is a pytest function that proves one or more statements of the catalogue:
 
 from harness.conformance.case import Case, case, case_of
 from harness.conformance.expect import AnyOf, Closed, Reply, Request, Silence, Unchanged
-from harness.conformance.matchers import ABSENT, ANYTHING, Containing, Including, Matching
+from harness.conformance.matchers import ABSENT, ANYTHING, Between, Containing, Including, Matching
 
 __all__ = [
     "ABSENT",
     "ANYTHING",
     "AnyOf",
+    "Between",
     "Case",
     "Closed",
     "Containing",

@@ -17,13 +17,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from harness.catalogue import CatalogueError
+from harness.catalogue import ROLES, CatalogueError, Role
 from harness.session import Setup
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ATTRIBUTE = "__rmq_case__"
-_STATEMENT_ID = re.compile(r"(ns|wire|broker)(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
+_ROLES: dict[str, tuple[Role, ...]] = {"ns": ("nameserver",), "bk": ("broker",), "peer": ROLES}
+"""What the argument of a case says about who is judged."""
+_STATEMENT_ID = re.compile(r"(ns|bk|wire)(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Case:
     name: str
     title: str
     where: str  # file:line
+    roles: tuple[Role, ...]
 
 
 def case(
@@ -58,8 +61,8 @@ def case(
     settings.
 
     Raises:
-        CatalogueError: no statement, a malformed id, no mutant, no docstring, or an argument list without
-        `ns`.
+        CatalogueError: no statement, a malformed id, no mutant, no docstring, or other arguments than `ns`,
+        `bk` or `peer`.
     """
     killed = (kills,) if isinstance(kills, str) else tuple(kills)
 
@@ -67,7 +70,8 @@ def case(
         where = f"{inspect.getsourcefile(function) or '?'}:{function.__code__.co_firstlineno}"
         title = (inspect.getdoc(function) or "").strip().split("\n", 1)[0].strip()
         name = function.__name__
-        _check(where, name, title, statements, killed, list(inspect.signature(function).parameters))
+        parameters = list(inspect.signature(function).parameters)
+        _check(where, name, title, statements, killed, parameters)
         settings = tuple(sorted((setup or {}).items()))
         declared = Case(
             statements=statements,
@@ -79,6 +83,7 @@ def case(
             name=name,
             title=title,
             where=where,
+            roles=_ROLES[parameters[0]],
         )
         setattr(function, ATTRIBUTE, declared)
         return function
@@ -109,7 +114,7 @@ def _check(
             raise CatalogueError(
                 where,
                 f"case {name} names {statement!r}, which is no statement id",
-                "an id is ns.<chapter>.<slug> or wire.<chapter>.<slug>, in lower case with dashes",
+                "an id is ns.<chapter>.<slug>, bk.… or wire.…, in lower case with dashes",
             )
     if len(set(statements)) != len(statements):
         raise CatalogueError(where, f"case {name} names a statement twice", "name each statement once")
@@ -127,9 +132,10 @@ def _check(
             f"case {name} has no docstring",
             "say in one sentence what holds; reports show it as the title",
         )
-    if parameters != ["ns"]:
+    if len(parameters) != 1 or parameters[0] not in _ROLES:
         raise CatalogueError(
             where,
             f"case {name} takes ({', '.join(parameters)})",
-            "a case takes exactly one argument, ns: the session with the target",
+            "a case takes exactly one argument, the session with the target: ns (a NameServer), "
+            "bk (a Broker) or peer (either)",
         )

@@ -22,7 +22,8 @@ import msgspec
 from harness.conformance.matchers import ANYTHING, Path, at, difference, show
 from harness.session.errors import Unmet
 from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
-from harness.wire import Command, RequestCode, ResponseCode, dissect
+from harness.wire import Command, dissect
+from harness.wire.code_names import request_name, response_name
 
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
@@ -135,17 +136,20 @@ class Reply(_Expectation):
             actual = _part(outcome, name)
             path = difference(pattern, actual)
             if path is not None:
-                actual_line = f"{kind} {code_name(command.code)}, {name} {show(actual)}"
+                actual_line = f"{kind} {self._name(command.code)}, {name} {show(actual)}"
                 return Missed(actual_line, _differs(path), _field(name, path))
         if isinstance(value, Unreadable):
-            return Missed(f"{kind} {code_name(command.code)}, {value}")
+            return Missed(f"{kind} {self._name(command.code)}, {value}")
         path = difference(self._value, value)
         if path is not None:
-            return Missed(f"{kind} {code_name(command.code)}, {show(value)}", _differs(path), path=path)
+            return Missed(f"{kind} {self._name(command.code)}, {show(value)}", _differs(path), path=path)
         return Met()
 
+    def _name(self, code: int) -> str:
+        return code_name(code, is_response=self._is_response)
+
     def __str__(self) -> str:
-        parts = [" or ".join(code_name(code) for code in self._codes)]
+        parts = [" or ".join(self._name(code) for code in self._codes)]
         parts += [f"{name} {show(pattern)}" for name, pattern in self._parts.items()]
         if self._value is not ANYTHING:
             parts.append(show(self._value))
@@ -236,14 +240,10 @@ class Unchanged(_Expectation):
         return f"as before: {self._reply}"
 
 
-def code_name(code: int) -> str:
+def code_name(code: int, *, is_response: bool = True) -> str:
     """A code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
-    if code == RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE:  # the only request that a NameServer sends
-        return f"{RequestCode(code).name} ({code})"
-    try:
-        return f"{ResponseCode(code).name} ({code})"
-    except ValueError:
-        return str(code)
+    name = response_name(code) if is_response else request_name(code)
+    return str(code) if name is None else f"{name} ({code})"
 
 
 _FIELDS = {"ext": "extFields", "serialization": "serialize type"}  # where the frame's name is another
@@ -280,7 +280,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _summary(command: Command) -> str:
-    parts = [code_name(command.code)]
+    parts = [code_name(command.code, is_response=command.is_response)]
     if command.remark is not None:
         parts.append(f"remark {show(command.remark)}")
     if command.ext:

@@ -2,7 +2,9 @@
 
 Rules of this module:
 
-* A case lives in `harness/conformance/test_<chapter>.py`; its name is `<chapter>.<function>` with dashes.
+* A case lives in `harness/conformance/test_<chapter>.py`, one about Brokers alone in
+  `harness/conformance/broker/`, whose chapters begin with `broker-`; its name is `<chapter>.<function>` with
+  dashes.
 * `problems` lists all problems at once. Nothing runs while there is one: a catalogue that does not hold
   together would count wrongly.
 * The names of mutants are given by the caller: this room must not know the reference.
@@ -17,14 +19,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from harness.catalogue import Catalogue, CatalogueError, Level, Statement, coverage, nearest
+from harness.catalogue import Catalogue, CatalogueError, Level, Role, Statement, coverage, nearest
 from harness.conformance.case import Case, case_of
 
 if TYPE_CHECKING:
-    from harness.session import NameServerSession
+    from harness.session import Session
 
-FIRST = "sanity"  # the chapter that decides whether anything can be measured
-LAST = "endurance"  # the chapter that shows that the target lived through it all
+FIRST = ("sanity", "broker-sanity")  # chapters that decide whether anything can be measured
+LAST = ("endurance", "broker-endurance")  # chapters that show that the target lived through it all
 _RANK = {"MUST": 0, "SHOULD": 1, "MAY": 2}
 
 
@@ -35,7 +37,7 @@ class LoadedCase:
     name: str
     chapter: str
     case: Case
-    function: Callable[[NameServerSession], object]
+    function: Callable[[Session], object]
 
     def level(self, catalogue: Catalogue, profile: str) -> Level:
         """The strictest level of the statements that it proves under the profile."""
@@ -55,22 +57,30 @@ def modules() -> list[ModuleType]:
         CatalogueError: from a case that does not stand its own checks.
     """
     import harness.conformance as package
+    from harness.conformance import broker
 
-    names = sorted(one.name for one in pkgutil.iter_modules(package.__path__) if one.name.startswith("test_"))
-    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+    found: list[ModuleType] = []
+    for place in (package, broker):
+        names = sorted(
+            one.name for one in pkgutil.iter_modules(place.__path__) if one.name.startswith("test_")
+        )
+        found += [importlib.import_module(f"{place.__name__}.{name}") for name in names]
+    return found
 
 
-def cases(found: Collection[ModuleType] | None = None) -> list[LoadedCase]:
-    """Every case, by module and in the order of its lines.
+def cases(found: Collection[ModuleType] | None = None, *, role: Role | None = None) -> list[LoadedCase]:
+    """Every case, or those for servers of the role, by module and in the order of its lines.
 
     Raises:
         CatalogueError: a test function that is not declared as a case.
     """
     loaded: list[LoadedCase] = []
     for module in modules() if found is None else found:
-        chapter = module.__name__.rsplit(".", 1)[-1].removeprefix("test_").replace("_", "-")
+        chapter = _chapter(module)
         for name, function in vars(module).items():
             declared = case_of(function)
+            if declared is not None and role is not None and role not in declared.roles:
+                continue
             if declared is not None and getattr(function, "__module__", None) == module.__name__:
                 slug = name.removeprefix("test_").replace("_", "-")
                 loaded.append(LoadedCase(f"{chapter}.{slug}", chapter, declared, function))
@@ -81,6 +91,12 @@ def cases(found: Collection[ModuleType] | None = None) -> list[LoadedCase]:
                     'write @case("<statement>", kills=["<mutant>"]) above it',
                 )
     return loaded
+
+
+def _chapter(module: ModuleType) -> str:
+    place, _, name = module.__name__.rpartition(".")
+    slug = name.removeprefix("test_").replace("_", "-")
+    return f"broker-{slug}" if place.endswith(".broker") else slug
 
 
 def problems(
@@ -151,8 +167,13 @@ def _unproven_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) -
         yield CatalogueError(
             f"specs/statements/{chapter}.yaml {identifier}",
             "no case proves it",
-            f"write one in harness/conformance/test_{chapter.replace('-', '_')}.py, or say `untestable: why`",
+            f"write one in {_module_of(chapter)}, or say `untestable: why`",
         )
+
+
+def _module_of(chapter: str) -> str:
+    place = "broker/" if chapter.startswith("broker-") else ""
+    return f"harness/conformance/{place}test_{chapter.removeprefix('broker-').replace('-', '_')}.py"
 
 
 def _meant(word: str, known: Collection[str]) -> str:

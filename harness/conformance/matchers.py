@@ -105,6 +105,25 @@ class Containing:
     __repr__ = __str__
 
 
+class Between:
+    """A number from `least` to `most`, such as a time that passes while it is measured."""
+
+    def __init__(self, least: float, most: float) -> None:
+        if not least <= most:
+            raise ValueError(f"Between: no number is from {least:g} to {most:g}")
+        self._least, self._most = least, most
+
+    def differs(self, actual: object) -> Path | None:
+        if not isinstance(actual, int | float) or isinstance(actual, bool):
+            return ()
+        return None if self._least <= actual <= self._most else ()
+
+    def __str__(self) -> str:
+        return f"from {self._least:g} to {self._most:g}"
+
+    __repr__ = __str__
+
+
 class Including:
     """A mapping with at least these entries, or a collection with at least these items, in any order.
 

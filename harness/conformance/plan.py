@@ -44,7 +44,7 @@ def plan(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, cho
     applicable = [one for one in loaded if one.statements(catalogue, profile)]
     chosen = [one for one in applicable if _chosen(one, catalogue, profile, choice)]
     if chosen:
-        chosen += [one for one in applicable if one.chapter in (FIRST, LAST) and one not in chosen]
+        chosen += [one for one in applicable if one.chapter in (*FIRST, *LAST) and one not in chosen]
     chapters = {name: number for number, name in enumerate(catalogue.chapters)}
     chosen.sort(key=lambda one: (_stage(one), chapters.get(one.chapter, len(chapters))))
     return Plan(
@@ -58,7 +58,7 @@ def plan(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, cho
 
 
 def _stage(one: LoadedCase) -> int:
-    return {FIRST: 0, LAST: 2}.get(one.chapter, 1)
+    return 0 if one.chapter in FIRST else 2 if one.chapter in LAST else 1
 
 
 def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice) -> bool:

@@ -18,23 +18,23 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import cast
 
 import msgspec
 
-from harness.catalogue import Catalogue, Quirk, Statement, explanation
+from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation
 from harness.conformance.baseline import Baseline
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
+from harness.conformance.sessions import session_of
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import MEASURED, judge
-from harness.session import Clock, Instance, NameServerSession, ProfileName, Setup
+from harness.session import Clock, Instance, Session, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
 from harness.trace import write_trace
 from harness.version import version
-from harness.wire import RequestCode, dissect
+from harness.wire import dissect
 
 DEADLINE = 30.0  # real seconds for what a case does; the time that it advances by is not counted
 LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
@@ -52,6 +52,7 @@ class Setting(msgspec.Struct, frozen=True):
     catalogue: Catalogue
     profile: str
     target: str
+    role: Role = "nameserver"
     strict: bool = False
     quirks: tuple[Quirk, ...] = ()  # those of the server that is judged, where it is a known one
     baseline: Baseline = Baseline()
@@ -144,7 +145,7 @@ class Runner:
         if self.blocked:
             return self.blocked
         # The last case is about this very question, and a case with a server of its own has a living one.
-        return self.dead if self._instances.is_main(one) and one.chapter != LAST else ""
+        return self.dead if self._instances.is_main(one) and one.chapter not in LAST else ""
 
     def look_ahead(self) -> None:
         """Starts in the background what the planned cases are going to need."""
@@ -175,16 +176,14 @@ class Runner:
 
     def _answers(self) -> bool:
         """Whether it still answers anything: else every case to come would sit through its patience."""
-        ns = NameServerSession(
-            self._instance, cast(ProfileName, self._setting.profile), deadline=self._setting.deadline
-        )
+        setting = self._setting
+        session = session_of(setting.role, self._instance, setting.profile, deadline=setting.deadline)
         try:
-            question = ns.call(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
-            return isinstance(question.outcome(), Replied)
+            return session.is_answered()
         except (Blocked, CaseTimeout):
             return False
         finally:
-            ns.close()
+            session.close()
 
 
 class _CaseRun:
@@ -201,7 +200,7 @@ class _CaseRun:
         self._begun = stopwatch.waiting()
         self._statements = one.statements(setting.catalogue, setting.profile)
         self._level = one.level(setting.catalogue, setting.profile)
-        self._ns: NameServerSession | None = None
+        self._session: Session | None = None
         self._patience = IN_LINE + STARTING + GIVEN_UP  # until the case itself begins
         self._lock = threading.Lock()
 
@@ -219,8 +218,8 @@ class _CaseRun:
                     Verdict.BLOCKED,
                     f"did not end within {self._patience:.0f} s, although every wait has a deadline",
                 )
-                if self._ns is not None:
-                    self._ns.close()
+                if self._session is not None:
+                    self._session.close()
                 return
 
     def _guarded(self, work: Callable[[], None]) -> None:
@@ -235,25 +234,26 @@ class _CaseRun:
         restart = STARTING if self.one.case.own_server or self.one.case.setup else 0.0
         started = self._stopwatch.waiting() - self._begun
         self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
-        ns = self._ns = NameServerSession(
+        session = self._session = session_of(
+            self._setting.role,
             instance,
-            cast(ProfileName, self._setting.profile),
+            self._setting.profile,
             case=self.one.name,
             target=self._setting.target,
             suite=version(),
             deadline=self._setting.deadline,
         )
         try:
-            with ns:
-                self.one.function(ns)
+            with session:
+                self.one.function(session)
         except Unmet as unmet:
             self.stalled = isinstance(unmet.outcome, Stalled)
-            self._breaks(unmet.reason, self._failure(unmet, ns))
+            self._breaks(unmet.reason, self._failure(unmet, session))
         except Unsupported as error:
             self.ends(Verdict.UNSUPPORTED, str(error))
         except TargetDied as error:
             self.target_died = str(error)
-            if self.one.chapter == LAST:
+            if self.one.chapter in LAST:
                 self.ends(judge(self._level, held=False), "the target did not live through the run")
             else:
                 self.ends(Verdict.BLOCKED, str(error))
@@ -264,7 +264,7 @@ class _CaseRun:
             self.stalled = True
             self.ends(Verdict.BLOCKED, str(error))
         else:
-            tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in ns.grades)
+            tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
             self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
 
     def _breaks(self, reason: str, failure: Failure) -> None:
@@ -315,7 +315,7 @@ class _CaseRun:
             quirk=quirk,
         )
 
-    def _failure(self, unmet: Unmet, ns: NameServerSession) -> Failure:
+    def _failure(self, unmet: Unmet, session: Session) -> Failure:
         statement = self._decisive_statement()
         decisive, outcome = unmet.decisive, unmet.outcome
         frame = outcome.frame if isinstance(outcome, Replied) else b""
@@ -336,7 +336,7 @@ class _CaseRun:
             source=tuple(str(source) for source in statement.source),
             observed=statement.observed,
             issues=statement.issues,
-            trace=self._write_trace(ns),
+            trace=self._write_trace(session),
             replay=reproduction(self._setting, statement.id),
         )
 
@@ -346,15 +346,15 @@ class _CaseRun:
 
     def _trace(self, verdict: Verdict) -> str | None:
         """The trace of a case that has no failure to show and still needs one."""
-        if verdict in (Verdict.BLOCKED, Verdict.ERROR, Verdict.FLAKY) and self._ns is not None:
-            return self._write_trace(self._ns)
+        if verdict in (Verdict.BLOCKED, Verdict.ERROR, Verdict.FLAKY) and self._session is not None:
+            return self._write_trace(self._session)
         return None
 
-    def _write_trace(self, ns: NameServerSession) -> str | None:
+    def _write_trace(self, session: Session) -> str | None:
         if self._setting.out is None:
             return None
         name = f"traces/{self.one.name}.trace"
-        write_trace(self._setting.out / name, ns.trace)
+        write_trace(self._setting.out / name, session.trace)
         return name
 
 
@@ -366,7 +366,8 @@ def _has_failed(result: CaseResult) -> bool:
 def reproduction(setting: Setting, identifier: str) -> str:
     """The command that runs one statement again."""
     target = shlex.quote(setting.target)
-    return f"rmq-harness check {target} --profile {setting.profile} --select {identifier}"
+    role = "" if setting.role == "nameserver" else f" --role {setting.role}"
+    return f"rmq-harness check {target}{role} --profile {setting.profile} --select {identifier}"
 
 
 def _range(decisive: Decisive | None, body_offset: int, frame: bytes) -> tuple[int | None, int | None]:

@@ -44,10 +44,11 @@ def pytest_arguments(directory: Path) -> list[str]:
     return [f"--alluredir={directory}", "--clean-alluredir"]
 
 
-def decorate(result: CaseResult, *, profile: str, directory: Path | None = None) -> None:
+def decorate(result: CaseResult, *, profile: str, judged: str, directory: Path | None = None) -> None:
     """Label the pytest item that is running with what its case came to, and attach the evidence.
 
-    ``directory`` is where the run is recorded: traces are looked up in it.
+    ``judged`` is what kind of server was, in words; ``directory`` is where the run is recorded: traces are
+    looked up in it.
 
     Raises:
         AllureMissingError: allure-pytest is not installed.
@@ -63,7 +64,7 @@ def decorate(result: CaseResult, *, profile: str, directory: Path | None = None)
     dynamic.label("verdict", result.verdict.value)
     if result.quirk:
         dynamic.label("quirk", result.quirk)
-    dynamic.parent_suite(f"RocketMQ NameServer, profile {profile}")
+    dynamic.parent_suite(f"RocketMQ {judged}, profile {profile}")
     dynamic.suite(result.chapter)
     dynamic.description(_description(result))
     if result.failure is not None:

@@ -38,7 +38,7 @@ def text(run: Run) -> tuple[str, str]:
     if summary.exit_status not in (0, 1):
         raise BadgeRefusedError(f"the run is {summary.conclusion}: {summary.why}")
     hold = sum(summary.cases[verdict] for verdict in _HOLDS)
-    return f"RocketMQ NameServer {run.header.profile}", f"{hold}/{summary.cases_available}"
+    return f"RocketMQ {run.header.judged}", f"{hold}/{summary.cases_available}"
 
 
 def render(run: Run) -> str:

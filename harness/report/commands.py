@@ -30,11 +30,10 @@ from harness.wire import (
     FRAME_LIMIT,
     Command,
     Dissection,
-    RequestCode,
-    ResponseCode,
     dissect,
     find_frame,
 )
+from harness.wire.code_names import request_name, response_name
 
 __all__ = ["PROBED", "Commands", "Remark", "Told", "Totals", "code_name"]
 
@@ -378,12 +377,10 @@ class Commands:
 
 
 def code_name(command: Command) -> str:
-    """``REGISTER_BROKER``, ``SUCCESS``, or ``request 34`` where the NameServer has no name for it."""
-    names = ResponseCode if command.is_response else RequestCode
-    try:
-        return names(command.code).name
-    except ValueError:
-        return f"{'response' if command.is_response else 'request'} {command.code}"
+    """``REGISTER_BROKER``, ``SUCCESS``, or ``request 9`` where there is no name for it."""
+    if command.is_response:
+        return response_name(command.code) or f"response {command.code}"
+    return request_name(command.code) or f"request {command.code}"
 
 
 def _is_tls(stream: _Stream) -> bool:

@@ -126,7 +126,7 @@ class Console:
         selected = sum(statement.id in proven for statement in header.statements)
         facts = [
             f"rmq-harness {header.suite}",
-            f"profile {header.profile}",
+            header.rules,
             f"{_of(selected, applicable)} statements, {_of(len(header.cases), header.cases_available)} cases",
             f"target {visible(header.target)}",
             *([visible(header.description)] if header.description else []),

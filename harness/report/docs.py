@@ -111,7 +111,7 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
     proven = sum(1 for one in statements if cases.get(one.id))
     untestable = sum(1 for one in statements if one.untestable is not None)
     lines = [
-        "# The remoting protocol of Apache RocketMQ, as a NameServer must speak it",
+        "# The remoting protocol of Apache RocketMQ, as NameServers and Brokers must speak it",
         "",
         "Rendered from `specs/`; do not edit. Each statement has an id that never changes its meaning, "
         "a level (MUST, SHOULD, MAY as in RFC 2119), the profiles under which it applies, and its source in "
@@ -207,12 +207,18 @@ def _chapter(
         f"# {title(name)}",
         "",
         f"{len(statements)} statement{'s' if len(statements) != 1 else ''}: {_levels(statements)}. "
-        f"Rendered from `specs/statements/{name}.yaml`; do not edit. [All chapters]({INDEX})",
+        f"Rendered from `specs/statements/{_file(name)}`; do not edit. [All chapters]({INDEX})",
         "",
     ]
     for statement in statements:
         lines += _statement(statement, cases.get(statement.id, ()), quirks.get(statement.id, ()))
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _file(chapter: str) -> str:
+    """Where a chapter is, below `specs/statements`."""
+    slug = chapter.removeprefix("broker-")
+    return f"{slug}.yaml" if slug == chapter else f"broker/{slug}.yaml"
 
 
 def _statement(statement: Statement, cases: Sequence[ProvingCase], quirks: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from harness.catalogue import Catalogue, Layout, Member, Message, Messages, Statement
+from harness.catalogue import Catalogue, Layout, Member, Message, Messages, Role, Statement
 from harness.report.docs_markup import anchor, code, plain, profiles_text, table, title
 from harness.report.layouts import Piece, walk
 from harness.wire import Command, Serialization, encode
@@ -19,16 +19,18 @@ from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 
 __all__ = ["PAGES", "READING_ORDER", "message_links", "message_pages", "reading_order"]
 
-FRAME, MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
+FRAME, MESSAGES, BROKER_MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
     "frame.md",
     "messages.md",
+    "broker-messages.md",
     "bodies.md",
     "settings.md",
     "differences.md",
 )
 PAGES = {
     FRAME: ("The frame", "byte layouts, header members, flags, two examples in hex"),
-    MESSAGES: ("Messages", "every request by its code: fields, bodies, what it is answered"),
+    MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, what it is answered"),
+    BROKER_MESSAGES: ("Messages of Brokers", "the same, of what Brokers serve, and send to their clients"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
     SETTINGS: ("Times and settings", "leases, limits, and what a NameServer can be told"),
     DIFFERENCES: ("Differences between the profiles", "what one line has and another has not"),
@@ -49,7 +51,8 @@ def message_pages(messages: Messages, catalogue: Catalogue) -> dict[str, str]:
     profiles = [profile.name for profile in catalogue.profiles]
     pages = {
         FRAME: _frame(messages, profiles),
-        MESSAGES: _messages(messages, catalogue, profiles),
+        MESSAGES: _messages("nameserver", messages, catalogue),
+        BROKER_MESSAGES: _messages("broker", messages, catalogue),
         BODIES: _bodies(messages, profiles),
         SETTINGS: _settings(messages, profiles),
         DIFFERENCES: _differences(messages, catalogue, profiles),
@@ -70,7 +73,8 @@ def message_links(text: str, messages: Messages) -> str:
 
 
 def _message_link(message: Message) -> str:
-    return f"[{message.name} ({message.code})]({MESSAGES}#{anchor(_message_heading(message))})"
+    page = BROKER_MESSAGES if message.role == "broker" else MESSAGES
+    return f"[{message.name} ({message.code})]({page}#{anchor(_message_heading(message))})"
 
 
 def _message_heading(message: Message) -> str:
@@ -225,8 +229,9 @@ def _value(piece: Piece) -> str:
 # messages -------------------------------------------------------------------------------------------
 
 
-def _messages(messages: Messages, catalogue: Catalogue, profiles: Sequence[str]) -> list[str]:
-    lines = _head(MESSAGES)
+def _messages(role: Role, messages: Messages, catalogue: Catalogue) -> list[str]:
+    profiles = [profile.name for profile in catalogue.of(role).profiles]
+    lines = _head(BROKER_MESSAGES if role == "broker" else MESSAGES)
     lines += table(
         ["code:", "name", "profiles", "what it does"],
         [
@@ -236,7 +241,7 @@ def _messages(messages: Messages, catalogue: Catalogue, profiles: Sequence[str])
                 profiles_text(one.profiles, profiles),
                 plain(one.text.split(". ")[0].rstrip(".") + "."),
             ]
-            for one in messages.messages
+            for one in messages.of(role)
         ],
     )
     lines += [
@@ -246,7 +251,7 @@ def _messages(messages: Messages, catalogue: Catalogue, profiles: Sequence[str])
         "any case, is true.",
         "",
     ]
-    for one in messages.messages:
+    for one in messages.of(role):
         lines += _message(one, messages, catalogue, profiles)
     return lines
 
@@ -264,6 +269,8 @@ def _message(one: Message, messages: Messages, catalogue: Catalogue, profiles: S
             f"**Request body:** {_body_link(one.request_body)}. {plain(one.request_body_text)}".rstrip(),
             "",
         ]
+    elif one.request_body_text:
+        lines += [f"**Request body:** {plain(one.request_body_text)}", ""]
     if one.response:
         lines += ["**Response fields**", "", *_fields(one.response, profiles), ""]
     if one.response_body:
@@ -271,6 +278,8 @@ def _message(one: Message, messages: Messages, catalogue: Catalogue, profiles: S
             f"**Response body:** {_body_link(one.response_body)}. {plain(one.response_body_text)}".rstrip(),
             "",
         ]
+    elif one.response_body_text:
+        lines += [f"**Response body:** {plain(one.response_body_text)}", ""]
     if one.codes:
         names = {number.number: number.name for number in messages.responses.codes}
         rows = [[str(number), code(names[number]), plain(when)] for number, when in one.codes.items()]
@@ -422,7 +431,7 @@ def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[st
         differing = [
             one
             for one in catalogue.statements
-            if one.chapter == chapter and set(one.profiles) != set(profiles)
+            if one.chapter == chapter and set(one.profiles) != _profiles_of(one, catalogue)
         ]
         if not differing:
             continue
@@ -436,6 +445,11 @@ def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[st
             ]
             lines.append("")
     return lines
+
+
+def _profiles_of(statement: Statement, catalogue: Catalogue) -> set[str]:
+    """All that it could be in."""
+    return {one.name for one in catalogue.profiles if set(one.roles) & set(statement.roles)}
 
 
 def _differing(messages: Messages, profiles: Sequence[str]) -> list[list[str]]:

@@ -17,7 +17,8 @@ import msgspec
 from harness.report.results import Direction
 from harness.report.text import visible
 from harness.trace import Closed, Event, Note, Opened, Purpose, Received, Sent
-from harness.wire import FRAME_LIMIT, Command, RequestCode, ResponseCode, dissect
+from harness.wire import FRAME_LIMIT, Command, dissect
+from harness.wire.code_names import request_name, response_name
 
 __all__ = ["RESTARTS", "Moment", "as_text", "describe", "moments"]
 
@@ -124,9 +125,9 @@ def as_text(events: Sequence[Event], decisive: int | None = None) -> str:
 def describe(command: Command) -> str:
     """A command in one line: what it asks for or answers, and what about."""
     if command.is_response:
-        name = _name(ResponseCode, command.code, "response")
+        name = response_name(command.code) or f"response {command.code}"
         return f"{name} · {_cut(command.remark, 60)}" if command.remark else name
-    name = _name(RequestCode, command.code, "request")
+    name = request_name(command.code) or f"request {command.code}"
     ext = command.ext or {}
     about = ", ".join(f"{key}={ext[key]}" for key in _TELLING if ext.get(key))
     return f"{name}{' one-way' if command.is_oneway else ''}{f' ({_cut(about, 70)})' if about else ''}"
@@ -241,13 +242,6 @@ def _plain(number: int, event: Opened | Closed | Note) -> Moment:
         label=event.text,
         connection=event.connection,
     )
-
-
-def _name(codes: type[RequestCode] | type[ResponseCode], code: int, kind: str) -> str:
-    try:
-        return codes(code).name
-    except ValueError:
-        return f"{kind} {code}"
 
 
 def _cut(text: str, length: int) -> str:

@@ -100,7 +100,7 @@ def _first_screen(run: Run, summary: Summary) -> Markup:
         f"{summary.statements_selected} of {summary.statements_total} selected; "
         f"{cases.total} of {summary.cases_available} cases selected"
     )
-    about = [header.target, header.description, f"profile {header.profile}", clock_words(header)]
+    about = [header.target, header.description, header.rules, clock_words(header)]
     return element(
         "header",
         element(

@@ -44,6 +44,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "why": summary.why,
         "complete": end is not None and not run.truncated and not summary.cases.not_run,
         "target": {"uri": header.target, "description": header.description},
+        "role": header.role,
         "profile": header.profile,
         "clock": {"kind": header.clock, "warp": header.warp},
         "strict": header.strict,

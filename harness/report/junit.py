@@ -146,6 +146,7 @@ def _about(header: RunHeader, missed: tuple[str, ...]) -> list[tuple[str, str]]:
         ("suite", header.suite),
         ("target", header.target),
         ("target description", header.description),
+        ("role", header.role),
         ("profile", header.profile),
         ("clock", header.clock),
         ("catalogue", header.catalogue),

@@ -35,9 +35,9 @@ _LONGEST = 600
 def render(run: Run) -> str:
     """The document, with a line break at its end."""
     summary, header = summarize(run), run.header
-    about = [header.target, header.description, f"profile {header.profile}", clock_words(header)]
+    about = [header.target, header.description, header.rules, clock_words(header)]
     lines = [
-        f"## {_SIGNS[summary.conclusion]} {summary.conclusion} · RocketMQ NameServer {header.profile}",
+        f"## {_SIGNS[summary.conclusion]} {summary.conclusion} · RocketMQ {header.judged}",
         "",
         f"{tally(summary)} cases; {summary.statements_measured} of {summary.statements_total} statements "
         f"measured. Exit {summary.exit_status}: {_code(summary.why)}",

@@ -19,7 +19,7 @@ from typing import IO, Literal
 
 import msgspec
 
-from harness.catalogue import Level
+from harness.catalogue import Level, Role
 
 __all__ = [
     "FILE_NAME",
@@ -133,6 +133,9 @@ class PlannedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     title: str = ""
 
 
+ROLE_NAMES: dict[Role, str] = {"nameserver": "NameServer", "broker": "Broker"}
+
+
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="run"):
     """What was about to be measured, written before the first case runs."""
 
@@ -168,10 +171,25 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
     quirks: tuple[QuirkSummary, ...] = ()
     """Its quirks that a selected case can see."""
+    role: Role = "nameserver"
     baseline: str = ""
     """The file of known failures; empty where none was given."""
     stale: tuple[str, ...] = ()
     """A sentence for each of its entries that has expired or names nothing."""
+
+    @property
+    def judged(self) -> str:
+        """Which servers are as the run's was to be: ``NameServer 5.3``."""
+        return f"{ROLE_NAMES[self.role]} {self.profile}"
+
+    @property
+    def rules(self) -> str:
+        """What it was judged by: ``profile 5.3``, or ``Broker, profile 5.3``."""
+        return (
+            f"profile {self.profile}"
+            if self.role == "nameserver"
+            else f"{ROLE_NAMES[self.role]}, profile {self.profile}"
+        )
 
 
 class FieldLine(_Heard, frozen=True):

@@ -5,6 +5,7 @@ level; what a target does is never an exception but an ``Outcome``; exceptions a
 """
 
 from harness.session.broker import Broker
+from harness.session.broker_session import BrokerSession
 from harness.session.clock import Clock, ClockKind, RunningClock, Timing, VirtualClock
 from harness.session.connection import Connection
 from harness.session.errors import (
@@ -18,6 +19,7 @@ from harness.session.errors import (
     Unsupported,
 )
 from harness.session.exchange import Exchange
+from harness.session.heard import HeardExchange, NameServerView
 from harness.session.listener import Listener
 from harness.session.nameserver import NameServerSession, ProfileName, announced_by
 from harness.session.outcome import (
@@ -34,9 +36,12 @@ from harness.session.outcome import (
     Stray,
     Unreadable,
 )
+from harness.session.probing import Answering, Heard, ProbingNameServer
+from harness.session.probing_socket import ServedNameServer
 from harness.session.session import Session
 from harness.session.transport import (
     DEFAULT_SETUP,
+    BrokerInstance,
     Ending,
     Instance,
     Listening,
@@ -52,8 +57,11 @@ from harness.session.transport import (
 __all__ = [
     "DEFAULT_SETUP",
     "Answer",
+    "Answering",
     "Blocked",
     "Broker",
+    "BrokerInstance",
+    "BrokerSession",
     "CaseTimeout",
     "Clock",
     "ClockKind",
@@ -64,17 +72,22 @@ __all__ = [
     "Exchange",
     "Expectation",
     "Garbled",
+    "Heard",
+    "HeardExchange",
     "Instance",
     "Listener",
     "Listening",
     "Mark",
     "Misuse",
     "NameServerSession",
+    "NameServerView",
     "Outcome",
     "PeerReset",
+    "ProbingNameServer",
     "ProfileName",
     "Replied",
     "RunningClock",
+    "ServedNameServer",
     "Session",
     "Setup",
     "Silent",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from harness.session.exchange import Asked, Exchange, Question
 from harness.session.link import Link
+from harness.session.outcome import Replied
+from harness.session.pushed import Pushed
 from harness.session.requests import Ext, HeaderFields
 
 if TYPE_CHECKING:
@@ -76,6 +78,16 @@ class Connection:
         """Awaits one more response with ``opaque``: for a second request that was part of a ``send_raw``."""
         subject = f"response with opaque {opaque}"
         return Exchange(Question(self._session, subject, lambda: self._awaiting(opaque), repeatable=False))
+
+    def next_request(self) -> Exchange:
+        """Awaits the next request that the target sends on this connection. To be judged by ``Request(…)`` or
+        ``Silence()``.
+        """
+        return Exchange(Pushed(self._session, f"next request on connection {self.id}", self._pushed))
+
+    def _pushed(self) -> Replied | None:
+        self.link.notice()
+        return self.link.next_request(self._session.clock.now())
 
     def next_frame(self) -> Exchange:
         """Awaits one more response, whatever its opaque."""

@@ -68,7 +68,8 @@ BODY = View("body", lambda reply: reply.body, ())
 class Asked(msgspec.Struct):
     """What went out for one question, and what is waited for."""
 
-    link: Link
+    link: Link | None
+    """None where nothing was sent, because it is the target that speaks first."""
     want: Want | None
     """None where the close of the connection is awaited."""
     request: Command | None
@@ -166,7 +167,8 @@ class Exchange:
                 return self._judge(expectation)
             except Unmet:
                 impatient = clock.waiting() >= end or not session.looks_again()
-                if impatient or not self._question.asked.link.takes_frames:
+                link = self._question.asked.link
+                if impatient or link is None or not link.takes_frames:
                     raise
             session.pause(pause)
             pause = min(pause * 1.5, 0.1)
@@ -246,8 +248,9 @@ class Exchange:
 
     @property
     def connection(self) -> int:
-        """Id of the connection in the trace."""
-        return self._question.asked.link.number
+        """Id of the connection in the trace; 0 where the target speaks first."""
+        link = self._question.asked.link
+        return 0 if link is None else link.number
 
     @property
     def session(self) -> Session:

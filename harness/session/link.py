@@ -148,12 +148,19 @@ class Link:
                 return Want(opaque, "case", answer)
         return self.want(opaque)
 
-    def take_request(self) -> Stray | None:
+    def next_request(self, at: float) -> Replied | None:
         """The first request that the target has sent here, once; None where there is none."""
         for stray in self._strays:
             if not stray.command.is_response:
                 self._strays.remove(stray)
-                return stray
+                return Replied(
+                    connection=self.number,
+                    event=stray.event,
+                    at=at,
+                    unexpected=self.strays,
+                    command=stray.command,
+                    frame=stray.frame,
+                )
         return None
 
     def pump(self, timeout: float) -> bool:

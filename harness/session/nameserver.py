@@ -3,8 +3,7 @@
 Rules of this module:
 - One method for one request, whose exchange has the views of its reply. No method judges, none waits, but
   ``settle``.
-- Time is said in terms of a lease: ``advance_past`` and ``advance_short_of`` know the target's scan interval
-  and how exactly its clock can be steered, so that a case does no arithmetic.
+- Time is said in terms of a lease (``terms``).
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ import msgspec
 
 from harness.session.broker import BROKER_VERSION, Broker, Extra, Topics
 from harness.session.connection import Connection
-from harness.session.errors import TooLate
 from harness.session.exchange import Asked, Exchange, Question
-from harness.session.outcome import Answer, Mark, Replied
+from harness.session.outcome import Replied
 from harness.session.requests import Ext, HeaderFields, fields
 from harness.session.topic_session import TopicSession
 from harness.session.transport import Ending, Instance
@@ -117,55 +115,6 @@ class NameServerSession(TopicSession):
     def scan_interval(self) -> float:
         """Protocol seconds within which a lease that has run out is noticed."""
         return self._line.scan_interval
-
-    @property
-    def overlap(self) -> float:
-        """Protocol seconds by which one lease must begin after another of the same length, so that the first
-        has surely been seen to end while the second surely lasts.
-
-        Whoever waits ``overlap`` and then lets the second one nearly run out needs little more than one lease
-        in all.
-        """
-        return self.scan_interval + self.jitter + self.clock.timing.margin + 1
-
-    def advance_past(
-        self, seconds: float, since: Answer | Mark | None = None, idle: tuple[Connection, ...] = ()
-    ) -> None:
-        """Goes on until a lease of ``seconds`` has run out and every conforming target has noticed.
-
-        That is ``seconds`` + ``scan_interval`` + ``jitter`` after ``since`` (an answer: when it was there),
-        or after this moment.
-        """
-        began = self._mark(since).latest
-        self.advance(max(0.0, began + seconds + self.scan_interval + self.jitter - self.now()), idle)
-
-    def advance_short_of(
-        self, seconds: float, since: Answer | Mark | None = None, idle: tuple[Connection, ...] = ()
-    ) -> None:
-        """Goes on until shortly before ``seconds`` after ``since`` (an answer: when its request was sent).
-
-        Where time is virtual that is the last moment; else enough is left to ask something. What is not met
-        after the term is over counts as ``TooLate`` (blocked), not as a failure; it is raised at once where
-        the term is already over. Holds until time is advanced again.
-        """
-        end = self._mark(since).earliest + seconds
-        left = end - self.now()
-        if left < 0:
-            raise TooLate(
-                f"{seconds:g} protocol seconds were over {-left:.1f} s before they could be waited for; "
-                f"the machine is too slow for this warp"
-            )
-        self.advance(max(0.0, left - self.clock.timing.margin), idle)
-        self._limit = end
-
-    def while_lasts(self, seconds: float, since: Answer | Mark) -> None:
-        """What follows is seen before ``seconds`` after ``since`` are over, such as a lease that must not end
-        meanwhile: at a fast clock the patience of ``eventually`` is as long as that.
-
-        What is not met after the term counts as ``TooLate``. Holds until time is advanced.
-        """
-        self._limit = self._mark(since).earliest + seconds
-        self._last_look = self._limit - self.clock.timing.margin
 
     def settle(self) -> None:
         """Waits until the target has carried out what it does behind a reply or behind a close.
@@ -403,11 +352,6 @@ class NameServerSession(TopicSession):
         return CertificateExchange(Question(self, "certificate", ask))
 
     # --- within ---------------------------------------------------------------------------------------------
-
-    def _mark(self, since: Answer | Mark | None) -> Mark:
-        if since is None:
-            return self.mark()
-        return since.mark if isinstance(since, Answer) else since
 
     def _sentinel(self, connection: Connection, *, leaves: bool) -> str:
         """Registers a broker that nobody looks for, and lets it leave again; returns a topic of it."""

@@ -29,6 +29,7 @@ from harness.session.link import Link, Want
 from harness.session.listener import Listener
 from harness.session.names import Names
 from harness.session.outcome import ClosedBy, Mark, Outcome, Silent, Stalled
+from harness.session.probing import Heard
 from harness.session.requests import Ext, HeaderFields, command
 from harness.session.tls import TlsTransport
 from harness.session.transport import Instance, PeerReset, Transport, TransportTimeout
@@ -329,6 +330,19 @@ class Session:
         link.idle = True
         return link
 
+    def heard(self, connection: int | None, address: str, heard: Heard) -> tuple[int, int]:
+        """Records a request that came to a NameServer at ``address``, and its answer; on a connection that is
+        new where it has no number yet. Gives the numbers of the connection and of the event.
+        """
+        at, recorder = heard.at, self._recorder
+        if connection is None:
+            connection = next(self._numbers)
+            recorder.opened(connection, address, heard.peer, at=at)
+        event = recorder.received(connection, heard.frame, at=at)
+        if heard.answer is not None:
+            recorder.sent(connection, heard.answer, at=at)
+        return connection, event
+
     def is_answered(self) -> bool:
         """Whether the target answers a probe."""
         link = self._control_link()
@@ -362,11 +376,11 @@ class Session:
                 f"as long as a lease; the machine is too slow for this warp"
             ) from unmet
 
-    def refuse_if_late(self, unmet: Unmet, link: Link) -> None:
+    def refuse_if_late(self, unmet: Unmet, link: Link | None) -> None:
         """Raises ``TooLate`` where the term of ``advance_short_of`` was over before the answer was there, or
         where the target ended a connection that was quiet for so long only because this machine is slow.
         """
-        if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and not link.idle:
+        if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and link and not link.idle:
             quiet = max(link.quiet, unmet.outcome.at - link.last_sent)
             if quiet > _IDLE_TERM:
                 raise TooLate(
@@ -390,6 +404,7 @@ class Session:
         """Waits until it is clear what became of a question."""
         timing, began = self.clock.timing, self.clock.waiting()
         link, want = asked.link, asked.want
+        assert link is not None
 
         def decided() -> bool:
             return not link.is_open or (want is not None and want.result is not None)

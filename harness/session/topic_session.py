@@ -11,7 +11,7 @@ from typing import Unpack
 from harness.session.connection import Connection
 from harness.session.exchange import Exchange
 from harness.session.requests import HeaderFields, fields
-from harness.session.session import Session
+from harness.session.terms import TermSession
 from harness.session.views import TopicsExchange
 from harness.wire import RequestCode
 from harness.wire.bodies import QueueData, TopicRoute
@@ -22,7 +22,7 @@ Queues = Mapping[str, tuple[int, ...]]
 """``{broker name: (read queues, write queues, perm[, sysflag])}``, in the order in which they are sent."""
 
 
-class TopicSession(Session):
+class TopicSession(TermSession):
     """The requests about topics of a ``NameServerSession``."""
 
     def topics(self, *, on: Connection | None = None, **header: Unpack[HeaderFields]) -> TopicsExchange:

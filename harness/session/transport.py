@@ -13,14 +13,17 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from harness.session.clock import Clock
 from harness.session.errors import TargetDied
+from harness.session.probing import ProbingNameServer
 from harness.trace import How
 
 __all__ = [
     "DEFAULT_SETUP",
+    "BrokerInstance",
     "Ending",
     "Instance",
     "Listening",
@@ -144,6 +147,13 @@ class Instance(Protocol):
     def stop(self) -> None:
         """Ends it surely. May be called more than once."""
         ...
+
+
+class BrokerInstance(Instance, Protocol):
+    """A running target that is a Broker, and the NameServers that it registers with."""
+
+    @property
+    def nameservers(self) -> Sequence[ProbingNameServer]: ...
 
 
 def connect(host: str, port: int, timeout: float = 3.0) -> SocketTransport:

@@ -28,6 +28,7 @@ __all__ = [
     "ClusterExchange",
     "ConfigExchange",
     "CountExchange",
+    "JsonExchange",
     "MemberGroupExchange",
     "QueryVersionExchange",
     "RegisterExchange",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 
-class _JsonExchange(Exchange):
+class JsonExchange(Exchange):
     """A question whose reply has a JSON body."""
 
     @property
@@ -57,7 +58,7 @@ class _JsonExchange(Exchange):
         return self.seen_as(View("body as text", lambda reply: reply.body, ()))
 
 
-class RouteExchange(_JsonExchange):
+class RouteExchange(JsonExchange):
     """Code 105: TopicRouteData."""
 
     @property
@@ -98,7 +99,7 @@ class RouteExchange(_JsonExchange):
         return self.seen_as(View(name, read, (name,)))
 
 
-class ClusterExchange(_JsonExchange):
+class ClusterExchange(JsonExchange):
     """Code 106: ClusterInfo."""
 
     def addresses(self, broker: str) -> Self:
@@ -176,7 +177,7 @@ class ConfigExchange(Exchange):
         return self.seen_as(View("sorted", read, ()))
 
 
-class TopicsExchange(_JsonExchange):
+class TopicsExchange(JsonExchange):
     """Codes 206, 224, 304 and 311 to 313: TopicList."""
 
     def among(self, names: Iterable[str]) -> Self:
@@ -212,7 +213,7 @@ class ValueExchange(Exchange):
         return self.seen_as(View("value", lambda reply: _field(reply, "value")))
 
 
-class TableExchange(_JsonExchange):
+class TableExchange(JsonExchange):
     """Code 219: KVTable."""
 
     @property
@@ -231,7 +232,8 @@ class CertificateExchange(Exchange):
 
     def look(self, outcome: Outcome) -> str | None:
         """SHA-256 of the certificate (DER), in hexadecimal."""
-        certificate = self._question.asked.link.certificate
+        link = self._question.asked.link
+        certificate = None if link is None else link.certificate
         return None if certificate is None else hashlib.sha256(certificate).hexdigest()
 
     @property
@@ -250,7 +252,7 @@ class CountExchange(Exchange):
         return self.seen_as(View("count", _count))
 
 
-class MemberGroupExchange(_JsonExchange):
+class MemberGroupExchange(JsonExchange):
     """Code 901: BrokerMemberGroup inside its wrapper."""
 
     @property
@@ -281,7 +283,7 @@ class MemberGroupExchange(_JsonExchange):
         )
 
 
-class RegisterExchange(_JsonExchange):
+class RegisterExchange(JsonExchange):
     """Code 103."""
 
     @property
@@ -292,7 +294,7 @@ class RegisterExchange(_JsonExchange):
         )
 
 
-class QueryVersionExchange(_JsonExchange):
+class QueryVersionExchange(JsonExchange):
     """Code 322."""
 
     no_state: int | None = None

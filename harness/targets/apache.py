@@ -20,13 +20,13 @@ from harness.targets.nature import Nature
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
-__all__ = ["SYSTEM", "ApacheTarget", "line_of"]
+__all__ = ["LOGBACK", "SYSTEM", "ApacheTarget", "java_command", "line_of"]
 
 _MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 SYSTEM = ("tls.", "com.rocketmq.", "rocketmq.")
 """Settings that Apache takes as system properties (`TlsSystemConfig`, `NettySystemConfig`)."""
-_LOGBACK = """\
+LOGBACK = """\
 <configuration>
   <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
     <encoder><pattern>%d %-5level %m%n</pattern></encoder>
@@ -57,7 +57,7 @@ class ApacheTarget:
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         """Fetches what is missing and starts it. Raises ``TargetError`` with what to do where it cannot."""
-        java = _java()
+        java = java_command("Apache's NameServer")
         environment = faketime.environment(self._warp)
         classpath = maven.classpath(self._version)
         stand_in = maven.stand_in(self._version)
@@ -97,7 +97,7 @@ def _arguments(
 ) -> Sequence[str]:
     (home / "conf").mkdir(exist_ok=True)
     (home / "tmp").mkdir(exist_ok=True)
-    (home / "conf" / "logback_namesrv.xml").write_text(_LOGBACK, encoding="utf-8")
+    (home / "conf" / "logback_namesrv.xml").write_text(LOGBACK, encoding="utf-8")
     settings = {"listenPort": str(port)}
     if line != "4.9":  # 4.9 knows no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
@@ -120,13 +120,14 @@ def _arguments(
     ]
 
 
-def _java() -> str:
+def java_command(server: str) -> str:
+    """The command that runs Java. Raises ``TargetError`` where there is none."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     found = found or shutil.which("java")
     if found is None:
         raise TargetError(
-            expected="Java 11 or later, to run Apache's NameServer",
+            expected=f"Java 11 or later, to run {server}",
             got="no command java on the PATH, and none in JAVA_HOME",
             do="install a JDK or JRE (package openjdk-17-jre-headless), or set JAVA_HOME",
         )

@@ -18,6 +18,7 @@ from harness.targets.settings import demands_tls, in_directory, write_properties
 
 __all__ = ["ExecTarget"]
 
+_NOTHING: Mapping[str, str] = {}
 _START_WITHIN = 20.0
 _ANSWER_WITHIN = 3.0
 
@@ -31,6 +32,7 @@ class ExecTarget:
     waits_alone = False
 
     line = None
+    _example = "exec:'./my-ns --port {port}'"
 
     def __init__(self, uri: str, command: str, warp: float) -> None:
         self.uri = uri
@@ -46,7 +48,7 @@ class ExecTarget:
             raise TargetError(
                 expected="a command line after exec:",
                 got="nothing",
-                do="write for instance exec:'./my-ns --port {port}'",
+                do=f"write for instance {self._example}",
             )
         if "/" in self._words[0] and not self._words[0].startswith("{"):
             # `./my-ns` is meant from here, and runs in the directory of its own.
@@ -55,37 +57,43 @@ class ExecTarget:
             raise TargetError(
                 expected="{port} somewhere in the command, in place of the port to listen at",
                 got=command,
-                do="write for instance exec:'./my-ns --port {port}', or use tcp:// for a running server",
+                do=f"write for instance {self._example}, or use tcp:// for a running server",
             )
 
     def start(self) -> ProcessInstance:
         return self.another()
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
+        self._check(setup)
+        return ProcessInstance(self._command(setup))
+
+    def _check(self, setup: Setup) -> None:
+        """Raises ``Unsupported`` where the command cannot be told the settings."""
         if setup and not any("{config}" in word for word in self._words):
             raise Unsupported(
                 "the case needs a server with other settings, and the command has no {config}: "
                 "write it where the command takes a .properties file"
             )
-        return ProcessInstance(
-            Command(
-                name=self._words[0],
-                description=shlex.join(self._words) + (f", time x{self._warp:g}" if self._warp > 1 else ""),
-                arguments=lambda port, directory: self._arguments(port, directory, setup),
-                environment=lambda _: faketime.environment(self._warp),
-                warp=self._warp,
-                start_within=_START_WITHIN,
-                answer_within=_ANSWER_WITHIN,
-                wants_tls=demands_tls(setup),
-            )
+
+    def _command(self, setup: Setup, known: Mapping[str, str] = _NOTHING) -> Command:
+        """What to run. ``known`` are further placeholders and what they stand for."""
+        return Command(
+            name=self._words[0],
+            description=shlex.join(self._words) + (f", time x{self._warp:g}" if self._warp > 1 else ""),
+            arguments=lambda port, directory: self._arguments(port, directory, setup, known),
+            environment=lambda _: faketime.environment(self._warp),
+            warp=self._warp,
+            start_within=_START_WITHIN,
+            answer_within=_ANSWER_WITHIN,
+            wants_tls=demands_tls(setup),
         )
 
-    def _arguments(self, port: int, directory: Path, setup: Setup) -> list[str]:
+    def _arguments(self, port: int, directory: Path, setup: Setup, known: Mapping[str, str]) -> list[str]:
         config = directory / "settings.properties"
         if not config.exists():  # a server may have changed it before it was restarted
             write_properties(config, in_directory(setup, directory))
-        known = {"{port}": str(port), "{dir}": str(directory), "{config}": str(config)}
-        return [_replaced(word, known) for word in self._words]
+        placed = {"{port}": str(port), "{dir}": str(directory), "{config}": str(config), **known}
+        return [_replaced(word, placed) for word in self._words]
 
 
 def _replaced(word: str, known: Mapping[str, str]) -> str:

@@ -71,19 +71,21 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a start without an answered request has failed."""
     wants_tls: bool = False
     """Whether it closes a connection without TLS: then that is its answer."""
+    ports: tuple[int, ...] = (0,)
+    """Which ports it listens at, counted from the one that it is given."""
 
 
 class ProcessInstance:
     """A running process and the directory that it works in."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, clock: RunningClock | None = None) -> None:
         self._command = command
         self._directory = Path(tempfile.mkdtemp(prefix="rmq-harness-"))
         self._output = ""
         self._port = 0
         self._process: subprocess.Popen[str] | None = None
         self._pid = 0
-        self._clock = RunningClock(command.warp)
+        self._clock = clock or RunningClock(command.warp)
         atexit.register(self.stop)
         try:
             self._start_somewhere()
@@ -185,7 +187,7 @@ class ProcessInstance:
     def _start_somewhere(self) -> None:
         for left in reversed(range(_TRIES)):
             try:
-                self._start_at(_free_port())
+                self._start_at(_free_port(self._command.ports))
                 return
             except TargetError:
                 if not left or not _PORT_TAKEN.search(self.output()):
@@ -265,8 +267,16 @@ class ProcessInstance:
             process.wait()
 
 
-def _free_port() -> int:
-    """A port that nobody has at this moment, on any address: some targets bind them all."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return int(probe.getsockname()[1])
+def _free_port(ports: Sequence[int]) -> int:
+    """A port that nobody has at this moment, on any address, as little as those around it that are needed:
+    some targets bind all addresses.
+    """
+    while True:
+        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
+            first = probes.enter_context(socket.socket())
+            first.bind(("", 0))
+            port = int(first.getsockname()[1])
+            for offset in ports:
+                if offset:
+                    probes.enter_context(socket.socket()).bind(("", port + offset))
+            return port

@@ -10,10 +10,14 @@ import re
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
+from harness.catalogue import Role
 from harness.session import DEFAULT_SETUP, Instance, ProfileName, Setup
 from harness.targets import warp as faketime
 from harness.targets.apache import ApacheTarget
+from harness.targets.apache_broker import ApacheBrokerTarget
+from harness.targets.brokers import ExecBrokerTarget, TcpBrokerTarget
 from harness.targets.builtin import PROFILES, BuiltinTarget, problem_with
+from harness.targets.builtin_broker import BROKER_PROFILES, BuiltinBrokerTarget, problem_with_broker
 from harness.targets.command import ExecTarget
 from harness.targets.container import DockerTarget
 from harness.targets.errors import TargetError
@@ -27,6 +31,12 @@ FORMS = (
     "docker:IMAGE[?warp=60]"
 )
 """What can be written, for messages and help."""
+
+BROKER_FORMS = (
+    "builtin:[4.9|5.3], tcp://HOST:PORT with --nameserver HOST:PORT, exec:'COMMAND {port} {nameserver}', "
+    "apache:VERSION[?warp=20]"
+)
+"""The same for Brokers."""
 
 _IMAGE = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?")
 """Enough to tell a slip from a name; the engine knows the rest."""
@@ -82,45 +92,63 @@ class Target(Protocol):
         ...
 
 
-def parse(uri: str) -> Target:
-    """The target that ``uri`` names. Raises ``TargetError`` where it names none."""
+def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
+    """The target that ``uri`` names, as a server of this role. Raises ``TargetError`` where it names none.
+
+    ``nameserver`` is where a Broker that somebody else runs (``tcp:``) finds the NameServer that is ours:
+    ``HOST:PORT``.
+    """
+    is_broker = role == "broker"
+    if nameserver and not (is_broker and uri.startswith("tcp:")):
+        raise TargetError(
+            expected="a NameServer's address only for a Broker that runs already (tcp://HOST:PORT)",
+            got=f"{nameserver} for {uri}",
+            do="leave --nameserver out: a Broker that is started here is told where ours is",
+        )
     scheme, colon, rest = uri.partition(":")
     if colon and scheme == "builtin":
-        return _builtin(uri, rest)
+        return _builtin(uri, rest, role)
     if colon and scheme == "tcp":
-        return _tcp(uri)
+        host, port = _address(uri)
+        if is_broker:
+            return TcpBrokerTarget(uri, host, port, _ours(nameserver))
+        return TcpTarget(uri, host, port)
     if colon and scheme == "exec":
         command, options = _options(uri, rest, {"warp"})
-        return ExecTarget(uri, command, _warp(uri, options))
+        return (ExecBrokerTarget if is_broker else ExecTarget)(uri, command, _warp(uri, options))
     if colon and scheme == "apache":
         version, options = _options(uri, rest, {"warp"})
         if not re.fullmatch(r"\d[\w.-]*", version):
             raise _wrong(uri, "a version after apache:", "apache:5.3.3")
-        return ApacheTarget(uri, version, _warp(uri, options))
-    if colon and scheme == "docker":
+        return (ApacheBrokerTarget if is_broker else ApacheTarget)(uri, version, _warp(uri, options))
+    if colon and scheme == "docker" and not is_broker:
         return _docker(uri, rest)
     raise TargetError(
-        expected=f"one of {FORMS}", got=uri or "nothing", do="name the target in one of these forms"
+        expected=f"one of {BROKER_FORMS if is_broker else FORMS}",
+        got=uri or "nothing",
+        do="name the target in one of these forms",
     )
 
 
-def _builtin(uri: str, rest: str) -> BuiltinTarget:
+def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget | BuiltinBrokerTarget:
+    is_broker = role == "broker"
+    profiles = BROKER_PROFILES if is_broker else PROFILES
     profile, options = _options(uri, rest, {"mutant"})
-    found = next((name for name in PROFILES if name == (profile or PROFILES[-1])), None)
+    found = next((name for name in profiles if name == (profile or profiles[-1])), None)
     if found is None:
-        raise _wrong(uri, f"a profile after builtin: ({', '.join(PROFILES)}), or nothing", "builtin:5.3")
+        raise _wrong(uri, f"a profile after builtin: ({', '.join(profiles)}), or nothing", "builtin:5.3")
     mutant = options.get("mutant")
-    if problem := problem_with(found, mutant):
+    if problem := (problem_with_broker if is_broker else problem_with)(found, mutant):
         raise TargetError(
             expected="a mutant of the reference",
             got=uri,
             why=problem,
             do="name one of them, or leave ?mutant= out",
         )
-    return BuiltinTarget(uri, found, mutant)
+    return (BuiltinBrokerTarget if is_broker else BuiltinTarget)(uri, found, mutant)
 
 
-def _tcp(uri: str) -> TcpTarget:
+def _address(uri: str) -> tuple[str, int]:
     try:
         parts = urlsplit(uri)
         host, port = parts.hostname, parts.port
@@ -130,7 +158,19 @@ def _tcp(uri: str) -> TcpTarget:
         raise _wrong(
             uri, "tcp://HOST:PORT with a port from 1 to 65535, and nothing behind it", "tcp://127.0.0.1:9876"
         )
-    return TcpTarget(uri, host, port)
+    return host, port
+
+
+def _ours(nameserver: str) -> tuple[str, int]:
+    host, _, port = nameserver.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise TargetError(
+            expected="the address of this machine where the Broker looks for a NameServer, HOST:PORT",
+            got=nameserver or "nothing",
+            why="what a Broker tells its NameServers is half of what is judged",
+            do="start the Broker with namesrvAddr=HOST:PORT, and say --nameserver HOST:PORT",
+        )
+    return host, int(port)
 
 
 def _docker(uri: str, rest: str) -> DockerTarget:

@@ -34,7 +34,8 @@ class Trace(msgspec.Struct, frozen=True):
 class Recorder:
     """Collects the events of one session. Every method may be called from any thread.
 
-    ``real`` and ``protocol`` are called once per event and give seconds.
+    ``real`` and ``protocol`` are called once per event and give seconds. What happened before it is recorded
+    says when: ``at``, in protocol seconds.
     """
 
     def __init__(self, header: Header, *, real: Callable[[], float], protocol: Callable[[], float]) -> None:
@@ -65,11 +66,11 @@ class Recorder:
         """Remembers that ``name`` was made from ``hint``."""
         self._header.names[name] = hint
 
-    def opened(self, connection: int, local: str, remote: str) -> int:
+    def opened(self, connection: int, local: str, remote: str, *, at: float | None = None) -> int:
         return self._append(
             Opened(
                 real=self._real(),
-                protocol=self._protocol(),
+                protocol=self._protocol() if at is None else at,
                 connection=connection,
                 local=local,
                 remote=remote,
@@ -77,20 +78,27 @@ class Recorder:
             )
         )
 
-    def sent(self, connection: int, data: bytes, purpose: Purpose = "case") -> int:
+    def sent(
+        self, connection: int, data: bytes, purpose: Purpose = "case", *, at: float | None = None
+    ) -> int:
         return self._append(
             Sent(
                 real=self._real(),
-                protocol=self._protocol(),
+                protocol=self._protocol() if at is None else at,
                 connection=connection,
                 data=data,
                 purpose=purpose,
             )
         )
 
-    def received(self, connection: int, data: bytes) -> int:
+    def received(self, connection: int, data: bytes, *, at: float | None = None) -> int:
         return self._append(
-            Received(real=self._real(), protocol=self._protocol(), connection=connection, data=data)
+            Received(
+                real=self._real(),
+                protocol=self._protocol() if at is None else at,
+                connection=connection,
+                data=data,
+            )
         )
 
     def closed_by_us(self, connection: int, how: How) -> int:

@@ -41,6 +41,7 @@ def build(
     storage: Storage | None = None,
     stored: Mapping[str, bytes] | None = None,
     parts: Parts | None = None,
+    mutant: str | None = None,
     chance: Chance,
     started: int,
     certificates: Certificates | None = None,
@@ -49,12 +50,18 @@ def build(
 
     `profile` is "4.9" or "5.3"; `storage` is where messages are, in memory where there is none; `stored` is
     what the other files below the root directory say, by name, from the last run; `parts` stands in for the
-    profile's own; `started` is the time, ms since the epoch; `certificates` is asked once for each TLS
-    connection. Raises StoreError for a storage that is damaged.
+    profile's own; `mutant` is the name of a deliberate fault to apply to them (raises KeyError for an unknown
+    one, ValueError for one that does not apply); `started` is the time, ms since the epoch; `certificates` is
+    asked once for each TLS connection. Raises StoreError for a storage that is damaged.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
     chosen = PARTS[profile] if parts is None else parts
+    if mutant is not None:
+        # Mutants are made of these parts, so that module can only be imported when this one is complete.
+        from reference_impl.mutants import apply
+
+        chosen = apply(mutant, chosen, "broker")
     settings = Config() if config is None else config
     broker = chosen.broker(
         chosen,

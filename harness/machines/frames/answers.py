@@ -171,7 +171,7 @@ def _served_by(command: Command, reading: Reading) -> str:
 
 
 def _message(code: int, profile: str) -> Message | None:
-    for message in messages().messages:
+    for message in messages().of("nameserver"):
         if (
             message.code == code
             and not message.sent

@@ -239,7 +239,7 @@ _OF_TYPE: Final = {
 def _field_damages(code: int) -> st.SearchStrategy[AnyDamage]:
     """What may be wrong with the fields that requests of a code have."""
     found: list[st.SearchStrategy[AnyDamage]] = []
-    for message in messages().messages:
+    for message in messages().of("nameserver"):
         for field in message.request if message.code == code else ():
             texts = _OF_TYPE.get(field.type.replace("int64", "int32"), _ODD)
             one = st.builds(Entry, key=st.just(field.name), value=st.sampled_from(texts))

@@ -142,7 +142,9 @@ def test_all_problems_are_said_at_once(specs: Path) -> None:
     write(specs, "lease", [statement(level="x"), statement("ns.lease.b", text="short")])
     write(specs, "kv", {"not": "a list"})
     (specs / "statements" / "routes.yaml").write_text("- id: [", encoding="utf-8")
-    (specs / "profiles" / "5.3.yaml").write_text('name: "5.4"\ntitle: x\nreference: 5.4.0\ntext: x\n')
+    (specs / "profiles" / "5.3.yaml").write_text(
+        'name: "5.4"\ntitle: x\nreference: 5.4.0\nroles: [nameserver]\ntext: x\n'
+    )
     found = "\n".join(problems(specs))
     assert (
         "specs/statements/routes.yaml:1: not YAML" in found

@@ -15,12 +15,14 @@ import reference_impl.nameserver
 from harness.catalogue import CatalogueProblems, Layout, load_messages, messages, specs_directory
 from harness.report.layouts import walk
 from harness.wire import Command, RequestCode, ResponseCode, Serialization, bodies, encode
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.codes import LANGUAGES
 from reference_impl.nameserver import build
 from reference_impl.nameserver.config import NOT_IN_49, Config
 from reference_impl.nameserver.parts import PARTS
 
 MESSAGES = messages()
+NS = MESSAGES.of("nameserver")
 ALL = tuple(PARTS)
 BY_CODE = {message.code: message for message in MESSAGES.messages}
 STRUCTS: dict[str, type[msgspec.Struct]] = {
@@ -49,15 +51,15 @@ def members(name: str) -> dict[str, Any]:
 
 
 def test_request_codes() -> None:
-    assert {one.code: one.name for one in MESSAGES.messages} == {
-        code.value: code.name for code in RequestCode
-    }
+    for role, codes in (("nameserver", RequestCode), ("broker", BrokerRequest)):
+        assert {one.code: one.name for one in MESSAGES.of(role)} == {code.value: code.name for code in codes}
 
 
 def test_response_codes() -> None:
     codes = MESSAGES.responses.codes
-    assert {one.number: one.name for one in codes} == {code.value: code.name for code in ResponseCode}
-    assert {code for one in MESSAGES.messages for code in one.codes} <= {code.value for code in ResponseCode}
+    known = {code.value: code.name for code in (*ResponseCode, *BrokerResponse)}
+    assert {one.number: one.name for one in codes} == known
+    assert {code for one in MESSAGES.messages for code in one.codes} <= set(known)
 
 
 def test_languages_and_serializations() -> None:
@@ -68,7 +70,7 @@ def test_languages_and_serializations() -> None:
 
 @pytest.mark.parametrize("profile", ALL)
 def test_a_profile_knows_the_codes_that_are_said_to_be_in_it(profile: str) -> None:
-    said = {one.code for one in MESSAGES.messages if profile in (one.profiles or ALL) and not one.sent}
+    said = {one.code for one in NS if profile in (one.profiles or ALL) and not one.sent}
     assert said == set(build(profile).nameserver.handlers)
 
 

@@ -17,11 +17,11 @@ MUTANT = "cluster-lists-lowest-id-only"
 def seen(mutant: str, profile: str = "5.3", case: str = CASE.name, **verdicts: str) -> Seen:
     verdict = Verdict(verdicts.get("verdict", "pass"))
     why = {} if verdict is Verdict.PASS else {case: "why"}
-    return Seen(Task(profile, mutant, (case,)), {case: verdict}, why)
+    return Seen(Task("nameserver", profile, mutant, (case,)), {case: verdict}, why)
 
 
 def problems(*rows: Seen, loaded: tuple[LoadedCase, ...] = (CASE,)) -> list[Problem]:
-    return judge_matrix(rows, loaded, ["4.9", "5.3"])
+    return judge_matrix(rows, loaded, "nameserver", ["4.9", "5.3"])
 
 
 def kinds(*rows: Seen) -> list[str]:
@@ -57,7 +57,9 @@ def test_the_sound_reference_must_pass() -> None:
 
 def test_a_case_that_ends_in_an_error_is_a_problem_whatever_else_kills() -> None:
     row = Seen(
-        Task("5.3", MUTANT, (CASE.name, "x")), {CASE.name: Verdict.FAIL, "x": Verdict.ERROR}, {"x": "y"}
+        Task("nameserver", "5.3", MUTANT, (CASE.name, "x")),
+        {CASE.name: Verdict.FAIL, "x": Verdict.ERROR},
+        {"x": "y"},
     )
     assert kinds(seen(""), row) == ["error"]
 
@@ -68,11 +70,11 @@ def test_a_case_none_of_whose_mutants_was_tried_is_not_judged() -> None:
 
 
 def test_declared_follows_the_profile() -> None:
-    assert declared([CASE, OTHER], "5.3", MUTANT) == (CASE.name,)
-    assert declared([CASE, OTHER], "7.0", MUTANT) == ()
+    assert declared([CASE, OTHER], "nameserver", "5.3", MUTANT) == (CASE.name,)
+    assert declared([CASE, OTHER], "nameserver", "7.0", MUTANT) == ()
 
 
 def test_a_task_runs_its_cases_against_its_mutant() -> None:
-    ran = run_task(Task("5.3", MUTANT, (CASE.name, OTHER.name)))
+    ran = run_task(Task("nameserver", "5.3", MUTANT, (CASE.name, OTHER.name)))
     assert ran.verdicts == {CASE.name: Verdict.FAIL, OTHER.name: Verdict.PASS}
     assert "reply SUCCESS (0)" in ran.why[CASE.name]

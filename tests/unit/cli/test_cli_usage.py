@@ -27,10 +27,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 MISTAKES = [
     ((), "the following arguments are required: COMMAND"),
     (("chekc",), "unknown command 'chekc', did you mean check?"),
-    (("check", "--profil", "5.3"), "unknown option --profil, did you mean --profile?"),
+    (("check", "--profil", "5.3"), "unknown option --profil, did you mean --profile"),
     (("check", "--unheard-of"), "unknown option --unheard-of"),
     (("check", "builtin:", "tcp://h:1"), "unknown argument tcp://h:1"),
-    (("check", "--profile", "5.4"), "--profile 5.4: no such profile; did you mean 5.5"),
+    (("check", "--profile", "5.4"), "--profile 5.4: no such profile of a nameserver; did you mean 5.5"),
     (("check", "--profile", "nine"), "there are 4.9, 5.3, 5.5"),
     (("check", "--profile"), "expected one argument"),
     (("check", "--level", "musst"), "invalid choice: 'musst'"),

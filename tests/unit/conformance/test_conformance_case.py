@@ -67,7 +67,7 @@ def without_session() -> None:
         (documented, (ID,), [], "kills no mutant", "write one"),
         (documented, (ID,), ["m", "m"], "a mutant twice", "once"),
         (undocumented, (ID,), ["m"], "no docstring", "one sentence"),
-        (without_session, (ID,), ["m"], "takes ()", "exactly one argument, ns"),
+        (without_session, (ID,), ["m"], "takes ()", "exactly one argument, the session"),
     ],
 )
 def test_what_does_not_load(function: Any, statements: Any, kills: list[str], wrong: str, do: str) -> None:

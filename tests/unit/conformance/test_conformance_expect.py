@@ -107,7 +107,7 @@ def test_met(expectation: Any, outcome: Outcome, value: object) -> None:
             Reply(0),
             replied(flag=0),
             None,
-            "a frame that is no response: SUCCESS (0)",
+            "a frame that is no response: 0",
             "flag is 0",
             "flag",
         ),

@@ -7,6 +7,7 @@ import pytest
 from harness.conformance.matchers import (
     ABSENT,
     ANYTHING,
+    Between,
     Containing,
     Including,
     Matching,
@@ -150,3 +151,11 @@ def test_matchers_refuse_what_could_never_fail() -> None:
         Including([])
     with pytest.raises(ValueError, match="Containing"):
         Including("text")
+
+
+def test_between_takes_numbers_only() -> None:
+    assert difference(Between(1, 2), 1) is None and difference(Between(1, 2), 2.0) is None
+    assert all(difference(Between(1, 2), other) == () for other in (0.99, 2.01, "1", None, True))
+    assert str(Between(1, 2.5)) == "from 1 to 2.5"
+    with pytest.raises(ValueError, match="no number is from 2 to 1"):
+        Between(2, 1)

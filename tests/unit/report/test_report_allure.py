@@ -29,7 +29,7 @@ RUN = read_run(Path(__file__).parent)
 @pytest.mark.parametrize("number", range(len(RUN.results)))
 def test_case(number):
     result = RUN.results[number]
-    decorate(result, profile=RUN.header.profile, directory=Path(__file__).parent)
+    decorate(result, profile=RUN.header.profile, judged="NameServer", directory=Path(__file__).parent)
     if result.verdict is Verdict.FAIL:
         pytest.fail(result.failure.actual, pytrace=False)
     if result.verdict is Verdict.BLOCKED:

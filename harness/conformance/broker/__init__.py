@@ -1,0 +1,1 @@
+"""The cases about Brokers, one file for each chapter. How to write one: `docs/broker-cases.md`."""

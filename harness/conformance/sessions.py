@@ -1,0 +1,29 @@
+"""The session that the cases of a role are given."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from harness.catalogue import Role
+from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, ProfileName, Session
+
+__all__ = ["session_of"]
+
+
+def session_of(
+    role: Role,
+    instance: Instance,
+    profile: str,
+    *,
+    case: str = "",
+    target: str = "",
+    suite: str = "",
+    deadline: float = 60.0,
+) -> Session:
+    """A session with the target; ``instance`` is one of the role."""
+    line = cast(ProfileName, profile)
+    if role == "broker":
+        return BrokerSession(
+            cast(BrokerInstance, instance), line, case=case, target=target, suite=suite, deadline=deadline
+        )
+    return NameServerSession(instance, line, case=case, target=target, suite=suite, deadline=deadline)

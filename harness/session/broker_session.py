@@ -1,0 +1,149 @@
+"""What a case says to a Broker, and what it hears from it at its NameServers.
+
+Rules of this module: names are the session's own, for topics, groups and clients alike. What the Broker is
+called is what it said when it registered.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import cast
+
+from harness.session.broker_requests import BrokerRequests
+from harness.session.connection import Connection
+from harness.session.errors import Blocked
+from harness.session.heard import NameServerView
+from harness.session.nameserver import ProfileName, announced_by
+from harness.session.transport import BrokerInstance, Ending
+from harness.trace import Header
+from harness.wire import Command, RequestCode
+from harness.wire.broker_codes import BrokerRequest
+from harness.wire.messages import LineName
+
+__all__ = ["BrokerSession"]
+
+_CLIENT_SCAN = 10.0
+"""Protocol seconds between two looks at clients that have gone quiet (`ClientHousekeepingService`)."""
+_LONGEST_PERIOD = 60.0
+"""Protocol seconds after which a Broker has surely registered again (`registerNameServerPeriod`)."""
+
+
+class BrokerSession(BrokerRequests):
+    """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``."""
+
+    def __init__(
+        self,
+        instance: BrokerInstance,
+        profile: ProfileName,
+        *,
+        case: str = "",
+        target: str = "",
+        suite: str = "",
+        seed: int | None = None,
+        started: float = 0.0,
+        deadline: float = 60.0,
+    ) -> None:
+        source = random.Random(seed)
+        self._line = cast(LineName, profile)
+        header = Header(
+            suite=suite,
+            target=target,
+            description=instance.description,
+            profile=profile,
+            case=case,
+            clock=instance.clock.kind,
+            warp=instance.clock.warp,
+            started=started,
+        )
+        super().__init__(
+            instance,
+            header=header,
+            random_source=source,
+            announces=announced_by(profile),
+            probe=_probe,
+            deadline=deadline,
+        )
+        self.nameservers = [
+            NameServerView(self, server, number) for number, server in enumerate(instance.nameservers, 1)
+        ]
+        self._identity: dict[str, str | None] = {}
+
+    @property
+    def scan_interval(self) -> float:
+        return _CLIENT_SCAN
+
+    @property
+    def nameserver(self) -> NameServerView:
+        """The NameServer that the Broker registers with; the first one, where there are several."""
+        return self.nameservers[0]
+
+    # --- what the Broker is called --------------------------------------------------------------------------
+
+    @property
+    def broker_name(self) -> str:
+        """The name that it registers under. Raises ``Blocked`` where it does not register."""
+        return self._registered("brokerName")
+
+    @property
+    def cluster_name(self) -> str:
+        """The cluster that it registers in."""
+        return self._registered("clusterName")
+
+    @property
+    def broker_address(self) -> str:
+        """The address that it registers, ``ip:port``."""
+        return self._registered("brokerAddr")
+
+    def _registered(self, field: str) -> str:
+        end = self.now() + _LONGEST_PERIOD + self.jitter
+        while not self._identity:
+            for server in self.nameservers:
+                for heard in server.record():
+                    if heard.command.code == RequestCode.REGISTER_BROKER:
+                        self._identity = heard.command.ext or {}
+            if not self._identity:
+                if self.now() > end:
+                    raise Blocked("the Broker has not registered with its NameServer")
+                self.pause(self.clock.timing.pause)
+        return self._identity.get(field) or ""
+
+    # --- its life -------------------------------------------------------------------------------------------
+
+    def restart(self, how: Ending = "term") -> None:
+        """Stops and starts the Broker with what it keeps on disk. Raises ``Unsupported`` where that is
+        impossible.
+
+        All connections end with it. Needs a Broker that is nobody else's at the time.
+        """
+        self.checked("restarting")
+        self.note("restart" if how == "term" else "killed and started again")
+        self._instance.restart(how)
+
+    def shutdown(self) -> None:
+        """Asks the Broker to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is
+        impossible.
+
+        Needs a Broker that is nobody else's, then and afterwards.
+        """
+        self.checked("shutting down")
+        self.note("asked to stop")
+        self._instance.shutdown()
+
+    def group(self, hint: str = "G") -> str:
+        """A new name of a group, of consumers or producers."""
+        return self.name(hint)
+
+    def client(self, hint: str = "client") -> tuple[str, Connection]:
+        """A new client: its id, and a connection of its own."""
+        return self.name(hint), self.connect()
+
+    def close(self) -> None:
+        super().close()
+        for server in self.nameservers:
+            server.close()
+
+
+def _probe(opaque: int, version: int, nonce: str) -> Command:
+    """A heartbeat of a client that is in no group: every Broker answers it, and it changes nothing."""
+    body = f'{{"clientID":"nobody-{nonce}","consumerDataSet":[],"producerDataSet":[]}}'
+    return Command(code=BrokerRequest.HEART_BEAT, opaque=opaque, version=version, ext={}, body=body.encode())

@@ -1,0 +1,295 @@
+"""What a Broker says to its NameServers, as a case sees it.
+
+Rules of this module:
+- Every request is given once, in the order in which it came; one that is waited for by code passes over
+  others.
+- Waits are in protocol seconds on the Broker's clock; when a request came is known exactly, whenever it is
+  asked for.
+- What was heard is in the trace, at the time at which it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+from harness.session.exchange import Asked, NotSo, Question, View
+from harness.session.outcome import Answer, Mark, Outcome, Replied, Silent, Stalled
+from harness.session.probing import Answering, Heard, ProbingNameServer
+from harness.session.views import JsonExchange
+from harness.wire import Command, RequestCode, WireError
+from harness.wire.bodies import DataVersion, NullBodyError, RegisterBody, TopicConfig, body_crc32
+from harness.wire.codes import V5_0_0
+from harness.wire.fastjson import ParseError
+
+if TYPE_CHECKING:
+    from harness.session.session import Session
+
+__all__ = ["HeardExchange", "NameServerView", "Where"]
+
+Where = Callable[[Command], bool]
+"""Which requests are meant."""
+
+
+class HeardExchange(JsonExchange):
+    """A request of the Broker's to a NameServer. To be judged by ``Request(…)`` or ``Silence()``."""
+
+    @property
+    def topics(self) -> Self:
+        """View of a registration: ``{topic: (read queues, write queues, perm)}``, sorted."""
+
+        def read(command: Command) -> dict[str, tuple[int, int, int]]:
+            topics = _topics(command)
+            return {
+                name: (one.read_queue_nums, one.write_queue_nums, one.perm)
+                for name, one in sorted(topics.items())
+            }
+
+        return self.seen_as(View("topics", read))
+
+    def topic(self, name: str) -> Self:
+        """View of a registration: ``(read queues, write queues, perm)`` of a topic, or None."""
+
+        def read(command: Command) -> tuple[int, int, int] | None:
+            one = _topics(command).get(name)
+            return None if one is None else (one.read_queue_nums, one.write_queue_nums, one.perm)
+
+        return self.seen_as(View(f"topic {name}", read))
+
+    def ordered(self, name: str) -> Self:
+        """View of a registration: whether a topic is an order topic; None where it is not there."""
+
+        def read(command: Command) -> bool | None:
+            one = _topics(command).get(name)
+            return None if one is None else one.order
+
+        return self.seen_as(View(f"order of {name}", read))
+
+    @property
+    def permissions(self) -> Self:
+        """View of a registration: the permissions that its topics have, sorted, each once."""
+        return self.seen_as(
+            View("permissions", lambda command: sorted({one.perm for one in _topics(command).values()}))
+        )
+
+    @property
+    def number_of_topics(self) -> Self:
+        """View of a registration: how many topics it carries."""
+        return self.seen_as(View("number of topics", lambda command: len(_topics(command))))
+
+    @property
+    def filters(self) -> Self:
+        """View of a registration: its filter servers."""
+        return self.seen_as(View("filter servers", lambda command: _registration(command).filter_servers))
+
+    @property
+    def data_version(self) -> Self:
+        """View of a registration or of a question about the version: ``(timestamp, counter, state
+        version)``.
+        """
+        return self.seen_as(View("data version", _version))
+
+    @property
+    def checksum_holds(self) -> Self:
+        """View of a registration: whether ``bodyCrc32`` is that of the body as it was sent."""
+
+        def read(command: Command) -> bool:
+            return (command.ext or {}).get("bodyCrc32") == str(body_crc32(command.body))
+
+        return self.seen_as(View("checksum holds", read))
+
+    @property
+    def seconds(self) -> Self:
+        """View: protocol seconds since what ``since`` named."""
+        question = self._question
+        assert isinstance(question, _Hearing)
+        return self.seen_as(View("seconds", lambda _: round(question.seconds(), 3)))
+
+
+class NameServerView:
+    """A probing NameServer. ``bk.nameserver`` is the first one, ``bk.nameservers`` are all."""
+
+    def __init__(self, session: Session, server: ProbingNameServer, number: int) -> None:
+        self._session = session
+        self._server = server
+        self._number = number
+        self._taken: set[int] = set()
+        self._recorded = 0
+        self._connections: dict[int, int] = {}
+        self._events: list[int] = []
+
+    @property
+    def address(self) -> str:
+        """``ip:port``."""
+        return self._server.address
+
+    def next(
+        self,
+        code: int | None = None,
+        *,
+        since: Answer | Mark | None = None,
+        within: float | None = None,
+        where: Where | None = None,
+    ) -> HeardExchange:
+        """Awaits the next request, of this code and kind.
+
+        ``since``: what came before that is passed over, and ``seconds`` counts from there. ``within``: for so
+        many protocol seconds after ``since`` (or from now on), else for as long as an answer may take.
+        Together with ``Silence()`` that is how long nothing must come.
+        """
+        mark = since.mark if isinstance(since, Answer) else since
+        return HeardExchange(_Hearing(self._session, self, code, mark, within, where))
+
+    def answers(
+        self,
+        code: int,
+        response: int = 0,
+        *,
+        remark: str | None = None,
+        ext: dict[str, str | None] | None = None,
+        body: bytes = b"",
+    ) -> None:
+        """From now on it answers requests of this code so."""
+        self._treat(code, Answering(code=response, remark=remark, ext=ext, body=body))
+
+    def ignores(self, code: int) -> None:
+        """From now on it does not answer requests of this code."""
+        self._session.note(f"NameServer {self._number} does not answer {code:d}")
+        self._server.treat(code, "silence")
+
+    def closes_on(self, code: int) -> None:
+        """From now on a request of this code ends its connection."""
+        self._session.note(f"NameServer {self._number} closes on {code:d}")
+        self._server.treat(code, "close")
+
+    def behaves(self) -> None:
+        """From now on it can be reached, and answers as a NameServer."""
+        self._session.note(f"NameServer {self._number} behaves")
+        self._server.behave()
+
+    def goes_down(self) -> None:
+        """From now on it cannot be reached."""
+        self._session.note(f"NameServer {self._number} goes down")
+        self._server.go_down()
+
+    def comes_up(self) -> None:
+        """It can be reached again."""
+        self._session.note(f"NameServer {self._number} comes up")
+        self._server.come_up()
+
+    def close(self) -> None:
+        """The session ends: what was heard is recorded, and it behaves again."""
+        self.record()
+        self._server.behave()
+
+    def record(self) -> tuple[Heard, ...]:
+        """Writes what has come since into the trace; gives all that was ever heard."""
+        heard = self._server.heard()
+        for one in heard[self._recorded :]:
+            self._connections[one.connection], event = self._session.heard(
+                self._connections.get(one.connection), self.address, one
+            )
+            self._events.append(event)
+        self._recorded = len(heard)
+        return heard
+
+    def take(self, code: int | None, since: Mark | None, where: Where | None) -> Replied | None:
+        """The first that was not given yet, and is meant."""
+        for number, one in enumerate(self.record()):
+            if number in self._taken or (code is not None and one.command.code != code):
+                continue
+            if since is not None and one.at < since.earliest:
+                continue
+            if where is not None and not where(one.command):
+                continue
+            self._taken.add(number)
+            return Replied(
+                connection=self._connections[one.connection],
+                event=self._events[number],
+                at=one.at,
+                command=one.command,
+                frame=one.frame,
+            )
+        return None
+
+    def _treat(self, code: int, answering: Answering) -> None:
+        self._session.note(f"NameServer {self._number} answers {code:d} with {answering.code}")
+        self._server.treat(code, answering)
+
+
+class _Hearing(Question):
+    """A question that nobody asks: what the Broker says next to a NameServer."""
+
+    def __init__(
+        self,
+        session: Session,
+        server: NameServerView,
+        code: int | None,
+        since: Mark | None,
+        within: float | None,
+        where: Where | None,
+    ) -> None:
+        def ask() -> Asked:
+            return Asked(None, None, None, b"", None, session.clock.now())
+
+        what = "request" if code is None else f"request {code:d}"
+        super().__init__(session, f"next {what} at NameServer {server.address}", ask, repeatable=False)
+        self._server = server
+        self._code = code
+        self._since = since
+        self._where = where
+        self._began = session.clock.now()
+        self._end = None if within is None else (since.latest if since else self._began) + within
+
+    def seconds(self) -> float:
+        """Protocol seconds between what ``since`` named, or when it was asked, and the request."""
+        assert self._outcome is not None
+        return self._outcome.at - (self._since.earliest if self._since else self._began)
+
+    def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
+        if self._outcome is None:
+            self._outcome = self._hear()
+            if isinstance(self._outcome, Replied):
+                self.asked.sent_at = self._outcome.at
+        return self._outcome
+
+    def _hear(self) -> Outcome:
+        session, clock = self.session, self.session.clock
+        began = clock.waiting()
+        while (heard := self._server.take(self._code, self._since, self._where)) is None:
+            session.checked(f"waiting for {self.subject}")
+            over = clock.waiting() - began >= clock.timing.answer if self._end is None else False
+            if over or (self._end is not None and clock.now() >= self._end):
+                kind = Silent if session.is_answered() else Stalled
+                return kind(connection=0, at=clock.now(), waited=clock.waiting() - began)
+            session.pause(clock.timing.pause)
+        return heard
+
+
+def _registration(command: Command) -> RegisterBody:
+    compressed = ((command.ext or {}).get("compressed") or "").lower() == "true"
+    try:
+        return RegisterBody.decode(
+            command.body,
+            compressed=compressed,
+            version=command.version,
+            v5=command.version >= V5_0_0,
+        )
+    except (WireError, NullBodyError) as problem:
+        raise NotSo(f"no body of a registration: {problem}") from problem
+
+
+def _topics(command: Command) -> dict[str, TopicConfig]:
+    topics = _registration(command).topics or {}
+    return {one.topic_name or "": one for one in topics.values()}
+
+
+def _version(command: Command) -> Any:
+    if command.code == RequestCode.REGISTER_BROKER:
+        version = _registration(command).data_version
+    else:
+        try:
+            version = DataVersion.decode(command.body)
+        except (WireError, ParseError, NullBodyError) as problem:
+            raise NotSo(f"no data version: {problem}") from problem
+    return None if version is None else (version.timestamp, version.counter, version.state_version)

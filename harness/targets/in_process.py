@@ -1,0 +1,285 @@
+"""A reference server in this process, in virtual time: connections without a network.
+
+Rules of this module:
+- Nothing is decided here: bytes go in, effects come out.
+- The target acts while bytes are sent and while time is moved, never by itself: the same calls give the same
+  run.
+- Several threads may share an instance: one lock serves it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import threading
+from pathlib import Path
+
+from harness.session import DEFAULT_SETUP, Ending, Setup, TargetDied, TransportTimeout, VirtualClock
+from harness.targets.settings import in_directory
+from harness.trace import How
+from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
+from reference_impl.remoting.endpoint import RemotingEndpoint
+
+__all__ = ["NEVER", "InProcess"]
+
+_FIRST_PORT = 20_000
+_FIRST_LISTENER = 61_000
+NEVER = 1 << 62
+
+
+class InProcess:
+    """A reference server with its connections. What it keeps on disk is kept here.
+
+    ``server`` is the address that its peers see; ``epoch`` is its time when the clock begins, in ms.
+    """
+
+    def __init__(self, server: str, setup: Setup = DEFAULT_SETUP, epoch: int = 0) -> None:
+        self.server = server
+        self._epoch = epoch
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        has_files = any("{dir}" in value for _, value in setup)
+        self._setup = in_directory(setup, self._path()) if has_files else dict(setup)
+        self._lock = threading.RLock()
+        self._files: dict[str, bytes] = {}
+        """What it keeps on disk, by how it names the file."""
+        self._connections: dict[int, _Transport] = {}
+        self._listeners: dict[str, _Listening] = {}
+        self._numbers = itertools.count(1)
+        self._stopped = False
+        self._stopping = False
+        self._stops_at = NEVER
+        self._clock = VirtualClock(self._next_due, self._tick, self._lock)
+        self._endpoint = self._build()
+        self._act()
+
+    @property
+    def clock(self) -> VirtualClock:
+        return self._clock
+
+    def shared(self) -> None:
+        """It lives in this process only: another one starts its own."""
+        return
+
+    def open(self) -> _Transport:
+        with self._lock:
+            if self._stopped:
+                raise TargetDied("the built-in target has been stopped")
+            number = next(self._numbers)
+            transport = _Transport(self, number, f"127.0.0.1:{_FIRST_PORT + number % 40_000}")
+            self._connections[number] = transport
+            self._carry_out(self._endpoint.connected(number, transport.local, self._time))
+            return transport
+
+    def restart(self, how: Ending = "term") -> None:
+        with self._lock:
+            for transport in self._connections.values():
+                transport.ended = True
+            self._connections.clear()
+            self._endpoint = self._build()
+            self._act()
+
+    def shutdown(self) -> None:
+        with self._lock:
+            self._stopping = True
+            self._act()
+
+    def place(self, name: str, data: bytes) -> None:
+        temporary = self._path() / f".{name}.new"
+        temporary.write_bytes(data)
+        temporary.replace(self._path() / name)
+
+    def listen(self) -> _Listening:
+        with self._lock:
+            listening = _Listening(self, f"127.0.0.1:{_FIRST_LISTENER + len(self._listeners)}")
+            self._listeners[listening.address] = listening
+            return listening
+
+    def alive(self) -> bool:
+        return not self._stopped
+
+    def output(self) -> str:
+        return ""
+
+    def stop(self) -> None:
+        with self._lock:
+            self._end()
+        if self._directory is not None:
+            self._directory.cleanup()
+
+    def sent(self, number: int, data: bytes) -> None:
+        """Bytes from the harness."""
+        with self._lock:
+            self._carry_out(self._endpoint.received(number, data, self._time))
+
+    def left(self, number: int) -> None:
+        """The harness has closed its end."""
+        with self._lock:
+            self._connections.pop(number, None)
+            self._carry_out(self._endpoint.lost(number, self._time))
+
+    def half_closed(self, number: int) -> None:
+        """The harness has closed its sending direction."""
+        with self._lock:
+            self._carry_out(self._endpoint.half_closed(number, self._time))
+
+    def wait(self, transport: _Transport | _Inbound, timeout: float) -> bool:
+        """Moves time on until something has come on a connection, or for so many virtual seconds."""
+        with self._lock:
+            return self._clock.run_until(lambda: bool(transport.arrived) or transport.ended, timeout)
+
+    def _build(self) -> RemotingEndpoint:
+        """The server, started with what there is on disk."""
+        raise NotImplementedError
+
+    def _effect(self, effect: Effect) -> None:
+        """Carries one effect out."""
+        match effect:
+            case Send(connection, data):
+                if connection in self._connections:
+                    self._connections[connection].arrived += data
+            case Close(connection):
+                if connection in self._connections:
+                    self._connections.pop(connection).ended = True
+            case Persist(path_key, data):
+                self._files[path_key] = data
+            case Notify(address, data):
+                if address in self._listeners:
+                    self._listeners[address].heard(data)
+
+    @property
+    def _time(self) -> int:
+        """The server's time, in ms."""
+        return self._epoch + self._clock.milliseconds
+
+    def _carry_out(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            self._effect(effect)
+
+    def _act(self) -> None:
+        """What is due now. A server that is to stop is asked when, again and again."""
+        self._carry_out(self._endpoint.tick(self._time))
+        if self._stopping:
+            self._stops_at = self._endpoint.stop(self._time) - self._epoch
+            self._carry_out(self._endpoint.tick(self._time))
+            if self._clock.milliseconds >= self._stops_at:
+                self._end()
+
+    def _next_due(self) -> int:
+        with self._lock:
+            if self._stopped:
+                return NEVER
+            return min(self._stops_at, self._endpoint.next_tick(self._time) - self._epoch)
+
+    def _tick(self, now: int) -> None:
+        with self._lock:
+            self._act()
+
+    def _end(self) -> None:
+        for transport in self._connections.values():
+            transport.ended = True
+        self._connections.clear()
+        self._stopped = True
+
+    def _path(self) -> Path:
+        if self._directory is None:
+            self._directory = tempfile.TemporaryDirectory(prefix="rmq-builtin-")
+        return Path(self._directory.name)
+
+
+class _Transport:
+    """One connection to the reference, without a network."""
+
+    def __init__(self, instance: InProcess, number: int, local: str) -> None:
+        self._instance = instance
+        self._number = number
+        self._local = local
+        self.arrived = bytearray()
+        self.ended = False
+
+    @property
+    def local(self) -> str:
+        return self._local
+
+    @property
+    def remote(self) -> str:
+        return self._instance.server
+
+    def send(self, data: bytes) -> bool:
+        if self.ended:
+            return False
+        self._instance.sent(self._number, data)
+        return True
+
+    def receive(self, timeout: float) -> bytes:
+        if not self._instance.wait(self, timeout):
+            raise TransportTimeout
+        data = bytes(self.arrived)
+        self.arrived.clear()
+        return data
+
+    def close(self, how: How) -> None:
+        if how == "half":
+            self._instance.half_closed(self._number)
+            return
+        self.ended = True
+        self._instance.left(self._number)
+
+
+class _Listening:
+    """An address where the reference finds somebody."""
+
+    def __init__(self, instance: InProcess, address: str) -> None:
+        self._instance = instance
+        self._address = address
+        self._inbound: _Inbound | None = None
+        self._accepted = False
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    def accept(self) -> _Inbound | None:
+        if self._accepted:
+            return None
+        self._accepted = self._inbound is not None
+        return self._inbound
+
+    def close(self) -> None:
+        """Nothing: what comes is not looked at."""
+
+    def heard(self, data: bytes) -> None:
+        """A frame from the reference, all of them over one connection."""
+        if self._inbound is None:
+            self._inbound = _Inbound(self._instance, self._address)
+        self._inbound.arrived += data
+
+
+class _Inbound:
+    """The connection that the reference makes to a listener."""
+
+    def __init__(self, instance: InProcess, local: str) -> None:
+        self._instance = instance
+        self._local = local
+        self.arrived = bytearray()
+        self.ended = False
+
+    @property
+    def local(self) -> str:
+        return self._local
+
+    @property
+    def remote(self) -> str:
+        return self._instance.server
+
+    def send(self, data: bytes) -> bool:
+        return True
+
+    def receive(self, timeout: float) -> bytes:
+        if not self._instance.wait(self, timeout):
+            raise TransportTimeout
+        data = bytes(self.arrived)
+        self.arrived.clear()
+        return data
+
+    def close(self, how: How) -> None:
+        self.ended = True

@@ -1,0 +1,23 @@
+"""The names of codes, whoever uses them: NameServers and Brokers number in one space."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.codes import RequestCode, ResponseCode
+
+__all__ = ["request_name", "response_name"]
+
+_REQUESTS: Final = {one.value: one.name for one in (*BrokerRequest, *RequestCode)}
+_RESPONSES: Final = {one.value: one.name for one in (*BrokerResponse, *ResponseCode)}
+
+
+def request_name(code: int) -> str | None:
+    """The name of a request code, or None."""
+    return _REQUESTS.get(code)
+
+
+def response_name(code: int) -> str | None:
+    """The name of a response code, or None."""
+    return _RESPONSES.get(code)
