@@ -16,6 +16,7 @@ __all__ = [
     "LANGUAGES",
     "LANGUAGE_NUMBERS",
     "V3_0_11",
+    "V3_4_9",
     "V4_9_4",
     "V4_9_8",
     "V5_0_0",
@@ -54,6 +55,9 @@ LANGUAGE_NUMBERS: Final = {name: number for number, name in enumerate(LANGUAGES)
 
 V3_0_11: Final = 37
 """From this header version on, the body of REGISTER_BROKER is a RegisterBrokerBody."""
+
+V3_4_9: Final = 121
+"""From this header version on, a Broker heeds how often a message that comes back may be tried again."""
 
 V4_9_4: Final = 401
 """From this header version on, a topic route is answered in standard JSON."""

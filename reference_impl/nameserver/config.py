@@ -26,7 +26,7 @@ from reference_impl.remoting.values import Limits
 
 from .profiles import PROFILES
 
-__all__ = ["NOT_IN_49", "TLS_KEYS", "WITHOUT_EFFECT", "Config", "number"]
+__all__ = ["NOT_IN_49", "TLS_KEYS", "WITHOUT_EFFECT", "Config", "bits"]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -207,9 +207,9 @@ _LONG = frozenset({"scanNotActiveBrokerInterval"})
 _AT_LEAST = {"listenPort": 0, "scanNotActiveBrokerInterval": 1, "unRegisterBrokerQueueCapacity": 1}
 
 
-def number(key: str, text: str) -> int | None:
-    """What Java's `parseInt` or `parseLong` makes of the text of a setting; None: it refuses it."""
-    return values.number(text, _limits(key).bits)
+def bits(key: str) -> int:
+    """How large the number of a setting may be: 31 bits or 63."""
+    return _limits(key).bits
 
 
 def _limits(key: str) -> Limits:
