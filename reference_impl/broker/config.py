@@ -24,7 +24,7 @@ from reference_impl.remoting.values import Limits, read_value
 from .profiles import PROFILES
 from .store import StoreConfig
 
-__all__ = ["Config"]
+__all__ = ["NOT_IN_49", "Config", "bits"]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -139,6 +139,24 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     offset_check_in_slave: bool = False
     enable_create_sys_group: bool = True
 
+    message_delay_level: str = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
+    """The delay of level 1, 2, …: a number and one of s, m, h, d. What was stored keeps its level."""
+    flush_delay_offset_interval: int = 10000
+    """ms between two times that it is written how far delayed messages were delivered."""
+    timer_max_delay_sec: int = 259200
+    """5.3: the longest time that a message may ask for, s."""
+    timer_precision_ms: int = 1000
+    transaction_time_out: int = 6000
+    """How old a half message is, ms, before its producer is asked."""
+    transaction_check_max: int = 15
+    """How often a producer is asked about a half message."""
+    transaction_check_interval: int = 0
+    """ms between two rounds of asking; 0: 60 000 in 4.9, 30 000 in 5.3."""
+    file_reserved_time: int = 72
+    """h. Half messages older than this are given up."""
+    config_black_list: str = ""
+    """Keys that code 25 refuses, between semicolons, beside those that it always refuses."""
+
     file: dict[str, str] = {}
     """What the configuration file says, as it says it; no setting."""
 
@@ -151,6 +169,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def ha_address(self) -> str:
         """Where slaves find the Broker, "ip:port"."""
         return f"{self.broker_ip2}:{self.ha_listen_port or self.listen_port + 1}"
+
+    def delays_of_levels(self) -> tuple[int, ...]:
+        """The delay of level 1, 2, … in ms."""
+        return tuple(int(word[:-1]) * _UNITS[word[-1]] for word in self.message_delay_level.split())
 
     @property
     def is_slave(self) -> bool:
@@ -180,7 +202,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
                 pairs[field.encode_name],
                 field.type,
                 trims=PROFILES[profile].v5,
-                limits=Limits(63 if field.encode_name in _LONG else 31, _AT_LEAST.get(field.encode_name)),
+                limits=Limits(bits(field.encode_name), _AT_LEAST.get(field.encode_name)),
             )
             for field in cls.settings()
             if field.encode_name in pairs
@@ -197,6 +219,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
                 raise ConfigError(f"{field.encode_name}={found}: expected one of {', '.join(allowed)}")
         if self.is_slave and self.broker_id <= 0:
             raise ConfigError(f"brokerId={self.broker_id}: a slave's id is above 0; 0 is the master's")
+        if not _LEVELS.fullmatch(self.message_delay_level):
+            raise ConfigError(f"messageDelayLevel={self.message_delay_level}: expected such as 1s 5s 10m 2h")
         for address in filter(None, self.namesrv_addr.split(";")):
             if not _ADDRESS.fullmatch(address):
                 raise ConfigError(f"namesrvAddr={self.namesrv_addr}: expected host:port;host:port")
@@ -237,3 +261,19 @@ _WORDS: Final = {
     "flushDiskType": ("ASYNC_FLUSH", "SYNC_FLUSH"),
 }
 _ADDRESS: Final = re.compile(r"\S+:[0-9]{1,5}")
+_LEVELS: Final = re.compile(r"\d{1,9}[smhd]( \d{1,9}[smhd])*")
+_UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_NOT_IN_49: Final = """
+enableSplitRegistration splitRegistrationSize enableSingleTopicRegister disappearTimeAfterStart
+enableSlaveActingMaster brokerHeartbeatInterval brokerNotActiveTimeoutMillis compatibleWithOldNameSrv
+syncBrokerMemberGroupPeriod totalReplicas skipPreOnline enableShutdownGracefully shutdownWaitTimeSeconds
+reviveQueueNum timerWheelEnable litePullMessageEnable pullBatchMaxMessageCount channelExpiredTimeout
+enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress
+"""
+NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
+"""Settings that 4.9 does not know."""
+
+
+def bits(key: str) -> int:
+    """How large the number of a setting may be: 31 bits or 63."""
+    return 63 if key in _LONG else 31

@@ -20,6 +20,7 @@ from reference_impl.remoting.reply import Reply
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
 
+    from .config import Config
     from .core import Broker
 
 __all__ = ["NEVER", "Chance", "Handler", "Part"]
@@ -44,8 +45,12 @@ class Part:
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
-        self.config = broker.config
         self.profile = broker.profile
+
+    @property
+    def config(self) -> Config:
+        """The settings in force at this moment."""
+        return self.broker.config
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""

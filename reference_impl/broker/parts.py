@@ -20,7 +20,10 @@ from reference_impl.remoting.replaceable import Replaceable
 from .announcing import Announcing
 from .clients import Clients
 from .core import Broker
+from .delays import Delays
 from .endpoint import Endpoint
+from .finding import Finding
+from .group_administration import GroupAdministration
 from .groups import Groups
 from .holding import Holding
 from .limits import Limits
@@ -30,10 +33,17 @@ from .offsets import Offsets
 from .profiles import PROFILES, Profile
 from .pulls import Pulls
 from .registrar import Registrar
+from .resets import Resets
+from .retries import Retries
+from .runtime import Runtime
 from .sends import Sends
+from .settings import Settings
 from .standing import Standing
 from .store import Store
+from .timers import Timers
+from .topic_administration import TopicAdministration
 from .topics import Topics
+from .transactions import Transactions
 
 __all__ = ["PARTS", "PartName", "Parts"]
 
@@ -54,6 +64,16 @@ PartName = Literal[
     "announcing",
     "registrar",
     "standing",
+    "timers",
+    "delays",
+    "retries",
+    "transactions",
+    "finding",
+    "topic_administration",
+    "group_administration",
+    "resets",
+    "settings",
+    "runtime",
 ]
 
 
@@ -78,6 +98,16 @@ class Parts(Replaceable[PartName]):
     limits: type[Limits] = Limits
     holding: type[Holding] = Holding
     clients: type[Clients] = Clients
+    timers: type[Timers] = Timers
+    delays: type[Delays] = Delays
+    retries: type[Retries] = Retries
+    transactions: type[Transactions] = Transactions
+    finding: type[Finding] = Finding
+    topic_administration: type[TopicAdministration] = TopicAdministration
+    group_administration: type[GroupAdministration] = GroupAdministration
+    resets: type[Resets] = Resets
+    settings: type[Settings] = Settings
+    runtime: type[Runtime] = Runtime
 
 
 PARTS = {name: Parts(profile) for name, profile in PROFILES.items()}

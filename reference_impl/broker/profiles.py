@@ -18,6 +18,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     name: Literal["4.9", "5.3"]
     version: int
     """`version` of every response: ordinal of the release in MQVersion."""
+    release: str
+    """The name of that release."""
     v5: bool
     """Whether this is the 5.x line."""
     invalid_utf8: Literal["refuse", "replace"]
@@ -38,6 +40,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             name="4.9",
             version=409,
+            release="V4_9_8",
             v5=False,
             invalid_utf8="replace",
             engine="fastjson",
@@ -48,6 +51,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             name="5.3",
             version=479,
+            release="V5_3_3",
             v5=True,
             invalid_utf8="refuse",
             engine="fastjson",

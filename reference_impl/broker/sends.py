@@ -21,6 +21,7 @@ import msgspec
 from harness.wire import Command, WireError
 from harness.wire.bodies import TopicConfig
 from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.codes import V3_4_9
 from harness.wire.messages import (
     Message,
     PropertyName,
@@ -51,8 +52,6 @@ _PLAIN: Final = (
 )  # fmt: skip
 _SHORT: Final = tuple("abcdefghijklm")
 """The same names in 310 and 320."""
-_KNOWS_MAXIMUM: Final = 121
-"""V3_4_9: from this header version on, a retry's own maximum counts."""
 _MULTI_TAG: Final = SysFlag.MULTI_TAGS.value
 _UNIT, _UNIT_SUB = 1, 2
 """Bits of a topic's system flag."""
@@ -251,9 +250,12 @@ class Sends(Part):
         put = self.stored(message, now)
         if put.status is not PutStatus.PUT_OK:
             return self.not_stored(put.status)
-        return self.success(
+        reply = self.success(
             f"{self._own_id}{put.physical_offset:016X}", queue_id, put, properties.get(PropertyName.UNIQ_KEY)
         )
+        if message.topic == TopicName.TIMER and reply.ext is not None:
+            reply.ext["recallHandle"] = self.broker.timers.recall_handle(message)
+        return reply
 
     def retried(self, message: Message, asked: Send, version: int, now: int) -> Reply | None:
         """A consumer sends back what it could not consume: after too many times it is a dead letter."""
@@ -263,7 +265,7 @@ class Sends(Part):
             remark = f"subscription group not exist, {group_name} {self.see()}"
             return self.refusal(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
         most = group.retry_max_times
-        if version >= _KNOWS_MAXIMUM and asked.max_reconsume_times is not None:
+        if version >= V3_4_9 and asked.max_reconsume_times is not None:
             most = asked.max_reconsume_times
         if self.is_dead(group_name, asked.reconsume_times, most, now):
             message.topic, message.queue_id = f"{TopicName.DLQ_PREFIX}{group_name}", 0
@@ -298,16 +300,18 @@ class Sends(Part):
     def is_half(self, message: Message) -> bool:
         """Whether a message is the first half of a transaction.
 
-        5.x: not one that comes back for a retry, which old clients mark as such.
+        Not one that comes back for a retry, which old clients mark as such.
         """
         if message.properties.get(PropertyName.TRANSACTION_PREPARED, "").lower() != "true":
             return False
         delay = fields.int32(message.properties, PropertyName.DELAY_TIME_LEVEL) or 0
-        return not (self.profile.v5 and message.reconsume_times > 0 and delay > 0)
+        return not (message.reconsume_times > 0 and delay > 0)
 
     def stored(self, message: Message, now: int) -> Put:
-        """Store what was checked."""
-        return self.broker.store.put(message, now)
+        """Store what was checked: now, for later, or as the first half of a transaction."""
+        if self.is_half(message):
+            return self.broker.transactions.prepare(message, now)
+        return self.broker.delays.put(message, now)
 
     # -- several messages ------------------------------------------------------------------------------------
 
@@ -366,10 +370,24 @@ class Sends(Part):
         return Reply(BrokerResponse.SUCCESS, ext=ext)
 
     def not_stored(self, status: PutStatus) -> Reply:
-        """The answer to a send that the store refused."""
-        limit = self.config.max_message_size
-        return self.refusal(
+        """The answer to a send that was not stored."""
+        return self.refusal(*self.fault(status))
+
+    def fault(self, status: PutStatus) -> tuple[int, str]:
+        """Why a message was not stored, as code and remark."""
+        config = self.config
+        if status is PutStatus.WHEEL_TIMER_NOT_ENABLE:
+            remark = "accurate timer message is not enabled, timerWheelEnable is false"
+            return BrokerResponse.SYSTEM_ERROR, remark
+        if status is PutStatus.WHEEL_TIMER_MSG_ILLEGAL:
+            return (
+                BrokerResponse.MESSAGE_ILLEGAL,
+                "timer message illegal, the delay time should not be bigger than the max delay"
+                f" {config.timer_max_delay_sec * 1000}ms; or if set del msg, the delay time should be bigger"
+                " than the current time",
+            )
+        return (
             BrokerResponse.MESSAGE_ILLEGAL,
             "the message is illegal, maybe msg body or properties length not matched."
-            f" msg body length limit {limit}B, msg properties length limit 32KB.",
+            f" msg body length limit {config.max_message_size}B, msg properties length limit 32KB.",
         )

@@ -14,17 +14,20 @@ from .json_body import NullBodyError
 from .locks import LockedQueues, LockRequest, MessageQueue
 from .mapping import TopicQueueMappingInfo
 from .properties import Properties
+from .queue_tables import ConsumedQueue, ConsumeStats, QueueOffsets, StoredQueue, TopicStats
 from .register import INFLATED_LIMIT, RegisterBody
 from .route import BrokerData, BrokerMemberGroup, ClusterInfo, QueueData, TopicRoute
 from .subscription_group import SubscriptionGroup
 from .tables import KvTable, TopicList
-from .topic_config import TopicConfig
+from .topic_config import TopicConfig, TopicConfigList
 
 __all__ = [
     "INFLATED_LIMIT",
     "BrokerData",
     "BrokerMemberGroup",
     "ClusterInfo",
+    "ConsumeStats",
+    "ConsumedQueue",
     "ConsumerData",
     "ConsumerOffsets",
     "DataVersion",
@@ -38,14 +41,18 @@ __all__ = [
     "ProducerData",
     "Properties",
     "QueueData",
+    "QueueOffsets",
     "RegisterBody",
+    "StoredQueue",
     "Subscription",
     "SubscriptionGroup",
     "SubscriptionGroupTable",
     "TopicConfig",
+    "TopicConfigList",
     "TopicConfigTable",
     "TopicList",
     "TopicQueueMappingInfo",
     "TopicRoute",
+    "TopicStats",
     "body_crc32",
 ]

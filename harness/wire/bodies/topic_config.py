@@ -13,9 +13,9 @@ from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
 from harness.wire.text import java_text
 
-from .json_body import strings_by_name, without_none
+from .json_body import list_of, read, strings_by_name, without_none
 
-__all__ = ["FILTER_TYPES", "TopicConfig", "read_topic_config"]
+__all__ = ["FILTER_TYPES", "TopicConfig", "TopicConfigList", "read_topic_config"]
 
 FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 _NUMBER: Final = re.compile(r"[+-]?\d+")
@@ -89,6 +89,29 @@ class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
             topic_filter_type=tokens[4],
             attributes=_attributes(tokens[5] if len(tokens) > 5 else "") if v5 else None,
         )
+
+
+class TopicConfigList(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """Several topics that an administrator wants (18, 5.x)."""
+
+    topic_config_list: list[TopicConfig] = []
+
+    def encode(self) -> bytes:
+        """The JSON body."""
+        return document({"topicConfigList": [topic.document() for topic in self.topic_config_list]})
+
+    @classmethod
+    def decode(cls, data: bytes) -> TopicConfigList:
+        """Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, _fast_list, _read_list, "refuse")
+
+
+_fast_list: Final = msgspec.json.Decoder(TopicConfigList).decode
+
+
+def _read_list(node: Node) -> TopicConfigList:
+    found = members(node, {"topicConfigList": list_of(read_topic_config)})
+    return TopicConfigList(found.get("topicConfigList") or [])
 
 
 def _text(value: str | None) -> str:

@@ -19,6 +19,10 @@ class PutStatus(Enum):
     PUT_OK = 0
     MESSAGE_ILLEGAL = 1
     """Too large, or not to be carried by the format of this line."""
+    WHEEL_TIMER_MSG_ILLEGAL = 2
+    """5.x: it asks for a time too far away, or for none that can be read."""
+    WHEEL_TIMER_NOT_ENABLE = 3
+    """5.x: it asks for a time, and the Broker keeps none."""
 
 
 class GetStatus(Enum):

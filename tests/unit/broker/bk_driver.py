@@ -7,7 +7,7 @@ from harness.wire import Command
 from reference_impl.broker.config import Config
 from reference_impl.broker.core import Broker
 from reference_impl.broker.parts import PARTS
-from reference_impl.broker.store import MemoryStorage
+from reference_impl.broker.store import MemoryStorage, Storage
 from reference_impl.remoting.reply import Reply
 
 STARTED = 1_700_000_000_000
@@ -51,7 +51,14 @@ class Asked:
         return found
 
 
-def make_broker(profile: str, *, stored: Mapping[str, bytes] | None = None, **settings: Any) -> Asked:
+def make_broker(
+    profile: str,
+    *,
+    stored: Mapping[str, bytes] | None = None,
+    storage: Storage | None = None,
+    started: int = STARTED,
+    **settings: Any,
+) -> Asked:
     """A Broker of a line with settings under their names in Apache's files."""
     given = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
@@ -59,8 +66,10 @@ def make_broker(profile: str, *, stored: Mapping[str, bytes] | None = None, **se
     }
     parts = PARTS[profile]
     config = Config.of(given, profile)
-    store = parts.store(MemoryStorage(), config.of_store(), parts.profile.name)
+    store = parts.store(storage or MemoryStorage(), config.of_store(), parts.profile.name)
     broker = parts.broker(
-        parts, config=config, store=store, stored=stored or {}, chance=FirstChoice(), started=STARTED
+        parts, config=config, store=store, stored=stored or {}, chance=FirstChoice(), started=started
     )
-    return Asked(broker)
+    one = Asked(broker)
+    one.now = started
+    return one

@@ -1,0 +1,286 @@
+"""Groups as administrators see and change them: what they are, who is online, how far they have consumed.
+
+Source: AdminBrokerProcessor of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from harness.wire import Command
+from harness.wire.bodies import (
+    ConsumedQueue,
+    ConsumeStats,
+    MessageQueue,
+    SubscriptionGroup,
+    SubscriptionGroupTable,
+    TopicList,
+)
+from harness.wire.bodies.queue_tables import queue_table
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.fastjson import document
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
+
+from . import given
+from .clients import Client
+from .part import Handler, Part
+from .topic_administration import SLAVE_REMARK
+
+__all__ = ["GroupAdministration"]
+
+
+class GroupAdministration(Part):
+    """Codes 200, 201, 203, 204, 207, 208, 300, 314, 317, 328, 343, 345, 352."""
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        known: dict[int, Handler] = {
+            BrokerRequest.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: self.update,
+            BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: self.all_groups,
+            BrokerRequest.GET_CONSUMER_CONNECTION_LIST: self.consumers,
+            BrokerRequest.GET_PRODUCER_CONNECTION_LIST: self.producers,
+            BrokerRequest.DELETE_SUBSCRIPTION_GROUP: self.delete,
+            BrokerRequest.GET_CONSUME_STATS: self.progress,
+            BrokerRequest.QUERY_TOPIC_CONSUME_BY_WHO: self.groups_of_topic,
+            BrokerRequest.CLONE_GROUP_OFFSET: self.clone_offsets,
+            BrokerRequest.GET_BROKER_CONSUME_STATS: self.progress_of_all,
+            BrokerRequest.GET_ALL_PRODUCER_INFO: self.all_producers,
+        }
+        if self.profile.v5:
+            known[BrokerRequest.QUERY_TOPICS_BY_CONSUMER] = self.topics_of_group
+            known[BrokerRequest.QUERY_SUBSCRIPTION_BY_CONSUMER] = self.subscription
+            known[BrokerRequest.GET_SUBSCRIPTION_GROUP_CONFIG] = self.one_group
+        return known
+
+    # -- the table -------------------------------------------------------------------------------------------
+
+    def update(self, command: Command, connection: int, now: int) -> Reply:
+        """200. The name of a group is not looked at."""
+        if self.refuses_as_slave():
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark=SLAVE_REMARK)
+        v5 = self.profile.v5
+        group = given.body(command, lambda data: SubscriptionGroup.decode(data, v5=v5))
+        if group.group_name is None:
+            raise RefusedError("groupName is missing")
+        self.broker.groups.put(group.of_line(v5), now)
+        return Reply(BrokerResponse.SUCCESS)
+
+    def delete(self, command: Command, connection: int, now: int) -> Reply:
+        """207. A group that there is not is deleted with success."""
+        if self.refuses_as_slave():
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark=SLAVE_REMARK)
+        ext = command.ext or {}
+        group = given.text(ext, "groupName")
+        self.broker.groups.delete(group, now)
+        if fields.boolean(ext, "cleanOffset" if self.profile.v5 else "removeOffset"):
+            self.broker.offsets.forget(group=group)
+        return Reply(BrokerResponse.SUCCESS)
+
+    def refuses_as_slave(self) -> bool:
+        """Whether nothing can be changed, because this is a slave: 5.x changes it all the same."""
+        return self.config.is_slave and not self.profile.v5
+
+    def all_groups(self, command: Command, connection: int, now: int) -> Reply:
+        """201: the whole table, for slaves and tools."""
+        groups = self.broker.groups
+        told = SubscriptionGroupTable(
+            data_version=groups.version,
+            subscription_group_table=groups.table,
+            forbidden_table={} if self.profile.v5 else None,
+        )
+        return Reply(BrokerResponse.SUCCESS, body=told.encode())
+
+    def one_group(self, command: Command, connection: int, now: int) -> Reply:
+        """352. To ask for a group makes it, where groups come into being by themselves."""
+        name = given.text(command.ext or {}, "group")
+        group = self.broker.groups.find(name, now)
+        if group is None:
+            remark = f"No group in this broker. group: {name}"
+            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+        return Reply(BrokerResponse.SUCCESS, body=document(group.document()))
+
+    # -- who is online ---------------------------------------------------------------------------------------
+
+    def consumers(self, command: Command, connection: int, now: int) -> Reply:
+        """203."""
+        name = given.text(command.ext or {}, "consumerGroup")
+        group = self.broker.clients.consumers.get(name)
+        if group is None:
+            remark = f"the consumer group[{name}] not online"
+            return Reply(BrokerResponse.CONSUMER_NOT_ONLINE, remark=remark)
+        told = {
+            "connectionSet": self.connections(group.members),
+            "consumeFromWhere": group.consume_from_where,
+            "consumeType": group.consume_type,
+            "messageModel": group.message_model,
+            "subscriptionTable": {topic: one.document() for topic, one in group.subscriptions.items()},
+        }
+        return Reply(BrokerResponse.SUCCESS, body=document(_known(told)))
+
+    def producers(self, command: Command, connection: int, now: int) -> Reply:
+        """204."""
+        name = given.text(command.ext or {}, "producerGroup")
+        members = self.broker.clients.producers.get(name)
+        if not members:
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark=f"the producer group[{name}] not exist")
+        return Reply(BrokerResponse.SUCCESS, body=document({"connectionSet": self.connections(members)}))
+
+    def all_producers(self, command: Command, connection: int, now: int) -> Reply:
+        """328."""
+        told = {
+            group: [
+                _known(
+                    {
+                        "clientId": client.id,
+                        "language": client.language,
+                        "lastUpdateTimestamp": client.seen,
+                        "remoteIP": f"/{self.broker.peer(member)}",
+                        "version": client.version,
+                    }
+                )
+                for member, client in members.items()
+            ]
+            for group, members in self.broker.clients.producers.items()
+        }
+        return Reply(BrokerResponse.SUCCESS, body=document({"data": told}))
+
+    def connections(self, members: Mapping[int, Client]) -> list[dict[str, object]]:
+        """The clients of a group."""
+        return [
+            _known(
+                {
+                    "clientAddr": self.broker.peer(connection),
+                    "clientId": client.id,
+                    "language": client.language,
+                    "version": client.version,
+                }
+            )
+            for connection, client in members.items()
+        ]
+
+    # -- how far they are ------------------------------------------------------------------------------------
+
+    def progress(self, command: Command, connection: int, now: int) -> Reply:
+        """208: of one topic, or of all that the group has offsets of."""
+        ext = command.ext or {}
+        group = given.text(ext, "consumerGroup")
+        asked = fields.text(ext, "topic")
+        topics = [asked] if asked and asked.strip() else self.topics_of(group)
+        stats = ConsumeStats()
+        for topic in topics:
+            if self.is_shown(group, topic):
+                stats.offset_table |= self.consumed(group, topic)
+        return Reply(BrokerResponse.SUCCESS, body=stats.encode())
+
+    def progress_of_all(self, command: Command, connection: int, now: int) -> Reply:
+        """317: of all groups, or of those topics only that are ordered."""
+        ordered_only = fields.boolean(command.ext, "isOrder") is True
+        total = 0
+        told: list[dict[str, list[object]]] = []
+        for group in self.broker.groups.table:
+            stats: list[object] = []
+            for name in self.topics_of(group):
+                topic = self.broker.topics.get(name)
+                if topic is None or (ordered_only and not topic.order) or not self.is_shown(group, name):
+                    continue
+                table = self.consumed(group, name)
+                total += sum(one.broker_offset - one.consumer_offset for one in table.values())
+                stats.append({"consumeTps": 0.0, "offsetTable": queue_table(table)})
+            told.append({group: stats})
+        body: dict[str, Any] = {
+            "brokerAddr": self.config.address,
+            "consumeStatsList": told,
+            "totalDiff": total,
+        }
+        if self.profile.v5:
+            body["totalInflightDiff"] = 0
+        return Reply(BrokerResponse.SUCCESS, body=document(body))
+
+    def is_shown(self, group: str, topic: str) -> bool:
+        """Whether a group's progress in a topic is shown: not where it is online without that topic."""
+        if self.broker.topics.get(topic) is None:
+            return False
+        online = self.broker.clients.consumers.get(group)
+        return online is None or not online.subscriptions or topic in online.subscriptions
+
+    def consumed(self, group: str, topic: str) -> dict[MessageQueue, ConsumedQueue]:
+        """How far a group has consumed the queues of a topic."""
+        config = self.broker.topics.get(topic)
+        queues = range(0 if config is None else config.read_queue_nums)
+        return {
+            MessageQueue(self.config.broker_name, queue, topic): self.consumed_of(group, topic, queue)
+            for queue in queues
+        }
+
+    def consumed_of(self, group: str, topic: str, queue: int) -> ConsumedQueue:
+        """How far a group has consumed a queue."""
+        store = self.broker.store
+        offset = max(0, self.broker.offsets.offset_of(group, topic, queue) or 0)
+        return ConsumedQueue(
+            broker_offset=store.max_offset(topic, queue),
+            consumer_offset=offset,
+            last_timestamp=store.timestamp_of(topic, queue, offset - 1) or 0 if offset else 0,
+            pull_offset=offset if self.profile.v5 else None,
+        )
+
+    def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
+        """314: a group begins where another is."""
+        ext = command.ext or {}
+        source, target = given.text(ext, "srcGroup"), given.text(ext, "destGroup")
+        asked = fields.text(ext, "topic")
+        offline = fields.boolean(ext, "offline") is True
+        for topic in [asked] if asked and asked.strip() else self.topics_of(source):
+            if self.broker.topics.get(topic) is not None and (offline or self.is_shown(source, topic)):
+                for queue, offset in self.broker.offsets.table.get(f"{topic}@{source}", {}).items():
+                    self.broker.offsets.commit(target, topic, queue, offset, now)
+        return Reply(BrokerResponse.SUCCESS)
+
+    def topics_of(self, group: str) -> list[str]:
+        """Topics in which a group has offsets."""
+        keys = (key.partition("@") for key in self.broker.offsets.table)
+        return [topic for topic, _, of_group in keys if of_group == group]
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Groups that have offsets in a topic."""
+        keys = (key.partition("@") for key in self.broker.offsets.table)
+        return [group for of_topic, _, group in keys if of_topic == topic]
+
+    # -- who consumes what -----------------------------------------------------------------------------------
+
+    def groups_of_topic(self, command: Command, connection: int, now: int) -> Reply:
+        """300: groups that subscribe to a topic or have offsets in it."""
+        topic = given.text(command.ext or {}, "topic")
+        online = (
+            name for name, group in self.broker.clients.consumers.items() if topic in group.subscriptions
+        )
+        return Reply(BrokerResponse.SUCCESS, body=_groups([*online, *self.groups_of(topic)]))
+
+    def topics_of_group(self, command: Command, connection: int, now: int) -> Reply:
+        """343: topics in which a group has offsets."""
+        group = given.text(command.ext or {}, "group")
+        topics = sorted(self.topics_of(group))
+        return Reply(BrokerResponse.SUCCESS, body=TopicList(topics, self.config.address).encode())
+
+    def subscription(self, command: Command, connection: int, now: int) -> Reply:
+        """345: what a group wants of a topic; nothing is told where it is not online."""
+        ext = command.ext or {}
+        group, topic = given.text(ext, "group"), given.text(ext, "topic")
+        online = self.broker.clients.consumers.get(group)
+        found = None if online is None else online.subscriptions.get(topic)
+        told = {
+            "group": group,
+            "subscriptionData": None if found is None else found.document(),
+            "topic": topic,
+        }
+        return Reply(BrokerResponse.SUCCESS, body=document(_known(told)))
+
+
+def _groups(names: Iterable[str]) -> bytes:
+    return document({"groupList": list(dict.fromkeys(names))})
+
+
+def _known(told: Mapping[str, object]) -> dict[str, object]:
+    """The members that fastjson writes: null is left out."""
+    return {name: value for name, value in told.items() if value is not None}

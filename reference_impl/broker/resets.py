@@ -1,0 +1,137 @@
+"""Offsets that an administrator sets anew for a group.
+
+Rules:
+1. 4.9 asks the members of the group to do it (220), and changes nothing itself; without members it refuses.
+2. 5.x does it itself: the next pull is told where to go on, and commits do not count until then.
+
+Source: AdminBrokerProcessor#resetOffset, Broker2Client#resetOffset of rocketmq-all-4.9.8;
+AdminBrokerProcessor#resetOffsetInner of rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.wire import FLAG_ONEWAY, Command
+from harness.wire.bodies import MessageQueue, QueueOffsets
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.fastjson import document
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
+
+from . import given
+from .part import Handler, Part
+
+__all__ = ["Resets"]
+
+_NEWEST = -1
+"""The time that stands for the end of a queue."""
+
+
+class Resets(Part):
+    """Code 222."""
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        return {BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET: self.reset}
+
+    def reset(self, command: Command, connection: int, now: int) -> Reply:
+        """222."""
+        ext = command.ext or {}
+        topic, group = given.text(ext, "topic"), given.text(ext, "group")
+        timestamp = given.int64(ext, "timestamp")
+        if self.resets_itself():
+            return self.reset_here(command, topic, group, timestamp, now)
+        return self.ask_members(command, topic, group, timestamp)
+
+    def resets_itself(self) -> bool:
+        """Whether the Broker sets the offsets itself."""
+        return self.profile.v5
+
+    # -- 5.x -------------------------------------------------------------------------------------------------
+
+    def reset_here(self, command: Command, topic: str, group: str, timestamp: int, now: int) -> Reply:
+        """All queues of a topic, or the one that is named."""
+        if self.config.is_slave:
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark="Can not reset offset in slave broker")
+        known = self.broker.topics.get(topic)
+        if known is None:
+            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"Topic {topic} does not exist")
+        if group not in self.broker.groups.table:
+            remark = f"Group {group} does not exist"
+            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+        queue, offset = fields.int32(command.ext, "queueId"), fields.int64(command.ext, "offset")
+        if queue is None or queue < 0:
+            found = {queue: self.at(topic, queue, timestamp) for queue in range(known.read_queue_nums)}
+        elif offset is None or offset == -1:
+            found = {queue: self.at(topic, queue, timestamp)}
+        else:
+            low, high = self.broker.store.min_offset(topic, queue), self.broker.store.max_offset(topic, queue)
+            if not low <= offset <= high + 1:
+                remark = f"Target offset {offset} not in consume queue range [{low}-{high}]"
+                return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+            found = {queue: offset}
+        if not found:
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark="No queues to reset.")
+        for queue, offset in found.items():
+            self.broker.offsets.reset(group, topic, queue, offset, now)
+        return Reply(BrokerResponse.SUCCESS, body=self.table(topic, found).encode())
+
+    def at(self, topic: str, queue: int, timestamp: int) -> int:
+        """From where a queue is consumed if that is to begin with what was stored at a time."""
+        store = self.broker.store
+        if timestamp < 0:
+            return store.max_offset(topic, queue)
+        return store.offset_at(topic, queue, timestamp)
+
+    def table(self, topic: str, offsets: Mapping[int, int]) -> QueueOffsets:
+        """Offsets by queue, as a body."""
+        name = self.config.broker_name
+        return QueueOffsets({MessageQueue(name, queue, topic): offset for queue, offset in offsets.items()})
+
+    # -- 4.9 -------------------------------------------------------------------------------------------------
+
+    def ask_members(self, command: Command, topic: str, group: str, timestamp: int) -> Reply:
+        """Tell the members of a group from where to consume."""
+        known = self.broker.topics.get(topic)
+        if known is None:
+            remark = f"[reset-offset] reset offset failed, no topic in this broker. topic={topic}"
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+        if command.language is None:
+            raise RefusedError("the language of the request is unknown: it decides the form of the answer")
+        found: dict[int, int] = {}
+        for queue in range(known.write_queue_nums):
+            committed = self.broker.offsets.offset_of(group, topic, queue)
+            if committed is None:
+                remark = f"THe consumer group <{group}> not exist"
+                return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+            wanted = self.at(topic, queue, timestamp)
+            forced = fields.boolean(command.ext, "isForce") is True
+            found[queue] = wanted if forced or wanted < committed else committed
+        online = self.broker.clients.consumers.get(group)
+        if online is None or not online.members:
+            asked = f"Group: {group} Topic: {topic} Timestamp: {timestamp}"
+            remark = f"Consumer not online, so can not reset offset, {asked}"
+            return Reply(BrokerResponse.CONSUMER_NOT_ONLINE, remark=remark)
+        ext: dict[str, str | None] = {
+            "topic": topic,
+            "group": group,
+            "timestamp": str(timestamp),
+            "isForce": "false",
+        }
+        table = self.table(topic, found)
+        body = _for_cpp(table) if command.language == "CPP" else table.encode()
+        for member in online.members:
+            push = Command(
+                code=BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET, flag=FLAG_ONEWAY, ext=ext, body=body
+            )
+            self.broker.push(member, push)
+        return Reply(BrokerResponse.SUCCESS, body=table.encode())
+
+
+def _for_cpp(table: QueueOffsets) -> bytes:
+    queues = [
+        {"brokerName": queue.broker_name, "offset": offset, "queueId": queue.queue_id, "topic": queue.topic}
+        for queue, offset in table.offset_table.items()
+    ]
+    return document({"offsetTable": queues})

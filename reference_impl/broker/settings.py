@@ -1,0 +1,91 @@
+"""The settings in force: shown by code 26, changed by code 25 (see `reference_impl.remoting.settings`).
+
+Rules:
+1. What was changed lasts until the Broker ends. (Apache writes its configuration file anew.)
+2. A change holds from the next decision on, but for what was read at the start: ports, files, delay levels.
+3. A change of `brokerPermission` is a change of all topics: they are registered anew.
+
+Source: AdminBrokerProcessor#updateBrokerConfig, #getBrokerConfig, Configuration of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from harness.wire import Command, WireError
+from harness.wire.bodies import DataVersion, Properties
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.settings import SettingsInForce
+
+from .config import NOT_IN_49, Config, bits
+from .part import Handler, Part
+
+if TYPE_CHECKING:
+    from .core import Broker
+
+__all__ = ["Settings"]
+
+_ALWAYS_REFUSED: Final = frozenset({"brokerConfigPath", "configBlackList", "rocketmqHome"})
+
+
+class _InForce(SettingsInForce[Config]):
+    ALWAYS_REFUSED = _ALWAYS_REFUSED
+
+    def knows(self, key: str) -> bool:
+        return self.v5 or key not in NOT_IN_49
+
+    def bits(self, key: str) -> int:
+        return bits(key)
+
+
+class Settings(Part):
+    """Codes 25 and 26."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self.in_force = _InForce(broker.config, v5=self.profile.v5)
+        self.version = DataVersion(0, broker.started, 0 if self.profile.v5 else None)
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        return {
+            BrokerRequest.UPDATE_BROKER_CONFIG: self.update,
+            BrokerRequest.GET_BROKER_CONFIG: self.show,
+        }
+
+    def update(self, command: Command, connection: int, now: int) -> Reply:
+        """25. Without a body nothing is changed."""
+        if not command.body:
+            return Reply(BrokerResponse.SUCCESS)
+        try:
+            pairs = Properties.decode(command.body).pairs
+        except WireError:
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark="string2Properties error")
+        if self.refuses(pairs):
+            return Reply(BrokerResponse.NO_PERMISSION, remark="Can not update config in black list.")
+        self.take(pairs, now)
+        return Reply(BrokerResponse.SUCCESS)
+
+    def refuses(self, pairs: Mapping[str, str]) -> bool:
+        """Whether an update names a key that nobody may change."""
+        return self.in_force.refuses(pairs)
+
+    def take(self, pairs: Mapping[str, str], now: int) -> None:
+        """Take over an update."""
+        self.in_force.update(pairs)
+        self.broker.config = self.in_force.config
+        counter = self.version.counter + 1
+        self.version = msgspec.structs.replace(self.version, counter=counter, timestamp=now)
+        if "brokerPermission" in pairs:
+            self.broker.topics.changed(now)
+            self.broker.registrar.register(now, force=True, check_order=False)
+
+    def show(self, command: Command, connection: int, now: int) -> Reply:
+        """26."""
+        version = self.version.encode().decode("ascii")
+        return Reply(BrokerResponse.SUCCESS, ext={"version": version}, body=self.in_force.dump())

@@ -1,0 +1,180 @@
+"""Messages that are delivered at any time that their sender names (5.x).
+
+Rules:
+1. A message with one of the properties `TIMER_DELAY_SEC`, `TIMER_DELAY_MS`, `TIMER_DELIVER_MS` waits in a
+   topic of the system, and is stored again under its own when its time has come. A time that has passed is no
+   delay.
+2. Times are kept by the second (`timerPrecisionMs`), and nothing is delivered early.
+3. Those that wait are due in any order: their offsets and times are in memory, and `config/timers.json` says
+   which of them wait. What was delivered since that was last written is delivered once more after a crash.
+   (Apache keeps a log and a wheel in files of their own.)
+4. A slave delivers nothing.
+
+Source: HookUtils#transformTimerMessage, TimerMessageStore, RecallMessageHandle of rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from harness.wire.messages import Message, PropertyName, TopicName, decode_message
+from reference_impl.remoting import fields
+
+from .part import NEVER, Part
+from .store import GetStatus, PutStatus
+
+if TYPE_CHECKING:
+    from .core import Broker
+
+__all__ = ["TIMERS", "Timers"]
+
+TIMERS: Final = "config/timers.json"
+_ENQUEUED: Final = "TIMER_ENQUEUE_MS"
+_DEQUEUED: Final = "TIMER_DEQUEUE_MS"
+_DELETES: Final = "TIMER_DEL_UNIQKEY"
+_ASKING: Final = (
+    (PropertyName.TIMER_DELAY_SEC, 1_000, True),
+    (PropertyName.TIMER_DELAY_MS, 1, True),
+    (PropertyName.TIMER_DELIVER_MS, 1, False),
+)
+"""Property, its unit in ms, whether it counts from now; the first that is there says the time."""
+
+
+class _Waiting(msgspec.Struct):
+    """`offsets` are those below `end` that were not delivered; all from `end` on were not."""
+
+    end: int = 0
+    offsets: list[int] = []
+
+
+class Timers(Part):
+    """What waits for its time."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._waiting: list[tuple[int, int]] = []
+        """(when it is due, queue offset), a heap."""
+        self._write_at = NEVER
+        if self.profile.v5:
+            self._read_again()
+
+    # -- storing ---------------------------------------------------------------------------------------------
+
+    def is_timed(self, message: Message) -> bool:
+        """Whether a message names a time; one that was delivered in its time does no longer."""
+        properties = message.properties
+        return PropertyName.TIMER_OUT_MS not in properties and any(name in properties for name, *_ in _ASKING)
+
+    def schedule(self, message: Message, now: int) -> PutStatus:
+        """Make a message one that is delivered later, unless its time has passed. Not PUT_OK: refused."""
+        if not self.config.timer_wheel_enable:
+            return PutStatus.WHEEL_TIMER_NOT_ENABLE
+        time = self.asked(message, now)
+        if time is None or time - now > self.config.timer_max_delay_sec * 1_000:
+            return PutStatus.WHEEL_TIMER_MSG_ILLEGAL
+        if time <= now:
+            is_deletion = _DELETES in message.properties
+            return PutStatus.WHEEL_TIMER_MSG_ILLEGAL if is_deletion else PutStatus.PUT_OK
+        message.properties |= {
+            PropertyName.TIMER_OUT_MS: str(self.rounded(time)),
+            PropertyName.REAL_TOPIC: message.topic,
+            PropertyName.REAL_QUEUE_ID: str(message.queue_id),
+        }
+        message.topic = TopicName.TIMER
+        message.queue_id = 0
+        return PutStatus.PUT_OK
+
+    def asked(self, message: Message, now: int) -> int | None:
+        """The time that a message names, ms since the epoch; None: it is no number."""
+        for name, unit, from_now in _ASKING:
+            if name in message.properties:
+                number = fields.int64(message.properties, name)
+                return None if number is None else number * unit + (now if from_now else 0)
+        return None
+
+    def rounded(self, time: int) -> int:
+        """What is kept of a time: the end of the second before it."""
+        return (time - 1) // self.config.timer_precision_ms * self.config.timer_precision_ms
+
+    def recall_handle(self, message: Message) -> str | None:
+        """What the sender of a message that waits is told, so that it could recall it."""
+        properties = message.properties
+        if message.topic != TopicName.TIMER:
+            return None
+        words = (
+            "v1",
+            properties[PropertyName.REAL_TOPIC],
+            self.config.broker_name,
+            str(int(properties[PropertyName.TIMER_OUT_MS]) + 1),
+            properties.get(PropertyName.UNIQ_KEY, ""),
+        )
+        return urlsafe_b64encode(" ".join(words).encode()).decode("ascii")
+
+    # -- delivering ------------------------------------------------------------------------------------------
+
+    def expect(self, message: Message) -> None:
+        """A message that waits was stored."""
+        time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
+        if time is not None:
+            heappush(self._waiting, (self.due(time), message.queue_offset))
+            self._write_at = min(self._write_at, self._later(message.store_timestamp))
+
+    def due(self, kept: int) -> int:
+        """When a message is delivered of whose time `kept` was kept."""
+        return kept + self.config.timer_precision_ms
+
+    def next_tick(self) -> int:
+        """When the next message is due, or the file is to be written."""
+        due = self._waiting[0][0] if self._waiting and not self.config.is_slave else NEVER
+        return min(due, self._write_at)
+
+    def tick(self, now: int) -> None:
+        """Deliver what is due."""
+        while not self.config.is_slave and self._waiting and self._waiting[0][0] <= now:
+            _, offset = heappop(self._waiting)
+            message = self._message(offset)
+            delivered = None if message is None else self.broker.delays.time_up(message)
+            if message is not None and delivered is not None:
+                delivered.properties |= {
+                    _ENQUEUED: str(message.store_timestamp // 1_000 * 1_000),
+                    _DEQUEUED: str(now),
+                }
+                self.broker.store.put(delivered, now)
+            self._write_at = min(self._write_at, self._later(now))
+        if self._write_at <= now:
+            self.stop(now)
+
+    def stop(self, now: int) -> None:
+        """Write what waits, if it is not written yet."""
+        if self._write_at != NEVER:
+            self._write_at = NEVER
+            end = self.broker.store.max_offset(TopicName.TIMER, 0)
+            waiting = _Waiting(end, sorted(offset for _, offset in self._waiting))
+            self.broker.persist(TIMERS, msgspec.json.encode(waiting))
+
+    def _later(self, now: int) -> int:
+        return now + self.config.flush_delay_offset_interval
+
+    def _message(self, offset: int) -> Message | None:
+        got = self.broker.store.get(TopicName.TIMER, 0, offset, 1)
+        return decode_message(got.frames[0]) if got.status is GetStatus.FOUND else None
+
+    def _read_again(self) -> None:
+        """What waits, from the file and from what was stored since it was written."""
+        try:
+            known = msgspec.json.decode(self.broker.stored.get(TIMERS, b"{}"), type=_Waiting)
+        except msgspec.MsgspecError:
+            known = _Waiting()
+        store = self.broker.store
+        least, end = store.min_offset(TopicName.TIMER, 0), store.max_offset(TopicName.TIMER, 0)
+        for offset in (*known.offsets, *range(max(least, known.end), end)):
+            message = self._message(offset)
+            if message is not None:
+                time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
+                if time is not None:
+                    self._waiting.append((self.due(time), offset))
+        heapify(self._waiting)
