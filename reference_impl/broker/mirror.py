@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, ResponseCode, WireError
-from harness.wire.bodies import RegisterBody
+from harness.wire.bodies import ConsumerOffsets, SubscriptionGroupTable, TopicConfigTable
 from harness.wire.broker_codes import BrokerRequest
 
 from .part import NEVER, Part
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Mirror", "vip"]
 
 _WITHIN: Final = 3_000
-_BARE: Final = 0
-"""A version before those that wrap a table of topics."""
 
 
 class Mirror(Part):
@@ -61,21 +59,32 @@ class Mirror(Part):
         if at is None:
             return
         self._ask(at, BrokerRequest.GET_ALL_TOPIC_CONFIG, self.take_topics)
+        self._ask(at, BrokerRequest.GET_ALL_CONSUMER_OFFSET, self.take_offsets)
+        self._ask(at, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, self.take_groups)
 
-    def _ask(self, address: str, code: int, take: Callable[[bytes, int], None]) -> None:
+    def _ask(self, address: str, code: int, take: Callable[[bytes], None]) -> None:
         def answered(reply: Command | None, now: int) -> None:
             if reply is not None and reply.code == ResponseCode.SUCCESS and reply.body:
                 with contextlib.suppress(WireError):
-                    take(reply.body, now)
+                    take(reply.body)
 
         self.broker.ask(address, Command(code=code), _WITHIN, answered)
 
-    def take_topics(self, body: bytes, now: int) -> None:
+    def take_topics(self, body: bytes) -> None:
         """Make the master's topics one's own; raises WireError for what cannot be read."""
-        found = RegisterBody.decode(body, version=_BARE, v5=self.profile.v5)
-        if found.topics is None or found.data_version in (None, self.broker.topics.version):
-            return
-        self.broker.topics.take_over(found.topics, found.data_version)
+        found, topics = TopicConfigTable.decode(body), self.broker.topics
+        if found.data_version is not None and found.data_version != topics.version:
+            topics.take_over(found.topic_config_table, found.data_version)
+
+    def take_groups(self, body: bytes) -> None:
+        """Make the master's groups one's own; raises WireError for what cannot be read."""
+        found, groups = SubscriptionGroupTable.decode(body), self.broker.groups
+        if found.data_version is not None and found.data_version != groups.version:
+            groups.take_over(found.subscription_group_table, found.data_version)
+
+    def take_offsets(self, body: bytes) -> None:
+        """Take over how far groups have come; raises WireError for what cannot be read."""
+        self.broker.offsets.take_over(ConsumerOffsets.decode(body))
 
     def first(self) -> int:
         """ms from the start to the first question."""
