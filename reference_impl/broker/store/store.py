@@ -99,41 +99,50 @@ class Store:
 
     def put(self, message: Message, now: int) -> Put:
         """Stores a message at the end of its queue; sets its offsets, size, checksum and store timestamp."""
-        return self.put_batch([message], now)[0]
+        self._newest = now = max(now, self._newest)
+        try:
+            frame = self._frame(message, self._log.end, self.max_offset(message.topic, message.queue_id), now)
+        except WireError:
+            return _ILLEGAL
+        return self._keep(message, frame)
 
     def put_batch(self, messages: list[Message], now: int) -> list[Put]:
         """Stores messages of one queue one behind the other, all of them or none."""
         self._newest = now = max(now, self._newest)
         queue_offset = self.max_offset(messages[0].topic, messages[0].queue_id) if messages else 0
-        start = physical_offset = self._log.end
+        start = end = self._log.end
         frames: list[bytes] = []
         try:
             for message in messages:
-                message.store_timestamp = now
-                message.physical_offset = physical_offset
-                message.queue_offset = 0
-                if _is_consumable(message):
-                    message.queue_offset, queue_offset = queue_offset, queue_offset + 1
-                frames.append(self._frame(message))
-                physical_offset += message.size
+                frames.append(self._frame(message, end, queue_offset, now))
+                end += message.size
+                queue_offset += _is_consumable(message)
         except WireError:
             return [_ILLEGAL] * len(messages)
-        if len(frames) > 1 and physical_offset - start > self._config.max_message_size:
+        if len(frames) > 1 and end - start > self._config.max_message_size:
             return [_ILLEGAL] * len(messages)
-        self._log.append(b"".join(frames))
-        for message in messages:
-            self._follow(message)
-        return [
-            Put(PutStatus.PUT_OK, message.physical_offset, message.queue_offset, message.size, now)
-            for message in messages
-        ]
+        return [self._keep(message, frame) for message, frame in zip(messages, frames, strict=True)]
 
-    def _frame(self, message: Message) -> bytes:
+    def _frame(self, message: Message, physical_offset: int, queue_offset: int, now: int) -> bytes:
+        """The bytes of a message that has its place. Raises WireError."""
         if len(message.body) > self._config.max_message_size:
             raise WireError(f"a body of {len(message.body)} bytes")
         if message.topic not in self._queues and not _TOPIC.fullmatch(message.topic):
             raise WireError(f"{message.topic!r} is no topic")
+        message.physical_offset, message.store_timestamp = physical_offset, now
+        message.queue_offset = queue_offset if _is_consumable(message) else 0
         return encode_message(message, self._line)
+
+    def _keep(self, message: Message, frame: bytes) -> Put:
+        self._log.append(frame)
+        self._follow(message)
+        return Put(
+            PutStatus.PUT_OK,
+            message.physical_offset,
+            message.queue_offset,
+            message.size,
+            message.store_timestamp,
+        )
 
     def _follow(self, message: Message) -> None:
         """What follows from a message of the log: its place in a queue, its keys."""
