@@ -7,6 +7,7 @@ start takes milliseconds.
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -15,18 +16,20 @@ from typing import Any
 
 from forking import CONTEXT
 
+from harness.wire import Command, FrameBuffer, decode, encode
 from reference_impl import serve
+from reference_impl.broker.store import Store
 from reference_impl.serve import nameserver
 
 PATIENCE = 30.0
 
 
-class Server:
-    """`serve nameserver -c FILE` on any free port. `fault` is the name of one of FAULTS, or empty."""
+class Process:
+    """A server on any free port: `run` with these arguments, and with where it says that it is ready."""
 
-    def __init__(self, config_file: Path, fault: str = "") -> None:
+    def __init__(self, run: Callable[..., None], *arguments: object) -> None:
         said, saying = CONTEXT.Pipe(duplex=False)
-        self.process = CONTEXT.Process(target=_run, args=(str(config_file), fault, saying), daemon=True)
+        self.process = CONTEXT.Process(target=run, args=(*arguments, saying), daemon=True)
         self.process.start()
         saying.close()
         self.said = ""
@@ -47,11 +50,58 @@ class Server:
         assert not self.process.is_alive()
 
 
-def _run(config_file: str, fault: str, saying: Connection) -> None:
+class Server(Process):
+    """`serve nameserver -c FILE`. `fault` is the name of one of FAULTS, or empty."""
+
+    def __init__(self, config_file: Path, fault: str = "") -> None:
+        super().__init__(_run_nameserver, str(config_file), fault)
+
+
+class BrokerServer(Process):
+    """`serve broker -c FILE`. With `too_early` it answers before it has handed over what it stored."""
+
+    def __init__(self, config_file: Path, *, too_early: bool = False) -> None:
+        super().__init__(_run_broker, str(config_file), too_early)
+
+
+class Client:
+    """One connection, one request at a time."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._buffer = FrameBuffer()
+
+    def ask(self, code: int, ext: dict[str, str | None] | None = None, body: bytes = b"") -> Command:
+        """Raises OSError where the server dies before its answer is here. What it asks is passed over."""
+        self._socket.sendall(encode(Command(code=code, ext=ext, body=body)))
+        while not (answer := self._received()).is_response:
+            pass
+        return answer
+
+    def _received(self) -> Command:
+        while (frame := self._buffer.next_frame()) is None:
+            data = self._socket.recv(1 << 20)
+            if not data:
+                raise ConnectionError("closed")
+            self._buffer.feed(data)
+        return decode(frame)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _run_nameserver(config_file: str, fault: str, saying: Connection) -> None:
     if fault:
         FAULTS[fault]()
     sys.stdout = sys.stderr = _Told(saying)
     serve.run(config_file=config_file, host="127.0.0.1", port=0)
+
+
+def _run_broker(config_file: str, too_early: bool, saying: Connection) -> None:
+    if too_early:
+        Store.commit = Store.flush = lambda _: None  # type: ignore[method-assign]
+    sys.stdout = sys.stderr = _Told(saying)
+    serve.run_broker(config_file=config_file, host="127.0.0.1", port=0)
 
 
 class _Told:

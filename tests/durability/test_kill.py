@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import socket
 import sys
 import threading
 import time
@@ -16,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from servers import FAULTS, PATIENCE, Server
+from servers import FAULTS, PATIENCE, Client, Server
 
-from harness.wire import Command, FrameBuffer, RequestCode, decode, encode
+from harness.wire import RequestCode
 from harness.wire.bodies import KvTable, Properties
 
 KILLS = int(os.environ.get("RMQ_KILLS", "25"))
@@ -34,22 +33,8 @@ LONGEST = 0.03
 KEYS = [*(f"kv {number}" for number in range(WRITERS)), "configuration"]
 
 
-class Client:
-    """One connection, one request at a time. Numbers only grow: what is read tells which write was last."""
-
-    def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
-        self._buffer = FrameBuffer()
-
-    def ask(self, code: int, ext: dict[str, str | None] | None = None, body: bytes = b"") -> Command:
-        """Raises OSError where the server dies before its answer is here."""
-        self._socket.sendall(encode(Command(code=code, ext=ext, body=body)))
-        while (frame := self._buffer.next_frame()) is None:
-            data = self._socket.recv(1 << 20)
-            if not data:
-                raise ConnectionError("closed")
-            self._buffer.feed(data)
-        return decode(frame)
+class Writer(Client):
+    """Numbers only grow: what is read tells which write was last."""
 
     def write(self, key: str, number: int) -> None:
         if key == "configuration":
@@ -68,9 +53,6 @@ class Client:
         )
         return {key: int(pairs.get(key, "-1")) for key in KEYS}
 
-    def close(self) -> None:
-        self._socket.close()
-
 
 class Campaign:
     """One server after another on the same files, each killed while it writes."""
@@ -86,7 +68,7 @@ class Campaign:
         self.answered = dict.fromkeys(KEYS, 0)
         self.writes = 0
         server = Server(self._settings, fault)
-        client = Client(server.port)
+        client = Writer(server.port)
         client.ask(RequestCode.PUT_KV_CONFIG, {"namespace": "filler", "key": "k", "value": FILLER})
         for key in KEYS:
             client.write(key, 0)
@@ -114,7 +96,7 @@ class Campaign:
         self._look()
 
     def _write(self, port: int, key: str, began: threading.Barrier) -> None:
-        client = Client(port)
+        client = Writer(port)
         began.wait()
         try:
             while True:
@@ -127,7 +109,7 @@ class Campaign:
 
     def _look(self) -> None:
         server = Server(self._settings, self._fault)
-        client = Client(server.port)
+        client = Writer(server.port)
         found = client.read()
         client.close()
         server.kill()

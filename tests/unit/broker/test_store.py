@@ -170,7 +170,8 @@ def test_a_message_is_found_by_its_place_in_the_log_and_nowhere_else() -> None:
     assert found is not None
     assert found.body == b"b"
     end = given.physical_range()[1]
-    assert all(given.at(at) is None for at in range(-1, end + 2) if at not in (0, place))
+    assert all(given.raw_at(at) is None for at in range(-1, end + 2) if at not in (0, place))
+    assert given.at(1) is None
 
 
 def test_timestamps() -> None:

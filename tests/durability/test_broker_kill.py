@@ -1,0 +1,187 @@
+"""SIGKILL of a Broker under load: no message that was answered is lost, no offset goes back.
+
+`RMQ_KILLS` says how often the Broker is killed (25; CI: 200), half of them with synchronous flushing.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from servers import PATIENCE, BrokerServer, Client
+
+from harness.wire import Command
+from harness.wire.bodies import Properties
+from harness.wire.broker_codes import BrokerRequest
+from harness.wire.messages import decode_messages
+
+KILLS = int(os.environ.get("RMQ_KILLS", "25"))
+QUEUES = 3
+"""Each has a producer; a consumer commits offsets of all of them."""
+MOST = 60
+"""The Broker is killed after so many answers at the most, ..."""
+LONGEST = 0.02
+"""... and a random time after that, which is at most so many seconds."""
+GROUP, TOPIC = "G", "T"
+HEARTBEAT = (
+    b'{"clientID":"c","producerDataSet":[],"consumerDataSet":[{"groupName":"G","messageModel":"CLUSTERING",'
+    b'"consumeType":"CONSUME_PASSIVELY","consumeFromWhere":"CONSUME_FROM_FIRST_OFFSET","unitMode":false,'
+    b'"subscriptionDataSet":[]}]}'
+)
+"""What makes the group."""
+
+
+class Campaign:
+    """One Broker after another on the same files, each killed while it stores."""
+
+    def __init__(self, directory: Path, seed: int, flushing: str, *, too_early: bool = False) -> None:
+        self._random = random.Random(seed)
+        self._too_early = too_early
+        self._settings = directory / "broker.properties"
+        pairs = {"storePathRootDir": str(directory / "store"), "flushDiskType": flushing}
+        self._settings.write_bytes(Properties(pairs).encode())
+        self._numbers = [0] * QUEUES
+        self.stored: list[dict[int, bytes]] = [{} for _ in range(QUEUES)]
+        """By queue and offset: what was answered, from the first Broker on."""
+        self.committed = self._sent = 0
+        """Of the offsets that were committed, the last that was answered and the last that was sent."""
+        self.answers = 0
+        self._refused: list[Command] = []
+        broker = BrokerServer(self._settings)
+        client = Client(broker.port)
+        answers = [
+            client.ask(BrokerRequest.SEND_MESSAGE_V2, sending(0), b"the first one makes the topic"),
+            client.ask(BrokerRequest.HEART_BEAT, body=HEARTBEAT),
+            client.ask(BrokerRequest.UPDATE_CONSUMER_OFFSET, {**consuming(), "commitOffset": "0"}),
+        ]
+        assert [answer.code for answer in answers] == [0, 0, 0], answers
+        client.close()
+        broker.kill()
+
+    def kill_once(self) -> None:
+        """Starts a Broker, has it store, kills it, starts it again, and looks. Raises AssertionError."""
+        broker = BrokerServer(self._settings, too_early=self._too_early)
+        began = threading.Barrier(QUEUES + 2, timeout=PATIENCE)
+        workers = [
+            threading.Thread(target=self._produce, args=(broker.port, queue_id, began))
+            for queue_id in range(QUEUES)
+        ]
+        workers.append(threading.Thread(target=self._commit, args=(broker.port, began)))
+        for worker in workers:
+            worker.start()
+        began.wait()
+        enough, end = self.answers + self._random.randint(1, MOST), time.monotonic() + PATIENCE
+        while self.answers < enough and time.monotonic() < end:
+            time.sleep(0.0005)
+        time.sleep(self._random.uniform(0, LONGEST))
+        broker.kill()
+        for worker in workers:
+            worker.join(PATIENCE)
+            assert not worker.is_alive()
+        assert not self._refused, self._refused
+        self._look()
+
+    def _produce(self, port: int, queue_id: int, began: threading.Barrier) -> None:
+        client = Client(port)
+        began.wait()
+        try:
+            while True:
+                self._numbers[queue_id] += 1
+                body = b"%d of %d " % (self._numbers[queue_id], queue_id) + b"x" * 1024
+                answer = client.ask(BrokerRequest.SEND_MESSAGE_V2, sending(queue_id), body)
+                if answer.code or answer.ext is None:
+                    self._refused.append(answer)
+                    return
+                self.stored[queue_id][int(answer.ext["queueOffset"] or "")] = body
+                self.answers += 1
+        except OSError:
+            client.close()
+
+    def _commit(self, port: int, began: threading.Barrier) -> None:
+        client = Client(port)
+        began.wait()
+        try:
+            while True:
+                self._sent += 1
+                offset = {**consuming(), "commitOffset": str(self._sent)}
+                answer = client.ask(BrokerRequest.UPDATE_CONSUMER_OFFSET, offset)
+                if answer.code:
+                    self._refused.append(answer)
+                    return
+                self.committed = self._sent
+        except OSError:
+            client.close()
+
+    def _look(self) -> None:
+        broker = BrokerServer(self._settings)
+        client = Client(broker.port)
+        for queue_id, stored in enumerate(self.stored):
+            found = pulled(client, queue_id)
+            for offset, body in stored.items():
+                assert offset < len(found), f"queue {queue_id} ends at {len(found)}, {offset} was answered"
+                assert found[offset] == body, f"message {offset} of queue {queue_id} is another"
+        answer = client.ask(BrokerRequest.QUERY_CONSUMER_OFFSET, consuming())
+        committed = int((answer.ext or {}).get("offset") or -1)
+        assert self.committed <= committed <= self._sent, (self.committed, committed, self._sent)
+        self.committed = self._sent = committed
+        client.close()
+        broker.kill()
+
+
+def sending(queue_id: int) -> dict[str, str | None]:
+    """The header of a send."""
+    return {
+        "a": "P", "b": TOPIC, "c": "TBW102", "d": str(QUEUES), "e": str(queue_id), "f": "0", "g": "1",
+        "h": "0", "i": "", "j": "0", "k": "false",
+    }  # fmt: skip
+
+
+def consuming() -> dict[str, str | None]:
+    """What requests of a consumer say; commits are of queue 0."""
+    return {"consumerGroup": GROUP, "topic": TOPIC, "queueId": "0"}
+
+
+def pulled(client: Client, queue_id: int) -> list[bytes]:
+    """All bodies of a queue, in order."""
+    bodies: list[bytes] = []
+    while True:
+        pull = {
+            "queueId": str(queue_id), "queueOffset": str(len(bodies)), "maxMsgNums": "32", "sysFlag": "4",
+            "commitOffset": "0", "suspendTimeoutMillis": "0", "subscription": "*", "subVersion": "0",
+        }  # fmt: skip
+        answer = client.ask(BrokerRequest.PULL_MESSAGE, {**consuming(), **pull})
+        if answer.code != 0:
+            return bodies
+        bodies += [message.body for message in decode_messages(answer.body)]
+
+
+@pytest.mark.parametrize("flushing", ["SYNC_FLUSH", "ASYNC_FLUSH"])
+def test_no_answered_message_is_lost(
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    capsys: pytest.CaptureFixture[str],
+    flushing: str,
+) -> None:
+    campaign = Campaign(tmp_path, 1, flushing)
+    for _ in range((KILLS + 1) // 2):
+        campaign.kill_once()
+    record_property("kills", (KILLS + 1) // 2)
+    record_property("messages", campaign.answers)
+    with capsys.disabled():
+        sys.stdout.write(f" {(KILLS + 1) // 2} kills, {campaign.answers} answered messages ")
+    assert campaign.answers > KILLS // 2
+    assert all(campaign.stored)
+    assert campaign.committed > 0
+
+
+def test_a_broker_that_answers_too_early_is_found_out(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path, 1, "ASYNC_FLUSH", too_early=True)
+    with pytest.raises(AssertionError, match="was answered"):
+        for _ in range(20):
+            campaign.kill_once()
