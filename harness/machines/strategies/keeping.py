@@ -133,7 +133,7 @@ def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
 
 
 def orders_a_topic(pick: Pick, picture: Picture) -> Steps:
-    """A topic has a configuration of order, and is asked for by who may see it."""
+    """A topic has a configuration of order, and is asked for by who may see it, before that may be too."""
     server = a_server(pick, picture)
     model = picture.models[server]
     topics = sorted(model.topics)
@@ -147,10 +147,13 @@ def orders_a_topic(pick: Pick, picture: Picture) -> Steps:
             value=pick.one(("b0:4;b1:8", "b0:8")),
         )
     ]
-    if model.settings.get("orderMessageEnable") != "true":
-        steps.append(Configure(server=server, lines=("orderMessageEnable=true",)))
-    route = Route(server=server, topic=topic)
-    steps.append(msgspec.structs.replace(route, announces=pick.one((None, 393, 395, None))))
+    route = Route(server=server, topic=topic, announces=pick.one((None, 393, 395, None)))
+    if pick.below(2):
+        steps.append(route)
+    is_on = model.settings.get("orderMessageEnable") == "true"
+    if not is_on or pick.once_in(4):
+        steps.append(Configure(server=server, lines=(f"orderMessageEnable={str(not is_on).lower()}",)))
+    steps.append(route)
     if picture.five and pick.once_in(4):
         steps.append(Configure(server=server, lines=("returnOrderTopicConfigToBroker=false",)))
         steps += registers_again(pick, picture)
