@@ -93,9 +93,7 @@ class Clients(Part):
     def heartbeat(self, command: Command, connection: int, now: int) -> Reply:
         """34. 5.x tells whether it knows the short form, and whether the group's subscriptions changed."""
         beat = given.body(command, Heartbeat.decode)
-        if beat.client_id is None:
-            raise RefusedError("clientID is missing")
-        client = Client(beat.client_id, command.language, command.version, now)
+        client = Client(beat.client_id or "", command.language, command.version, now)
         fingerprint = (beat.heartbeat_fingerprint or 0) if self.profile.v5 else 0
         changed = fingerprint == 0
         for data in beat.consumer_data_set:
@@ -197,15 +195,16 @@ class Clients(Part):
     def unregister(self, command: Command, connection: int, now: int) -> Reply:
         """35. A client leaves one group, or two."""
         ext = command.ext or {}
-        given.text(ext, "clientID")
         producer, consumer = ext.get("producerGroup"), ext.get("consumerGroup")
         if producer is not None:
             self.stop_producing(producer, connection)
         if consumer is not None:
             config = self.broker.groups.find(consumer, now)
-            notify = config is None or config.notify_consumer_ids_changed_enable
-            self.stop_consuming(consumer, connection, notify=notify)
-        return Reply(BrokerResponse.SUCCESS)
+            self.stop_consuming(consumer, connection)
+            group = self.consumers.get(consumer)
+            if group is not None and (config is None or config.notify_consumer_ids_changed_enable):
+                self.tell_members(consumer, group)
+        return Reply(BrokerResponse.SUCCESS, ext={})
 
     def stop_producing(self, group: str, connection: int) -> None:
         """A connection produces no more for a group."""
@@ -213,21 +212,21 @@ class Clients(Part):
         if members is not None and members.pop(connection, None) is not None and not members:
             del self.producers[group]
 
-    def stop_consuming(self, name: str, connection: int, *, notify: bool = True) -> None:
-        """A connection consumes no more for a group; those who stay are told."""
+    def stop_consuming(self, name: str, connection: int) -> bool:
+        """A connection consumes no more for a group. True: others still do, and may be told."""
         group = self.consumers.get(name)
         if group is None or group.members.pop(connection, None) is None:
-            return
+            return False
         if not group.members:
             del self.consumers[name]
-        elif notify:
-            self.tell_members(name, group)
+        return bool(group.members)
 
     def lost(self, connection: int, now: int) -> None:
         """A connection has ended: its client is out of all groups."""
         for group in sorted(self._groups_of.pop(connection, ())):
             self.stop_producing(group, connection)
-            self.stop_consuming(group, connection)
+            if self.stop_consuming(group, connection):
+                self.tell_members(group, self.consumers[group])
 
     def tick(self, now: int) -> None:
         """End the connections of clients that have sent no heartbeat for too long."""

@@ -1,12 +1,15 @@
 """What a request must say: ext fields and bodies without which it cannot be carried out.
 
 Rules:
-1. What is missing or not of its type is refused with code 1, as Apache does by an exception; the remark is
-   ours and says what was expected.
-2. The plain case is fast: these run for every send and every pull.
+1. What is needed and missing, or not of its type, is refused with code 1, as Apache does by an exception; the
+   remark is ours and says what was expected.
+2. Apache's @CFNotNull refuses nothing: a field counts as needed only where it is used. In the headers that it
+   reads fast (sends 310 and 320, pulls) a text that is no number is refused in any case; in all others it is
+   as good as missing (`reference_impl.remoting.fields`).
+3. The plain case is fast: these run for every send and every pull.
 
-Source: the annotations @CFNotNull of the header classes, FastCodesHeader, RemotingCommand of
-rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+Source: FastCodesHeader, RemotingCommand#decodeCommandCustomHeader of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3.
 """
 
 from collections.abc import Callable
@@ -17,7 +20,7 @@ from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError
 
-__all__ = ["body", "int32", "int64", "text"]
+__all__ = ["body", "int32", "int64", "maybe_int32", "maybe_int64", "text"]
 
 _T = TypeVar("_T")
 
@@ -44,6 +47,16 @@ def int64(ext: Ext, name: str) -> int:
     if value is not None and len(value) < 19 and value.isascii() and value.isdecimal():
         return int(value)
     return _number(fields.int64(ext, name), ext, name)
+
+
+def maybe_int32(ext: Ext, name: str) -> int | None:
+    """An `int`, or None where there is none. Raises RefusedError for what is no number."""
+    return None if ext.get(name) is None else int32(ext, name)
+
+
+def maybe_int64(ext: Ext, name: str) -> int | None:
+    """A `long`, or None where there is none. Raises RefusedError for what is no number."""
+    return None if ext.get(name) is None else int64(ext, name)
 
 
 def _number(found: int | None, ext: Ext, name: str) -> int:

@@ -15,7 +15,7 @@ import msgspec
 from harness.wire import Command
 from harness.wire.bodies import LockedQueues, LockRequest, MessageQueue
 from harness.wire.broker_codes import BrokerRequest, BrokerResponse
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 from . import given
 from .part import Handler, Part
@@ -47,7 +47,9 @@ class Locks(Part):
 
     def lock(self, command: Command, connection: int, now: int) -> Reply:
         """41. Told are the queues that are the client's now; the others are another's."""
-        asked = given.body(command, LockRequest.decode)
+        asked = self.asked(command)
+        if asked.client_id is None and asked.mq_set:
+            raise RefusedError("clientId is missing")
         locks = self._locks.setdefault(asked.consumer_group, {})
         got = []
         for queue in dict.fromkeys(asked.mq_set):
@@ -59,13 +61,20 @@ class Locks(Part):
 
     def unlock(self, command: Command, connection: int, now: int) -> Reply:
         """42. Locks of other clients stay."""
-        asked = given.body(command, LockRequest.decode)
+        asked = self.asked(command)
         locks = self._locks.get(asked.consumer_group, {})
         for queue in asked.mq_set:
             known = locks.get(queue)
             if known is not None and self.may_unlock(known.client, asked.client_id):
                 del locks[queue]
         return Reply(BrokerResponse.SUCCESS)
+
+    def asked(self, command: Command) -> LockRequest:
+        """The body of a request. Raises RefusedError."""
+        asked = given.body(command, LockRequest.decode)
+        if asked.consumer_group is None:
+            raise RefusedError("consumerGroup is missing")
+        return asked
 
     def may_unlock(self, holder: str | None, client: str | None) -> bool:
         """Whether a client may give up a lock that `holder` has."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["CONSUMER_OFFSETS_FILE", "Offsets"]
 
 CONSUMER_OFFSETS_FILE: Final = "config/consumerOffset.json"
+_NOBODY: Final = "null"
+"""What Java makes of a group or topic that is not named, as part of a key."""
 _FIRST_WRITE: Final = 10_000
 """ms after the start."""
 _VERSION_STEP: Final = 500
@@ -72,9 +74,12 @@ class Offsets(Part):
     def update(self, command: Command, connection: int, now: int) -> Reply:
         """15. 4.9 never refuses one; 5.x wants group, topic, queue and offset."""
         ext = command.ext or {}
-        group, topic = given.text(ext, "consumerGroup"), given.text(ext, "topic")
+        group = ext.get("consumerGroup") or _NOBODY
+        topic = given.text(ext, "topic") if self.profile.v5 else ext.get("topic") or _NOBODY
         if self.profile.v5:
-            refused = self.update_refused(group, topic, ext.get("queueId"), ext.get("commitOffset"))
+            refused = self.update_refused(
+                group, topic, fields.int32(ext, "queueId"), fields.int64(ext, "commitOffset")
+            )
             if refused is not None:
                 return refused
         queue_id, offset = given.int32(ext, "queueId"), given.int64(ext, "commitOffset")
@@ -85,7 +90,7 @@ class Offsets(Part):
         return Reply(BrokerResponse.SUCCESS, ext={})
 
     def update_refused(
-        self, group: str, topic: str, queue_id: str | None, offset: str | None
+        self, group: str, topic: str, queue_id: int | None, offset: int | None
     ) -> Reply | None:
         """The refusal of a commit by 5.x; None: it may be."""
         if group not in self.broker.groups.table:
@@ -102,7 +107,7 @@ class Offsets(Part):
     def query(self, command: Command, connection: int, now: int) -> Reply:
         """14. 22 says that the group has never committed one, and may choose where to begin."""
         ext = command.ext or {}
-        group, topic = given.text(ext, "consumerGroup"), given.text(ext, "topic")
+        group, topic = ext.get("consumerGroup") or _NOBODY, given.text(ext, "topic")
         queue_id = given.int32(ext, "queueId")
         offset = self.offset_of(group, topic, queue_id)
         if offset is None:
@@ -216,8 +221,10 @@ class Offsets(Part):
         return self.told("offset", self.broker.store.max_offset(*self.queue(command)))
 
     def least(self, command: Command, connection: int, now: int) -> Reply:
-        """31. What is not there has 0."""
-        return self.told("offset", self.broker.store.min_offset(*self.queue(command)))
+        """31. What is not there has 0. In 5.x the remark is empty and not missing."""
+        reply = self.told("offset", self.broker.store.min_offset(*self.queue(command)))
+        reply.remark = "" if self.profile.v5 else None
+        return reply
 
     def search(self, command: Command, connection: int, now: int) -> Reply:
         """29. Where in a queue a store timestamp is; 5.x takes the bound."""

@@ -53,10 +53,10 @@ class Pull(msgspec.Struct, gc=False):
     offset: int
     most: int
     sys_flag: int
-    committed: int
-    wait: int
+    committed: int | None
+    wait: int | None
     """ms."""
-    sub_version: int
+    sub_version: int | None
     subscription: str | None
     expression_type: str | None
 
@@ -86,6 +86,7 @@ class Pulls(Part):
 
     def _pull(self, command: Command, connection: int, now: int, *, may_wait: bool) -> Reply | None:
         asked = self.asked(command)
+        self.check(asked)
         allowed = self.allowed(command.code, asked, connection, now)
         if isinstance(allowed, Reply):
             return allowed
@@ -97,7 +98,7 @@ class Pulls(Part):
             reply = self.answered(asked, got, group)
         else:
             reply = self.reset(asked, reset, group)
-        if may_wait and asked.sys_flag & COMMITS and self.may_commit():
+        if may_wait and asked.sys_flag & COMMITS and asked.committed is not None and self.may_commit():
             self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed, now)
         if reply.code == BrokerResponse.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
             return self.held(asked, matches, command, connection, now)
@@ -117,12 +118,25 @@ class Pulls(Part):
             offset=given.int64(ext, "queueOffset"),
             most=given.int32(ext, "maxMsgNums"),
             sys_flag=given.int32(ext, "sysFlag"),
-            committed=given.int64(ext, "commitOffset"),
-            wait=given.int64(ext, "suspendTimeoutMillis"),
-            sub_version=given.int64(ext, "subVersion"),
+            committed=given.maybe_int64(ext, "commitOffset"),
+            wait=given.maybe_int64(ext, "suspendTimeoutMillis"),
+            sub_version=given.maybe_int64(ext, "subVersion"),
             subscription=ext.get("subscription"),
             expression_type=ext.get("expressionType"),
         )
+
+    def check(self, asked: Pull) -> None:
+        """Raises RefusedError where a field is missing that this pull makes use of, or a number is none."""
+        for bit, value, name in (
+            (COMMITS, asked.committed, "commitOffset"),
+            (WAITS, asked.wait, "suspendTimeoutMillis"),
+        ):
+            if asked.sys_flag & bit and value is None:
+                raise RefusedError(f"the custom field <{name}> is null")
+        if not asked.sys_flag & SUBSCRIBES and asked.sub_version is None:
+            raise RefusedError("the custom field <subVersion> is null")
+        if asked.most < 0 and not self.profile.v5:
+            raise RefusedError(f"maxMsgNums is {asked.most}: expected 0 or more")
 
     # -- whether it may be -----------------------------------------------------------------------------------
 
@@ -181,7 +195,7 @@ class Pulls(Part):
         if found is None:
             remark = f"the consumer's subscription not exist{self.see()}"
             return Reply(BrokerResponse.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
-        if found.sub_version < asked.sub_version:
+        if found.sub_version < (asked.sub_version or 0):
             remark = "the consumer's subscription not latest"
             return Reply(BrokerResponse.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
         return found
@@ -190,8 +204,7 @@ class Pulls(Part):
         """The subscription that a pull brings; None: it cannot be read."""
         text, kind = asked.subscription, asked.expression_type
         if kind is not None and kind != "TAG":
-            is_known = kind in ("", "SQL92")
-            return Subscription(expression_type=kind, sub_string=text) if text and is_known else None
+            return Subscription(expression_type=kind, sub_string=text) if text else None
         if not text or text == "*":
             return Subscription(sub_string="*")
         parts = text.split("||")
@@ -324,7 +337,7 @@ class Pulls(Part):
 
     def wait(self, asked: Pull) -> int:
         """For how long a pull waits, ms."""
-        return asked.wait if self.config.long_polling_enable else self.config.short_polling_time_mills
+        return (asked.wait or 0) if self.config.long_polling_enable else self.config.short_polling_time_mills
 
     def moved(self, asked: Pull, reply: Reply, group: SubscriptionGroup, now: int) -> None:
         """A consumer is told to go on elsewhere: a slave says so in milder words, and 4.9 keeps a record."""

@@ -61,8 +61,8 @@ class Send(msgspec.Struct, gc=False):
     """What a send asks for, from either form of its header."""
 
     topic: str
-    default_topic: str
-    default_queues: int
+    default_topic: str | None
+    default_queues: int | None
     queue_id: int
     sys_flag: int
     born_timestamp: int
@@ -118,20 +118,23 @@ class Sends(Part):
     def asked(self, command: Command) -> Send:
         """The header of a send. Raises RefusedError."""
         ext: Ext = command.ext or {}
-        names = _PLAIN if command.code == BrokerRequest.SEND_MESSAGE else _SHORT
+        is_plain = command.code == BrokerRequest.SEND_MESSAGE
+        names = _PLAIN if is_plain else _SHORT
+        maybe = fields.int32 if is_plain else given.maybe_int32
+        if self.profile.v5 and not command.body:
+            raise RefusedError("the body is empty: expected a message")
         properties = ext.get(names[8])
-        given.text(ext, names[0])
         return Send(
-            topic=given.text(ext, names[1]),
-            default_topic=given.text(ext, names[2]),
-            default_queues=given.int32(ext, names[3]),
+            topic=given.text(ext, names[1]) if self.profile.v5 else ext.get(names[1]) or "",
+            default_topic=ext.get(names[2]),
+            default_queues=maybe(ext, names[3]),
             queue_id=given.int32(ext, names[4]),
             sys_flag=given.int32(ext, names[5]),
             born_timestamp=given.int64(ext, names[6]),
             flag=given.int32(ext, names[7]),
             properties=decode_properties(properties) if properties else {},
-            reconsume_times=fields.int32(ext, names[9]) or 0 if names[9] in ext else 0,
-            max_reconsume_times=fields.int32(ext, names[11]) if names[11] in ext else None,
+            reconsume_times=maybe(ext, names[9]) or 0,
+            max_reconsume_times=maybe(ext, names[11]),
             is_unit=self.is_true(ext.get(names[10])),
             is_batch=self.is_true(ext.get(names[12])),
         )
@@ -172,6 +175,8 @@ class Sends(Part):
         topics = self.broker.topics
         is_retry = asked.topic.startswith(TopicName.RETRY_PREFIX)
         flag = 0 if not asked.is_unit else _UNIT_SUB if is_retry else _UNIT
+        if asked.default_topic is None or asked.default_queues is None:
+            raise RefusedError(f"topic[{asked.topic}] not exist, and the send names no default topic")
         made = topics.create_by_send(asked.topic, asked.default_topic, asked.default_queues, flag, now)
         if made is None and is_retry:
             made = topics.create(asked.topic, 1, READ | WRITE, now, flag=flag)
@@ -343,9 +348,11 @@ class Sends(Part):
             message.born_host = peer
             message.store_host = self.config.address
             message.reconsume_times = asked.reconsume_times
+        if not messages:
+            raise RefusedError("the body is empty: expected messages")
         puts = self.broker.store.put_batch(messages, now)
-        if not puts or puts[0].status is not PutStatus.PUT_OK:
-            return self.not_stored(puts[0].status if puts else PutStatus.MESSAGE_ILLEGAL)
+        if puts[0].status is not PutStatus.PUT_OK:
+            return self.not_stored(puts[0].status)
         ids = ",".join(f"{self._own_id}{put.physical_offset:016X}" for put in puts)
         return self.success(ids, queue_id, puts[0], common.get(PropertyName.UNIQ_KEY))
 

@@ -111,11 +111,17 @@ def test_a_client_that_leaves(one):
     one.ask(BrokerRequest.HEART_BEAT, body=heartbeat.encode())
     beat(one)
     assert one.broker.clients.producers["P"][1].id == "c1"
-    assert one.ask(BrokerRequest.UNREGISTER_CLIENT, {"producerGroup": "P", "consumerGroup": "G"}).code == 1
     ext = {"clientID": "c1", "producerGroup": "P", "consumerGroup": "G"}
     assert one.ask(BrokerRequest.UNREGISTER_CLIENT, ext).code == 0
     assert one.broker.clients.producers == {}
     assert listed(one) == (1, "no consumer for this group, G")
+
+
+def test_those_who_stay_are_told_of_one_who_leaves_even_if_it_was_no_member(one):
+    beat(one)
+    one.taken(Pushing)
+    one.ask(BrokerRequest.UNREGISTER_CLIENT, {"clientID": "x", "consumerGroup": "G"}, connection=2)
+    assert told(one) == [1]
 
 
 def test_a_client_without_heartbeats_is_let_go_by_the_next_look(one):
@@ -157,7 +163,7 @@ def test_a_group_that_may_not_come_into_being(asked, profile):
     assert one.broker.topics.get("%RETRY%G") is None
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"null", b"{}"])
+@pytest.mark.parametrize("body", [b"", b"{", b"null", b'{"consumerDataSet":[{}]}'])
 def test_a_heartbeat_that_says_nothing_is_refused(one, body):
     assert one.ask(BrokerRequest.HEART_BEAT, body=body).code == 1
 
@@ -202,6 +208,12 @@ def test_a_lock_is_over_after_a_minute_unless_it_is_renewed(one):
     lock(one, "a", QUEUES[:1])
     one.pass_time(1)
     assert lock(one, "b") == QUEUES[1:]
+
+
+def test_a_lock_is_somebodys(one):
+    assert one.ask(BrokerRequest.LOCK_BATCH_MQ, body=LockRequest(None, "G", QUEUES).encode()).code == 1
+    assert one.ask(BrokerRequest.LOCK_BATCH_MQ, body=LockRequest("a", None, QUEUES).encode()).code == 1
+    assert lock(one, "b") == QUEUES
 
 
 def test_only_the_holder_gives_up_a_lock(one):

@@ -99,7 +99,7 @@ def test_a_pull_brings_its_subscription(one, subscription, expected):
 def test_a_subscription_of_nothing_but_bars_cannot_be_read(one):
     assert pull(one, subscription="||").code == 23
     assert pull(one, expressionType="SQL92", subscription="").code == 23
-    assert pull(one, expressionType="OTHER", subscription="a").code == 23
+    assert pull(one, expressionType="OTHER", subscription="a").code == 1
     reply = pull(one, expressionType="SQL92", subscription="a > 1")
     assert (reply.code, reply.remark) == (
         1,
@@ -159,6 +159,18 @@ def test_refusals(asked, profile, settings, changes, code, remark):
     reply = pull(one, **changes)
     assert reply.code == ((1 if profile == "4.9" else 29) if code is None else code)
     assert remark in reply.remark
+
+
+@pytest.mark.parametrize(
+    ("field", "flag"), [("commitOffset", COMMITS), ("suspendTimeoutMillis", WAITS), ("subVersion", 0)]
+)
+def test_a_field_is_needed_only_where_it_is_used(one, field, flag):
+    put(one, "a")
+    beat(one, Subscription(topic="T", sub_string="*"))
+    used = flag if field == "subVersion" else flag | SUBSCRIBES
+    assert pull(one, **{field: None, "sysFlag": used}).code == 1
+    assert pull(one, **{field: None}).code == 0
+    assert pull(one, **{field: "1.5"}).code == 1
 
 
 def test_a_group_that_may_not_consume(one):

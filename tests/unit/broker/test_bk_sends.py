@@ -110,15 +110,35 @@ def test_what_is_refused_is_said_and_not_stored(asked, profile, changes, code, r
     assert one.broker.store.physical_range() == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "field", ["producerGroup", "topic", "defaultTopic", "queueId", "bornTimestamp", "flag"]
-)
-def test_a_send_without_a_field_that_is_needed_is_refused(asked, profile, field):
+@pytest.mark.parametrize("field", ["defaultTopic", "defaultTopicQueueNums", "queueId", "sysFlag", "flag"])
+@pytest.mark.parametrize("code", [10, 310])
+def test_a_send_without_a_field_that_is_used_is_refused(asked, profile, code, field):
     one = asked(profile)
-    assert send(one, **{field: None}).code == BrokerResponse.SYSTEM_ERROR
-    if field not in ("producerGroup", "topic", "defaultTopic"):
-        assert send(one, **{field: "one"}).code == BrokerResponse.SYSTEM_ERROR
+    assert send(one, code=code, **{field: None}).code == BrokerResponse.SYSTEM_ERROR
+    if field != "defaultTopic":
+        assert send(one, code=code, **{field: "one"}).code == BrokerResponse.SYSTEM_ERROR
     assert "T" not in one.broker.topics.table
+
+
+def test_what_is_not_used_need_not_be_there(asked, profile):
+    one = asked(profile)
+    send(one)
+    unused = {"producerGroup": None, "defaultTopic": None, "defaultTopicQueueNums": None, "properties": None}
+    assert send(one, **unused).code == 0
+    assert send(one, code=10, defaultTopicQueueNums="x", reconsumeTimes="x").code == 0
+    assert send(one, reconsumeTimes="x").code == 1
+
+
+def test_a_send_without_a_topic(asked, profile):
+    reply = send(asked(profile), topic=None)
+    assert reply.code == 1
+    assert ("blank" in reply.remark) == (profile == "4.9")
+
+
+def test_a_send_without_a_body(asked, profile):
+    one = asked(profile)
+    assert send(one, body=b"").code == (0 if profile == "4.9" else 1)
+    assert send(one, body=b"", batch="true").code == 1
 
 
 def test_an_order_topic_is_closed_while_the_broker_may_not_be_written(asked, profile):
