@@ -223,6 +223,18 @@ def test_messages_are_found_by_key() -> None:
     assert given.by_key("T", "c", 32, 0, 9999) == given.by_key("T", "", 32, 0, 9999) == []
 
 
+def test_keys_and_topics_of_one_checksum_are_told_apart() -> None:
+    """CRC-32 of the two words is the same, whatever stands in front of them and behind."""
+    given = store()
+    one = given.put(message(KEYS="plumless"), 1).physical_offset
+    other = given.put(message(KEYS="buckeroo"), 1).physical_offset
+    assert given.by_key("T", "plumless", 9, 0, 9) == [one]
+    assert given.by_key("T", "buckeroo", 9, 0, 9) == [other]
+    one = given.put(message(topic="plumless", KEYS="k"), 1).physical_offset
+    given.put(message(topic="buckeroo", KEYS="k"), 1)
+    assert given.by_key("plumless", "k", 9, 0, 9) == [one]
+
+
 def test_a_topic_that_was_deleted_begins_anew() -> None:
     storage = MemoryStorage()
     given = store(storage)
@@ -232,6 +244,7 @@ def test_a_topic_that_was_deleted_begins_anew() -> None:
     given.delete_topic("never was")
     assert given.topics() == {"U": [0]}
     assert given.get("T", 0, 0, 1).status is GetStatus.NO_MESSAGE_IN_QUEUE
+    assert store(storage).topics() == {"U": [0]}
     given.put(message("new"), 1)
     given.commit()
     again = store(storage)

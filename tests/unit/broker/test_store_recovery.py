@@ -150,6 +150,16 @@ def test_only_what_is_behind_the_checkpoint_is_read_again() -> None:
     assert again.by_key("T", "k2", 9, 0, 9999)
 
 
+def test_a_store_goes_on_where_it_was() -> None:
+    storage = grown()
+    again = store(storage, StoreConfig())
+    assert again.newest() == 1002
+    assert again.arrived == []
+    assert again.put(message(), 1).store_timestamp == 1002
+    assert any(name.startswith("checkpoint") for name in storage.names())  # the next start reads less
+    assert store(storage, StoreConfig()).newest() == 1002
+
+
 def played(steps: list[tuple[str, int]], storage: MemoryStorage) -> tuple[Store, dict[int, list[str]]]:
     """A store that these steps made, and what is committed by queue."""
     made = store(storage)
