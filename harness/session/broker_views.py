@@ -69,6 +69,10 @@ class MessagesExchange(Exchange):
         """View: what ``look`` sees of each message, a list."""
         return self.seen_as(View(what, lambda reply: [look(one) for one in _messages(reply)]))
 
+    def stored(self, what: str, start: int | None, end: int | None = None) -> Self:
+        """View: of the bytes of each message those from ``start`` to ``end``, a list."""
+        return self.seen_as(View(what, lambda reply: [one[start:end] for one in _pieces(reply.body)]))
+
     @property
     def messages(self) -> Self:
         """View: the messages as they are."""
@@ -137,6 +141,18 @@ def _messages(reply: Command) -> list[Message]:
         return decode_messages(reply.body)
     except WireError as problem:
         raise NotSo(f"no messages: {problem}") from problem
+
+
+def _pieces(body: bytes) -> list[bytes]:
+    """A body cut where the total sizes of its messages say."""
+    pieces = []
+    while body:
+        size = int.from_bytes(body[:4], "big")
+        if not 4 <= size <= len(body):
+            raise NotSo(f"a message of {size} bytes where {len(body)} are left")
+        pieces.append(body[:size])
+        body = body[size:]
+    return pieces
 
 
 def _parsed(reply: Command) -> Any:

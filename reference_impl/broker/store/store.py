@@ -84,9 +84,10 @@ class Store:
         self._uncovered = 0
         self.arrived: list[Arrival] = []
         """What came since the caller last emptied it."""
-        self._catch_up()
+        self.catch_up()
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
+        """Reads what of the log is behind the last checkpoint, and cuts what is torn."""
         end = self._log.end
         for message in messages_from(self._log, self._covered):
             self._follow(message)
@@ -131,6 +132,10 @@ class Store:
             raise WireError(f"{message.topic!r} is no topic")
         message.physical_offset, message.store_timestamp = physical_offset, now
         message.queue_offset = queue_offset if _is_consumable(message) else 0
+        return self.encoded(message)
+
+    def encoded(self, message: Message) -> bytes:
+        """The bytes of a message; sets its size and checksum. Raises WireError."""
         return encode_message(message, self._line)
 
     def _keep(self, message: Message, frame: bytes) -> Put:
