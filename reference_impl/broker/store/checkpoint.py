@@ -9,6 +9,7 @@ Source: our own; Apache's `checkpoint` holds three timestamps (StoreCheckpoint).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from zlib import crc32
 
 import msgspec
@@ -34,11 +35,12 @@ class Checkpoint(msgspec.Struct, frozen=True):
 class Checkpoints:
     """The files."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, names: Iterable[str]) -> None:
+        """`names` are those of all files."""
         self._storage = storage
         self._numbers = sorted(
             int(number)
-            for directory, _, number in (name.partition("/") for name in storage.names())
+            for directory, _, number in (name.partition("/") for name in names)
             if directory == _DIRECTORY and number.isdecimal()
         )
 

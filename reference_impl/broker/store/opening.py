@@ -42,9 +42,10 @@ class Files(msgspec.Struct):
 
 def open_files(storage: Storage, log_file_size: int) -> Files:
     """Raises StoreError where messages are missing."""
-    starts = _starts_by_directory(storage.names())
+    names = storage.names()
+    starts = _starts_by_directory(names)
     log = Segments(storage, _LOG, log_file_size, starts.pop(_LOG, ()))
-    checkpoints = Checkpoints(storage)
+    checkpoints = Checkpoints(storage, names)
     for checkpoint in checkpoints.newest_first():
         if checkpoint.physical_offset > log.end:
             raise StoreError(
@@ -55,7 +56,7 @@ def open_files(storage: Storage, log_file_size: int) -> Files:
         files = _covered(storage, starts, checkpoint, log, checkpoints)
         if files is not None:
             return files
-    for name in storage.names():
+    for name in names:
         if name.startswith((f"{_QUEUES}/", f"{_INDEX}/")):
             storage.delete(name)
     return Files(log, checkpoints, _index(storage, ()), covered=log.start)

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import msgspec
 
@@ -68,6 +69,8 @@ class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_bytes: int = 32 << 20
     checkpoint_messages: int = 1 << 15
     """After how much a checkpoint is written: what is behind the last one is read at the next start."""
+    checkpoint_files: int = 16
+    """So many files are flushed for it with each `commit`, until all are."""
 
 
 class Store:
@@ -82,6 +85,8 @@ class Store:
         self._checkpoints = files.checkpoints
         self._covered, self._newest = files.covered, files.newest
         self._uncovered = 0
+        self._covering: Iterator[None] | None = None
+        """The rest of a checkpoint that is being written."""
         self.arrived: list[Arrival] = []
         """What came since the caller last emptied it."""
         self.catch_up()
@@ -172,11 +177,14 @@ class Store:
     def commit(self) -> None:
         """Hands the log to the storage: what was put survives the end of the process."""
         self._log.commit()
-        if (
+        if self._covering is None and (
             self._uncovered >= self._config.checkpoint_messages
             or self._log.end - self._covered >= self._config.checkpoint_bytes
         ):
-            self.checkpoint()
+            self._covering = self._cover()
+        if self._covering is not None:
+            for _ in islice(self._covering, self._config.checkpoint_files):
+                pass
 
     def flush(self) -> None:
         """Makes the log durable: what was put survives the end of the machine."""
@@ -184,23 +192,29 @@ class Store:
 
     def checkpoint(self) -> None:
         """Makes all files durable and notes it, so that the next start need not read the log up to here."""
-        self._log.flush()
-        self._index.segments.flush()
-        for queues in self._queues.values():
-            for queue in queues.values():
-                queue.segments.flush()
-        self._checkpoints.write(
-            Checkpoint(
-                physical_offset=self._log.end,
-                newest=self._newest,
-                index_end=self._index.segments.end,
-                queues={
-                    topic: {queue_id: queue.max_offset for queue_id, queue in queues.items()}
-                    for topic, queues in self._queues.items()
-                },
-            )
+        for _ in self._cover():
+            pass
+
+    def _cover(self) -> Iterator[None]:
+        """Writes a checkpoint of what there is when this begins: a step for each file, of which there may be
+        thousands.
+        """
+        checkpoint = Checkpoint(
+            physical_offset=self._log.end,
+            newest=self._newest,
+            index_end=self._index.segments.end,
+            queues={
+                topic: {queue_id: queue.max_offset for queue_id, queue in queues.items()}
+                for topic, queues in self._queues.items()
+            },
         )
         self._covered, self._uncovered = self._log.end, 0
+        queues = [queue.segments for queues in self._queues.values() for queue in queues.values()]
+        for segments in (self._log, self._index.segments, *queues):
+            segments.flush()
+            yield
+        self._checkpoints.write(checkpoint)
+        self._covering = None
 
     # ---------------------------------------------------------------------------------------------- reading
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from store_samples import SMALL, bodies, message, store
 
@@ -300,3 +302,26 @@ def test_files_of_the_log_end_where_they_are_full() -> None:
     assert len(sizes) > 2
     assert all(1000 <= size < 1300 for size in sizes[:-1])
     assert len(bodies(given)) == 30
+
+
+def test_a_checkpoint_of_many_queues_is_written_in_steps() -> None:
+    flushed: list[str] = []
+
+    class Noting(MemoryStorage):
+        def flush(self, name: str) -> None:
+            flushed.append(name)
+
+    storage = Noting()
+    given = store(storage, StoreConfig(checkpoint_messages=100))
+    for number in range(100):
+        given.put(message(queue_id=number), 1)
+    counts = []
+    while not any(name.startswith("checkpoint") for name in storage.names()):
+        given.put(message("more"), 1)
+        given.commit()
+        counts.append(len(flushed))
+    assert counts[0] <= 16
+    assert all(later - sooner <= 17 for sooner, later in pairwise(counts))
+    assert set(flushed) >= {f"consumequeue/T/{number}/{0:020d}" for number in range(100)}
+    again = store(storage)
+    assert [again.max_offset("T", number) for number in range(100)] == [1 + len(counts), *[1] * 99]

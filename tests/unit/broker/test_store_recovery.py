@@ -12,6 +12,7 @@ from harness.wire.messages import Message, encode_message
 from reference_impl.broker.store import MemoryStorage, Store, StoreConfig, StoreError
 
 LOG = "commitlog/" + "0" * 20
+EAGER = StoreConfig(log_file_size=1000, checkpoint_messages=4, checkpoint_files=1)
 
 
 def grown(messages: int = 3) -> MemoryStorage:
@@ -161,8 +162,8 @@ def test_a_store_goes_on_where_it_was() -> None:
 
 
 def played(steps: list[tuple[str, int]], storage: MemoryStorage) -> tuple[Store, dict[int, list[str]]]:
-    """A store that these steps made, and what is committed by queue."""
-    made = store(storage)
+    """A store that these steps made, and what is committed by queue. It writes checkpoints of its own too."""
+    made = store(storage, EAGER)
     put: dict[int, list[str]] = {0: [], 1: []}
     committed: dict[int, list[str]] = {0: [], 1: []}
     for number, (step, value) in enumerate(steps):
@@ -178,7 +179,7 @@ def played(steps: list[tuple[str, int]], storage: MemoryStorage) -> tuple[Store,
                 made.checkpoint()
             case "restart":
                 made.commit()
-                made = store(storage)
+                made = store(storage, EAGER)
         if step != "put":
             committed = {queue: list(found) for queue, found in put.items()}
     return made, committed
