@@ -153,7 +153,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     transaction_check_interval: int = 0
     """ms between two rounds of asking; 0: 60 000 in 4.9, 30 000 in 5.3."""
     file_reserved_time: int = 72
-    """h. Half messages older than this are given up."""
+    """h. Files of the log that are older go; half messages that are older are given up."""
+    delete_when: str = "04"
+    """Hours of the day in which files go, between semicolons, by the clock on the wall."""
+    clean_resource_interval: int = 10000
+    """ms between two looks for files that are too old."""
     config_black_list: str = ""
     """Keys that code 25 refuses, between semicolons, beside those that it always refuses."""
 
@@ -253,6 +257,7 @@ _AT_LEAST: Final = {
     "splitRegistrationSize": 1,
     "brokerHeartbeatInterval": 1,
     "syncBrokerMemberGroupPeriod": 1,
+    "cleanResourceInterval": 1,
     "flushIntervalCommitLog": 0,
     "mappedFileSizeCommitLog": 1,
 }

@@ -74,6 +74,7 @@ class Broker:
         self.resets = parts.resets(self)
         self.settings = parts.settings(self)
         self.runtime = parts.runtime(self)
+        self.retention = parts.retention(self)
         self.mirror = parts.mirror(self)
         self.announcing = parts.announcing(self)
         self.registrar = parts.registrar(self)

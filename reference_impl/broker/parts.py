@@ -34,6 +34,7 @@ from .profiles import PROFILES, Profile
 from .pulls import Pulls
 from .registrar import Registrar
 from .resets import Resets
+from .retention import Retention
 from .retries import Retries
 from .runtime import Runtime
 from .sends import Sends
@@ -74,6 +75,7 @@ PartName = Literal[
     "resets",
     "settings",
     "runtime",
+    "retention",
 ]
 
 
@@ -108,6 +110,7 @@ class Parts(Replaceable[PartName]):
     resets: type[Resets] = Resets
     settings: type[Settings] = Settings
     runtime: type[Runtime] = Runtime
+    retention: type[Retention] = Retention
 
 
 PARTS = {name: Parts(profile) for name, profile in PROFILES.items()}

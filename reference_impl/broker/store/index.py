@@ -15,6 +15,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
+from .entries import ENTRY_SIZE, first_from
 from .segments import Segments
 
 __all__ = ["INDEX_FILE", "KeyIndex"]
@@ -22,7 +23,7 @@ __all__ = ["INDEX_FILE", "KeyIndex"]
 _ENTRY = struct.Struct(">qIq")
 _CHECKSUM = struct.Struct(">I")
 _CHECKSUM_AT = 8
-INDEX_FILE = 200_000 * _ENTRY.size
+INDEX_FILE = 200_000 * ENTRY_SIZE
 
 
 class KeyIndex:
@@ -37,6 +38,11 @@ class KeyIndex:
             b"".join([_ENTRY.pack(physical_offset, _checksum(topic, key), store_timestamp) for key in keys])
         )
 
+    def rise(self, log_start: int) -> None:
+        """The log begins later now: files that speak of nothing else than what is gone go."""
+        first, last = self.segments.start // ENTRY_SIZE, self.segments.end // ENTRY_SIZE
+        self.segments.drop_before(first_from(self.segments, first, last, log_start) * ENTRY_SIZE)
+
     def find(self, topic: str, key: str, begin: int, end: int) -> Iterator[int]:
         """Physical offsets of the messages that may have that key and were stored from `begin` to `end`
         (both included), the newest first.
@@ -48,9 +54,9 @@ class KeyIndex:
             block = self._block(block_start, block_end)
             at = block.rfind(wanted)
             while at >= 0:
-                entry, inside = divmod(at, _ENTRY.size)
+                entry, inside = divmod(at, ENTRY_SIZE)
                 if inside == _CHECKSUM_AT:
-                    physical_offset, _, stored = _ENTRY.unpack_from(block, entry * _ENTRY.size)
+                    physical_offset, _, stored = _ENTRY.unpack_from(block, entry * ENTRY_SIZE)
                     if begin <= stored <= end:
                         yield physical_offset
                 at = block.rfind(wanted, 0, at + len(wanted) - 1)

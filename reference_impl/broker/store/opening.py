@@ -16,8 +16,9 @@ from collections.abc import Iterable
 import msgspec
 
 from .checkpoint import Checkpoint, Checkpoints
+from .entries import ENTRY_SIZE
 from .index import INDEX_FILE, KeyIndex
-from .queue import ENTRY_SIZE, QUEUE_FILE, ConsumeQueue
+from .queue import QUEUE_FILE, ConsumeQueue
 from .segments import Segments
 from .storage import Storage, StoreError
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import struct
 
+from .entries import ENTRY_SIZE, first_from, physical_at
 from .segments import Segments
 
-__all__ = ["ENTRY", "ENTRY_SIZE", "QUEUE_FILE", "ConsumeQueue"]
+__all__ = ["ENTRY", "QUEUE_FILE", "ConsumeQueue"]
 
 ENTRY = struct.Struct(">qiq")
-ENTRY_SIZE = ENTRY.size
 QUEUE_FILE = 300_000 * ENTRY_SIZE
 
 
@@ -40,16 +40,9 @@ class ConsumeQueue:
 
     def physical(self, offset: int) -> int:
         """Where in the log the message with that offset is. It must be there."""
-        physical_offset: int = ENTRY.unpack(self.read(offset, 1))[0]
-        return physical_offset
+        return physical_at(self.segments, offset)
 
     def rise(self, log_start: int) -> None:
         """The log begins later now: so does the queue."""
-        low, high = self.min_offset, self.max_offset
-        while low < high:
-            middle = (low + high) // 2
-            if self.physical(middle) < log_start:
-                low = middle + 1
-            else:
-                high = middle
-        self.min_offset = low
+        self.min_offset = first_from(self.segments, self.min_offset, self.max_offset, log_start)
+        self.segments.drop_before(self.min_offset * ENTRY_SIZE)

@@ -103,9 +103,17 @@ class Segments:
             self._unflushed.add(self._starts[-1])
         self._written = self.end = end
 
+    def files(self) -> list[int]:
+        """The offset at which each file begins."""
+        return list(self._starts)
+
+    def has_file_before(self, offset: int) -> bool:
+        """Whether `drop_before` would delete anything."""
+        return len(self._starts) > 1 and self._starts[1] <= offset
+
     def drop_before(self, offset: int) -> None:
         """Delete the files all of whose bytes are below an offset; the last file stays."""
-        while len(self._starts) > 1 and self._starts[1] <= offset:
+        while self.has_file_before(offset):
             self._delete(self._starts.pop(0))
 
     def delete(self) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 import msgspec
 
@@ -36,7 +36,7 @@ from harness.wire.messages import (
 
 from .checkpoint import Checkpoint
 from .opening import new_queue, open_files
-from .queue import ENTRY, ENTRY_SIZE, ConsumeQueue
+from .queue import ENTRY, ConsumeQueue
 from .recovery import messages_from
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import Storage
@@ -372,6 +372,16 @@ class Store:
 
     # --------------------------------------------------------------------------------------------- deleting
 
+    def first_file_since(self, timestamp: int) -> int:
+        """Where the first file of the log begins whose newest message was stored at a time or later; the last
+        file, if none was.
+        """
+        starts = self._log.files()
+        for start, following in pairwise(starts):
+            if self._stored(following) >= timestamp:
+                return start
+        return starts[-1] if starts else self._log.start
+
     def delete_topic(self, topic: str) -> None:
         """Forgets the queues of a topic; its messages stay in the log until that part of it goes."""
         queues = self._queues.pop(topic, None)
@@ -383,12 +393,14 @@ class Store:
 
     def delete_before(self, physical_offset: int) -> None:
         """Deletes the files of the log all of whose bytes are below an offset; lowest offsets rise."""
+        if not self._log.has_file_before(physical_offset):
+            return
         self.checkpoint()
         self._log.drop_before(physical_offset)
+        self._index.rise(self._log.start)
         for queues in self._queues.values():
             for queue in queues.values():
                 queue.rise(self._log.start)
-                queue.segments.drop_before(queue.min_offset * ENTRY_SIZE)
 
     def _queue(self, topic: str, queue_id: int) -> ConsumeQueue | None:
         queues = self._queues.get(topic)
