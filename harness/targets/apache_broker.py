@@ -31,6 +31,7 @@ _JVM = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
     # A disk that is fuller than this is not written to (`DefaultMessageStore`).
     "-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99",
     "-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.99",
@@ -41,6 +42,8 @@ _SMALL = {
     "maxHashSlotNum": "5000",
     "maxIndexNum": "20000",
     "diskMaxUsedSpaceRatio": "99",
+    # A send that waits for 200 ms is refused otherwise, and where time runs faster that is soon over.
+    "brokerFastFailureEnable": "false",
 }
 
 

@@ -36,6 +36,7 @@ JVM = (
     *("-Xms64m", "-Xmx512m", "-XX:MaxDirectMemorySize=256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
     *("--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED"),
     *("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED"),
+    *("--add-opens", "java.base/jdk.internal.ref=ALL-UNNAMED"),
 )
 
 STRAY_REMARK = {901: "not set any response code"}
