@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, ResponseCode, WireError
-from harness.wire.bodies import ConsumerOffsets, SubscriptionGroupTable, TopicConfigTable
+from harness.wire.bodies import ConsumerOffsets, DelayOffsets, SubscriptionGroupTable, TopicConfigTable
 from harness.wire.broker_codes import BrokerRequest
 
 from .part import NEVER, Part
@@ -60,6 +60,7 @@ class Mirror(Part):
             return
         self._ask(at, BrokerRequest.GET_ALL_TOPIC_CONFIG, self.take_topics)
         self._ask(at, BrokerRequest.GET_ALL_CONSUMER_OFFSET, self.take_offsets)
+        self._ask(at, BrokerRequest.GET_ALL_DELAY_OFFSET, self.take_delays)
         self._ask(at, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, self.take_groups)
 
     def _ask(self, address: str, code: int, take: Callable[[bytes], None]) -> None:
@@ -85,6 +86,10 @@ class Mirror(Part):
     def take_offsets(self, body: bytes) -> None:
         """Take over how far groups have come; raises WireError for what cannot be read."""
         self.broker.offsets.take_over(ConsumerOffsets.decode(body))
+
+    def take_delays(self, body: bytes) -> None:
+        """Take over how far delayed messages have come; raises WireError for what cannot be read."""
+        self.broker.delays.adopt(DelayOffsets.decode(body))
 
     def first(self) -> int:
         """ms from the start to the first question."""

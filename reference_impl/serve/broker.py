@@ -26,6 +26,7 @@ import msgspec
 from reference_impl.broker import PROFILES, Config, Endpoint, StoreError, build
 from reference_impl.broker.files import FileStorage
 from reference_impl.certificates import certificates_for
+from reference_impl.nameserver.config import TLS_KEYS
 from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.values import shown
 
@@ -153,6 +154,9 @@ def broker_settings(
             ) from error
         except ConfigError as error:
             raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
+        known = TLS_KEYS | {field.encode_name for field in Config.settings()}
+        if unknown := [key for key in config.file if key not in known]:
+            complain(f"broker: no effect in {config_file}: {', '.join(unknown)}")
     changes: dict[str, Any] = {
         "bind_address": host,
         "listen_port": port,

@@ -174,6 +174,13 @@ def test_what_was_answered_is_there_after_a_kill(start: Start, tmp_path: Path, f
     assert all(b"message %d;" % number in again.pull("T").body for number in range(20))
 
 
+def test_settings_without_effect_are_named(start: Start, tmp_path: Path) -> None:
+    settings = tmp_path / "broker.conf"
+    settings.write_text("sendMessageThreadPoolNums=9\nbrokerName=b\ntls.server.mode=disabled\n")
+    process = start(broker(config_file=str(settings)))
+    assert process.stop() == (0, f"broker: no effect in {settings}: sendMessageThreadPoolNums\n")
+
+
 def test_a_clean_stop_unregisters(start: Start, tmp_path: Path) -> None:
     names = start(cluster())
     addresses = f"127.0.0.1:{nameserver_of(names)}"

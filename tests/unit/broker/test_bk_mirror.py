@@ -9,6 +9,7 @@ from harness.wire import Command
 from harness.wire.bodies import (
     ConsumerOffsets,
     DataVersion,
+    DelayOffsets,
     SubscriptionGroup,
     SubscriptionGroupTable,
     TopicConfig,
@@ -16,7 +17,7 @@ from harness.wire.bodies import (
 )
 
 MASTER, VIP = "10.0.0.7:10911", "10.0.0.7:10909"
-TOPICS, OFFSETS, GROUPS = 21, 43, 201
+TOPICS, OFFSETS, DELAYS, GROUPS = 21, 43, 45, 201
 VERSION = DataVersion(7, 7, 0)
 
 
@@ -43,7 +44,7 @@ def test_it_asks_on_the_vip_port_and_again_after_a_while(profile):
         assert asked_of(names, VIP) == []
         names.at(due)
         new = names.asked()
-        assert {TOPICS, OFFSETS, GROUPS} <= {one.command.code for one in new if one.address == VIP}
+        assert {TOPICS, OFFSETS, DELAYS, GROUPS} == {one.command.code for one in new if one.address == VIP}
         assert all(one.command.ext is None and not one.command.body for one in new if one.address == VIP)
 
 
@@ -82,9 +83,11 @@ def test_topics_and_groups_are_replaced_and_offsets_are_added(profile):
     offsets = ConsumerOffsets(None, {"T@G": {0: 5, 1: 7}})
     names = answered(profile, OFFSETS, Command(code=0, body=offsets.encode()))
     assert names.broker.offsets.offset_of("G", "T", 1) == 7
+    names = answered(profile, DELAYS, Command(code=0, body=DelayOffsets(offset_table={3: 9}).encode()))
+    assert names.broker.delays.offsets[3] == 9
 
 
-@pytest.mark.parametrize("code", [TOPICS, GROUPS, OFFSETS])
+@pytest.mark.parametrize("code", [TOPICS, GROUPS, OFFSETS, DELAYS])
 @pytest.mark.parametrize("reply", [None, Command(code=1, body=b"{}"), Command(code=0, body=b"[")])
 def test_what_is_not_answered_or_cannot_be_read_changes_nothing(profile, code, reply):
     names = answered(profile, code, reply)
