@@ -7,8 +7,8 @@ would take an outstanding answer with it.
 from __future__ import annotations
 
 from harness.conformance.expect import Closed, Reply
-from harness.conformance.frames import OPAQUE, QUERY, json_frame, query_header
-from harness.session import Connection, NameServerSession
+from harness.conformance.frames import OPAQUE, json_frame, query_header
+from harness.session import Connection, NameServerSession, Session
 from harness.wire import RequestCode, ResponseCode
 
 __all__ = [
@@ -24,39 +24,39 @@ __all__ = [
 SUCCESS = ResponseCode.SUCCESS
 
 
-def warmed(ns: NameServerSession) -> Connection:
+def warmed(peer: Session) -> Connection:
     """A new connection on which a request was answered."""
-    connection = ns.connect()
-    connection.call(QUERY) >> Reply(SUCCESS)
+    connection = peer.connect()
+    connection.call(peer.query) >> Reply(SUCCESS)
     return connection
 
 
-def serves(ns: NameServerSession, *frames: bytes) -> None:
+def serves(peer: Session, *frames: bytes) -> None:
     """Each frame, sent on one connection, is answered with code 0."""
-    connection = ns.connect()
+    connection = peer.connect()
     for frame in frames:
         connection.send_raw(frame, opaque=OPAQUE) >> Reply(SUCCESS)
 
 
-def serves_headers(ns: NameServerSession, *headers: str) -> None:
+def serves_headers(peer: Session, *headers: str) -> None:
     """Each JSON header, sent on one connection, is answered with code 0."""
-    serves(ns, *(json_frame(header) for header in headers))
+    serves(peer, *(json_frame(header) for header in headers))
 
 
-def closes(ns: NameServerSession, *frames: bytes) -> None:
+def closes(peer: Session, *frames: bytes) -> None:
     """Each frame closes the connection on which it is sent."""
     for frame in frames:
-        warmed(ns).send_raw(frame) >> Closed()
+        warmed(peer).send_raw(frame) >> Closed()
 
 
-def closes_headers(ns: NameServerSession, *headers: str) -> None:
+def closes_headers(peer: Session, *headers: str) -> None:
     """Each JSON header closes the connection on which it is sent."""
-    closes(ns, *(json_frame(header) for header in headers))
+    closes(peer, *(json_frame(header) for header in headers))
 
 
-def headers_with_number(value: str) -> list[str]:
-    """For each member that is a number, a header with this value in its place."""
-    query = {"code": f"{QUERY:d}", "opaque": f"{OPAQUE}", "flag": "0", "version": "0"}
+def headers_with_number(code: int, value: str) -> list[str]:
+    """For each member that is a number, a header of a request of that code with this value in its place."""
+    query = {"code": f"{code:d}", "opaque": f"{OPAQUE}", "flag": "0", "version": "0"}
     changed = [{**query, name: value} for name in query]
     return ["{" + ",".join(f'"{name}":{text}' for name, text in members.items()) + "}" for members in changed]
 

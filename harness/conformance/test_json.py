@@ -126,7 +126,7 @@ def test_not_a_number_closes(ns: NameServerSession) -> None:
 def test_array_or_object_for_a_number_closes(ns: NameServerSession) -> None:
     """An array or an object closes the connection in the place of a number."""
     for value in ("[1]", "{}"):
-        closes_headers(ns, *headers_with_number(value))
+        closes_headers(ns, *headers_with_number(QUERY, value))
 
 
 @case("wire.json.one-number-in-brackets-is-accepted", kills=[NEWER])

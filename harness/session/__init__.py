@@ -39,6 +39,7 @@ from harness.session.outcome import (
 from harness.session.probing import Answering, Heard, ProbingNameServer
 from harness.session.probing_socket import ServedNameServer
 from harness.session.session import Session
+from harness.session.terms import TermSession
 from harness.session.transport import (
     DEFAULT_SETUP,
     BrokerInstance,
@@ -96,6 +97,7 @@ __all__ = [
     "Stalled",
     "Stray",
     "TargetDied",
+    "TermSession",
     "Timing",
     "TooLate",
     "Transport",

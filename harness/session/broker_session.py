@@ -24,12 +24,16 @@ __all__ = ["BrokerSession"]
 
 _CLIENT_SCAN = 10.0
 """Protocol seconds between two looks at clients that have gone quiet (`ClientHousekeepingService`)."""
+_LONGEST_TURN = 600.0
+"""Waiting seconds."""
 _LONGEST_PERIOD = 60.0
 """Protocol seconds after which a Broker has surely registered again (`registerNameServerPeriod`)."""
 
 
 class BrokerSession(BrokerRequests):
     """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``."""
+
+    query = BrokerRequest.GET_ALL_CONSUMER_OFFSET
 
     def __init__(
         self,
@@ -64,8 +68,11 @@ class BrokerSession(BrokerRequests):
             deadline=deadline,
         )
         self.nameservers = [
-            NameServerView(self, server, number) for number, server in enumerate(instance.nameservers, 1)
+            NameServerView(self, server, number, self._take_turn)
+            for number, server in enumerate(instance.nameservers, 1)
         ]
+        self._turn = instance.nameservers[0].turn
+        self._has_turn = False
         self._identity: dict[str, str | None] = {}
 
     @property
@@ -140,7 +147,24 @@ class BrokerSession(BrokerRequests):
     def close(self) -> None:
         super().close()
         for server in self.nameservers:
-            server.close()
+            server.record()
+            if self._has_turn:
+                server.forgive()
+        if self._has_turn:
+            self._has_turn = False
+            self._turn.release()
+
+    def _take_turn(self) -> None:
+        """Waits until no other case says how NameServers treat the Broker. That time does not count."""
+        began = self.clock.waiting()
+        while not self._has_turn:
+            if self._turn.acquire(blocking=False):
+                self._has_turn = True
+            elif self.clock.waiting() - began > _LONGEST_TURN:
+                raise Blocked(f"other cases had the NameServers for themselves for {_LONGEST_TURN:g} s")
+            else:
+                self.pause(0.1)
+        self.prolong(self.clock.waiting() - began)
 
 
 def _probe(opaque: int, version: int, nonce: str) -> Command:

@@ -6,13 +6,16 @@ Rules of this module:
 - Waits are in protocol seconds on the Broker's clock; when a request came is known exactly, whenever it is
   asked for.
 - What was heard is in the trace, at the time at which it came.
+- A case that changes how a NameServer treats the Broker has the NameServers for itself from then on: others
+  that want to wait until it has ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from harness.session.errors import TargetDied
 from harness.session.exchange import Asked, NotSo, Question, View
 from harness.session.outcome import Answer, Mark, Outcome, Replied, Silent, Stalled
 from harness.session.probing import Answering, Heard, ProbingNameServer
@@ -90,6 +93,22 @@ class HeardExchange(JsonExchange):
         return self.seen_as(View("data version", _version))
 
     @property
+    def counter(self) -> Self:
+        """View of the same: the counter alone."""
+        return self.seen_as(View("counter", lambda command: (_version(command) or (0, 0, 0))[1]))
+
+    def counter_above(self, other: int) -> Self:
+        """View of the same: whether the counter is greater than another one."""
+        return self.seen_as(
+            View(f"counter above {other}", lambda command: (_version(command) or (0, 0, 0))[1] > other)
+        )
+
+    @property
+    def state_version(self) -> Self:
+        """View of the same: the state version, or None where there is none."""
+        return self.seen_as(View("state version", _state_version))
+
+    @property
     def checksum_holds(self) -> Self:
         """View of a registration: whether ``bodyCrc32`` is that of the body as it was sent."""
 
@@ -109,8 +128,11 @@ class HeardExchange(JsonExchange):
 class NameServerView:
     """A probing NameServer. ``bk.nameserver`` is the first one, ``bk.nameservers`` are all."""
 
-    def __init__(self, session: Session, server: ProbingNameServer, number: int) -> None:
+    def __init__(
+        self, session: Session, server: ProbingNameServer, number: int, alone: Callable[[], None]
+    ) -> None:
         self._session = session
+        self._alone = alone
         self._server = server
         self._number = number
         self._taken: set[int] = set()
@@ -137,8 +159,7 @@ class NameServerView:
         many protocol seconds after ``since`` (or from now on), else for as long as an answer may take.
         Together with ``Silence()`` that is how long nothing must come.
         """
-        mark = since.mark if isinstance(since, Answer) else since
-        return HeardExchange(_Hearing(self._session, self, code, mark, within, where))
+        return HeardExchange(_Hearing(self._session, self, code, since, within, where))
 
     def answers(
         self,
@@ -146,19 +167,23 @@ class NameServerView:
         response: int = 0,
         *,
         remark: str | None = None,
-        ext: dict[str, str | None] | None = None,
+        ext: Mapping[str, str | None] | None = None,
         body: bytes = b"",
     ) -> None:
         """From now on it answers requests of this code so."""
-        self._treat(code, Answering(code=response, remark=remark, ext=ext, body=body))
+        self._treat(
+            code, Answering(code=response, remark=remark, ext=None if ext is None else dict(ext), body=body)
+        )
 
     def ignores(self, code: int) -> None:
         """From now on it does not answer requests of this code."""
+        self._alone()
         self._session.note(f"NameServer {self._number} does not answer {code:d}")
         self._server.treat(code, "silence")
 
     def closes_on(self, code: int) -> None:
         """From now on a request of this code ends its connection."""
+        self._alone()
         self._session.note(f"NameServer {self._number} closes on {code:d}")
         self._server.treat(code, "close")
 
@@ -169,6 +194,7 @@ class NameServerView:
 
     def goes_down(self) -> None:
         """From now on it cannot be reached."""
+        self._alone()
         self._session.note(f"NameServer {self._number} goes down")
         self._server.go_down()
 
@@ -177,9 +203,8 @@ class NameServerView:
         self._session.note(f"NameServer {self._number} comes up")
         self._server.come_up()
 
-    def close(self) -> None:
-        """The session ends: what was heard is recorded, and it behaves again."""
-        self.record()
+    def forgive(self) -> None:
+        """The case ends: it behaves again."""
         self._server.behave()
 
     def record(self) -> tuple[Heard, ...]:
@@ -193,12 +218,16 @@ class NameServerView:
         self._recorded = len(heard)
         return heard
 
-    def take(self, code: int | None, since: Mark | None, where: Where | None) -> Replied | None:
-        """The first that was not given yet, and is meant."""
+    def take(self, code: int | None, since: Answer | Mark | None, where: Where | None) -> Replied | None:
+        """The first that was not given yet, and is meant. What came at the very moment of an answer may be
+        what came of it; what came at that of a mark was before it.
+        """
         for number, one in enumerate(self.record()):
             if number in self._taken or (code is not None and one.command.code != code):
                 continue
-            if since is not None and one.at < since.earliest:
+            if isinstance(since, Answer) and one.at < since.mark.earliest:
+                continue
+            if isinstance(since, Mark) and one.at <= since.earliest:
                 continue
             if where is not None and not where(one.command):
                 continue
@@ -213,6 +242,7 @@ class NameServerView:
         return None
 
     def _treat(self, code: int, answering: Answering) -> None:
+        self._alone()
         self._session.note(f"NameServer {self._number} answers {code:d} with {answering.code}")
         self._server.treat(code, answering)
 
@@ -225,10 +255,12 @@ class _Hearing(Question):
         session: Session,
         server: NameServerView,
         code: int | None,
-        since: Mark | None,
+        since: Answer | Mark | None,
         within: float | None,
         where: Where | None,
     ) -> None:
+        mark = since.mark if isinstance(since, Answer) else since
+
         def ask() -> Asked:
             return Asked(None, None, None, b"", None, session.clock.now())
 
@@ -239,31 +271,41 @@ class _Hearing(Question):
         self._since = since
         self._where = where
         self._began = session.clock.now()
-        self._end = None if within is None else (since.latest if since else self._began) + within
+        self._mark = mark
+        self._end = None if within is None else (mark.latest if mark else self._began) + within
 
     def seconds(self) -> float:
         """Protocol seconds between what ``since`` named, or when it was asked, and the request."""
         assert self._outcome is not None
-        return self._outcome.at - (self._since.earliest if self._since else self._began)
+        return self._outcome.at - (self._mark.earliest if self._mark else self._began)
 
     def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
         if self._outcome is None:
-            self._outcome = self._hear()
+            self._outcome = self._hear(silence_is_an_answer)
             if isinstance(self._outcome, Replied):
                 self.asked.sent_at = self._outcome.at
         return self._outcome
 
-    def _hear(self) -> Outcome:
+    def _hear(self, silence_is_an_answer: bool) -> Outcome:
         session, clock = self.session, self.session.clock
         began = clock.waiting()
         while (heard := self._server.take(self._code, self._since, self._where)) is None:
             session.checked(f"waiting for {self.subject}")
             over = clock.waiting() - began >= clock.timing.answer if self._end is None else False
             if over or (self._end is not None and clock.now() >= self._end):
-                kind = Silent if session.is_answered() else Stalled
+                kind = Silent if self._is_answered(silence_is_an_answer) else Stalled
                 return kind(connection=0, at=clock.now(), waited=clock.waiting() - began)
             session.pause(clock.timing.pause)
         return heard
+
+    def _is_answered(self, silence_is_an_answer: bool) -> bool:
+        """A Broker that has gone has not said what it was to say; that it says nothing proves nothing."""
+        try:
+            return self.session.is_answered()
+        except TargetDied:
+            if silence_is_an_answer:
+                raise
+            return False
 
 
 def _registration(command: Command) -> RegisterBody:
@@ -273,7 +315,7 @@ def _registration(command: Command) -> RegisterBody:
             command.body,
             compressed=compressed,
             version=command.version,
-            v5=command.version >= V5_0_0,
+            v5=not compressed or command.version >= V5_0_0,
         )
     except (WireError, NullBodyError) as problem:
         raise NotSo(f"no body of a registration: {problem}") from problem
@@ -282,6 +324,11 @@ def _registration(command: Command) -> RegisterBody:
 def _topics(command: Command) -> dict[str, TopicConfig]:
     topics = _registration(command).topics or {}
     return {one.topic_name or "": one for one in topics.values()}
+
+
+def _state_version(command: Command) -> Any:
+    version = _version(command)
+    return None if version is None else version[2]
 
 
 def _version(command: Command) -> Any:

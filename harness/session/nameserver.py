@@ -71,6 +71,8 @@ class NameServerSession(TopicSession):
     ``beside`` is the session of another NameServer, whose trace this one writes into too.
     """
 
+    query = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
+
     def __init__(
         self,
         instance: Instance,

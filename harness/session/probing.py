@@ -69,6 +69,8 @@ class ProbingNameServer:
         self._manners: dict[int, Manner] = {}
         self._heard: list[Heard] = []
         self._is_up = True
+        self.turn = threading.Lock()
+        """Whoever holds it may say how requests are treated: there is one at a time."""
 
     @property
     def is_up(self) -> bool:

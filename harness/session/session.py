@@ -61,6 +61,11 @@ class Session:
     now.
     """
 
+    query: int
+    """The code of a request that needs no ext fields, no body and no state, and that every server of the kind
+    answers with success: for cases that are not about any.
+    """
+
     def __init__(
         self,
         instance: Instance,
@@ -269,6 +274,10 @@ class Session:
         self.clock.advance(seconds, self._busy_round)
         if self._leases_since is not None:  # what has expired meanwhile was to
             self._leases_since = self.clock.now()
+
+    def prolong(self, waiting_seconds: float) -> None:
+        """The case waited for others: that is no time of its own."""
+        self._deadline += waiting_seconds
 
     @property
     def jitter(self) -> float:

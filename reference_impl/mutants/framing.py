@@ -17,8 +17,9 @@ from harness.wire import (
     WireError,
     encode,
 )
+from harness.wire.broker_codes import BrokerRequest
 from harness.wire.codes import LANGUAGES
-from reference_impl.mutants import mutant
+from reference_impl.mutants import BOTH, mutant
 from reference_impl.mutants._headers import (
     Members,
     header_of,
@@ -59,7 +60,7 @@ def response_length_too_small(parts: Parts) -> Parts:
     return _length_off_by(parts, -1)
 
 
-@mutant("opaque-not-echoed", "A response carries a number of the server's own.")
+@mutant("opaque-not-echoed", "A response carries a number of the server's own.", roles=BOTH)
 def opaque_not_echoed(parts: Parts) -> Parts:
     def response(self: Endpoint, request: Command, reply: Reply) -> Command:
         return msgspec.structs.replace(parts.endpoint.response(self, request, reply), opaque=12345)
@@ -67,7 +68,7 @@ def opaque_not_echoed(parts: Parts) -> Parts:
     return parts.override("endpoint", response)
 
 
-@mutant("opaque-without-sign", "A negative opaque loses its sign.")
+@mutant("opaque-without-sign", "A negative opaque loses its sign.", roles=BOTH)
 def opaque_without_sign(parts: Parts) -> Parts:
     def response(self: Endpoint, request: Command, reply: Reply) -> Command:
         response = parts.endpoint.response(self, request, reply)
@@ -76,7 +77,11 @@ def opaque_without_sign(parts: Parts) -> Parts:
     return parts.override("endpoint", response)
 
 
-@mutant("equal-opaques-answered-once", "Of requests with one opaque on a connection the first is answered.")
+@mutant(
+    "equal-opaques-answered-once",
+    "Of requests with one opaque on a connection the first is answered.",
+    roles=BOTH,
+)
 def equal_opaques_answered_once(parts: Parts) -> Parts:
     def answer(self: Endpoint, connection: int, frame: bytes, now: int) -> bytes | None:
         answered: set[tuple[int, int]] = self.__dict__.setdefault("answered", set())
@@ -89,7 +94,7 @@ def equal_opaques_answered_once(parts: Parts) -> Parts:
     return parts.override("endpoint", answer)
 
 
-@mutant("response-marked-oneway", "A response has the one-way bit too.")
+@mutant("response-marked-oneway", "A response has the one-way bit too.", roles=BOTH)
 def response_marked_oneway(parts: Parts) -> Parts:
     def response(self: Endpoint, request: Command, reply: Reply) -> Command:
         both = FLAG_RESPONSE | FLAG_ONEWAY
@@ -98,7 +103,7 @@ def response_marked_oneway(parts: Parts) -> Parts:
     return parts.override("endpoint", response)
 
 
-@mutant("flag-bits-echoed", "A response has all bits of its request's flag.")
+@mutant("flag-bits-echoed", "A response has all bits of its request's flag.", roles=BOTH)
 def flag_bits_echoed(parts: Parts) -> Parts:
     def response(self: Endpoint, request: Command, reply: Reply) -> Command:
         response = parts.endpoint.response(self, request, reply)
@@ -107,12 +112,16 @@ def flag_bits_echoed(parts: Parts) -> Parts:
     return parts.override("endpoint", response)
 
 
-@mutant("unknown-flag-bits-refused", "A flag with a bit that has no meaning closes the connection.")
+@mutant(
+    "unknown-flag-bits-refused", "A flag with a bit that has no meaning closes the connection.", roles=BOTH
+)
 def unknown_flag_bits_refused(parts: Parts) -> Parts:
     return refusing(parts, lambda members: bool(members.get("flag", 0) & ~(FLAG_RESPONSE | FLAG_ONEWAY)))
 
 
-@mutant("null-members-written", "A JSON response header writes a remark that is not there as null.")
+@mutant(
+    "null-members-written", "A JSON response header writes a remark that is not there as null.", roles=BOTH
+)
 def null_members_written(parts: Parts) -> Parts:
     def write(self: Endpoint, response: Command) -> bytes:
         frame = parts.endpoint.write(self, response)
@@ -135,7 +144,7 @@ def oneway_not_executed(parts: Parts) -> Parts:
     return parts.override("endpoint", is_ignored)
 
 
-@mutant("oneway-answered", "A one-way request is answered.")
+@mutant("oneway-answered", "A one-way request is answered.", roles=BOTH)
 def oneway_answered(parts: Parts) -> Parts:
     def is_unanswered(self: Endpoint, command: Command) -> bool:
         return False
@@ -170,7 +179,7 @@ def failing_oneway_closes(parts: Parts) -> Parts:
     return parts.override("endpoint", answer)
 
 
-@mutant("stray-response-closes", "A frame with the response bit closes the connection.")
+@mutant("stray-response-closes", "A frame with the response bit closes the connection.", roles=BOTH)
 def stray_response_closes(parts: Parts) -> Parts:
     def is_ignored(self: Endpoint, command: Command) -> bool:
         if command.is_response:
@@ -180,7 +189,7 @@ def stray_response_closes(parts: Parts) -> Parts:
     return parts.override("endpoint", is_ignored)
 
 
-@mutant("responses-executed", "A frame with the response bit is taken for a request.")
+@mutant("responses-executed", "A frame with the response bit is taken for a request.", roles=BOTH)
 def responses_executed(parts: Parts) -> Parts:
     def is_ignored(self: Endpoint, command: Command) -> bool:
         return False
@@ -206,7 +215,7 @@ def _end_of_frame(data: bytes, start: int) -> int:
     return start + 4 + int.from_bytes(data[start : start + 4], "big")
 
 
-@mutant("partial-frames-dropped", "Bytes behind the last whole frame of a segment are lost.")
+@mutant("partial-frames-dropped", "Bytes behind the last whole frame of a segment are lost.", roles=BOTH)
 def partial_frames_dropped(parts: Parts) -> Parts:
     def frames(self: Endpoint, buffer: FrameBuffer, data: bytes) -> Iterator[bytes]:
         end = 0
@@ -217,7 +226,7 @@ def partial_frames_dropped(parts: Parts) -> Parts:
     return parts.override("endpoint", frames)
 
 
-@mutant("one-frame-per-segment", "Bytes behind the first frame of a segment are lost.")
+@mutant("one-frame-per-segment", "Bytes behind the first frame of a segment are lost.", roles=BOTH)
 def one_frame_per_segment(parts: Parts) -> Parts:
     def frames(self: Endpoint, buffer: FrameBuffer, data: bytes) -> Iterator[bytes]:
         first = data if buffer.pending else data[: _end_of_frame(data, 0)]
@@ -226,7 +235,7 @@ def one_frame_per_segment(parts: Parts) -> Parts:
     return parts.override("endpoint", frames)
 
 
-@mutant("small-frame-limit", "Frames of more than 1 MiB are refused.")
+@mutant("small-frame-limit", "Frames of more than 1 MiB are refused.", roles=BOTH)
 def small_frame_limit(parts: Parts) -> Parts:
     def new_buffer(self: Endpoint) -> FrameBuffer:
         return FrameBuffer(2**20)
@@ -234,7 +243,7 @@ def small_frame_limit(parts: Parts) -> Parts:
     return parts.override("endpoint", new_buffer)
 
 
-@mutant("frame-limit-off-by-one", "The frame limit does not count the length word.")
+@mutant("frame-limit-off-by-one", "The frame limit does not count the length word.", roles=BOTH)
 def frame_limit_off_by_one(parts: Parts) -> Parts:
     def new_buffer(self: Endpoint) -> FrameBuffer:
         return FrameBuffer(FRAME_LIMIT + 4)
@@ -250,7 +259,7 @@ class _Patient(FrameBuffer):
             return None
 
 
-@mutant("bad-length-waits", "A length word that cannot be is no reason to close the connection.")
+@mutant("bad-length-waits", "A length word that cannot be is no reason to close the connection.", roles=BOTH)
 def bad_length_waits(parts: Parts) -> Parts:
     def new_buffer(self: Endpoint) -> FrameBuffer:
         return _Patient(FRAME_LIMIT)
@@ -258,7 +267,7 @@ def bad_length_waits(parts: Parts) -> Parts:
     return parts.override("endpoint", new_buffer)
 
 
-@mutant("header-length-of-16-bits", "Only the low 16 bits of a header length count.")
+@mutant("header-length-of-16-bits", "Only the low 16 bits of a header length count.", roles=BOTH)
 def header_length_of_16_bits(parts: Parts) -> Parts:
     def read(self: Endpoint, frame: bytes) -> Command:
         return parts.endpoint.read(self, frame[:5] + b"\0" + frame[6:])
@@ -266,7 +275,9 @@ def header_length_of_16_bits(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("every-body-parsed", "A body that is no JSON closes the connection, whatever the request.")
+@mutant(
+    "every-body-parsed", "A body that is no JSON closes the connection, whatever the request.", roles=BOTH
+)
 def every_body_parsed(parts: Parts) -> Parts:
     def read(self: Endpoint, frame: bytes) -> Command:
         command = parts.endpoint.read(self, frame)
@@ -283,7 +294,7 @@ def every_body_parsed(parts: Parts) -> Parts:
 # --- malformed frames -----------------------------------------------------------------------------------
 
 
-@mutant("malformed-skipped", "A frame that cannot be decoded is skipped.")
+@mutant("malformed-skipped", "A frame that cannot be decoded is skipped.", roles=BOTH)
 def malformed_skipped(parts: Parts) -> Parts:
     def answer(self: Endpoint, connection: int, frame: bytes, now: int) -> bytes | None:
         try:
@@ -295,7 +306,7 @@ def malformed_skipped(parts: Parts) -> Parts:
     return parts.override("endpoint", answer)
 
 
-@mutant("malformed-answered", "A frame that cannot be decoded is answered with code 1.")
+@mutant("malformed-answered", "A frame that cannot be decoded is answered with code 1.", roles=BOTH)
 def malformed_answered(parts: Parts) -> Parts:
     def answer(self: Endpoint, connection: int, frame: bytes, now: int) -> bytes | None:
         try:
@@ -307,7 +318,9 @@ def malformed_answered(parts: Parts) -> Parts:
     return parts.override("endpoint", answer)
 
 
-@mutant("header-length-clamped", "A header length beyond the frame counts as the rest of the frame.")
+@mutant(
+    "header-length-clamped", "A header length beyond the frame counts as the rest of the frame.", roles=BOTH
+)
 def header_length_clamped(parts: Parts) -> Parts:
     def read(self: Endpoint, frame: bytes) -> Command:
         most = len(frame) - 8
@@ -317,7 +330,7 @@ def header_length_clamped(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("empty-header-skipped", "A frame without a header is skipped.")
+@mutant("empty-header-skipped", "A frame without a header is skipped.", roles=BOTH)
 def empty_header_skipped(parts: Parts) -> Parts:
     def answer(self: Endpoint, connection: int, frame: bytes, now: int) -> bytes | None:
         if frame[5:8] == b"\0\0\0":
@@ -327,7 +340,9 @@ def empty_header_skipped(parts: Parts) -> Parts:
     return parts.override("endpoint", answer)
 
 
-@mutant("unknown-serialization-is-json", "A type byte that names no serialization stands for JSON.")
+@mutant(
+    "unknown-serialization-is-json", "A type byte that names no serialization stands for JSON.", roles=BOTH
+)
 def unknown_serialization_is_json(parts: Parts) -> Parts:
     def read(self: Endpoint, frame: bytes) -> Command:
         known = frame[4] in (Serialization.JSON, _BINARY)
@@ -336,7 +351,9 @@ def unknown_serialization_is_json(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("serialization-guessed", "The serialization is guessed from the first byte of the header.")
+@mutant(
+    "serialization-guessed", "The serialization is guessed from the first byte of the header.", roles=BOTH
+)
 def serialization_guessed(parts: Parts) -> Parts:
     def read(self: Endpoint, frame: bytes) -> Command:
         return parts.endpoint.read(self, frame[:4] + (b"\0" if frame[8:9] == b"{" else b"\1") + frame[5:])
@@ -344,7 +361,11 @@ def serialization_guessed(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("header-without-members-for-any-value", "A JSON header that is no object is read as an empty one.")
+@mutant(
+    "header-without-members-for-any-value",
+    "A JSON header that is no object is read as an empty one.",
+    roles=BOTH,
+)
 def header_without_members_for_any_value(parts: Parts) -> Parts:
     def change(header: bytes) -> bytes:
         try:
@@ -355,7 +376,7 @@ def header_without_members_for_any_value(parts: Parts) -> Parts:
     return rewriting_text(parts, change)
 
 
-@mutant("text-after-header-ignored", "Text behind the JSON object of a header is ignored.")
+@mutant("text-after-header-ignored", "Text behind the JSON object of a header is ignored.", roles=BOTH)
 def text_after_header_ignored(parts: Parts) -> Parts:
     def change(header: bytes) -> bytes:
         text = header.decode("utf-8", "surrogateescape")
@@ -368,7 +389,7 @@ def text_after_header_ignored(parts: Parts) -> Parts:
     return rewriting_text(parts, change)
 
 
-@mutant("ext-fields-of-any-type-ignored", "Ext fields that are no object are ignored.")
+@mutant("ext-fields-of-any-type-ignored", "Ext fields that are no object are ignored.", roles=BOTH)
 def ext_fields_of_any_type_ignored(parts: Parts) -> Parts:
     def change(members: Members) -> None:
         if not isinstance(members.get("extFields"), dict):
@@ -377,7 +398,7 @@ def ext_fields_of_any_type_ignored(parts: Parts) -> Parts:
     return rewriting(parts, change)
 
 
-@mutant("numbers-wrap", "Of a number that is too large the low 32 bits count.")
+@mutant("numbers-wrap", "Of a number that is too large the low 32 bits count.", roles=BOTH)
 def numbers_wrap(parts: Parts) -> Parts:
     def change(members: Members) -> None:
         for name in _NUMBERS:
@@ -387,7 +408,7 @@ def numbers_wrap(parts: Parts) -> Parts:
     return rewriting(parts, change)
 
 
-@mutant("text-for-a-number-is-zero", "What is no number in the place of one is read as 0.")
+@mutant("text-for-a-number-is-zero", "What is no number in the place of one is read as 0.", roles=BOTH)
 def text_for_a_number_is_zero(parts: Parts) -> Parts:
     def change(members: Members) -> None:
         for name in _NUMBERS:
@@ -397,7 +418,7 @@ def text_for_a_number_is_zero(parts: Parts) -> Parts:
     return rewriting(parts, change)
 
 
-@mutant("malformed-closes-all", "When the server closes a connection, it closes all.")
+@mutant("malformed-closes-all", "When the server closes a connection, it closes all.", roles=BOTH)
 def malformed_closes_all(parts: Parts) -> Parts:
     def close(self: Endpoint, connection: int) -> list[Effect]:
         every = [connection, *(other for other in self._connections if other != connection)]
@@ -454,7 +475,7 @@ def response_header_in_ascii(parts: Parts) -> Parts:
 # --- binary headers -------------------------------------------------------------------------------------
 
 
-@mutant("binary-refused", "A binary header closes the connection.")
+@mutant("binary-refused", "A binary header closes the connection.", roles=BOTH)
 def binary_refused(parts: Parts) -> Parts:
     return refusing_text(parts, lambda _: True, _BINARY)
 
@@ -468,7 +489,9 @@ def binary_ext_ignored(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("type-byte-of-the-request", "A response has the type byte of its request and a JSON header.")
+@mutant(
+    "type-byte-of-the-request", "A response has the type byte of its request and a JSON header.", roles=BOTH
+)
 def type_byte_of_the_request(parts: Parts) -> Parts:
     def write(self: Endpoint, response: Command) -> bytes:
         frame = encode(msgspec.structs.replace(response, serialization=Serialization.JSON))
@@ -477,7 +500,7 @@ def type_byte_of_the_request(parts: Parts) -> Parts:
     return parts.override("endpoint", write)
 
 
-@mutant("answers-in-binary", "Every response has a binary header.")
+@mutant("answers-in-binary", "Every response has a binary header.", roles=BOTH)
 def answers_in_binary(parts: Parts) -> Parts:
     def response_serialization(self: Endpoint, request: Command, reply: Reply) -> Serialization:
         return _BINARY
@@ -497,7 +520,7 @@ def binary_zero_length_is_empty(parts: Parts) -> Parts:
     return parts.override("endpoint", read)
 
 
-@mutant("binary-language-checked", "A language byte that is not known closes the connection.")
+@mutant("binary-language-checked", "A language byte that is not known closes the connection.", roles=BOTH)
 def binary_language_checked(parts: Parts) -> Parts:
     return refusing_text(parts, lambda header: len(header) > 2 and header[2] >= len(LANGUAGES), _BINARY)
 
@@ -512,7 +535,11 @@ def _ext_length_at(header: bytes) -> int | None:
     return 17 + remark if 0 <= remark <= len(header) - _FIXED else None
 
 
-@mutant("binary-bad-remark-length-is-zero", "A remark length that cannot be means that there is no remark.")
+@mutant(
+    "binary-bad-remark-length-is-zero",
+    "A remark length that cannot be means that there is no remark.",
+    roles=BOTH,
+)
 def binary_bad_remark_length_is_zero(parts: Parts) -> Parts:
     def change(header: bytes) -> bytes:
         return header if _ext_length_at(header) is not None else header[:13] + bytes(4) + header[17:]
@@ -520,7 +547,9 @@ def binary_bad_remark_length_is_zero(parts: Parts) -> Parts:
     return rewriting_text(parts, change, _BINARY)
 
 
-@mutant("binary-bad-ext-length-is-zero", "A length of the ext fields beyond the header counts as 0.")
+@mutant(
+    "binary-bad-ext-length-is-zero", "A length of the ext fields beyond the header counts as 0.", roles=BOTH
+)
 def binary_bad_ext_length_is_zero(parts: Parts) -> Parts:
     def change(header: bytes) -> bytes:
         at = _ext_length_at(header)
@@ -531,7 +560,9 @@ def binary_bad_ext_length_is_zero(parts: Parts) -> Parts:
     return rewriting_text(parts, change, _BINARY)
 
 
-@mutant("binary-bad-entries-skipped", "An ext entry with a length that cannot be ends the ext fields.")
+@mutant(
+    "binary-bad-entries-skipped", "An ext entry with a length that cannot be ends the ext fields.", roles=BOTH
+)
 def binary_bad_entries_skipped(parts: Parts) -> Parts:
     def change(header: bytes) -> bytes:
         at = _ext_length_at(header)
@@ -555,12 +586,16 @@ def _entries(ext: bytes) -> Iterator[tuple[bytes, bytes]]:
         start = end
 
 
-@mutant("binary-header-padded", "A binary header that is too short is filled up with zeros.")
+@mutant("binary-header-padded", "A binary header that is too short is filled up with zeros.", roles=BOTH)
 def binary_header_padded(parts: Parts) -> Parts:
     return rewriting_text(parts, lambda header: header.ljust(_FIXED, b"\0"), _BINARY)
 
 
-@mutant("binary-negative-ext-length-closes", "A negative length of the ext fields closes the connection.")
+@mutant(
+    "binary-negative-ext-length-closes",
+    "A negative length of the ext fields closes the connection.",
+    roles=BOTH,
+)
 def binary_negative_ext_length_closes(parts: Parts) -> Parts:
     def negative(header: bytes) -> bool:
         at = _ext_length_at(header)
@@ -596,42 +631,48 @@ def binary_first_key_wins(parts: Parts) -> Parts:
 # --- what JSON headers may look like --------------------------------------------------------------------
 
 
-@mutant("flag-required", "A JSON header without a flag closes the connection.")
+@mutant("flag-required", "A JSON header without a flag closes the connection.", roles=BOTH)
 def flag_required(parts: Parts) -> Parts:
     return refusing(parts, lambda members: "flag" not in members)
 
 
-@mutant("version-required", "A JSON header without a version closes the connection.")
+@mutant("version-required", "A JSON header without a version closes the connection.", roles=BOTH)
 def version_required(parts: Parts) -> Parts:
     return refusing(parts, lambda members: "version" not in members)
 
 
-@mutant("opaque-required", "A JSON header without an opaque closes the connection.")
+@mutant("opaque-required", "A JSON header without an opaque closes the connection.", roles=BOTH)
 def opaque_required(parts: Parts) -> Parts:
     return refusing(parts, lambda members: "opaque" not in members)
 
 
-@mutant("nulls-refused", "A member of a JSON header that is null closes the connection.")
+@mutant("nulls-refused", "A member of a JSON header that is null closes the connection.", roles=BOTH)
 def nulls_refused(parts: Parts) -> Parts:
     return refusing(parts, lambda members: None in members.values())
 
 
-@mutant("unknown-members-refused", "A member of a JSON header that is not known closes the connection.")
+@mutant(
+    "unknown-members-refused",
+    "A member of a JSON header that is not known closes the connection.",
+    roles=BOTH,
+)
 def unknown_members_refused(parts: Parts) -> Parts:
     return refusing(parts, lambda members: not _KNOWN.issuperset(members))
 
 
-@mutant("header-names-its-serialization", "A JSON header that calls itself something else is refused.")
+@mutant(
+    "header-names-its-serialization", "A JSON header that calls itself something else is refused.", roles=BOTH
+)
 def header_names_its_serialization(parts: Parts) -> Parts:
     return refusing(parts, lambda members: members.get("serializeTypeCurrentRPC", "JSON") != "JSON")
 
 
-@mutant("empty-remark-refused", "An empty remark closes the connection.")
+@mutant("empty-remark-refused", "An empty remark closes the connection.", roles=BOTH)
 def empty_remark_refused(parts: Parts) -> Parts:
     return refusing(parts, lambda members: members.get("remark") == "")
 
 
-@mutant("language-checked", "A language name that is not known closes the connection.")
+@mutant("language-checked", "A language name that is not known closes the connection.", roles=BOTH)
 def language_checked(parts: Parts) -> Parts:
     def unknown(members: Members) -> bool:
         language = members.get("language")
@@ -640,12 +681,12 @@ def language_checked(parts: Parts) -> Parts:
     return refusing(parts, unknown)
 
 
-@mutant("language-number-refused", "A language that is a number closes the connection.")
+@mutant("language-number-refused", "A language that is a number closes the connection.", roles=BOTH)
 def language_number_refused(parts: Parts) -> Parts:
     return refusing(parts, lambda members: isinstance(members.get("language"), int))
 
 
-@mutant("version-checked", "A version that no release has closes the connection.")
+@mutant("version-checked", "A version that no release has closes the connection.", roles=BOTH)
 def version_checked(parts: Parts) -> Parts:
     return refusing(parts, lambda members: not 0 <= int(members.get("version") or 0) <= 612)
 
@@ -685,23 +726,29 @@ def null_ext_value_is_text(parts: Parts) -> Parts:
     return rewriting(parts, change)
 
 
-@mutant("unknown-ext-fields-refused", "Ext fields of a request that has none close the connection.")
+@mutant(
+    "unknown-ext-fields-refused", "Ext fields of a request that has none close the connection.", roles=BOTH
+)
 def unknown_ext_fields_refused(parts: Parts) -> Parts:
-    code = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
-    return refusing(parts, lambda members: members.get("code") == code and bool(members.get("extFields")))
+    codes = (RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, BrokerRequest.GET_ALL_CONSUMER_OFFSET)
+    return refusing(parts, lambda members: members.get("code") in codes and bool(members.get("extFields")))
 
 
-@mutant("compact-headers-only", "A line end in a JSON header closes the connection.")
+@mutant("compact-headers-only", "A line end in a JSON header closes the connection.", roles=BOTH)
 def compact_headers_only(parts: Parts) -> Parts:
     return refusing_text(parts, lambda header: b"\n" in header)
 
 
-@mutant("numeric-strings-refused", "A number that is sent as a string closes the connection.")
+@mutant("numeric-strings-refused", "A number that is sent as a string closes the connection.", roles=BOTH)
 def numeric_strings_refused(parts: Parts) -> Parts:
     return refusing(parts, lambda members: any(isinstance(members.get(name), str) for name in _NUMBERS))
 
 
-@mutant("repeated-members-refused", "A member of a JSON header that is repeated closes the connection.")
+@mutant(
+    "repeated-members-refused",
+    "A member of a JSON header that is repeated closes the connection.",
+    roles=BOTH,
+)
 def repeated_members_refused(parts: Parts) -> Parts:
     def repeated(header: bytes) -> bool:
         found: list[str] = []
@@ -714,7 +761,7 @@ def repeated_members_refused(parts: Parts) -> Parts:
     return refusing_text(parts, repeated)
 
 
-@mutant("strict-json", "A header that is no JSON by the letter closes the connection.")
+@mutant("strict-json", "A header that is no JSON by the letter closes the connection.", roles=BOTH)
 def strict_json(parts: Parts) -> Parts:
     def loose(header: bytes) -> bool:
         try:
@@ -726,7 +773,9 @@ def strict_json(parts: Parts) -> Parts:
     return refusing_text(parts, loose)
 
 
-@mutant("names-case-sensitive", "A member of a JSON header whose name is in another case is ignored.")
+@mutant(
+    "names-case-sensitive", "A member of a JSON header whose name is in another case is ignored.", roles=BOTH
+)
 def names_case_sensitive(parts: Parts) -> Parts:
     def change(members: Members) -> None:
         for name in set(members) - _KNOWN:
@@ -745,22 +794,24 @@ def _idle_limit(parts: Parts, milliseconds: int | None) -> Parts:
     return parts.override("endpoint", idle_limit)
 
 
-@mutant("idle-never-closed", "An idle connection is never closed.")
+@mutant("idle-never-closed", "An idle connection is never closed.", roles=BOTH)
 def idle_never_closed(parts: Parts) -> Parts:
     return _idle_limit(parts, None)
 
 
-@mutant("idle-closed-early", "A connection is closed after 110 idle seconds.")
+@mutant("idle-closed-early", "A connection is closed after 110 idle seconds.", roles=BOTH)
 def idle_closed_early(parts: Parts) -> Parts:
     return _idle_limit(parts, 110_000)
 
 
-@mutant("idle-closed-late", "A connection is closed after 140 idle seconds.")
+@mutant("idle-closed-late", "A connection is closed after 140 idle seconds.", roles=BOTH)
 def idle_closed_late(parts: Parts) -> Parts:
     return _idle_limit(parts, 140_000)
 
 
-@mutant("idle-unless-answered", "Only a request that is answered keeps a connection from being idle.")
+@mutant(
+    "idle-unless-answered", "Only a request that is answered keeps a connection from being idle.", roles=BOTH
+)
 def idle_unless_answered(parts: Parts) -> Parts:
     def is_activity(self: Endpoint, frames: int, responses: int) -> bool:
         return responses > 0
@@ -768,7 +819,7 @@ def idle_unless_answered(parts: Parts) -> Parts:
     return parts.override("endpoint", is_activity)
 
 
-@mutant("idle-counts-bytes", "Any byte keeps a connection from being idle.")
+@mutant("idle-counts-bytes", "Any byte keeps a connection from being idle.", roles=BOTH)
 def idle_counts_bytes(parts: Parts) -> Parts:
     def is_activity(self: Endpoint, frames: int, responses: int) -> bool:
         return True

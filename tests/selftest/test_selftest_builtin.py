@@ -33,20 +33,30 @@ def rmq(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
-def test_the_reference_conforms(profile: str, tmp_path: Path) -> None:
-    ended = rmq("check", f"builtin:{profile}", "--strict", "--json", cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("role", "profile"),
+    [
+        ("nameserver", "4.9"),
+        ("nameserver", "5.3"),
+        ("nameserver", "5.5"),
+        ("broker", "4.9"),
+        ("broker", "5.3"),
+    ],
+)
+def test_the_reference_conforms(role: str, profile: str, tmp_path: Path) -> None:
+    ended = rmq("check", f"builtin:{profile}", "--role", role, "--strict", "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     answer = json.loads(ended.stdout)
     assert answer["conclusion"] == "CONFORMANT"
-    assert answer["profile"] == profile
+    assert (answer["role"], answer["profile"]) == (role, profile)
     run = read_run(tmp_path / "out")
     assert {one.verdict for one in run.results} == {Verdict.PASS}
     assert len(run.results) == len(run.header.cases) == run.header.cases_available
 
 
-def test_every_mutant_is_killed_and_every_case_kills(tmp_path: Path) -> None:
-    ended = rmq("selftest", "--json", cwd=tmp_path)
+@pytest.mark.parametrize("role", ["nameserver", "broker"])
+def test_every_mutant_is_killed_and_every_case_kills(role: str, tmp_path: Path) -> None:
+    ended = rmq("selftest", "--role", role, "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     answer = json.loads(ended.stdout)
     assert answer["problems"] == []

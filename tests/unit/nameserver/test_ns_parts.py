@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from ns_driver import Driver
 
-from reference_impl.mutants import MUTANTS, apply, mutant
+from reference_impl.mutants import MUTANTS, apply, mutant, mutants_of
 from reference_impl.nameserver import PARTS
 from reference_impl.nameserver import parts as parts_module
 from reference_impl.nameserver.parts import PartName, Parts
@@ -58,7 +58,8 @@ def test_every_decision_that_is_listed_exists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "profile"), [(name, profile) for name, found in MUTANTS.items() for profile in found.profiles]
+    ("name", "profile"),
+    [(name, profile) for name, found in mutants_of("nameserver").items() for profile in found.profiles],
 )
 def test_every_mutant_can_be_built(name: str, profile: str) -> None:
     sound = PARTS[profile]

@@ -1,0 +1,114 @@
+"""Chapter data-version: whether a Broker asks before it registers, and what it makes of the answer."""
+
+from harness.conformance import Including, Reply, Request, Silence, case
+from harness.conformance.broker.registrations import REGISTER, all_topics, with_topic
+from harness.session import Answer, BrokerSession
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import DataVersion
+
+SUCCESS = ResponseCode.SUCCESS
+QUERY = RequestCode.QUERY_DATA_VERSION
+WITHOUT_FORCE = {"forceRegister": "false", "registerNameServerPeriod": "10000"}
+LATE = 40.0
+"""Protocol seconds within which the next question has surely come: what was not answered before is waited
+for.
+"""
+
+
+@case("bk.data-version.is-not-asked-by-default", kills=["asks-although-forced"], clock=True)
+def test_is_not_asked_by_default(bk: BrokerSession) -> None:
+    """A Broker does not ask before it registers."""
+    bk.nameserver.next(QUERY, since=bk.mark(), within=35) >> Silence()
+
+
+@case(
+    "bk.data-version.is-asked-without-force",
+    "bk.data-version.question-has-the-version-of-the-registration",
+    "bk.data-version.first-registration-asks-nothing",
+    kills=[
+        "registers-without-asking",
+        "question-without-id",
+        "question-has-another-version",
+        "asks-at-the-start",
+    ],
+    clock=True,
+    setup=WITHOUT_FORCE,
+)
+def test_is_asked_without_force(bk: BrokerSession) -> None:
+    """Without force a Broker registers at the start, and asks before it registers again."""
+    bk.nameserver.next() >> Request(REGISTER)
+    said = {
+        "brokerName": bk.broker_name,
+        "clusterName": bk.cluster_name,
+        "brokerAddr": bk.broker_address,
+        "brokerId": "0",
+    }
+    asked = bk.nameserver.next(QUERY, within=LATE)
+    asked >> Request(QUERY, ext=Including(said), flag=0)
+    registered = bk.nameserver.next(REGISTER, where=all_topics, within=LATE).data_version >> Request(REGISTER)
+    asked.data_version >> Request(QUERY, registered.value)
+
+
+def asked(bk: BrokerSession) -> Answer:
+    """The next question."""
+    return bk.nameserver.next(QUERY, since=bk.mark(), within=LATE) >> Request(QUERY)
+
+
+@case(
+    "bk.data-version.unchanged-is-not-registered",
+    "bk.data-version.changed-is-registered",
+    kills=["unchanged-is-registered-too", "changed-is-not-registered"],
+    clock=True,
+    setup=WITHOUT_FORCE,
+)
+def test_changed_is_registered(bk: BrokerSession) -> None:
+    """A Broker registers if a NameServer says that something has changed, and not otherwise."""
+    bk.nameserver.answers(QUERY, ext={"changed": "false"})
+    unchanged = asked(bk)
+    bk.nameserver.next(REGISTER, since=unchanged, within=8) >> Silence()
+    bk.nameserver.answers(QUERY, ext={"changed": "true"})
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
+
+
+@case(
+    "bk.data-version.other-version-is-registered",
+    "bk.data-version.unsaid-is-registered",
+    kills=["answered-version-is-not-compared", "unsaid-is-unchanged"],
+    clock=True,
+    setup=WITHOUT_FORCE,
+)
+def test_other_version_is_registered(bk: BrokerSession) -> None:
+    """A Broker registers if a NameServer has another version, or does not say whether it has changed."""
+    other = DataVersion(counter=77, timestamp=77, state_version=0).encode()
+    bk.nameserver.answers(QUERY, ext={"changed": "false"}, body=other)
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
+    bk.nameserver.answers(QUERY)
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
+
+
+@case(
+    "bk.data-version.refusal-is-not-registered",
+    "bk.data-version.silence-is-registered",
+    kills=["refusal-is-registered", "silence-is-unchanged"],
+    clock=True,
+    setup=WITHOUT_FORCE,
+)
+def test_silence_is_registered(bk: BrokerSession) -> None:
+    """A Broker registers if a NameServer does not answer, and not if it answers with an error."""
+    bk.nameserver.answers(QUERY, ResponseCode.SYSTEM_ERROR, remark="no")
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Silence()
+    bk.nameserver.ignores(QUERY)
+    bk.nameserver.next(REGISTER, since=asked(bk), within=120) >> Request(REGISTER)
+
+
+@case("bk.data-version.survives-a-restart", kills=["topics-are-forgotten"], own_server=True)
+def test_survives_a_restart(bk: BrokerSession) -> None:
+    """A Broker that starts again has its topics, and no earlier data version."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    before = bk.nameserver.next(REGISTER, where=with_topic(topic)).counter >> Request(REGISTER)
+    stopped = bk.mark()
+    bk.restart()
+    heard = bk.nameserver.next(REGISTER, since=stopped, where=all_topics, within=60 + bk.jitter)
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+    heard.counter_above(before.value - 1) >> Request(REGISTER, True)

@@ -1,0 +1,447 @@
+"""Chapter registration: what a Broker tells its NameServers, when, and what it makes of their answers."""
+
+from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
+from harness.conformance.broker.registrations import (
+    REGISTER,
+    all_topics,
+    all_topics_with,
+    next_of_time,
+    seconds_later,
+    with_topic,
+)
+from harness.session import BrokerSession, HeardExchange
+from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire.broker_codes import BrokerRequest
+
+SUCCESS = ResponseCode.SUCCESS
+HOST = Matching(r"[^:]+:\d+")
+EVERY_20 = {"registerNameServerPeriod": "20000"}
+EVERY_SECOND = {"registerNameServerPeriod": "1000", "unused": "{nameserver2}"}
+"""Which means every ten seconds. A second NameServer is there to be named as a master."""
+TWO = {"namesrvAddr": "{nameserver};{nameserver2}", "registerNameServerPeriod": "10000"}
+COMPRESSED = {"compressedRegister": "true"}
+RESTRICTED = {
+    "brokerPermission": "2",
+    "autoCreateTopicEnable": "false",
+    "registerNameServerPeriod": "3600000",
+}
+SLAVE = {"brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
+
+
+# --- when -----------------------------------------------------------------------------------------------
+
+
+@case("bk.registration.is-sent-at-the-start", kills=["registration-at-start-is-oneway"])
+def test_is_sent_at_the_start(bk: BrokerSession) -> None:
+    """A Broker registers when it starts."""
+    bk.nameserver.next(REGISTER) >> Request(REGISTER, flag=0)
+
+
+@case(
+    "bk.registration.comes-again-after-ten-seconds",
+    "bk.registration.comes-as-often-as-set",
+    kills=["registers-again-late", "registration-period-is-fixed"],
+    clock=True,
+    setup=EVERY_20,
+)
+def test_comes_as_often_as_set(bk: BrokerSession) -> None:
+    """A Broker registers again after ten seconds, and then as often as it is set."""
+    first = bk.nameserver.next(REGISTER, where=all_topics) >> Request(REGISTER)
+    second = seconds_later(bk, first, 10)
+    seconds_later(bk, second, 20)
+
+
+@case("bk.registration.comes-every-thirty-seconds", kills=["registers-every-sixty-seconds"], clock=True)
+def test_comes_every_thirty_seconds(bk: BrokerSession) -> None:
+    """A Broker registers every thirty seconds."""
+    seconds_later(bk, next_of_time(bk), 30)
+
+
+@case(
+    "bk.registration.is-not-more-frequent-than-ten-seconds",
+    kills=["registers-as-often-as-told"],
+    clock=True,
+    setup=EVERY_SECOND,
+)
+def test_is_not_more_frequent_than_ten_seconds(bk: BrokerSession) -> None:
+    """A period of less than ten seconds is one of ten."""
+    seconds_later(bk, next_of_time(bk), 10)
+
+
+@case(
+    "bk.registration.is-not-rarer-than-sixty-seconds",
+    kills=["registers-as-rarely-as-told"],
+    clock=True,
+    setup=RESTRICTED,
+)
+def test_is_not_rarer_than_sixty_seconds(bk: BrokerSession) -> None:
+    """A period of more than sixty seconds is one of sixty."""
+    seconds_later(bk, next_of_time(bk, period=60), 60)
+
+
+# --- what -----------------------------------------------------------------------------------------------
+
+
+@case(
+    "bk.registration.says-who-registers",
+    "bk.registration.says-that-it-is-not-compressed",
+    kills=["registration-without-replication-address", "compression-is-not-said-when-there-is-none"],
+)
+def test_says_who_registers(bk: BrokerSession) -> None:
+    """A registration says who registers, and that its body is not compressed."""
+    said = {
+        "brokerName": Matching(r".+"),
+        "brokerAddr": HOST,
+        "clusterName": Matching(r".+"),
+        "brokerId": "0",
+        "haServerAddr": HOST,
+        "compressed": "false",
+    }
+    bk.nameserver.next(REGISTER) >> Request(REGISTER, ext=Including(said))
+
+
+@case("bk.registration.carries-the-checksum-of-its-body", kills=["registration-checksum-has-all-bits"])
+def test_carries_the_checksum_of_its_body(bk: BrokerSession) -> None:
+    """The checksum of a registration is that of its body."""
+    bk.nameserver.next(REGISTER).checksum_holds >> Request(REGISTER, True)
+    topic = bk.name("T")
+    for _ in range(4):  # a checksum that keeps its highest bit is right every other time
+        bk.send(topic) >> Reply(SUCCESS)
+        bk.nameserver.next(REGISTER, where=with_topic(topic)).checksum_holds >> Request(REGISTER, True)
+        topic = bk.name("T")
+
+
+@case(
+    "bk.registration.says-nothing-of-acting-masters",
+    "bk.registration.data-version-has-no-state",
+    kills=["registration-49-says-acting-master", "data-version-49-has-a-state"],
+)
+def test_says_nothing_of_what_came_later(bk: BrokerSession) -> None:
+    """A Broker of 4.9 says nothing of acting masters and of state versions."""
+    first = bk.nameserver.next(REGISTER)
+    first >> Request(
+        REGISTER, ext=Including({"enableActingMaster": ABSENT, "heartbeatTimeoutMillis": ABSENT})
+    )
+    first.state_version >> Request(REGISTER, None)
+
+
+@case(
+    "bk.registration.says-whether-slaves-may-act",
+    "bk.registration.data-version-has-a-state",
+    kills=["registration-does-not-say-acting-master", "data-version-53-has-no-state"],
+)
+def test_says_whether_slaves_may_act(bk: BrokerSession) -> None:
+    """A Broker of 5.x says that slaves may not act, and its data version has a state."""
+    first = bk.nameserver.next(REGISTER)
+    first >> Request(REGISTER, ext=Including({"enableActingMaster": "false"}))
+    first.state_version >> Request(REGISTER, 0)
+
+
+@case(
+    "bk.registration.announces-system-topics",
+    kills=["system-topics-not-announced", "default-topic-has-perm-6"],
+)
+def test_announces_system_topics(bk: BrokerSession) -> None:
+    """The topics that clients and tools rely on are announced at the start."""
+    topics = {
+        "TBW102": (8, 8, 7),
+        "SCHEDULE_TOPIC_XXXX": (18, 18, 6),
+        "BenchmarkTest": (1024, 1024, 6),
+        "SELF_TEST_TOPIC": (1, 1, 6),
+        "OFFSET_MOVED_EVENT": (1, 1, 6),
+    }
+    bk.nameserver.next(REGISTER).topics >> Request(REGISTER, Including(topics))
+
+
+@case("bk.registration.announces-itself-as-a-topic", kills=["broker-is-no-topic"])
+def test_announces_itself_as_a_topic(bk: BrokerSession) -> None:
+    """Broker and cluster are topics."""
+    own = {bk.broker_name: (1, 1, 7), bk.cluster_name: (16, 16, 7)}
+    bk.nameserver.next(REGISTER).topics >> Request(REGISTER, Including(own))
+
+
+@case(
+    "bk.registration.announces-half-topics",
+    "bk.registration.announces-a-topic-of-members",
+    kills=["half-topics-not-announced", "topic-of-members-is-readable"],
+)
+def test_announces_topics_of_the_later_line(bk: BrokerSession) -> None:
+    """The topics of transactions are announced at the start, and that of the members of the name."""
+    topics = {
+        "RMQ_SYS_TRANS_HALF_TOPIC": (1, 1, 6),
+        "RMQ_SYS_TRANS_OP_HALF_TOPIC": (1, 1, 6),
+        f"rmq_sys_SYNC_BROKER_MEMBER_{bk.broker_name}": (1, 1, 1),
+    }
+    bk.nameserver.next(REGISTER).topics >> Request(REGISTER, Including(topics))
+
+
+@case("bk.registration.has-no-filter-servers", kills=["registration-without-filter-servers"])
+def test_has_no_filter_servers(bk: BrokerSession) -> None:
+    """The list of filter servers is there and empty."""
+    bk.nameserver.next(REGISTER).filters >> Request(REGISTER, [])
+
+
+@case(
+    "bk.registration.has-no-default-topic-without-creation",
+    kills=["default-topic-is-always-announced"],
+    setup=RESTRICTED,
+)
+def test_has_no_default_topic_without_creation(bk: BrokerSession) -> None:
+    """A Broker that makes no topics has no TBW102."""
+    bk.nameserver.next(REGISTER).topic("TBW102") >> Request(REGISTER, None)
+
+
+# --- new topics -----------------------------------------------------------------------------------------
+
+
+@case("bk.registration.new-topic-is-announced-with-all", kills=["new-topic-49-is-announced-alone"])
+def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
+    """A topic that a send has made is announced with all others, one-way."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, where=with_topic(topic))
+    heard >> Request(REGISTER, flag=FLAG_ONEWAY)
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+    heard.topic("TBW102") >> Request(REGISTER, (8, 8, 7))
+
+
+@case("bk.registration.new-topic-is-announced-alone", kills=["new-topic-53-is-announced-with-all"])
+def test_new_topic_is_announced_alone(bk: BrokerSession) -> None:
+    """A topic that a send has made is announced alone, and an answer is awaited."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, where=with_topic(topic))
+    heard >> Request(REGISTER, flag=0)
+    heard.topics >> Request(REGISTER, {topic: (4, 4, 6)})
+
+
+@case("bk.registration.new-topic-raises-the-data-version", kills=["new-topic-keeps-the-data-version"])
+def test_new_topic_raises_the_data_version(bk: BrokerSession) -> None:
+    """A new topic raises the counter of the data version."""
+    topics = [bk.name("T"), bk.name("T")]
+    for topic in topics:
+        bk.send(topic) >> Reply(SUCCESS)
+    before = bk.nameserver.next(REGISTER, where=with_topic(topics[0])).counter >> Request(REGISTER)
+    after = bk.nameserver.next(REGISTER, where=with_topic(topics[1]))
+    after.counter_above(before.value) >> Request(REGISTER, True)
+
+
+@case("bk.registration.new-topic-stays-announced", kills=["table-without-new-topics"], clock=True)
+def test_new_topic_stays_announced(bk: BrokerSession) -> None:
+    """A new topic is in the registrations that time brings."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics)
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+
+
+# --- forms ----------------------------------------------------------------------------------------------
+
+
+@case("bk.registration.compression-is-said", kills=["compression-is-not-said"], setup=COMPRESSED)
+def test_compression_is_said(bk: BrokerSession) -> None:
+    """A registration says that its body is compressed."""
+    heard = bk.nameserver.next(REGISTER)
+    heard >> Request(REGISTER, ext=Including({"compressed": "true"}))
+    heard.topic("SELF_TEST_TOPIC") >> Request(REGISTER, (1, 1, 6))
+
+
+@case(
+    "bk.registration.compressed-body-has-its-own-checksum",
+    kills=["checksum-of-what-was-compressed"],
+    setup=COMPRESSED,
+)
+def test_compressed_body_has_its_own_checksum(bk: BrokerSession) -> None:
+    """The checksum is that of the compressed bytes."""
+    bk.nameserver.next(REGISTER).checksum_holds >> Request(REGISTER, True)
+
+
+@case(
+    "bk.registration.restricted-broker-has-its-permission-everywhere",
+    kills=["restricted-broker-announces-full-permissions", "restricted-broker-49-has-what-both-allow"],
+    setup=RESTRICTED,
+)
+def test_restricted_broker_has_its_permission_everywhere(bk: BrokerSession) -> None:
+    """Every topic of a restricted Broker has the permission of the Broker."""
+    bk.nameserver.next(REGISTER).permissions >> Request(REGISTER, [2])
+
+
+@case(
+    "bk.registration.restricted-broker-has-what-both-allow",
+    kills=["restricted-broker-announces-full-permissions", "restricted-broker-53-has-its-own-permission"],
+    setup=RESTRICTED,
+)
+def test_restricted_broker_has_what_both_allow(bk: BrokerSession) -> None:
+    """A topic of a restricted Broker has the permissions that both have."""
+    bk.nameserver.next(REGISTER).permissions >> Request(REGISTER, [0, 2])
+
+
+# --- answers --------------------------------------------------------------------------------------------
+
+
+@case(
+    "bk.registration.refusal-is-no-end",
+    "bk.registration.closed-connection-is-no-end",
+    "bk.registration.silence-is-no-end",
+    kills=["gives-up-after-refusal", "gives-up-after-silence"],
+    clock=True,
+    setup=EVERY_SECOND,
+)
+def test_no_answer_is_an_end(bk: BrokerSession) -> None:
+    """A Broker registers again, whatever became of the last registration."""
+    bk.nameserver.answers(REGISTER, ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
+    refused = next_of_time(bk, period=40)
+    bk.nameserver.closes_on(REGISTER)
+    closed = next_of_time(bk, refused, 10)
+    bk.nameserver.ignores(REGISTER)
+    ignored = next_of_time(bk, closed, 20)
+    again = next_of_time(bk, ignored, 40)
+    bk.nameserver.behaves()
+    next_of_time(bk, again, 40)
+    bk.advance(30)
+
+
+@case(
+    "bk.registration.goes-to-every-nameserver",
+    "bk.registration.silent-nameserver-holds-up-nobody",
+    kills=["registers-with-the-first-only", "nameservers-wait-for-each-other"],
+    clock=True,
+    setup=TWO,
+)
+def test_silent_nameserver_holds_up_nobody(bk: BrokerSession) -> None:
+    """Every NameServer is told, also while another does not answer."""
+    for server in bk.nameservers:
+        server.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerName": bk.broker_name}))
+    first, second = bk.nameservers
+    first.ignores(REGISTER)
+    heard = next_of_time(bk, at=second, period=40)
+    for _ in range(3):
+        heard = next_of_time(bk, heard, 10, at=second)
+
+
+@case(
+    "bk.registration.absent-nameserver-holds-up-nobody",
+    "bk.registration.returning-nameserver-is-told",
+    kills=["absent-nameserver-holds-up-others", "absent-nameserver-is-forgotten"],
+    clock=True,
+    setup=TWO,
+)
+def test_returning_nameserver_is_told(bk: BrokerSession) -> None:
+    """A NameServer that is gone holds up nobody, and is told when it is back."""
+    first, second = bk.nameservers
+    first.goes_down()
+    heard = next_of_time(bk, at=second, period=40)
+    heard = next_of_time(bk, heard, 10, at=second)
+    next_of_time(bk, heard, 10, at=second)
+    first.comes_up()
+    next_of_time(bk, at=first, period=40)
+
+
+ORDERED = b'{"table":{"%s":"probed:4"}}'
+
+
+@case(
+    "bk.registration.order-is-taken-over",
+    "bk.registration.order-raises-the-data-version",
+    "bk.registration.no-table-leaves-order-alone",
+    kills=["order-is-not-taken-over", "order-keeps-the-data-version", "no-table-is-an-empty-table"],
+    clock=True,
+    setup=EVERY_SECOND,
+)
+def test_order_is_taken_over(bk: BrokerSession) -> None:
+    """Topics that an answer names are ordered from then on."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=60 + bk.jitter, where=all_topics_with(topic))
+    heard.ordered(topic) >> Request(REGISTER, False)
+    before = heard.counter >> Request(REGISTER)
+    bk.nameserver.answers(REGISTER, body=ORDERED % topic.encode())
+    told = next_of_time(bk, before, 10)
+    bk.nameserver.behaves()
+    heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
+    heard.ordered(topic) >> Request(REGISTER, True)
+    after = heard.counter_above(before.value) >> Request(REGISTER, True)
+    heard = bk.nameserver.next(REGISTER, since=after, within=10 + bk.jitter, where=all_topics)
+    heard.ordered(topic) >> Request(REGISTER, True)
+
+
+def order_after_another_table(bk: BrokerSession) -> tuple[HeardExchange, str]:
+    """The registration after the table of order topics has lost a topic; and the topic."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.nameserver.answers(REGISTER, body=ORDERED % topic.encode())
+    told = next_of_time(bk, period=40)
+    heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
+    ordered = heard.ordered(topic) >> Request(REGISTER, True)
+    bk.nameserver.answers(REGISTER, body=ORDERED % bk.name("U").encode())
+    told = next_of_time(bk, ordered, 10)
+    return bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics), topic
+
+
+@case(
+    "bk.registration.order-that-is-gone-is-taken-back",
+    kills=["order-49-stays"],
+    clock=True,
+    setup=EVERY_SECOND,
+)
+def test_order_that_is_gone_is_taken_back(bk: BrokerSession) -> None:
+    """A topic that the table does not name any more is not ordered any more."""
+    heard, topic = order_after_another_table(bk)
+    heard.ordered(topic) >> Request(REGISTER, False)
+
+
+@case(
+    "bk.registration.order-stays",
+    kills=["order-53-is-taken-back"],
+    clock=True,
+    setup=EVERY_SECOND,
+)
+def test_order_stays(bk: BrokerSession) -> None:
+    """A topic that the table does not name any more stays ordered."""
+    heard, topic = order_after_another_table(bk)
+    heard.ordered(topic) >> Request(REGISTER, True)
+
+
+# --- slaves ---------------------------------------------------------------------------------------------
+
+
+def tell_master(bk: BrokerSession) -> None:
+    """From now on, registrations are told of a master whose port for other Brokers is the second
+    NameServer's.
+    """
+    host, _, port = bk.nameservers[1].address.rpartition(":")
+    told = {"masterAddr": f"{host}:{int(port) + 2}", "haServerAddr": f"{host}:{int(port) + 3}"}
+    bk.nameserver.answers(REGISTER, ext=told)
+
+
+@case(
+    "bk.registration.slave-says-its-id",
+    "bk.registration.slave-asks-the-master-that-it-is-told",
+    kills=["slave-registers-as-master", "told-master-is-ignored"],
+    clock=True,
+    setup=SLAVE,
+)
+def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
+    """A slave says its id, and asks the master that it is told for topics, offsets and groups."""
+    bk.nameserver.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerId": "1"}))
+    tell_master(bk)
+    told = next_of_time(bk)
+    for code in (
+        BrokerRequest.GET_ALL_TOPIC_CONFIG,
+        BrokerRequest.GET_ALL_CONSUMER_OFFSET,
+        BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
+    ):
+        bk.nameservers[1].next(code, since=told, within=90 + bk.jitter) >> Request(code, flag=0)
+
+
+@case(
+    "bk.registration.master-asks-nobody",
+    kills=["master-asks-a-told-master"],
+    clock=True,
+    setup=EVERY_SECOND,
+)
+def test_master_asks_nobody(bk: BrokerSession) -> None:
+    """A master asks nobody for topics, whatever it is told."""
+    tell_master(bk)
+    told = next_of_time(bk, period=40)
+    bk.nameservers[1].next(BrokerRequest.GET_ALL_TOPIC_CONFIG, since=told, within=70) >> Silence()

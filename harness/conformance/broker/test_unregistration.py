@@ -1,0 +1,48 @@
+"""Chapter unregistration: what a Broker says when it goes."""
+
+from harness.conformance import Including, Request, case
+from harness.conformance.broker.registrations import REGISTER
+from harness.session import BrokerSession
+from harness.wire import RequestCode, ResponseCode
+
+UNREGISTER = RequestCode.UNREGISTER_BROKER
+TWO = {"namesrvAddr": "{nameserver};{nameserver2}"}
+STOPPING = 120.0
+"""Protocol seconds: a Broker of 4.9 unregisters once everything else has stopped."""
+
+
+@case(
+    "bk.unregistration.is-sent-at-the-end",
+    "bk.unregistration.says-who-goes",
+    "bk.unregistration.goes-to-every-nameserver",
+    "bk.unregistration.refusal-holds-up-nobody",
+    kills=["leaves-without-a-word", "departure-without-id", "unregisters-from-the-first-only"],
+    own_server=True,
+    setup=TWO,
+)
+def test_is_sent_at_the_end(bk: BrokerSession) -> None:
+    """A Broker that stops unregisters from each of its NameServers, as what it had registered."""
+    first, second = bk.nameservers
+    registered = first.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerId": "0"}))
+    assert registered.command is not None and registered.command.ext is not None
+    names = ("brokerName", "brokerAddr", "clusterName", "brokerId")
+    said = {name: registered.command.ext[name] for name in names}
+    first.answers(UNREGISTER, ResponseCode.SYSTEM_ERROR, remark="no")
+    bk.shutdown()
+    first.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER, ext=Including(said), flag=0)
+    second.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER, ext=Including(said), flag=0)
+
+
+@case(
+    "bk.unregistration.silence-holds-up-nobody-for-good",
+    kills=["unregisters-until-one-is-silent"],
+    own_server=True,
+    setup=TWO,
+)
+def test_silence_holds_up_nobody_for_good(bk: BrokerSession) -> None:
+    """A NameServer that does not answer does not keep the others from hearing that a Broker goes."""
+    first, second = bk.nameservers
+    first.ignores(UNREGISTER)
+    bk.shutdown()
+    first.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER)
+    second.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER)
