@@ -44,7 +44,7 @@ from .topics import READ, WRITE
 if TYPE_CHECKING:
     from .core import Broker
 
-__all__ = ["CHECKING_GROUP", "Transactions"]
+__all__ = ["CHECKING_GROUP", "Open", "Transactions"]
 
 CHECKING_GROUP: Final = "CID_RMQ_SYS_TRANS"
 """The group under which it is stored how far half messages and marks were gone through."""
@@ -56,7 +56,7 @@ _MARK: Final = "d"
 """The tag of a mark."""
 
 
-class _Open(msgspec.Struct):
+class Open(msgspec.Struct):
     """A half message that nobody has ended."""
 
     physical_offset: int
@@ -73,11 +73,11 @@ class Transactions(Part):
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self.open: dict[int, _Open] = {}
+        self.open: dict[int, Open] = {}
         """By queue offset, in order."""
         self._copies: dict[str, int] = {}
         """Unique key to the queue offset of the newest copy that is open."""
-        self._check_at = NEVER
+        self._check_at = broker.started + self.interval()
         self._asked = 0
         self._read_again()
 
@@ -102,7 +102,6 @@ class Transactions(Part):
         put = self.broker.store.put(message, now)
         if put.status is PutStatus.PUT_OK:
             self._opened(message)
-            self._check_at = min(self._check_at, self.first_check(now))
         return put
 
     # -- the end ---------------------------------------------------------------------------------------------
@@ -195,7 +194,7 @@ class Transactions(Part):
 
     def _opened(self, half: Message) -> None:
         key = half.properties.get(PropertyName.UNIQ_KEY)
-        self.open[half.queue_offset] = _Open(
+        self.open[half.queue_offset] = Open(
             physical_offset=half.physical_offset,
             born=half.born_timestamp,
             stored=half.store_timestamp,
@@ -215,7 +214,7 @@ class Transactions(Part):
 
     def next_tick(self) -> int:
         """When open half messages are gone through next."""
-        return NEVER if self.config.is_slave or not self.open else self._check_at
+        return NEVER if self.config.is_slave else self._check_at
 
     def tick(self, now: int) -> None:
         """Go through what was open when this began."""
@@ -225,22 +224,19 @@ class Transactions(Part):
                 self._check(offset, half, now)
         self._note_progress(now)
 
-    def first_check(self, now: int) -> int:
-        """When what is open is gone through: the rounds are counted from the start of the Broker."""
-        interval = self.interval()
-        return now + interval - (now - self.broker.started) % interval
-
     def interval(self) -> int:
         """ms between two rounds."""
         return self.config.transaction_check_interval or (30_000 if self.profile.v5 else 60_000)
 
-    def is_to_check(self, half: _Open, now: int) -> bool:
-        """Whether a half message is old enough to ask about; one born later than now is."""
-        immunity = self.config.transaction_time_out if half.immunity is None else half.immunity
-        age = now - half.born
-        return age < 0 or age >= immunity
+    def is_to_check(self, half: Open, now: int) -> bool:
+        """Whether a half message is old enough to ask about.
 
-    def is_given_up(self, half: _Open, now: int) -> bool:
+        What its producer says of its age counts only if that is before it was stored.
+        """
+        immunity = self.config.transaction_time_out if half.immunity is None else half.immunity
+        return now - min(half.born, half.stored) >= immunity
+
+    def is_given_up(self, half: Open, now: int) -> bool:
         """Whether a half message is not asked about any more."""
         return (
             half.checked >= self.config.transaction_check_max
@@ -261,7 +257,7 @@ class Transactions(Part):
         self._asked += 1
         return connections[self._asked % len(connections)]
 
-    def _check(self, offset: int, half: _Open, now: int) -> None:
+    def _check(self, offset: int, half: Open, now: int) -> None:
         message = self.broker.store.at(half.physical_offset)
         if message is None:
             self._forget(offset)
@@ -319,10 +315,12 @@ class Transactions(Part):
         store, offsets = self.broker.store, self.broker.offsets
         end = store.max_offset(TopicName.TRANS_HALF, 0)
         first = next(iter(self.open), end)
-        offsets.commit(CHECKING_GROUP, TopicName.TRANS_HALF, 0, first, now)
+        noted = {TopicName.TRANS_HALF: first}
         if first == end:
-            marks = store.max_offset(TopicName.TRANS_OP_HALF, 0)
-            offsets.commit(CHECKING_GROUP, TopicName.TRANS_OP_HALF, 0, marks, now)
+            noted[TopicName.TRANS_OP_HALF] = store.max_offset(TopicName.TRANS_OP_HALF, 0)
+        for topic, offset in noted.items():
+            if offset and offset != offsets.offset_of(CHECKING_GROUP, topic, 0):
+                offsets.commit(CHECKING_GROUP, topic, 0, offset, now)
 
     def _read_again(self) -> None:
         for half in self._stored(TopicName.TRANS_HALF):
@@ -332,8 +330,6 @@ class Transactions(Part):
                 ended = _number(word)
                 if ended is not None:
                     self._forget(ended)
-        if self.open:
-            self._check_at = self.first_check(self.broker.started)
 
     def _stored(self, topic: str) -> Iterator[Message]:
         store = self.broker.store

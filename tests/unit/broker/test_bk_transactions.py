@@ -197,6 +197,18 @@ def test_the_rounds_are_those_of_the_line(asked, profile):
     assert len(questions(one)) == 1
 
 
+def test_a_quiet_time_does_not_make_the_next_question_early(asked, profile):
+    one = asked(profile, **QUICK)
+    produces(one)
+    end(one, half(one))
+    one.pass_time(100_500)
+    half(one, UNIQ_KEY="V")
+    one.pass_time(999)
+    assert questions(one) == []
+    one.pass_time(2_000)
+    assert len(questions(one)) == 1
+
+
 def test_producers_of_the_group_are_asked_in_turn_and_no_others(asked, profile):
     one = asked(profile, **(QUICK | {"transactionCheckMax": 9}))
     for connection in (2, 3):
