@@ -7,7 +7,8 @@ it is for data sets where a target has one population.
 from __future__ import annotations
 
 from harness.mining.queries.latency import WIDTH
-from harness.mining.queries.species import BLOCKS, CHECKED
+from harness.mining.queries.species import CHECKED
+from harness.mining.queries.tallies import BLOCKS
 
 __all__ = ["questions"]
 
@@ -65,11 +66,11 @@ def questions(root: str, reference: str) -> dict[str, str]:
             unnest(list_concat([fp_initial], fp[:-2])) as before, unnest(rule) as rule, unnest(fp) as after
             from {placed}) group by target, before, rule, after) group by all""",
         "repeated": f"""select target, version, count(*) as repeated, sum((kinds > 1)::int) as differing
-            from (select target, version, profile, mutant, generator, kind, seed, count(*) as times,
+            from (select target, version, profile, mutant, generator, seed, count(*) as times,
             count(distinct (outcome, coalesce(statement, ''))) as kinds from {runs} group by all)
             where times > 1 group by all""",
         "unlike": f"""select target, version, seed, times, outcomes, first.run_id as run_a,
-            last.run_id as run_b from (select target, version, profile, mutant, generator, kind, seed,
+            last.run_id as run_b from (select target, version, profile, mutant, generator, seed,
             count(*) as times,
             count(distinct (outcome, coalesce(statement, ''))) as kinds,
             array_to_string(list_sort(list(distinct outcome)), ', ') as outcomes,

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, SpinnerColumn
 
 from harness.cli.asked import profile_of, target_of
+from harness.cli.bar import Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
@@ -23,7 +23,7 @@ from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
 from harness.mining.store import Store
 from harness.session import ProfileName, RunningClock
-from harness.targets import Target, parse
+from harness.targets import Target, parse, spelled_out
 
 _CHUNK, _LATE_CHUNK = 1000, 100
 """Runs in a file: where nothing is started, and elsewhere, where they take long."""
@@ -47,8 +47,8 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     asked = _targets(options)
     plan = _plan(options, [(target.uri, profile) for target, profile in asked])
     stopwatch = RunningClock()
-    with _Bar(console) as bar:
-        campaign = Campaign(plan, now=stopwatch.waiting, heard=bar.show)
+    with Line(console, SpinnerColumn(), BarColumn()) as line:
+        campaign = Campaign(plan, now=stopwatch.waiting, heard=_Shown(line).show)
         wanted = plan.runs * len(plan.kinds) * len(plan.targets)
         left = sum(len(order.span) for order in campaign.orders)
         several = f"{len(plan.targets)} targets" if len(plan.targets) > 1 else plan.targets[0][0]
@@ -71,7 +71,7 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 def _targets(options: argparse.Namespace) -> list[tuple[Target, ProfileName]]:
     uris = options.target or ([] if options.mutant else ["builtin:"])
-    named = [target_of("campaign", uri, options) for uri in uris]
+    named = [target_of("campaign", spelled_out(uri), options) for uri in uris]
     line = options.profile or next((one.line for one in named if one.nature.is_virtual), None) or "5.3"
     named += [target_of("campaign", f"builtin:{line}?mutant={name}", options) for name in options.mutant]
     found = {target.uri: (target, profile_of("campaign", options.profile, target)) for target in named}
@@ -183,22 +183,12 @@ def _recorded(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 # --- while it goes on ---------------------------------------------------------------------------------------
 
 
-class _Bar:
-    """One line on a terminal; elsewhere a line for each tenth of the runs."""
+class _Shown:
+    """On a terminal all there is to say; elsewhere a line for each tenth of the runs."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
-        self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._bar.add_task("", total=None, said="starting")
+    def __init__(self, line: Line) -> None:
+        self._line = line
         self._tenth = 0
-
-    def __enter__(self) -> _Bar:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
 
     def show(self, at: Progress) -> None:
         """The progress."""
@@ -207,11 +197,11 @@ class _Bar:
             said += f", {at.runs / at.seconds:.1f} runs/s, {at.steps / at.seconds:.0f} steps/s"
             said += f", about {_time(at.left)} left" if at.runs < at.of_runs else ""
             said += f" · {_outcomes(at.outcomes)}"
-        self._bar.update(self._task, total=at.of_runs, completed=at.runs, said=said)
+        self._line.show(said, at.runs, at.of_runs)
         tenth = 10 * at.runs // max(1, at.of_runs)
-        if tenth > self._tenth and not self._console.is_terminal:
+        if tenth > self._tenth:
             self._tenth = tenth
-            self._console.print(f"  {at.seconds:.0f} s · {said}")
+            self._line.log(f"  {at.seconds:.0f} s · {said}")
 
 
 def _time(seconds: float) -> str:

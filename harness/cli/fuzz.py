@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn
 
 from harness.catalogue import catalogue
 from harness.cli.asked import profile_of, target_of
+from harness.cli.bar import Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage, meant
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     )
     kinds: list[Kind] = [KINDS[name](setting) for name in names]
     try:
-        with _Bar(console) as bar:
+        with Line(console, SpinnerColumn()) as line:
             fuzzing = Fuzzing(
                 kinds,
                 record,
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
                 ),
                 is_ours=target.nature.is_ours,
                 out=options.out,
-                heard=bar.show,
+                heard=lambda at: _shown(line, at),
             )
             ending = fuzzing.run()
     finally:
@@ -126,32 +126,16 @@ def _record(options: argparse.Namespace, target: Target, profile: str, seed: str
 # --- while it goes on ---------------------------------------------------------------------------------------
 
 
-class _Bar:
-    """One line on a terminal; elsewhere a line for each thing that takes long."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        columns = (SpinnerColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
-        self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._bar.add_task("", total=None, said="starting")
-
-    def __enter__(self) -> _Bar:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, at: Progress) -> None:
-        """The progress."""
-        rate = at.steps / at.seconds if at.seconds else 0.0
-        said = f"{at.kind} · {at.programs} programs, {at.steps} steps, {rate:.0f}/s"
-        if at.goals:
-            said += f" · {at.goals - at.missed} of {at.goals} goals"
-        said += f" · {at.findings} findings" + (f", {at.flaky} flaky" if at.flaky else "")
-        self._bar.update(self._task, said=said + (f" · {at.doing}" if at.doing else ""))
-        if at.doing:
-            self._console.print(f"  {at.seconds:.0f} s · {at.programs} programs · {at.doing}")
+def _shown(line: Line, at: Progress) -> None:
+    """On a terminal all there is to say; elsewhere a line for each thing that takes long."""
+    rate = at.steps / at.seconds if at.seconds else 0.0
+    said = f"{at.kind} · {at.programs} programs, {at.steps} steps, {rate:.0f}/s"
+    if at.goals:
+        said += f" · {at.goals - at.missed} of {at.goals} goals"
+    said += f" · {at.findings} findings" + (f", {at.flaky} flaky" if at.flaky else "")
+    line.show(said + (f" · {at.doing}" if at.doing else ""))
+    if at.doing:
+        line.log(f"  {at.seconds:.0f} s · {at.programs} programs · {at.doing}", always=True)
 
 
 # --- the answer ---------------------------------------------------------------------------------------------

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from harness.catalogue import catalogue
+from harness.cli.bar import Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, INCONCLUSIVE, OK
-from harness.mining.mine import Mined, mine
+from harness.mining.mine import Mined, mine, nothing
 from harness.mining.page.amounts import percent, plural, share
 from harness.mining.page.report import About, headline, render
 from harness.mining.page.tables import Folder, write_tables
-from harness.mining.spark import session
+from harness.mining.spark import check_memory, session
 from harness.report.text import visible
 from harness.session import RunningClock
 from harness.version import version
@@ -35,18 +36,22 @@ def run(options: argparse.Namespace) -> int:
                 f"rmq-harness mine: {option} {place}: there is no such directory; "
                 "expected the --out of a campaign"
             )
+    check_memory(options.memory)  # before it is known whether Spark is needed at all
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
     stopwatch = RunningClock()
     folder = Folder(options.out)  # before the long work: what cannot be written is told now
     compared = f", against {options.against}" if options.against is not None else ""
     console.print(f"rmq-harness mine · {options.root}{compared}")
-    with _Bar(console) as bar:
-        spark = session("rmq-harness mine", master=options.master, memory=options.memory)
-        try:
-            mined = mine(spark, options.root, against=options.against, heard=bar.show)
-        finally:
-            spark.stop()
+    mined = nothing(options.root)
+    if mined is None:
+        columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn())
+        with Line(console, *columns, said="starting Spark") as line:
+            spark = session("rmq-harness mine", master=options.master, memory=options.memory)
+            try:
+                mined = mine(spark, options.root, against=options.against, heard=partial(_shown, line))
+            finally:
+                spark.stop()
     rows = {name: table.to_pylist() for name, table in mined.tables.items()}
     about = About(
         root=options.root,
@@ -65,36 +70,10 @@ def run(options: argparse.Namespace) -> int:
     return int(answer["exit_status"])
 
 
-class _Bar:
-    """One line on a terminal; elsewhere a line for each question that is answered."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        columns = (
-            TextColumn("questions"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[said]}"),
-        )
-        self._bar = Progress(
-            *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
-        )
-        self._task = self._bar.add_task("", total=None, said="starting Spark")
-
-    def __enter__(self) -> _Bar:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def show(self, done: int, of: int, said: str) -> None:
-        """So many questions of so many are answered, and which was the last."""
-        self._bar.update(self._task, total=of, completed=done, said=said)
-        if not self._console.is_terminal:
-            self._console.print(f"  {done} of {of} questions · {said}")
+def _shown(line: Line, done: int, of: int, said: str) -> None:
+    """So many questions of so many are answered, and which was the last."""
+    line.show(said, done, of)
+    line.log(f"  {done} of {of} questions · {said}")
 
 
 # --- the answer ---------------------------------------------------------------------------------------------
@@ -146,7 +125,9 @@ def _print(console: Console, answer: dict[str, Any], rows: dict[str, list[dict[s
         whole = runs.get(row["target"], 0)
         often = f"{share(row['runs'], whole)} runs ({percent(row['runs'] / whole if whole else None)})"
         console.print(f"\n✘ {visible(row['statement'])} · {visible(row['target'])} · {often}")
-        console.print(f"  {visible(row['rules'])}\n  {visible(row['replay'])}")
+        console.print(f"  {visible(row['rules'])}")
+        if row["replay"]:
+            console.print(f"  {visible(row['replay'])}")
     if len(rows["findings"]) > _SHOWN:
         console.print(f"\n… and {plural(len(rows['findings']) - _SHOWN, 'other finding')}")
     if answer["why"]:

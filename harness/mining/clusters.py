@@ -4,14 +4,18 @@ Rules of this module:
 - Failures of different targets are different findings. Within a target a program explains another one
   1. that contains it: its letters are found in the other in their order. A run that did the one would have
      ended there, so the other fails of the same, whatever statement it broke;
-  2. of the same statement, if what it *does*, looks left aside, is contained in what the other does;
-  3. if what it does was seen to fail through two different looks: then what is remembered is wrong, and every
-     program that does it fails of the same. What it does must be two steps at least: a look that is wrong by
+  2. of the same statement, if what it *does* is contained in what the other does. Looks are left aside, and
+     so is the last step: whatever it is, it shows the failure;
+  3. if what it does was seen to fail in two different last steps: then what is remembered is wrong, and every
+     program that does it fails of the same. Of a single step three are needed: an answer that is wrong by
      itself shows after any single registration.
-- A registration is a registration whatever the id, and time is time: the small program may hold either.
+- A registration is a registration whatever the id, time is time, and a broker is gone whether it was
+  unregistered or its connection was closed: the small program may hold either.
 - Programs that were made small explain. A run whose program was not is put to the shortest that explains it,
-  else to those of its signature. What nothing explains is a finding of its own, one for each signature.
-- A finding is told by its shortest program; the least seed, then the least run, decides between equal ones.
+  of those that end in the same step if there are such; else to those of its signature. What nothing explains
+  is a finding of its own, one for each signature.
+- A finding is told by its shortest program; of several by one whose statement most of its runs have broken.
+  Letters, the least seed, then the least run decide between equal ones.
 """
 
 from __future__ import annotations
@@ -35,8 +39,14 @@ _LOOKS: Final = frozenset(
     )
 )
 _ALIKE: Final = str.maketrans(
-    {ALPHABET["register-slave"]: ALPHABET["register"], ALPHABET["long-time"]: ALPHABET["time"]}
+    {
+        ALPHABET["register-slave"]: ALPHABET["register"],
+        ALPHABET["long-time"]: ALPHABET["time"],
+        ALPHABET["close"]: ALPHABET["unregister"],
+    }
 )
+_SHOWN_BY = {1: 3}
+"""So many last steps must have failed before what was done, so many steps, is wrong by itself; else two."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +54,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     campaign: str
+    source: str
+    kind: str
     target: str
     profile: str
     mutant: str | None
@@ -111,12 +123,12 @@ class _Program(NamedTuple):
     letters: str
     statement: str
     does: str
-    """Its letters without looks."""
+    """Its letters but the last, without looks."""
 
 
 def _program(letters: str, statement: str) -> _Program:
     plain = letters.translate(_ALIKE)
-    return _Program(len(plain), plain, statement, "".join(one for one in plain if one not in _LOOKS))
+    return _Program(len(plain), plain, statement, "".join(one for one in plain[:-1] if one not in _LOOKS))
 
 
 def _clusters(group: Sequence[Failure]) -> list[Cluster]:
@@ -137,9 +149,10 @@ def _clusters(group: Sequence[Failure]) -> list[Cluster]:
         signature = failure.signature or failure.statement
         alike = by_signature[signature]
         played = failure.played.translate(_ALIKE)
-        explaining = next((one for one in small if explains(one.letters, played)), None)
-        if explaining is not None:
-            members[root_of[explaining]].append(failure)
+        explaining = [one for one in small if explains(one.letters, played)]
+        shown_alike = [one for one in explaining if one.letters[-1] == played[-1]]
+        if explaining:
+            members[root_of[(shown_alike or explaining)[0]]].append(failure)
         elif alike:
             members[min(alike, key=lambda one: (-alike[one], one))].append(failure)
         else:
@@ -152,7 +165,7 @@ def _roots(small: Sequence[_Program]) -> dict[_Program, _Program]:
     shown: defaultdict[str, set[str]] = defaultdict(set)
     for one in small:
         shown[one.does].add(one.letters[-1])
-    remembered = {does for does, looks in shown.items() if len(does) > 1 and len(looks) > 1}
+    remembered = {does for does, last in shown.items() if does and len(last) >= _SHOWN_BY.get(len(does), 2)}
 
     def explained(one: _Program, other: _Program) -> bool:
         if explains(one.letters, other.letters):
@@ -178,9 +191,12 @@ def _roots(small: Sequence[_Program]) -> dict[_Program, _Program]:
 
 
 def _cluster(failures: Sequence[Failure]) -> Cluster:
-    def key(one: Failure) -> tuple[bool, int, str, int, str]:
+    times = Counter(failure.statement for failure in failures)
+
+    def key(one: Failure) -> tuple[bool, int, int, str, int, str]:
         letters = one.shrunk_ops or one.played
-        return one.shrunk_ops is None, len(letters), letters if one.shrunk_ops else "", one.seed, one.run_id
+        plain = letters if one.shrunk_ops else ""
+        return one.shrunk_ops is None, len(letters), -times[one.statement], plain, one.seed, one.run_id
 
     ordered = tuple(sorted(failures, key=key))
     best = ordered[0]

@@ -2,19 +2,18 @@
 
 Rules of this module:
 - Frames in, tables out: it sees what was recorded and the catalogue, never a target.
-- Questions that need no steps share one frame, which is kept in memory. Several are asked at a time: a small
-  one waits for Java's compiler rather than for a processor.
-- Failing runs are few. They are brought here; findings and what goes before them are made in Python.
+- A question reads the columns that it needs, from the files each time: nothing is kept in memory by Spark.
+  To do so was measured to take ten times as long as to read again.
+- Whether a question is worth being asked, smaller ones before it tell: how often runs that were played twice
+  differ is asked only where some were.
+- Several are asked at a time: a small one waits for Java's compiler rather than for a processor.
 - What cannot be read is told in ``troubles``, and the rest is mined.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -25,9 +24,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from harness.catalogue import catalogue
 from harness.machines.goals import Need, Tally
-from harness.mining.clusters import Cluster, Failure, clusters
-from harness.mining.contrast import MOST, Contrast, contrast
-from harness.mining.queries import FAILING, RUN_COLUMNS
+from harness.mining import failing
+from harness.mining.queries import POPULATION, RUN_COLUMNS
 from harness.mining.queries import compared as ask_compared
 from harness.mining.queries import coverage as ask_coverage
 from harness.mining.queries import differing as ask_differing
@@ -37,13 +35,12 @@ from harness.mining.queries import hunts as ask_hunts
 from harness.mining.queries import latency as ask_latency
 from harness.mining.queries import species as ask_species
 from harness.mining.queries import tallies as ask_tallies
-from harness.mining.reading import Records, Trouble, read
-from harness.mining.schema import LETTERS
+from harness.mining.reading import Records, Trouble, nothing_in, read
 from harness.mining.spark import translated
 from harness.mining.summaries import Row, Rows, compared, counts, latency, species
 from harness.mining.tables import TABLES, made
 
-__all__ = ["Mined", "Telling", "failures_of", "mine"]
+__all__ = ["Mined", "Telling", "mine", "nothing"]
 
 Telling = Callable[[int, int, str], None]
 """Told what is done: so many questions of so many, and the last one."""
@@ -51,9 +48,6 @@ Telling = Callable[[int, int, str], None]
 _AT_ONCE = 3
 _FLAKY = 1000
 """So many flaky seeds are looked at step by step."""
-_TOLD = 500
-"""So many findings are told with their program and trace."""
-_FAILURE = tuple(field for field in Failure.__struct_fields__)
 
 
 class Mined(msgspec.Struct, frozen=True):
@@ -70,6 +64,14 @@ class Mined(msgspec.Struct, frozen=True):
     @property
     def steps(self) -> int:
         return sum(self.tables["populations"]["steps"].to_pylist())
+
+
+def nothing(root: str) -> Mined | None:
+    """What `mine` makes of a directory without runs, for which no Spark must be started; None where there may
+    be some.
+    """
+    trouble = nothing_in(root)
+    return None if trouble is None else Mined({name: made(name, []) for name in TABLES}, (trouble,))
 
 
 def mine(
@@ -99,52 +101,44 @@ def _mined(
 ) -> dict[str, pa.Table]:
     if runs is None:
         return {name: made(name, []) for name in TABLES}
-    index = runs.select(*RUN_COLUMNS).persist()
-    before = earlier.select(*RUN_COLUMNS).persist() if earlier is not None else None
-    try:
-        return _Mining(spark, root, runs, index, before, heard).tables()
-    finally:
-        for frame in (index, before):
-            if frame is not None:
-                frame.unpersist()
+    return _Mining(spark, root, runs, earlier, heard).tables()
 
 
 class _Mining:
     """One mining: questions that are asked side by side, and tables made of the answers."""
 
     def __init__(
-        self,
-        spark: SparkSession,
-        root: str,
-        runs: DataFrame,
-        index: DataFrame,
-        before: DataFrame | None,
-        heard: Telling,
+        self, spark: SparkSession, root: str, runs: DataFrame, earlier: DataFrame | None, heard: Telling
     ) -> None:
         self._spark = spark
         self._root = root
         self._runs = runs
-        self._index = index
-        self._before = before
+        self._index = runs.select(*RUN_COLUMNS)
+        self._before = None if earlier is None else earlier.select(*RUN_COLUMNS)
         self._heard = heard
 
     def tables(self) -> dict[str, pa.Table]:
         """All of them."""
-        tallies = _asked(ask_tallies.tallies(self._index))
-        questions: dict[str, Callable[[], Mapping[str, Rows]]] = {
-            "states": self._species,
-            "latency": lambda: self._latency(tallies),
-            "findings": lambda: self._findings(tallies),
-            "divergences": lambda: self._divergences(tallies),
-            "latency over the run": self._over_run,
-            "coverage": lambda: self._judged(tallies),
-            "rules": self._following,
-            "runs": lambda: self._counted(tallies),
-            "flaky runs": lambda: self._flaky(tallies),
-            "comparison": lambda: self._compared(tallies),
-        }
-        rows: dict[str, Rows] = {}
         with ThreadPoolExecutor(_AT_ONCE) as pool:
+            counting = pool.submit(_asked, ask_tallies.tallies(self._index))
+            placing = pool.submit(ask_tallies.populations(ask_tallies.seeds(self._index)).toArrow)
+            tallies, places = counting.result(), placing.result()
+            named = {row["pop"]: {one: row[one] for one in POPULATION} for row in tallies}
+            populations = [{**row, **named[row["pop"]]} for row in places.to_pylist()]
+            # The longest first, so that none of them is left over at the end.
+            questions: dict[str, Callable[[], Mapping[str, Rows]]] = {
+                "states": lambda: self._species(populations, places),
+                "latency": lambda: self._latency(tallies),
+                "divergences": lambda: self._divergences(tallies),
+                "coverage": lambda: self._judged(tallies),
+                "latency over the run": self._over_run,
+                "rules": self._following,
+                "findings": lambda: failing.findings(self._runs, tallies, self._root),
+                "runs": lambda: self._counted(tallies, populations),
+                "flaky runs": lambda: self._flaky(tallies, populations),
+                "comparison": lambda: self._compared(tallies),
+            }
+            rows: dict[str, Rows] = {}
             asked = {pool.submit(question): name for name, question in questions.items()}
             for done, answer in enumerate(as_completed(asked), 1):
                 rows.update(answer.result())
@@ -153,8 +147,10 @@ class _Mining:
 
     # --- questions about runs -------------------------------------------------------------------------------
 
-    def _counted(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
-        seeds = _asked(ask_tallies.campaign_seeds(self._index))
+    def _counted(self, tallies: Sequence[Row], populations: Sequence[Row]) -> Mapping[str, Rows]:
+        again = any(row["dropped"] for row in populations)
+        # Where no seed was played twice there are as many of them as runs.
+        seeds = _asked(ask_tallies.campaign_seeds(self._index)) if again else None
         reached = _asked(ask_goals.reached(self._index))
         hunts = _asked(ask_hunts.hunts(self._index)) if any(row["mutant"] for row in tallies) else []
         return {
@@ -171,11 +167,10 @@ class _Mining:
         shared = _asked(ask_compared.verdicts(self._before, self._index))
         return {"regressions": compared.regressions(before, tallies, shared)}
 
-    def _flaky(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
-        repeated = _asked(ask_differing.repeated(self._index))
+    def _flaky(self, tallies: Sequence[Row], populations: Sequence[Row]) -> Mapping[str, Rows]:
         whole = [row for row in tallies if row["source"] != "fuzz"]
-        rows = {"flakiness": counts.flakiness(whole, repeated)}
-        if not any(row["differing"] for row in repeated):
+        rows = {"flakiness": counts.flakiness(whole, populations)}
+        if not any(row["differing"] for row in populations):
             return rows
         unlike = _asked(ask_differing.unlike(self._index).orderBy("seed", "run_a").limit(_FLAKY))
         pairs = self._spark.createDataFrame(
@@ -209,30 +204,27 @@ class _Mining:
     def _following(self) -> Mapping[str, Rows]:
         return {"rule_pairs": counts.rule_pairs(_asked(ask_following.pairs(self._runs)))}
 
-    def _species(self) -> Mapping[str, Rows]:
-        seeds = ask_species.once(self._index)
-        found = ask_species.cuts(seeds).toArrow()
-        populations = found.to_pylist()
-        ends = self._spark.createDataFrame(found)
-        again = seeds.where("times > 1") if any(row["dropped"] for row in populations) else None
-        placed = ask_species.placed(self._runs, ends, again)
+    def _species(self, populations: Sequence[Row], places: pa.Table) -> Mapping[str, Rows]:
+        again, uncounted = None, {}
+        if any(row["dropped"] for row in populations):
+            again = ask_species.again(self._index)
+            uncounted = {row["pop"]: row["steps"] for row in _asked(ask_species.uncounted(again))}
+        placed = ask_species.placed(
+            self._runs, self._spark.createDataFrame(places.select(["pop", "cuts"])), again
+        )
+        counted = [{**row, "steps": row["steps"] - uncounted.get(row["pop"], 0)} for row in populations]
         curves = species.Curve.of(
-            _asked(ask_species.blocks(seeds, ends)),
-            _asked(ask_species.states(placed)),
-            _asked(ask_species.transitions(placed)),
+            populations, _asked(ask_species.states(placed)), _asked(ask_species.transitions(placed))
         )
         return {
-            "states": species.states(populations, curves),
-            "saturation": species.saturation(populations, curves),
+            "states": species.states(counted, curves),
+            "saturation": species.saturation(counted, curves),
         }
 
     def _latency(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
-        steps = ask_latency.by_rule(self._runs).persist()
-        try:
-            found = latency.histograms(_asked(ask_latency.bins(steps)))
-            sums = _asked(ask_latency.sums(steps))
-        finally:
-            steps.unpersist()
+        counted = ask_latency.by_rule(self._runs).toArrow()
+        found = latency.histograms(ask_latency.bins(counted).to_pylist())
+        sums = ask_latency.sums(counted).to_pylist()
         return {
             "latency": latency.percentiles(found, sums),
             "latency_hist": latency.histogram(found),
@@ -249,116 +241,6 @@ class _Mining:
             return {}
         found = _asked(ask_differing.divergences(self._runs, reference))
         return {"divergences": counts.divergences(found)}
-
-    # --- findings -------------------------------------------------------------------------------------------
-
-    def _findings(self, tallies: Sequence[Row]) -> Mapping[str, Rows]:
-        failing = self._runs.where(F.col("outcome").isin(*FAILING))
-        failures = failures_of(self._runs)
-        found = clusters(failures)
-        best = [cluster.failures[0].run_id for cluster in found[:_TOLD]]
-        told = {
-            row["run_id"]: row
-            for row in _asked(
-                failing.where(F.col("run_id").isin(best)).select("run_id", "shrunk_program", "trace")
-            )
-        }
-        return {
-            "findings": [
-                self._finding(number, cluster, told.get(cluster.failures[0].run_id, {}))
-                for number, cluster in enumerate(found, 1)
-            ],
-            "contrasts": self._contrasts(failures, tallies),
-        }
-
-    def _finding(self, number: int, cluster: Cluster, told: Row) -> dict[str, Any]:
-        best = cluster.failures[0]
-        trace = told.get("trace")
-        seeds = sorted({failure.seed for failure in cluster.failures})
-        if trace:
-            replay = ["replay", f"{self._root.rstrip('/')}/{trace}", best.target]
-        else:
-            replay = [
-                "campaign",
-                best.target,
-                "--profile",
-                best.profile,
-                "--seed",
-                str(best.seed),
-                "--runs",
-                "1",
-            ]
-        return {
-            **{one: getattr(best, one) for one in ("target", "statement", "invariant", "anomaly", "mutant")},
-            **{one: getattr(best, one) for one in ("run_id", "campaign", "seed")},
-            **{one: getattr(best, one) for one in ("confirmed_shown", "confirmed_tried")},
-            "finding": number,
-            "runs": len(cluster.failures),
-            "seeds": ", ".join(map(str, seeds[:5])) + (", …" if len(seeds) > 5 else ""),
-            "shortest_steps": len(best.shrunk_ops or best.played),
-            "rules": _rules(cluster.letters, ", "),
-            "program": told.get("shrunk_program"),
-            "shrunk": cluster.shrunk,
-            "statements": ", ".join(cluster.statements),
-            "trace": trace,
-            "replay": shlex.join(["rmq-harness", *replay]),
-        }
-
-    def _contrasts(self, failures: Iterable[Failure], tallies: Sequence[Row]) -> Rows:
-        groups: defaultdict[tuple[str, str], list[Failure]] = defaultdict(list)
-        for failure in failures:
-            groups[failure.target, failure.statement].append(failure)
-        targets = sorted({target for target, _ in groups})
-        passing = self._passing(targets, tallies)
-        return [
-            _contrasted(one)
-            for (target, _), group in sorted(groups.items())
-            for one in contrast(group, passing[target])
-        ]
-
-    def _passing(self, targets: Sequence[str], tallies: Sequence[Row]) -> Mapping[str, list[tuple[str, int]]]:
-        """Letters and seeds of some passing runs of each target: more than are looked at, chosen by seed."""
-        found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        if not targets:
-            return found
-        passed: Counter[str] = Counter()
-        for row in tallies:
-            passed[row["target"]] += row["runs"] if row["outcome"] == "pass" else 0
-        one_in = F.coalesce(
-            *(F.when(F.col("target") == one, max(1, passed[one] // (2 * MOST))) for one in targets), F.lit(1)
-        )
-        chosen = self._runs.where(
-            F.col("target").isin(*targets)
-            & (F.col("outcome") == "pass")
-            & (F.pmod(F.xxhash64("seed"), one_in) == 0)
-        )
-        for row in _asked(chosen.select("target", "ops", "seed")):
-            found[row["target"]].append((row["ops"], row["seed"]))
-        return found
-
-
-def failures_of(runs: DataFrame) -> list[Failure]:
-    """The failing runs, here."""
-    failing = runs.where(F.col("outcome").isin(*FAILING))
-    filled = failing.withColumn("statement", F.coalesce("statement", F.lit("")))
-    return [Failure(**row) for row in _asked(filled.select(*_FAILURE))]
-
-
-def _contrasted(one: Contrast) -> dict[str, Any]:
-    columns = ("failing_with", "failing", "passing_with", "passing")
-    return {
-        **{
-            name: getattr(one, name)
-            for name in ("target", "statement", "round", "g2", "held_g2", "confirmed")
-        },
-        "pattern": _rules(one.letters, " … "),
-        **dict(zip(columns, one.found, strict=True)),
-        **dict(zip((f"held_{name}" for name in columns), one.held, strict=True)),
-    }
-
-
-def _rules(letters: str, between: str) -> str:
-    return between.join(LETTERS.get(letter, letter) for letter in letters)
 
 
 def _asked(frame: DataFrame) -> Rows:

@@ -10,8 +10,11 @@ Rules of this module:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 import msgspec
 from pyspark.errors import AnalysisException
@@ -20,11 +23,12 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_ddl
 
-__all__ = ["Records", "Trouble", "read"]
+__all__ = ["Records", "Trouble", "nothing_in", "read"]
 
 Kind = Literal["truncated", "foreign", "newer", "unreadable", "empty"]
 
 _MAGIC = b"PAR1"
+_NONE = "expected files of a campaign; there is none"
 _RETRIES = ("ignoreCorruptFiles", "true")
 
 
@@ -57,11 +61,9 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
     folder = f"{root.rstrip('/')}/{RUNS}"
     try:
         listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(folder)
-        files = sorted(
-            (row["path"], row["url"])
-            for row in listed.select("path", F.col("_metadata.file_path").alias("url")).collect()
-            if row["path"].endswith(".parquet")
-        )
+        # Without a job: files are listed when a folder is opened. Elsewhere Spark writes file:/ for file:///.
+        urls = [re.sub("^file:///", "file:/", url) for url in listed.inputFiles()]
+        files = sorted((unquote(url), url) for url in urls if url.endswith(".parquet"))
     except AnalysisException as problem:
         why = (
             "there is no such directory" if "PATH_NOT_FOUND" in str(problem) else str(problem).splitlines()[0]
@@ -79,7 +81,7 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
     bad = {trouble.path for trouble in troubles}
     good = [path for path, _ in files if _plain(path) not in bad]
     if not good:
-        message = "no file in it holds runs" if files else "expected files of a campaign; there is none"
+        message = "no file in it holds runs" if files else _NONE
         return Records(None, (*troubles, Trouble(folder, "empty", message)))
     reader = spark.read.schema(spark_ddl()).option("basePath", folder)
     return Records(reader.parquet(*(map(_escaped, good) if bad else [folder])), tuple(troubles))
@@ -88,6 +90,17 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
 def _plain(path: str) -> str:
     """As people write it."""
     return path.removeprefix("file:")
+
+
+def nothing_in(root: str) -> Trouble | None:
+    """Why there is nothing to mine in a directory of this machine, told without Spark; None where there may
+    be something, or where only Spark can see.
+    """
+    folder = Path(root) / RUNS
+    if "://" in root or next(folder.rglob("*.parquet"), None) is not None:
+        return None
+    why = _NONE if folder.is_dir() else "expected the runs of a campaign: there is no such directory"
+    return Trouble(str(folder), "empty", why)
 
 
 def _look(spark: SparkSession, folder: str, *, deep: bool) -> dict[str, _Seen]:

@@ -29,6 +29,7 @@ from harness.mining.schema import ALPHABET, Outcome
 from harness.model import Violation
 from harness.program.steps import AnyStep
 from harness.report.results import FILE_NAME, CaseResult, RecordError, Verdict, read_run
+from harness.targets import spelled_out
 from harness.trace import Trace, TraceError, read_trace
 
 __all__ = ["read_recorded"]
@@ -78,13 +79,13 @@ def _origin(
 ) -> Origin:
     return Origin(
         campaign=campaign,
-        target=target,
+        target=spelled_out(target),
         source=source,
         kind=kind,
         profile=profile,
         suite_version=suite,
         catalogue_digest=catalogue,
-        generator=f"{source}-record-1",
+        generator=f"{source}-record-1 {kind}",
     )
 
 
@@ -94,7 +95,8 @@ def _origin(
 def _cases(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]]:
     run = read_run(directory)
     head = run.header
-    origin = _origin(campaign, "check", "case", head.target, head.profile, head.suite, head.catalogue)
+    target = spelled_out(head.target, head.role)
+    origin = _origin(campaign, "check", "case", target, head.profile, head.suite, head.catalogue)
     began = datetime.fromisoformat(head.started).astimezone(UTC)
     for result in run.results:
         outcome = _VERDICTS.get(result.verdict)

@@ -33,11 +33,18 @@ from pyspark.sql import SparkSession
 from harness.mining.errors import MiningError
 from harness.mining.java import find_java
 
-__all__ = ["DEFAULT_MASTER", "session", "translated"]
+__all__ = ["DEFAULT_MASTER", "check_memory", "session", "translated"]
 
 DEFAULT_MASTER = "local[*,4]"
 
-_DEFAULTS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+_DEFAULTS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Parts that are small enough to be counted in memory, however much there is: without these two, states
+    # are counted in as many parts as there are cores.
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "8m",
+}
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
@@ -69,9 +76,7 @@ def session(
     ``master`` and ``config`` are what the caller insists on, ``memory`` the heap of the driver where nothing
     else is said. Raises ``MiningError``, of which ``NoJava`` is one.
     """
-    amount = _MEMORY.fullmatch(memory)
-    if amount is None or int(amount[1]) * (1024 if amount[2] == "g" else 1) < _LEAST:
-        raise MiningError(f"memory {memory}: expected such as 800m or 4g, and {_LEAST}m at least", status=3)
+    check_memory(memory)
     with translated():
         remote = (
             master if master is not None and master.startswith("sc://") else os.environ.get("SPARK_REMOTE")
@@ -83,6 +88,13 @@ def session(
         for key, value in _ALWAYS.items():
             spark.conf.set(key, value)
     return spark
+
+
+def check_memory(memory: str) -> None:
+    """Raises ``MiningError`` for an amount that is none, or too little to start with."""
+    amount = _MEMORY.fullmatch(memory)
+    if amount is None or int(amount[1]) * (1024 if amount[2] == "g" else 1) < _LEAST:
+        raise MiningError(f"memory {memory}: expected such as 800m or 4g, and {_LEAST}m at least", status=3)
 
 
 def _remote(app: str, url: str) -> SparkSession:

@@ -7,6 +7,6 @@ asked of it. Only ``builtin`` imports the reference.
 from harness.targets.errors import TargetError
 from harness.targets.nature import Nature
 from harness.targets.remote import attach
-from harness.targets.uri import FORMS, Shareable, Target, parse
+from harness.targets.uri import FORMS, Shareable, Target, parse, spelled_out
 
-__all__ = ["FORMS", "Nature", "Shareable", "Target", "TargetError", "attach", "parse"]
+__all__ = ["FORMS", "Nature", "Shareable", "Target", "TargetError", "attach", "parse", "spelled_out"]

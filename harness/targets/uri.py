@@ -130,6 +130,15 @@ def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
     )
 
 
+def spelled_out(uri: str, role: Role = "nameserver") -> str:
+    """The same target, with the profile that ``builtin:`` may leave out: two spellings are one target where
+    what was recorded is counted.
+    """
+    scheme, _, rest = uri.partition(":")
+    profiles = BROKER_PROFILES if role == "broker" else PROFILES
+    return f"builtin:{profiles[-1]}{rest}" if scheme == "builtin" and rest[:1] in ("", "?") else uri
+
+
 def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget | BuiltinBrokerTarget:
     is_broker = role == "broker"
     profiles = BROKER_PROFILES if is_broker else PROFILES

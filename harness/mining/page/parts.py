@@ -12,7 +12,7 @@ from harness.mining.page.amounts import Row, plural
 from harness.mining.page.plots import Drawn
 from harness.report.markup import Child, Markup, element, join
 
-__all__ = ["STYLE", "Cell", "link", "rows_table", "section", "told"]
+__all__ = ["STYLE", "TARGET", "Cell", "Tables", "link", "rows_table", "section", "told"]
 
 STYLE = """
 .read{color:var(--soft);max-width:72ch}
@@ -22,6 +22,7 @@ nav ul{display:flex;flex-wrap:wrap;gap:4px 16px;padding:0;margin:8px 0;list-styl
 dl.answers{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:8px 20px;margin:16px 0}
 dl.answers dt{font-weight:600}dl.answers dd{margin:0;overflow-wrap:anywhere}
 dl.answers ul{margin:4px 0;padding-left:18px}
+.by{display:block;color:var(--soft);font-size:13px}
 .steps{margin:8px 0;white-space:pre-wrap;overflow-wrap:anywhere}
 @media (max-width:640px){dl.answers{grid-template-columns:1fr;gap:2px}dl.answers dd{margin-bottom:10px}}
 @media print{nav{display:none}}
@@ -29,6 +30,11 @@ dl.answers ul{margin:4px 0;padding-left:18px}
 
 Cell = tuple[str, Callable[[Row], Child], str]
 """A column: its head, what it shows of a row, and its kind: ``text``, ``mono`` or ``number``."""
+
+TARGET: Cell = ("Target", lambda row: row["target"], "mono")
+
+Tables = dict[str, list[Row]]
+"""Rows of each table of mining, by its name."""
 
 _SHOWN = 30
 

@@ -17,8 +17,8 @@ from harness.catalogue import Statement
 from harness.mining.page import figure, parts
 from harness.mining.page.amounts import Row, count, percent, plural, share
 from harness.mining.page.cards import cards, often
-from harness.mining.page.parts import link, section
-from harness.mining.page.sections import Tables, never_judged, never_met, sections
+from harness.mining.page.parts import Tables, link, section
+from harness.mining.page.sections import never_judged, never_met, sections
 from harness.report.markup import Child, Markup, element, join
 from harness.report.page import document
 
@@ -161,7 +161,9 @@ def _what_fails(tables: Tables, statements: Mapping[str, Statement]) -> Markup:
         statement = statements.get(row["statement"])
         text = statement.text if statement is not None else row["statement"]
         name = link(f"#finding-{row['finding']}", text)
-        items.append(element("li", name, f" – {often(row, runs.get(row['target'], 0))}, {row['target']}"))
+        said = f" – {often(row, runs.get(row['target'], 0))}, {row['target']}"
+        # Two findings may break one statement: the steps tell them apart.
+        items.append(element("li", name, said, element("span", f"by {row['rules']}", class_="by")))
     more = len(findings) - _TOP
     if more > 0:
         items.append(element("li", link("#findings", f"and {plural(more, 'other finding')}")))

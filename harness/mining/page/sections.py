@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.mining.page import plots
-from harness.mining.page.amounts import Row, count, first_word, interval, micros, percent, plural, share
-from harness.mining.page.parts import Cell, link, rows_table, section, told
+from harness.mining.page import measures, plots
+from harness.mining.page.amounts import Row, count, interval, percent, plural, share
+from harness.mining.page.parts import TARGET, Cell, Tables, link, rows_table, section, told
 from harness.report.markup import Markup, element, join
 
-__all__ = ["Tables", "never_judged", "never_met", "sections"]
+__all__ = ["never_judged", "never_met", "sections"]
 
-Tables = dict[str, list[Row]]
-
-_TARGET: Cell = ("Target", lambda row: row["target"], "mono")
 _PROFILE: Cell = ("Profile", lambda row: row["profile"], "text")
 _STATEMENT: Cell = ("Statement", lambda row: row["statement"] or "any failure", "mono")
 _FAILED: Cell = ("Failed", lambda row: share(row["failed"], row["runs"]), "number")
@@ -32,9 +29,9 @@ def sections(tables: Tables, *, against: str | None) -> Markup:
             _changes(tables, against),
             _reasons(tables),
             _unreached(tables),
-            _states(tables),
-            _followers(tables),
-            _latency(tables),
+            measures.states(tables),
+            measures.followers(tables),
+            measures.latency(tables),
             _flaky(tables),
             _divergences(tables),
             _mutants(tables),
@@ -48,7 +45,7 @@ def _rates(tables: Tables) -> Markup:
     failed = [row for row in rows if row["failed"]]
     cells: list[Cell] = [
         _STATEMENT,
-        _TARGET,
+        TARGET,
         _PROFILE,
         _FAILED,
         ("Rate", lambda row: percent(row["rate"]), "number"),
@@ -75,7 +72,15 @@ def _rates(tables: Tables) -> Markup:
         told(plots.rates(rows)),
         rows_table("rates", failed, cells, "No statement failed in any run."),
         rule,
+        _left_out(tables),
     )
+
+
+def _left_out(tables: Tables) -> Markup | None:
+    """Of recorded fuzzing only what failed is there: a share of that would be of nothing."""
+    runs = sum(row["runs"] for row in tables["populations"] if row["source"] == "fuzz")
+    said = f"{plural(runs, 'run')} recorded by fuzz are not in these rates: only what failed was recorded."
+    return element("p", said, class_="note") if runs else None
 
 
 def _changes(tables: Tables, against: str | None) -> Markup:
@@ -89,7 +94,7 @@ def _changes(tables: Tables, against: str | None) -> Markup:
         empty = "Nothing could be compared: the two have no target and profile in common."
     cells: list[Cell] = [
         _STATEMENT,
-        _TARGET,
+        TARGET,
         ("Verdict", _verdict, "text"),
         ("Before", lambda row: share(row["before_failed"], row["before_runs"]), "number"),
         ("After", lambda row: share(row["after_failed"], row["after_runs"]), "number"),
@@ -120,7 +125,7 @@ def _reasons(tables: Tables) -> Markup:
     cells: list[Cell] = [
         ("Steps before it", lambda row: row["pattern"], "mono"),
         _STATEMENT,
-        _TARGET,
+        TARGET,
         ("Of failing", lambda row: share(row["held_failing_with"], row["held_failing"]), "number"),
         ("Of passing", lambda row: share(row["held_passing_with"], row["held_passing"]), "number"),
         ("G²", lambda row: f"{row['held_g2']:.1f}", "number"),
@@ -226,119 +231,10 @@ def _unreached(tables: Tables) -> Markup:
     )
 
 
-def _states(tables: Tables) -> Markup:
-    rows = sorted(tables["states"], key=lambda row: (row["mutant"] is not None, -row["runs"], row["target"]))
-    cells: list[Cell] = [
-        _TARGET,
-        ("Generator", lambda row: first_word(row["generator"]), "text"),
-        ("Runs", lambda row: count(row["runs"]), "number"),
-        ("States", lambda row: count(row["states"]), "number"),
-        ("At least (Chao2)", lambda row: count(round(row["chao2"])), "number"),
-        ("Transitions", lambda row: count(row["transitions"]), "number"),
-        ("New states a run", lambda row: f"{row['new_per_run']:.2g}", "number"),
-        ("Repeats left out", lambda row: count(row["dropped"]), "number"),
-    ]
-    return section(
-        "states",
-        "States seen, and how many more there are",
-        f"{plural(len(rows), 'population')}",
-        "A curve that still climbs means that more runs would see new states; where the line below it (the "
-        "estimate of Good and Turing) meets the marks (what came), the estimate can be believed. Chao2 is a "
-        "lower bound, never the number of all states.",
-        told(plots.saturation(tables["saturation"], tables["states"])),
-        rows_table("states", rows, cells, "No run has states.", 12),
-    )
-
-
-def _followers(tables: Tables) -> Markup:
-    rows = tables["rule_pairs"]
-    names = {row["rule"] for row in rows} | {row["next_rule"] for row in rows}
-    seen = {(row["rule"], row["next_rule"]) for row in rows}
-    return section(
-        "followers",
-        "Which step came after which",
-        f"{share(len(seen), len(names) ** 2)} pairs of kinds of step were seen",
-        "A row is a kind of step, with how often it came; the darker a field, the greater the share of the "
-        "steps right after it that were of the column's kind. A cross is a pair that never came: an order "
-        "never tested.",
-        told(plots.followers(rows)) or element("p", "No run has two steps.", class_="quiet"),
-    )
-
-
-def _latency(tables: Tables) -> Markup:
-    weight: dict[str, int] = {}
-    for row in tables["latency"]:
-        weight[row["target"]] = weight.get(row["target"], 0) + row["steps"]
-    chosen = sorted(weight, key=lambda target: ("mutant=" in target, -weight[target], target))[:3]
-    rows = [row for row in tables["latency"] if row["target"] in chosen]
-    cells: list[Cell] = [
-        ("Step", lambda row: row["rule"], "mono"),
-        _TARGET,
-        ("Steps", lambda row: count(row["steps"]), "number"),
-        ("p50", lambda row: micros(row["p50_us"]), "number"),
-        ("p95", lambda row: micros(row["p95_us"]), "number"),
-        ("p99", lambda row: micros(row["p99_us"]), "number"),
-        ("p99.9", lambda row: micros(row["p999_us"]), "number"),
-    ]
-    drifting = [row for row in tables["drift"] if row["drifts"]]
-    drift_cells: list[Cell] = [
-        ("Step", lambda row: row["rule"], "mono"),
-        _TARGET,
-        ("Steps", lambda row: count(row["steps"]), "number"),
-        ("In 1,000 steps", lambda row: f"{row['slope_us']:+.1f} µs", "number"),
-        ("95 % interval", lambda row: f"{row['low']:+.1f} to {row['high']:+.1f} µs", "number"),
-    ]
-    effects = [row for row in tables["latency_effect"] if row["size"] != "none"]
-    effect_cells: list[Cell] = [
-        ("Step", lambda row: row["rule"], "mono"),
-        ("A", lambda row: row["target_a"], "mono"),
-        ("B", lambda row: row["target_b"], "mono"),
-        ("p50 of A", lambda row: f"{micros(row['p50_a_us'])} of {count(row['steps_a'])}", "number"),
-        ("p50 of B", lambda row: f"{micros(row['p50_b_us'])} of {count(row['steps_b'])}", "number"),
-        ("B slower (A12)", lambda row: f"{percent(row['a12'])}, {row['size']}", "number"),
-    ]
-    return section(
-        "latency",
-        "Latency",
-        f"{plural(sum(weight.values()), 'answer')} of {plural(len(weight), 'target')}",
-        "p99 is the time within which 99 of 100 answers came. Lines that climb from left to right mean that "
-        "answers get slower the longer a run goes on; where the shading is dark, faults were put in. Real "
-        "time of this machine, harness included: compare targets, not machines.",
-        told(plots.latency(tables["latency_over_run"])),
-        element(
-            "details",
-            element("summary", "By step and target"),
-            element(
-                "div", rows_table("latency", rows, cells, "No answer was timed.", _MANY), class_="inside"
-            ),
-        ),
-        element("h3", "Slower the longer it goes on"),
-        rows_table(
-            "drift",
-            drifting,
-            drift_cells,
-            f"None of {plural(len(tables['drift']), 'pair')} of step and target: every interval has 0."
-            if tables["drift"]
-            else "No run is long enough to tell.",
-            10,
-        ),
-        element("h3", "Slower than another target"),
-        rows_table(
-            "latency_effect",
-            effects,
-            effect_cells,
-            "No difference between targets is worth a name (A12 from 44 to 56 %)."
-            if tables["latency_effect"]
-            else "There are not two targets to compare.",
-            10,
-        ),
-    )
-
-
 def _flaky(tables: Tables) -> Markup:
     rows = tables["flakiness"]
     cells: list[Cell] = [
-        _TARGET,
+        TARGET,
         ("Flaky runs", lambda row: share(row["flaky_runs"], row["runs"]), "number"),
         ("95 % interval", lambda row: interval(row["low"], row["high"]), "number"),
         ("Seeds with several outcomes", lambda row: share(row["differing"], row["repeated"]), "number"),
@@ -346,7 +242,7 @@ def _flaky(tables: Tables) -> Markup:
     shown = [row for row in rows if row["flaky_runs"] or row["repeated"]]
     seeds: list[Cell] = [
         ("Seed", lambda row: str(row["seed"]), "mono"),
-        _TARGET,
+        TARGET,
         ("Outcomes", lambda row: row["outcomes"], "text"),
         ("First difference", _parting, "text"),
     ]
@@ -379,7 +275,7 @@ def _divergences(tables: Tables) -> Markup:
     cells: list[Cell] = [
         ("Step", lambda row: row["rule"] or "–", "mono"),
         ("What", _divergence, "text"),
-        _TARGET,
+        TARGET,
         ("Seeds", lambda row: share(row["seeds"], row["of_seeds"]), "number"),
         ("Share", lambda row: percent(row["share"]), "number"),
         ("For example", _example, "mono"),
@@ -452,7 +348,7 @@ def _mutants(tables: Tables) -> Markup:
 def _populations(tables: Tables) -> Markup:
     rows = tables["populations"]
     cells: list[Cell] = [
-        _TARGET,
+        TARGET,
         ("Campaign", lambda row: row["campaign"], "text"),
         ("Version", lambda row: row["version"], "text"),
         _PROFILE,

@@ -16,26 +16,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.queries import POPULATION
 
-__all__ = ["STEPS", "compact", "divergences", "parted", "repeated", "unlike"]
+__all__ = ["STEPS", "compact", "divergences", "parted", "unlike"]
 
 STEPS = ("ops", "answers", "response_code")
 """What is compared: of `compact` runs."""
 
 _ANSWERS = ("answered", "closed", "garbled", "silent", "none")
-_SAME = (*POPULATION, "kind", "seed")
-
-
-def repeated(index: DataFrame) -> DataFrame:
-    """By target and version: seeds that were played more than once, and those whose outcomes differ."""
-    seeds = index.groupBy(*_SAME).agg(F.count("*").alias("times"), _kinds().alias("kinds"))
-    return (
-        seeds.where("times > 1")
-        .groupBy("target", "version")
-        .agg(
-            F.count("*").alias("repeated"),
-            F.sum((F.col("kinds") > 1).cast("int")).alias("differing"),
-        )
-    )
+_SAME = (*POPULATION, "seed")
 
 
 def unlike(index: DataFrame) -> DataFrame:
@@ -132,7 +119,8 @@ def divergences(runs: DataFrame, reference: dict[str, str]) -> DataFrame:
     right = played.where("target != reference").select(
         "profile", "generator", "seed", "target", *_suffixed("b")
     )
-    found = parted(left.join(right, ["profile", "generator", "seed"]))
+    # Programs of a seed are long: to look them up takes less than to put both sides in order.
+    found = parted(left.hint("shuffle_hash").join(right, ["profile", "generator", "seed"]))
     outcome = F.col("outcome_a") != F.col("outcome_b")
     differs = F.when(F.col("differs").isNull() & outcome, "outcome").otherwise(F.col("differs"))
     return (

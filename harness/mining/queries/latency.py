@@ -1,7 +1,13 @@
-"""How long answers take: histograms with logarithmic bins, and sums for slopes."""
+"""How long answers take: histograms with logarithmic bins, and sums for slopes.
+
+All that is asked of rules is counted in one pass, `by_rule`: its answer is small however many runs there are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -49,15 +55,19 @@ def by_rule(runs: DataFrame) -> DataFrame:
     )
 
 
-def bins(steps: DataFrame) -> DataFrame:
-    """Of `by_rule`: steps by target, rule and bin."""
-    return steps.groupBy("target", "rule", "bin").agg(F.sum("n").alias("n"))
+def bins(counted: pa.Table) -> pa.Table:
+    """Of the answer of `by_rule`: steps by target, rule and bin."""
+    return _summed(counted, ("target", "rule", "bin"), ("n",))
 
 
-def sums(steps: DataFrame) -> DataFrame:
-    """Of `by_rule`: what slopes need, by target, rule and batch."""
-    columns = ("n", "x", "y", "xx", "xy")
-    return steps.groupBy("target", "rule", "batch").agg(*(F.sum(one).alias(one) for one in columns))
+def sums(counted: pa.Table) -> pa.Table:
+    """Of the answer of `by_rule`: what slopes need, by target, rule and batch."""
+    return _summed(counted, ("target", "rule", "batch"), ("n", "x", "y", "xx", "xy"))
+
+
+def _summed(counted: pa.Table, by: Sequence[str], columns: Sequence[str]) -> pa.Table:
+    grouped = counted.group_by(list(by)).aggregate([(one, "sum") for one in columns])
+    return grouped.rename_columns([one.removesuffix("_sum") for one in grouped.column_names])
 
 
 def over_run(runs: DataFrame) -> DataFrame:

@@ -2,8 +2,8 @@
 
 Rules of this module:
 - A seed counts once in a population, however often it was played: see `harness.mining.stats.species`.
-- Runs are put in the order of their seeds, which says nothing about them, and dealt into `BLOCKS` blocks of
-  about one size.
+- Runs are put in the order of their seeds, which says nothing about them, and dealt into blocks of about one
+  size: see `harness.mining.queries.tallies`.
 """
 
 from __future__ import annotations
@@ -12,54 +12,47 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.queries import POPULATION
+from harness.mining.queries.tallies import pop_of
 
-__all__ = ["BLOCKS", "CHECKED", "blocks", "cuts", "once", "placed", "states", "transitions"]
+__all__ = ["CHECKED", "again", "placed", "states", "transitions", "uncounted"]
 
-BLOCKS = 32
-"""Points of the curve of saturation."""
 CHECKED = (1, 2, 4, 8, 16)
 """After so many blocks the estimate is made, and compared with the block that follows."""
 
 
-def once(index: DataFrame) -> DataFrame:
-    """Each seed of a population, how often it was played, and the run that counts."""
-    return index.groupBy(*POPULATION, "seed").agg(
-        F.count("*").alias("times"),
-        F.min(F.struct("campaign", "attempt", "run_id", "steps")).alias("first"),
-    )
-
-
-def cuts(seeds: DataFrame) -> DataFrame:
-    """Of `once`: where the blocks of a population end, the last one aside; runs that count, their steps, and
-    runs that do not count.
+def again(index: DataFrame) -> DataFrame:
+    """Of seeds of a population that were played more than once, the run that counts, ``counting``, and the
+    steps of the others. Needed only where there are such seeds: texts are compared, and that is slow.
     """
-    shares = F.array(*(F.lit(number / BLOCKS) for number in range(1, BLOCKS)))
-    return seeds.groupBy(*POPULATION).agg(
-        F.min(_pop()).alias("pop"),
-        F.count("*").alias("runs"),
-        F.sum("first.steps").alias("steps"),
-        F.sum(F.col("times") - 1).alias("dropped"),
-        F.percentile("seed", shares).alias("cuts"),
+    first = F.min(F.struct("campaign", "attempt", "run_id", "steps"))
+    return (
+        index.groupBy(*POPULATION, "seed")
+        .agg(F.count("*").alias("times"), first.alias("first"), F.sum("steps").alias("steps"))
+        .where("times > 1")
+        .select(
+            pop_of().alias("pop"),
+            "seed",
+            F.col("first.run_id").alias("counting"),
+            (F.col("steps") - F.col("first.steps")).alias("steps"),
+        )
     )
+
+
+def uncounted(again: DataFrame) -> DataFrame:
+    """Of `again`: steps of runs that do not count, by population."""
+    return again.groupBy("pop").agg(F.sum("steps").alias("steps"))
 
 
 def placed(runs: DataFrame, ends: DataFrame, again: DataFrame | None) -> DataFrame:
-    """Runs that count, with ``pop`` and ``block``. ``ends`` has `POPULATION` and ``cuts``; ``again`` are the
-    rows of `once` with more than one run, None where there are none.
+    """Runs that count, with ``pop`` and ``block``. ``ends`` has ``pop`` and ``cuts``, as `populations` gives
+    them; ``again`` is None where no seed was played twice.
     """
-    keys = ends.select(_pop().alias("pop"), "cuts")
-    found = runs.withColumn("pop", _pop()).join(F.broadcast(keys), "pop")
+    found = runs.withColumn("pop", pop_of()).join(F.broadcast(ends), "pop")
     if again is not None:
-        counting = again.select(_pop().alias("pop"), "seed", F.col("first.run_id").alias("counting"))
-        found = found.join(counting, ["pop", "seed"], "left").where(
+        found = found.join(again.select("pop", "seed", "counting"), ["pop", "seed"], "left").where(
             F.col("counting").isNull() | (F.col("counting") == F.col("run_id"))
         )
     return found.withColumn("block", F.size(F.filter("cuts", lambda cut: cut < F.col("seed"))))
-
-
-def blocks(seeds: DataFrame, ends: DataFrame) -> DataFrame:
-    """Runs in each block."""
-    return placed(seeds, ends, None).groupBy("pop", "block").agg(F.count("*").alias("runs"))
 
 
 def states(runs: DataFrame) -> DataFrame:
@@ -94,10 +87,6 @@ def transitions(runs: DataFrame) -> DataFrame:
         .groupBy("pop", "block")
         .agg(F.count("*").alias("transitions"))
     )
-
-
-def _pop() -> Column:
-    return F.xxhash64(*POPULATION)
 
 
 def _number(condition: Column) -> Column:

@@ -52,9 +52,9 @@ def _summed(rows: Iterable[Row], columns: Sequence[str], of: str = "runs") -> Co
     return counted
 
 
-def populations(tallies: Sequence[Row], seeds: Iterable[Row]) -> Rows:
-    """What was run."""
-    several = _summed(seeds, _PLACE, "seeds")
+def populations(tallies: Sequence[Row], seeds: Iterable[Row] | None) -> Rows:
+    """What was run. ``seeds`` is None where no seed was played twice."""
+    several = _summed(tallies, _PLACE) if seeds is None else _summed(seeds, _PLACE, "seeds")
     groups: defaultdict[_Key, list[Row]] = defaultdict(list)
     for row in tallies:
         groups[_keyed(row, _PLACE)].append(row)
@@ -182,16 +182,15 @@ def rule_pairs(pairs: Sequence[Row]) -> Rows:
     ]
 
 
-def flakiness(tallies: Sequence[Row], repeated: Iterable[Row]) -> Rows:
+def flakiness(tallies: Sequence[Row], populations: Sequence[Row]) -> Rows:
     """How often runs, and seeds, were not the same again."""
     columns = ("target", "version")
     of = _summed(tallies, columns)
     unsure = _summed((row for row in tallies if row["outcome"] == "flaky"), columns)
-    again = {_keyed(row, columns): row for row in repeated}
+    again, unlike = (_summed(populations, columns, one) for one in ("repeated", "differing"))
     rows: Rows = []
     for key in sorted(of):
-        several = again[key]["repeated"] if key in again else 0
-        differing = again[key]["differing"] if key in again else 0
+        several, differing = again[key], unlike[key]
         shares = rated(differing, several, "repeated_rate", "repeated_low", "repeated_high")
         rows.append(
             {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.mining.queries import POPULATION
-from harness.mining.queries.species import BLOCKS, CHECKED
+from harness.mining.queries.species import CHECKED
+from harness.mining.queries.tallies import BLOCKS
 from harness.mining.stats.species import chao2, new_per_run, unseen
 from harness.mining.summaries import Row, Rows
 
-__all__ = ["saturation", "states"]
+__all__ = ["Curve", "saturation", "sizes", "states"]
 
 
 def states(populations: Iterable[Row], curves: Mapping[int, Curve]) -> Rows:
@@ -69,11 +69,19 @@ def saturation(populations: Iterable[Row], curves: Mapping[int, Curve]) -> Rows:
     return sorted(rows, key=lambda row: (*_place(row), row["runs"]))
 
 
-class Curve:
-    """Counts by block and by name; what was not counted is 0."""
+def sizes(runs: int) -> list[int]:
+    """Runs in each block. The blocks end at quantiles of the seeds, which are all different, so that the
+    place of a seed among them decides, and not what it is.
+    """
+    upto = [(runs - 1) * number // BLOCKS + 1 if runs else 0 for number in range(1, BLOCKS)]
+    return [after - before for before, after in zip([0, *upto], [*upto, runs], strict=True)]
 
-    def __init__(self) -> None:
-        self._counts: dict[tuple[int, str], int] = {}
+
+class Curve:
+    """Counts by block and by name, of a population of so many runs; what was not counted is 0."""
+
+    def __init__(self, runs: int) -> None:
+        self._counts = {(block, "runs"): size for block, size in enumerate(sizes(runs))}
 
     def add(self, row: Row) -> None:
         """Takes over all counts of a row."""
@@ -89,9 +97,9 @@ class Curve:
         return sum(self.get(block, name) for block in range(BLOCKS))
 
     @staticmethod
-    def of(*tables: Iterable[Row]) -> defaultdict[int, Curve]:
-        """By population."""
-        curves: defaultdict[int, Curve] = defaultdict(Curve)
+    def of(populations: Iterable[Row], *tables: Iterable[Row]) -> dict[int, Curve]:
+        """By the number of the population."""
+        curves = {row["pop"]: Curve(row["runs"]) for row in populations}
         for table in tables:
             for row in table:
                 curves[row["pop"]].add(row)

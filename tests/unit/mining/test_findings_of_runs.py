@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("pyspark", reason="needs the extra [spark]")
+
 from harness.mining.clusters import Failure, clusters, explains
 from harness.mining.contrast import CONFIRMED, contrast
+from harness.mining.failing import replay_line
 
 
 def failure(
@@ -23,6 +27,8 @@ def failure(
     return Failure(
         run_id=f"r{seed}",
         campaign="c",
+        source="campaign",
+        kind="stateful",
         target=target,
         profile="5.3",
         mutant=None,
@@ -140,3 +146,38 @@ def test_chance_is_not_confirmed() -> None:
 def test_too_few_failures_tell_nothing(failures: int) -> None:
     passing = [(ops, seed) for seed, ops in programs(50)]
     assert contrast([failure(n, "xyr") for n in range(failures)], passing) == []
+
+
+def test_one_step_is_wrong_by_itself_where_three_last_steps_show_it() -> None:
+    two = [failure(1, "Rr", "Rr"), failure(2, "Ri", "Ri", statement="y")]
+    assert len(told(two)) == 2
+    assert told([*two, failure(3, "Rw", "Rw", statement="z")]) == [("Ri", True, [2, 1, 3])]
+
+
+def test_a_broker_that_unregistered_is_as_gone_as_one_whose_connection_closed() -> None:
+    assert told([failure(1, "RUr", "RUr"), failure(2, "RFi", "RFi")]) == [("RFi", True, [2, 1])]
+
+
+def test_what_was_not_shrunk_is_put_to_what_ends_as_it_does() -> None:
+    failures = [failure(1, "k", "k"), failure(2, "Rr", "Rr", "z"), failure(3, "kRr", None, "z")]
+    assert told(failures) == [("Rr", True, [2, 3]), ("k", True, [1])]
+
+
+def test_of_shortest_programs_the_statement_that_most_runs_broke_tells_the_finding() -> None:
+    failures = [failure(1, "RUg", "RUg", "a"), *(failure(n, "RUr", "RUr", "b") for n in (2, 3))]
+    (found,) = clusters(failures)
+    assert (found.failures[0].statement, found.failures[0].seed) == ("b", 2)
+
+
+def test_a_finding_is_made_again_from_what_was_kept_of_it() -> None:
+    one = failure(7, "Rr", "Rr")
+    assert replay_line(one, "traces/c/7.trace", "D/") == "rmq-harness replay D/traces/c/7.trace t"
+    assert replay_line(one, None, "D") == (
+        "rmq-harness campaign t --profile 5.3 --kind stateful --seed 7 --runs 1"
+    )
+    case = msgspec.structs.replace(one, source="check", kind="case", invariant="kv.put-is-kept")
+    assert replay_line(case, None, "D") == "rmq-harness check t --profile 5.3 --select kv.put-is-kept"
+    broker = msgspec.structs.replace(case, statement="bk.registration.tells-its-topics")
+    assert str(replay_line(broker, None, "D")).endswith("--role broker")
+    for source in ("fuzz", "diff"):
+        assert replay_line(msgspec.structs.replace(one, source=source), None, "D") is None

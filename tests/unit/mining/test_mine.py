@@ -14,7 +14,7 @@ pq: Any = pytest.importorskip("pyarrow.parquet")
 from bench import planted  # noqa: E402 - they need what was asked for above
 from harness.mining import schema  # noqa: E402
 from harness.mining.clusters import explains  # noqa: E402
-from harness.mining.mine import Mined, mine  # noqa: E402
+from harness.mining.mine import Mined, mine, nothing  # noqa: E402
 from harness.mining.tables import TABLES  # noqa: E402
 
 RUNS = 400
@@ -177,3 +177,11 @@ def test_nothing_is_nothing_to_mine(spark: Any, tmp_path: Path, missing: bool) -
     assert [trouble.kind for trouble in mined.troubles] == ["empty"]
     assert mined.runs == 0
     assert mined.tables.keys() == TABLES.keys()
+    assert nothing(str(root)) == mined
+
+
+def test_what_may_hold_runs_is_left_to_spark(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "campaign=c").mkdir(parents=True)
+    (tmp_path / "runs" / "campaign=c" / "text.parquet").write_text("not Parquet at all")
+    assert nothing(str(tmp_path)) is None
+    assert nothing("hdfs://somewhere/else") is None

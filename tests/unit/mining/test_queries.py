@@ -14,7 +14,7 @@ pq: Any = pytest.importorskip("pyarrow.parquet")
 
 from bench import planted  # noqa: E402 - they need what was asked for above
 from bench.questions import questions  # noqa: E402
-from harness.mining.queries import (  # noqa: E402  # noqa: E402
+from harness.mining.queries import (  # noqa: E402
     RUN_COLUMNS,
     coverage,
     differing,
@@ -25,6 +25,7 @@ from harness.mining.queries import (  # noqa: E402  # noqa: E402
     tallies,
 )
 from harness.mining.reading import read  # noqa: E402
+from harness.mining.summaries.species import sizes  # noqa: E402
 
 REFERENCE = planted.TARGETS[0]
 RUNS = 120
@@ -59,44 +60,60 @@ def _with(table: Any, name: str, values: list[Any]) -> Any:
 def answers(runs: Any) -> dict[str, set[tuple[Any, ...]]]:
     """What all queries count, with targets in the place of the numbers of populations."""
     index = runs.select(*RUN_COLUMNS)
-    seeds = species.once(index)
-    ends = species.cuts(seeds).cache()
-    names = {row["pop"]: row["target"] for row in ends.collect()}
-    placed = species.placed(runs, ends, seeds.where("times > 1"))
-    steps = latency.by_rule(runs)
+    counted = tallies.tallies(index).toArrow().to_pylist()
+    names = {row.pop("pop"): (row["target"], row["version"]) for row in counted}
+    places = tallies.populations(tallies.seeds(index)).toArrow()
+    populations = places.to_pylist()
+    placed = species.placed(
+        runs, runs.sparkSession.createDataFrame(places.select(["pop", "cuts"])), species.again(index)
+    )
+    rules = latency.by_rule(runs).toArrow()
+    slopes = latency.sums(rules).group_by(["target", "rule"])
     frames = {
-        "tallies": tallies.tallies(index),
         "campaign_seeds": tallies.campaign_seeds(index),
         "reached": goals.reached(index),
         "judged": coverage.judged(runs),
         "pairs": following.pairs(runs),
-        "bins": latency.bins(steps),
-        "sums": latency.sums(steps)
-        .groupBy("target", "rule")
-        .agg(*(_sum(one) for one in ("n", "x", "y", "xx", "xy"))),
         "over_run": latency.over_run(runs),
-        "blocks": species.blocks(seeds, ends),
         "states": species.states(placed),
         "transitions": species.transitions(placed),
-        "repeated": differing.repeated(index),
         "unlike": differing.unlike(index).select(
             "target", "version", "seed", "attempts", "outcomes", "run_a", "run_b"
         ),
         "divergences": differing.divergences(runs, dict.fromkeys(planted.TARGETS, REFERENCE)),
     }
+    tables = {
+        "tallies": counted,
+        "bins": latency.bins(rules).to_pylist(),
+        "sums": slopes.aggregate([(one, "sum") for one in ("n", "x", "y", "xx", "xy")]).to_pylist(),
+        "blocks": [
+            {"pop": row["pop"], "block": block, "runs": size}
+            for row in populations
+            for block, size in enumerate(sizes(row["runs"]))
+        ],
+        "repeated": [
+            {"pop": row["pop"], "version": names[row["pop"]][1]}
+            | {one: row[one] for one in ("repeated", "differing")}
+            for row in populations
+            if row["repeated"]
+        ],
+        **{name: frame.toArrow().to_pylist() for name, frame in frames.items()},
+    }
     return {
         name: {
-            tuple(names[value] if column == "pop" else value for column, value in row.items())
-            for row in frame.toArrow().to_pylist()
+            tuple(names[value][0] if column == "pop" else value for column, value in row.items())
+            for row in rows
         }
-        for name, frame in frames.items()
+        for name, rows in tables.items()
     }
 
 
-def _sum(column: str) -> Any:
-    from pyspark.sql import functions
-
-    return functions.sum(column).alias(column)
+def test_steps_of_runs_that_do_not_count(spark: Any, root: Path) -> None:
+    """30 seeds of one target were played twice: the second runs have as many steps as in the file."""
+    index = read(spark, str(root)).runs.select(*RUN_COLUMNS)
+    (row,) = species.uncounted(species.again(index)).toArrow().to_pylist()
+    (folder,) = root.glob("runs/campaign=b/*")
+    assert row["steps"] == sum(pq.ParquetFile(folder / "again.parquet").read()["steps"].to_pylist())
 
 
 @pytest.fixture(scope="module")

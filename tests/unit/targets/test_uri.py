@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.targets import TargetError, parse
+from harness.targets import TargetError, parse, spelled_out
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,17 @@ def test_bad_ones_say_what_would_be_right(uri: str, message: str) -> None:
 def test_nobody_listens() -> None:
     with pytest.raises(TargetError, match="Connection refused"):
         parse("tcp://127.0.0.1:1").start()
+
+
+@pytest.mark.parametrize(
+    ("uri", "full"),
+    [
+        ("builtin:", "builtin:5.5"),
+        ("builtin:?mutant=leases-never-end", "builtin:5.5?mutant=leases-never-end"),
+        ("builtin:5.3?mutant=leases-never-end", "builtin:5.3?mutant=leases-never-end"),
+        ("tcp://127.0.0.1:9876", "tcp://127.0.0.1:9876"),
+    ],
+)
+def test_a_target_spelled_out_is_the_same_target(uri: str, full: str) -> None:
+    assert spelled_out(uri) == full
+    assert getattr(parse(uri), "line", None) == getattr(parse(full), "line", None)

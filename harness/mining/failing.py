@@ -1,0 +1,158 @@
+"""From the runs that failed to findings, and to what goes before them.
+
+Rules of this module:
+- Failing runs are few, and are brought here; of passing ones some thousand of each target that fails.
+- A finding is told with a line that makes its shortest run again: from its trace where it has one, else from
+  its seed, or by its case. What has neither has no such line: its program is all that there is.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from harness.mining.clusters import Cluster, Failure, clusters
+from harness.mining.contrast import MOST, Contrast, contrast
+from harness.mining.queries import FAILING
+from harness.mining.schema import LETTERS
+from harness.mining.summaries import Row, Rows
+
+__all__ = ["failures_of", "findings", "replay_line"]
+
+_TOLD = 500
+"""So many findings are told with their program and trace."""
+_FAILURE = tuple(field for field in Failure.__struct_fields__)
+
+
+def findings(runs: DataFrame, tallies: Sequence[Row], root: str) -> Mapping[str, Rows]:
+    """The tables of findings and of contrasts; ``root`` is where traces are below."""
+    failures = failures_of(runs) if any(row["outcome"] in FAILING for row in tallies) else []
+    if not failures:
+        return {"findings": [], "contrasts": []}
+    found = clusters(failures)
+    best = [cluster.failures[0].run_id for cluster in found[:_TOLD]]
+    told = {
+        row["run_id"]: row
+        for row in _asked(
+            runs.where(F.col("outcome").isin(*FAILING) & F.col("run_id").isin(best)).select(
+                "run_id", "shrunk_program", "trace"
+            )
+        )
+    }
+    return {
+        "findings": [
+            _finding(number, cluster, told.get(cluster.failures[0].run_id, {}), root)
+            for number, cluster in enumerate(found, 1)
+        ],
+        "contrasts": _contrasts(runs, failures, tallies),
+    }
+
+
+def failures_of(runs: DataFrame) -> list[Failure]:
+    """The failing runs, here."""
+    failing = runs.where(F.col("outcome").isin(*FAILING))
+    filled = failing.withColumn("statement", F.coalesce("statement", F.lit("")))
+    return [Failure(**row) for row in _asked(filled.select(*_FAILURE))]
+
+
+def _asked(frame: DataFrame) -> Rows:
+    rows: Rows = frame.toArrow().to_pylist()
+    return rows
+
+
+# --- findings -----------------------------------------------------------------------------------------------
+
+
+def _finding(number: int, cluster: Cluster, told: Row, root: str) -> dict[str, Any]:
+    best = cluster.failures[0]
+    trace = told.get("trace")
+    seeds = sorted({failure.seed for failure in cluster.failures})
+    return {
+        **{one: getattr(best, one) for one in ("target", "statement", "invariant", "anomaly", "mutant")},
+        **{one: getattr(best, one) for one in ("run_id", "campaign", "seed")},
+        **{one: getattr(best, one) for one in ("confirmed_shown", "confirmed_tried")},
+        "finding": number,
+        "runs": len(cluster.failures),
+        "seeds": ", ".join(map(str, seeds[:5])) + (", …" if len(seeds) > 5 else ""),
+        "shortest_steps": len(best.shrunk_ops or best.played),
+        "rules": _rules(cluster.letters, ", "),
+        "program": told.get("shrunk_program"),
+        "shrunk": cluster.shrunk,
+        "statements": ", ".join(cluster.statements),
+        "trace": trace,
+        "replay": replay_line(best, trace, root),
+    }
+
+
+def replay_line(best: Failure, trace: str | None, root: str) -> str | None:
+    """The command that makes a run again; None where nothing of it was kept that could."""
+    if trace:
+        words = ["replay", f"{root.rstrip('/')}/{trace}", best.target]
+    elif best.source == "campaign":
+        words = ["campaign", best.target, "--profile", best.profile, "--kind", best.kind]
+        words += ["--seed", str(best.seed), "--runs", "1"]
+    elif best.source == "check" and best.invariant:
+        words = ["check", best.target, "--profile", best.profile, "--select", best.invariant]
+        words += ["--role", "broker"] if best.statement.startswith("bk.") else []
+    else:
+        return None
+    return shlex.join(["rmq-harness", *words])
+
+
+def _rules(letters: str, between: str) -> str:
+    return between.join(LETTERS.get(letter, letter) for letter in letters)
+
+
+# --- what goes before them ----------------------------------------------------------------------------------
+
+
+def _contrasts(runs: DataFrame, failures: Iterable[Failure], tallies: Sequence[Row]) -> Rows:
+    groups: defaultdict[tuple[str, str], list[Failure]] = defaultdict(list)
+    for failure in failures:
+        groups[failure.target, failure.statement].append(failure)
+    targets = sorted({target for target, _ in groups})
+    passing = _passing(runs, targets, tallies)
+    return [
+        _contrasted(one)
+        for (target, _), group in sorted(groups.items())
+        for one in contrast(group, passing[target])
+    ]
+
+
+def _passing(
+    runs: DataFrame, targets: Sequence[str], tallies: Sequence[Row]
+) -> Mapping[str, list[tuple[str, int]]]:
+    """Letters and seeds of some passing runs of each target: more than are looked at, chosen by seed."""
+    found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    passed: Counter[str] = Counter()
+    for row in tallies:
+        passed[row["target"]] += row["runs"] if row["outcome"] == "pass" else 0
+    one_in = F.coalesce(
+        *(F.when(F.col("target") == one, max(1, passed[one] // (2 * MOST))) for one in targets), F.lit(1)
+    )
+    chosen = runs.where(
+        F.col("target").isin(*targets)
+        & (F.col("outcome") == "pass")
+        & (F.pmod(F.xxhash64("seed"), one_in) == 0)
+    )
+    for row in _asked(chosen.select("target", "ops", "seed")):
+        found[row["target"]].append((row["ops"], row["seed"]))
+    return found
+
+
+def _contrasted(one: Contrast) -> dict[str, Any]:
+    columns = ("failing_with", "failing", "passing_with", "passing")
+    return {
+        **{
+            name: getattr(one, name)
+            for name in ("target", "statement", "round", "g2", "held_g2", "confirmed")
+        },
+        "pattern": _rules(one.letters, " … "),
+        **dict(zip(columns, one.found, strict=True)),
+        **dict(zip((f"held_{name}" for name in columns), one.held, strict=True)),
+    }
