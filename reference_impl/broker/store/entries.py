@@ -5,6 +5,8 @@ Entries are in the order of the log, so that one is found by halving.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from .segments import Segments
 
 __all__ = ["ENTRY_SIZE", "first_from", "physical_at"]
@@ -19,10 +21,5 @@ def physical_at(segments: Segments, number: int) -> int:
 
 def first_from(segments: Segments, low: int, high: int, physical_offset: int) -> int:
     """The first entry from `low` on with that offset of the log or a later one; `high` if there is none."""
-    while low < high:
-        middle = (low + high) // 2
-        if physical_at(segments, middle) < physical_offset:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    numbers = range(low, high)
+    return low + bisect_left(numbers, physical_offset, key=lambda number: physical_at(segments, number))

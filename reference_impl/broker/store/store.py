@@ -40,6 +40,7 @@ from .queue import ENTRY, ConsumeQueue
 from .recovery import messages_from
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import Storage
+from .times import offset_at, stored_at
 
 __all__ = ["Store", "StoreConfig"]
 
@@ -50,11 +51,8 @@ _FEWEST_LOOKED_AT = 800
 """Entries of a queue that one look goes through at the least, in search of a tag (16 000 bytes)."""
 _SPREAD = 4
 """Messages are read in one go where that reads at most so many times their bytes."""
-_HEAD = struct.Struct(">I24xqi")
-"""Of a stored message: total size, physical offset, system flag."""
-_STORED_AT = 56
-"""Where the store timestamp is in a message whose producer has an IPv4 address."""
-_BORN_V6 = SysFlag.BORN_HOST_V6.value
+_HEAD = struct.Struct(">I24xq")
+"""Of a stored message: total size and physical offset."""
 _TRANSACTION = SysFlag.TRANSACTION_ROLLBACK.value
 _IN_NO_QUEUE = (SysFlag.TRANSACTION_PREPARED.value, SysFlag.TRANSACTION_ROLLBACK.value)
 
@@ -270,7 +268,7 @@ class Store:
         head = self._log.read(physical_offset, _HEAD.size)
         if len(head) < _HEAD.size:
             return None
-        size, stated, _ = _HEAD.unpack(head)
+        size, stated = _HEAD.unpack(head)
         if stated != physical_offset:
             return None
         frame = self._log.read(physical_offset, size)
@@ -311,51 +309,14 @@ class Store:
         queue = self._queue(topic, queue_id)
         if queue is None or not queue.min_offset <= offset < queue.max_offset:
             return None
-        return self._stored(queue.physical(offset))
-
-    def _stored(self, physical_offset: int) -> int:
-        head = self._log.read(physical_offset, _STORED_AT + 20)
-        at = _STORED_AT + (12 if _HEAD.unpack_from(head)[2] & _BORN_V6 else 0)
-        return int.from_bytes(head[at : at + 8], "big", signed=True)
+        return stored_at(self._log, queue.physical(offset))
 
     def offset_at(self, topic: str, queue_id: int, timestamp: int, *, upper: bool = False) -> int:
-        """Where in a queue a store timestamp is.
-
-        4.9: a message stored just then, else the nearest; the earlier one of two. 5.3: the first message
-        stored then or later, or with `upper` the last one stored then or earlier (0: there is none).
-
-        Source: ConsumeQueue#getOffsetInQueueByTime.
+        """The offset of the message that was stored at a time: in 4.9 the nearest one, in 5.3 the first that
+        was not before it, or with `upper` the last that was not after it.
         """
         queue = self._queue(topic, queue_id)
-        if queue is None:
-            return 0
-        first = self._first_stored_after(queue, timestamp - 1)
-        if self._line == "4.9":
-            return self._nearest(queue, first, timestamp)
-        if not upper:
-            return first
-        last = self._first_stored_after(queue, timestamp) - 1
-        return last if last >= queue.min_offset else 0
-
-    def _first_stored_after(self, queue: ConsumeQueue, timestamp: int) -> int:
-        low, high = queue.min_offset, queue.max_offset
-        while low < high:
-            middle = (low + high) // 2
-            if self._stored(queue.physical(middle)) > timestamp:
-                high = middle
-            else:
-                low = middle + 1
-        return low
-
-    def _nearest(self, queue: ConsumeQueue, first: int, timestamp: int) -> int:
-        """`first` is the first message that was stored at `timestamp` or later."""
-        if first == queue.max_offset:
-            return max(first - 1, queue.min_offset)
-        if first == queue.min_offset:
-            return first
-        later = self._stored(queue.physical(first)) - timestamp
-        earlier = timestamp - self._stored(queue.physical(first - 1))
-        return first if later < earlier or later == 0 else first - 1
+        return 0 if queue is None else offset_at(self._log, queue, timestamp, self._line, upper=upper)
 
     def by_key(self, topic: str, key: str, most: int, begin: int, end: int) -> list[int]:
         """Physical offsets, in order, of the newest messages with a key (a word of KEYS, or the unique key)
@@ -378,7 +339,7 @@ class Store:
         """
         starts = self._log.files()
         for start, following in pairwise(starts):
-            if self._stored(following) >= timestamp:
+            if stored_at(self._log, following) >= timestamp:
                 return start
         return starts[-1] if starts else self._log.start
 
