@@ -214,7 +214,7 @@ class Transactions(Part):
 
     def next_tick(self) -> int:
         """When open half messages are gone through next."""
-        return NEVER if self.config.is_slave else self._check_at
+        return self._check_at if self.broker.standing.is_special else NEVER
 
     def tick(self, now: int) -> None:
         """Go through what was open when this began."""

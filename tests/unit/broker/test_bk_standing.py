@@ -7,6 +7,7 @@ from bk_names import ONE, TWO, Names
 
 from harness.wire import Command
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
+from harness.wire.messages import Message
 
 REGISTER, MEMBERS_BY_ROUTE, MEMBERS, HEARTBEAT, PROBE, EXCHANGE = 103, 105, 901, 904, 322, 906
 ACTING = {"enableSlaveActingMaster": True}
@@ -162,3 +163,15 @@ def test_906_is_answered_by_a_master_and_believed_by_a_slave():
     assert names.one.ask(EXCHANGE, {}).ext == {}
     names.one.ask(EXCHANGE, {"masterHaAddress": "m:2", "masterAddress": "m:1"})
     assert (names.broker.mirror.master, names.broker.mirror.ha_master) == ("m:1", "m:2")
+
+
+def test_a_slave_delivers_what_is_delayed_while_it_is_the_smallest():
+    names = Names("5.3", **SLAVE)
+    broker, start = names.broker, names.one.now
+    broker.delays.put(Message(topic="T", body=b"x", properties={"DELAY": "1"}), start)
+    broker.settle(start)
+    names.at(5_000)
+    assert broker.store.max_offset("T", 0) == 0
+    names.one.ask(905, {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911"})
+    names.at(5_001)
+    assert broker.store.max_offset("T", 0) == 1
