@@ -23,13 +23,15 @@ from .part import Handler, Part
 if TYPE_CHECKING:
     from .core import Broker
 
-__all__ = ["Locks"]
+__all__ = ["Lock", "Locks"]
 
 _LIVES: Final = 60_000
 """ms (`rocketmq.broker.rebalance.lockMaxLiveTime`)."""
 
 
-class _Lock(msgspec.Struct):
+class Lock(msgspec.Struct):
+    """Whose a queue is, and when that was said last."""
+
     client: str | None
     renewed: int
 
@@ -39,7 +41,7 @@ class Locks(Part):
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self._locks: dict[str | None, dict[MessageQueue, _Lock]] = {}
+        self._locks: dict[str | None, dict[MessageQueue, Lock]] = {}
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
@@ -54,8 +56,8 @@ class Locks(Part):
         got = []
         for queue in dict.fromkeys(asked.mq_set):
             known = locks.get(queue)
-            if known is None or known.client == asked.client_id or self.is_over(known.renewed, now):
-                locks[queue] = _Lock(asked.client_id, now)
+            if known is None or self.may_lock(known, asked.client_id, now):
+                locks[queue] = Lock(asked.client_id, now)
                 got.append(queue)
         return Reply(BrokerResponse.SUCCESS, body=LockedQueues(got).encode())
 
@@ -75,6 +77,10 @@ class Locks(Part):
         if asked.consumer_group is None:
             raise RefusedError("consumerGroup is missing")
         return asked
+
+    def may_lock(self, known: Lock, client: str | None, now: int) -> bool:
+        """Whether a client gets a lock that was given before."""
+        return known.client == client or self.is_over(known.renewed, now)
 
     def may_unlock(self, holder: str | None, client: str | None) -> bool:
         """Whether a client may give up a lock that `holder` has."""
