@@ -5,7 +5,7 @@ Body of HEART_BEAT (34).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -30,7 +30,13 @@ STARTING_POINTS: Final = (
 if TYPE_CHECKING:
     _Int32 = int
     _Int64 = int
+    _ConsumeType = str
+    _MessageModel = str
+    _StartingPoint = str
 else:
+    _ConsumeType = Literal[CONSUME_TYPES]
+    _MessageModel = Literal[MESSAGE_MODELS]
+    _StartingPoint = Literal[STARTING_POINTS]
     _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
     _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
@@ -57,10 +63,10 @@ class Subscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 class ConsumerData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """One group that a client consumes for. The three words are names of Java's enums; None: unknown ones."""
 
-    consume_from_where: str | None = None
-    consume_type: str | None = None
+    consume_from_where: _StartingPoint | None = None
+    consume_type: _ConsumeType | None = None
     group_name: str | None = None
-    message_model: str | None = None
+    message_model: _MessageModel | None = None
     subscription_data_set: list[Subscription] = []
     unit_mode: bool = False
 
