@@ -116,12 +116,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     short_polling_time_mills: int = 1000
     """For how long a pull is held without long polling, ms."""
     slave_read_enable: bool = False
-    enable_property_filter: bool = False
-    """Whether consumers may filter with SQL. Always refused here, as Apache does where it is false."""
     lite_pull_message_enable: bool = True
     """5.3: whether code 361 is served."""
-    pull_batch_max_message_count: int = 160
-    """5.3: how many messages a pull gives at most."""
     notify_consumer_ids_changed_enable: bool = True
     reject_transaction_message: bool = False
     start_accept_send_request_time_stamp: int = 0
@@ -272,7 +268,7 @@ _NOT_IN_49: Final = """
 enableSplitRegistration splitRegistrationSize enableSingleTopicRegister disappearTimeAfterStart
 enableSlaveActingMaster brokerHeartbeatInterval brokerNotActiveTimeoutMillis compatibleWithOldNameSrv
 syncBrokerMemberGroupPeriod totalReplicas skipPreOnline enableShutdownGracefully shutdownWaitTimeSeconds
-reviveQueueNum timerWheelEnable litePullMessageEnable pullBatchMaxMessageCount channelExpiredTimeout
+reviveQueueNum timerWheelEnable litePullMessageEnable channelExpiredTimeout
 enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress
 """
 NOT_IN_49: Final = frozenset(_NOT_IN_49.split())

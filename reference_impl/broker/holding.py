@@ -49,8 +49,8 @@ class Holding(Part):
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
         self._held: dict[tuple[str, int], list[Held]] = {}
-        self._of: dict[int, int] = {}
-        """By connection: how many pulls of it wait."""
+        self._of: dict[int, dict[tuple[str, int], int]] = {}
+        """By connection: how many pulls of it wait at which queue."""
         self.count = 0
         self._scan_at = NEVER
 
@@ -59,7 +59,8 @@ class Holding(Part):
         if self._scan_at == NEVER:
             self._scan_at = self.next_scan(now)
         self._held.setdefault((pull.topic, pull.queue_id), []).append(pull)
-        self._of[pull.connection] = self._of.get(pull.connection, 0) + 1
+        queues = self._of.setdefault(pull.connection, {})
+        queues[pull.topic, pull.queue_id] = queues.get((pull.topic, pull.queue_id), 0) + 1
         self.count += 1
 
     def next_scan(self, now: int) -> int:
@@ -112,11 +113,9 @@ class Holding(Part):
 
     def lost(self, connection: int, now: int) -> None:
         """What a connection that has ended was waiting for is nobody's."""
-        if connection not in self._of:
-            return
-        for queue, pulls in list(self._held.items()):
-            self._keep(queue, [pull for pull in pulls if pull.connection != connection])
-        self.count -= self._of.pop(connection)
+        for queue, count in self._of.pop(connection, {}).items():
+            self._keep(queue, [pull for pull in self._held[queue] if pull.connection != connection])
+            self.count -= count
 
     def _release(self, queue: tuple[str, int], is_released: Callable[[Held], bool], now: int) -> None:
         released: list[Held] = []
@@ -126,8 +125,11 @@ class Holding(Part):
         self._keep(queue, kept)
         for pull in released:
             self.count -= 1
-            self._of[pull.connection] -= 1
-            if not self._of[pull.connection]:
+            queues = self._of[pull.connection]
+            queues[queue] -= 1
+            if not queues[queue]:
+                del queues[queue]
+            if not queues:
                 del self._of[pull.connection]
             reply = self.broker.pulls.pull_again(pull.command, pull.connection, now)
             self.broker.answer(pull.connection, pull.command, reply)
