@@ -64,8 +64,8 @@ class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Of a body, and of all of a batch (`maxMessageSize`)."""
     log_file_size: int = 1 << 30
     """From which size on a new file of the log is begun (`mappedFileSizeCommitLog`)."""
-    checkpoint_bytes: int = 32 << 20
-    checkpoint_messages: int = 1 << 15
+    checkpoint_bytes: int = 16 << 20
+    checkpoint_messages: int = 1 << 14
     """After how much a checkpoint is written: what is behind the last one is read at the next start."""
     checkpoint_files: int = 16
     """So many files are flushed for it with each `commit`, until all are."""
