@@ -64,7 +64,7 @@ def breaks(mutant: str, profile: str, statement: str, loaded: Sequence[LoadedCas
     about = [
         one.name for one in loaded if statement in {said.id for said in one.statements(catalogue(), profile)}
     ]
-    seen = run_task(Task(profile, mutant, tuple(about))) if about else None
+    seen = run_task(Task("nameserver", profile, mutant, tuple(about))) if about else None
     return seen is not None and any(verdict in KILLED for verdict in seen.verdicts.values())
 
 
