@@ -1,14 +1,17 @@
 """A slave that takes over what its master knows beside messages: topics, groups, offsets, delays.
 
 Rules:
-1. Only a slave that has been told of a master other than itself asks, and it asks on the master's VIP port.
+1. Only a slave that has been told of a master other than itself asks: for topics on the master's VIP port,
+for
+   everything else on its own one.
 2. 4.9 asks 3 s after the start and then every 10 s, 5.3 after 10 s and then every minute.
 3. Topics and groups are taken over as a whole when the master's data version is another. What cannot be read
    changes nothing, and neither does what is not answered.
 
 Messages are not copied: a slave of this Broker has those that it is sent.
 
-Source: SlaveSynchronize; BrokerController#handleSlaveSynchronize (rocketmq-all-4.9.8 and rocketmq-all-5.3.3).
+Source: SlaveSynchronize; BrokerOuterAPI#getAllTopicConfig, #getAllConsumerOffset;
+BrokerController#handleSlaveSynchronize (rocketmq-all-4.9.8 and rocketmq-all-5.3.3).
 """
 
 from __future__ import annotations
@@ -55,13 +58,13 @@ class Mirror(Part):
         self._next_at += self.period()
         if self.master is None or self.master == self.config.address:
             return
-        at = vip(self.master)
-        if at is None:
+        fast = vip(self.master)
+        if fast is None:
             return
-        self._ask(at, BrokerRequest.GET_ALL_TOPIC_CONFIG, self.take_topics)
-        self._ask(at, BrokerRequest.GET_ALL_CONSUMER_OFFSET, self.take_offsets)
-        self._ask(at, BrokerRequest.GET_ALL_DELAY_OFFSET, self.take_delays)
-        self._ask(at, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, self.take_groups)
+        self._ask(fast, BrokerRequest.GET_ALL_TOPIC_CONFIG, self.take_topics)
+        self._ask(self.master, BrokerRequest.GET_ALL_CONSUMER_OFFSET, self.take_offsets)
+        self._ask(self.master, BrokerRequest.GET_ALL_DELAY_OFFSET, self.take_delays)
+        self._ask(self.master, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, self.take_groups)
 
     def _ask(self, address: str, code: int, take: Callable[[bytes], None]) -> None:
         def answered(reply: Command | None, now: int) -> None:

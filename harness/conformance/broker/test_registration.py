@@ -311,7 +311,8 @@ def test_no_answer_is_an_end(bk: BrokerSession) -> None:
 def test_silent_nameserver_holds_up_nobody(bk: BrokerSession) -> None:
     """Every NameServer is told, also while another does not answer."""
     for server in bk.nameservers:
-        server.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerName": bk.broker_name}))
+        told = server.next(REGISTER, within=40)
+        told >> Request(REGISTER, ext=Including({"brokerName": bk.broker_name}))
     first, second = bk.nameservers
     first.ignores(REGISTER)
     heard = next_of_time(bk, at=second, period=40)
@@ -405,12 +406,10 @@ def test_order_stays(bk: BrokerSession) -> None:
 # --- slaves ---------------------------------------------------------------------------------------------
 
 
-def tell_master(bk: BrokerSession) -> None:
-    """From now on, registrations are told of a master whose port for other Brokers is the second
-    NameServer's.
-    """
+def tell_master(bk: BrokerSession, *, above: int) -> None:
+    """From now on, registrations are told of a master whose port is so many above the second NameServer's."""
     host, _, port = bk.nameservers[1].address.rpartition(":")
-    told = {"masterAddr": f"{host}:{int(port) + 2}", "haServerAddr": f"{host}:{int(port) + 3}"}
+    told = {"masterAddr": f"{host}:{int(port) + above}", "haServerAddr": f"{host}:{int(port) + above + 1}"}
     bk.nameserver.answers(REGISTER, ext=told)
 
 
@@ -422,16 +421,18 @@ def tell_master(bk: BrokerSession) -> None:
     setup=SLAVE,
 )
 def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
-    """A slave says its id, and asks the master that it is told for topics, offsets and groups."""
+    """A slave says its id, and asks the master that it is told: for topics at the port for other Brokers, for
+    offsets and groups at the port for all.
+    """
     bk.nameserver.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerId": "1"}))
-    tell_master(bk)
+    master, topics = bk.nameservers[1], BrokerRequest.GET_ALL_TOPIC_CONFIG
+    tell_master(bk, above=2)
     told = next_of_time(bk)
-    for code in (
-        BrokerRequest.GET_ALL_TOPIC_CONFIG,
-        BrokerRequest.GET_ALL_CONSUMER_OFFSET,
-        BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
-    ):
-        bk.nameservers[1].next(code, since=told, within=90 + bk.jitter) >> Request(code, flag=0)
+    master.next(topics, since=told, within=90 + bk.jitter) >> Request(topics, flag=0)
+    tell_master(bk, above=0)
+    told = next_of_time(bk)
+    for code in (BrokerRequest.GET_ALL_CONSUMER_OFFSET, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG):
+        master.next(code, since=told, within=90 + bk.jitter) >> Request(code, flag=0)
 
 
 @case(
@@ -442,6 +443,6 @@ def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
 )
 def test_master_asks_nobody(bk: BrokerSession) -> None:
     """A master asks nobody for topics, whatever it is told."""
-    tell_master(bk)
+    tell_master(bk, above=2)
     told = next_of_time(bk, period=40)
     bk.nameservers[1].next(BrokerRequest.GET_ALL_TOPIC_CONFIG, since=told, within=70) >> Silence()

@@ -7,7 +7,7 @@ from harness.wire import RequestCode, ResponseCode
 
 UNREGISTER = RequestCode.UNREGISTER_BROKER
 TWO = {"namesrvAddr": "{nameserver};{nameserver2}"}
-STOPPING = 120.0
+STOPPING = 400.0
 """Protocol seconds: a Broker of 4.9 unregisters once everything else has stopped."""
 
 

@@ -37,15 +37,16 @@ def moments(profile: str) -> tuple[int, int]:
     return (3_000, 13_000) if profile == "4.9" else (10_000, 70_000)
 
 
-def test_it_asks_on_the_vip_port_and_again_after_a_while(profile):
+def test_it_asks_on_both_ports_and_again_after_a_while(profile):
     names = slave(profile)
     for due in moments(profile):
         names.at(due - 1)
-        assert asked_of(names, VIP) == []
+        assert asked_of(names, VIP) == asked_of(names, MASTER) == []
         names.at(due)
-        new = names.asked()
-        assert {TOPICS, OFFSETS, DELAYS, GROUPS} == {one.command.code for one in new if one.address == VIP}
-        assert all(one.command.ext is None and not one.command.body for one in new if one.address == VIP)
+        new = [one for one in names.asked() if one.address in (VIP, MASTER)]
+        assert [one.command.code for one in new if one.address == VIP] == [TOPICS]
+        assert {one.command.code for one in new if one.address == MASTER} == {OFFSETS, DELAYS, GROUPS}
+        assert all(one.command.ext is None and not one.command.body for one in new)
 
 
 @pytest.mark.parametrize("master", ["127.0.0.1:10911", "junk"])
@@ -66,7 +67,7 @@ def answered(profile: str, code: int, reply: Command | None) -> Names:
     names = slave(profile)
     names.at(moments(profile)[0])
     names.asked()
-    for one in [one for one in names.open if one.address == VIP and one.command.code == code]:
+    for one in [one for one in names.open if one.address in (VIP, MASTER) and one.command.code == code]:
         names.open.remove(one)
         one.done(reply, names.one.now)
     return names
