@@ -36,7 +36,7 @@ class ExecBrokerTarget(ExecTarget):
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> BrokerProcess:
         self._check(setup)
-        wanted = {"namesrvAddr": "{nameserver}", **dict(setup)}
+        wanted = {"namesrvAddr": "{nameserver}", "storePathRootDir": "{dir}/store", **dict(setup)}
 
         def command(addresses: tuple[str, ...]) -> Command:
             told = {key: with_nameservers(value, addresses) for key, value in wanted.items()}
