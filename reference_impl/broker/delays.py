@@ -35,6 +35,8 @@ __all__ = ["DELAY_OFFSETS", "Delays"]
 
 DELAY_OFFSETS: Final = "config/delayOffset.json"
 _TIMES: Final = (PropertyName.TIMER_DELIVER_MS, PropertyName.TIMER_DELAY_SEC, PropertyName.TIMER_DELAY_MS)
+_ASKING: Final = frozenset((PropertyName.DELAY_TIME_LEVEL, *_TIMES))
+"""A message without any of these is not delayed."""
 _TRANSACTION: Final = SysFlag.TRANSACTION_ROLLBACK.value
 _OPEN: Final = (SysFlag.TRANSACTION_PREPARED.value, SysFlag.TRANSACTION_ROLLBACK.value)
 
@@ -79,7 +81,7 @@ class Delays(Part):
 
         Its topic, queue and properties are those of what was stored when this returns.
         """
-        if message.sys_flag & _TRANSACTION in _OPEN:
+        if _ASKING.isdisjoint(message.properties) or message.sys_flag & _TRANSACTION in _OPEN:
             return self.broker.store.put(message, now)
         level = self.level_of(message)
         if level > 0:
