@@ -27,7 +27,16 @@ from harness.session.terms import TermSession
 from harness.session.views import ConfigExchange, JsonExchange
 from harness.wire.bodies import Properties
 from harness.wire.broker_codes import BrokerRequest, BrokerResponse
-from harness.wire.messages import LineName, Message, PropertyName, encode_batch, encode_properties, tag_hash
+from harness.wire.messages import (
+    LineName,
+    Message,
+    PropertyName,
+    decode_message,
+    decode_offset_id,
+    encode_batch,
+    encode_properties,
+    tag_hash,
+)
 
 __all__ = ["BrokerRequests", "Consuming", "PullFlag", "consuming"]
 
@@ -499,6 +508,19 @@ class BrokerRequests(TermSession):
         return MessagesExchange(
             self.question(code, fields(offset=offset), b"", on, f"message at {offset}", header)
         )
+
+    def broker_time(self) -> int:
+        """The Broker's own time, ms since the epoch: when it stored a message just now.
+
+        Raises ``Blocked`` where it stores none.
+        """
+        sent = self.send(self.topic("clock")).outcome()
+        message_id = (sent.command.ext or {}).get("msgId") if isinstance(sent, Replied) else None
+        if message_id is not None:
+            seen = self.view(decode_offset_id(message_id)[1]).outcome()
+            if isinstance(seen, Replied) and seen.command.body:
+                return decode_message(seen.command.body).store_timestamp
+        raise Blocked(f"the case needs the Broker's time, and it showed no message of its own (33): {sent}")
 
     # --- settings -------------------------------------------------------------------------------------------
 
