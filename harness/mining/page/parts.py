@@ -25,7 +25,8 @@ dl.answers ul{margin:4px 0;padding-left:18px}
 .by{display:block;color:var(--soft);font-size:13px}
 .steps{margin:8px 0;white-space:pre-wrap;overflow-wrap:anywhere}
 @media (max-width:640px){dl.answers{grid-template-columns:1fr;gap:2px}dl.answers dd{margin-bottom:10px}}
-@media print{nav{display:none}}
+@media print{nav{display:none}.list{font-size:11px}
+.list th,.list td,.list td.number{padding:3px 4px;white-space:normal}}
 """
 
 Cell = tuple[str, Callable[[Row], Child], str]
