@@ -14,7 +14,8 @@ SPARK  := $(VENV)/.spark
 .DELETE_ON_ERROR:
 
 check: $(READY)
-	$(BIN)/rmq-harness check builtin: --report html,json,junit --out out/check
+	$(BIN)/rmq-harness check builtin: --report html,json,junit --out out/check/nameserver
+	$(BIN)/rmq-harness check builtin: --role broker --report html,json,junit --out out/check/broker
 
 test: $(SPARK)
 	$(BIN)/python -m pytest tests -m "not live" -n auto --maxprocesses 4 --dist loadfile
