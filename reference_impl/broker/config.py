@@ -10,6 +10,7 @@ Source: BrokerConfig, MessageStoreConfig, NettyServerConfig, BrokerStartup of ro
 rocketmq-all-5.3.3.
 """
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -219,6 +220,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
                 raise ConfigError(f"{field.encode_name}={found}: expected one of {', '.join(allowed)}")
         if self.is_slave and self.broker_id <= 0:
             raise ConfigError(f"brokerId={self.broker_id}: a slave's id is above 0; 0 is the master's")
+        try:
+            ipaddress.ip_address(self.broker_ip1.strip("[]"))
+        except ValueError as error:
+            what = "expected an IP address, which is part of the id of every message"
+            raise ConfigError(f"brokerIP1={self.broker_ip1}: {what}") from error
         if not _LEVELS.fullmatch(self.message_delay_level):
             raise ConfigError(f"messageDelayLevel={self.message_delay_level}: expected such as 1s 5s 10m 2h")
         for address in filter(None, self.namesrv_addr.split(";")):

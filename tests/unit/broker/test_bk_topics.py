@@ -128,6 +128,7 @@ def test_a_code_that_nobody_handles(asked, profile):
         ({"brokerRole": "MASTER"}, "SLAVE"),
         ({"brokerRole": "SLAVE"}, "brokerId"),
         ({"namesrvAddr": "127.0.0.1"}, "host:port"),
+        ({"brokerIP1": "localhost"}, "an IP address"),
         ({"autoCreateTopicEnable": "maybe"}, "true or false"),
     ],
 )
