@@ -191,7 +191,8 @@ class Registry:
         found = [state.copy()]
         for key in keys:
             if key in state.leases and state.leases[key].conn != conn:  # it is fresh
-                found += [after for before in found for after in departures.lost(before, key)]
+                left = [before for before in found if key in before.leases]
+                found += [after for before in left for after in departures.lost(before, key)]
         for key in [key for key, lease in state.leases.items() if lease.conn == conn]:
             found = [
                 after
