@@ -11,6 +11,9 @@ Rules:
    of them call unnecessary is left out.
 5. A Broker that is asked to stop says so to all NameServers, and registers no more.
 
+What is not built: the look of 5.3, every 3 s, whether a NameServer takes connections (here it is tried when
+there is something to say), address servers, and changes of role at run time (they come from a controller).
+
 Source: BrokerController#start, #registerBrokerAll, #doRegisterBrokerAll, #handleRegisterBrokerResult;
 BrokerOuterAPI#registerBrokerAll, #needRegister, #unregisterBrokerAll; TopicConfigManager of
 rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
