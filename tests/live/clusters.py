@@ -1,0 +1,122 @@
+"""Clusters that real clients are let loose on: `serve cluster`, and Apache's own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers import FIXTURES, JVM, Broker, ask, settled
+
+from harness.targets import TargetError, maven, parse
+from harness.targets.process import ProcessInstance
+
+VERSIONS = {"4.9.8": "4.9", "5.3.3": "5.3"}
+"""Release to line."""
+HASTE = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"}
+"""So that a transaction that nobody ends is asked about within seconds."""
+_READY_WITHIN = 20.0
+_CLIENTS_WITHIN = 900.0
+
+
+def missing(problem: TargetError) -> None:
+    """Skips, and says why; fails where everything has to be there."""
+    if os.environ.get("RMQ_REQUIRE_LIVE") == "1":
+        raise problem
+    pytest.skip(str(problem))
+
+
+@contextlib.contextmanager
+def our_cluster(line: str, directory: Path) -> Generator[str]:
+    """The address of the NameServer of `serve cluster`."""
+    with _served(["cluster", "--profile", line, "--port", "0"], directory, HASTE) as said:
+        yield said.partition("ready: namesrvAddr=")[2]
+
+
+@contextlib.contextmanager
+def our_broker(line: str, nameserver: str, directory: Path, **settings: str) -> Generator[str]:
+    """The address of `serve broker`."""
+    words = ["broker", "--profile", line, "--port", "0", "--host", "127.0.0.1", "--nameserver", nameserver]
+    with _served(words, directory, settings) as said:
+        yield re.findall(r"ready on (\S+),", said)[0]
+
+
+@contextlib.contextmanager
+def _served(words: list[str], directory: Path, settings: Mapping[str, str]) -> Generator[str]:
+    """The line by which `serve` says that it is ready. It must end well, and without a complaint."""
+    path = directory / f"{'-'.join(words[:1])}.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    command = [str(Path(sys.executable).with_name("rmq-harness")), "serve", *words, "-c", str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        said = ""
+        while "ready" not in said:
+            said = process.stdout.readline()
+            assert said, f"serve has ended: {process.communicate()[1]}"
+        yield said.strip()
+        process.terminate()
+        _, said = process.communicate(timeout=_READY_WITHIN)
+        assert (process.returncode, said) == (0, "")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextlib.contextmanager
+def apache_nameserver(version: str) -> Generator[str]:
+    """The address of Apache's NameServer."""
+    instance = parse(f"apache:{version}").another()
+    assert isinstance(instance, ProcessInstance)
+    try:
+        yield f"127.0.0.1:{instance.port}"
+    finally:
+        instance.stop()
+
+
+@contextlib.contextmanager
+def apache_broker(version: str, nameserver: str, **settings: str) -> Generator[Broker]:
+    """Apache's Broker, once it is registered."""
+    broker = Broker(version, [nameserver], **settings)
+    try:
+        settled(
+            lambda: broker.address in json.dumps(ask(nameserver, 106, 479).body), "the Broker is registered"
+        )
+        yield broker
+    finally:
+        broker.stop()
+
+
+def clients(
+    version: str, nameserver: str, count: int, run: str, directory: Path
+) -> dict[str, dict[str, Any]]:
+    """What became of so many messages of each kind, by kind, with Apache's client of a release."""
+    classpath = maven.classpath(version, ["rocketmq-tools"])
+    program = str(FIXTURES / "java" / "BrokerClients.java")
+    done = subprocess.run(
+        [
+            "java",
+            *JVM[:4],
+            f"-Duser.home={directory}",
+            "-cp",
+            classpath,
+            program,
+            nameserver,
+            str(count),
+            run,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=_CLIENTS_WITHIN,
+        check=False,
+    )
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert found, done.stderr[-2000:]
+    return {one["kind"]: one for one in found}

@@ -1,0 +1,52 @@
+"""Apache's own clients and tools get from `serve cluster` what they get from Apache's own cluster.
+
+`RMQ_MESSAGES` says how many messages of each kind (500).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clusters import HASTE, VERSIONS, apache_broker, apache_nameserver, clients, missing, our_cluster
+
+from harness.targets import TargetError
+
+pytestmark = pytest.mark.live
+
+MESSAGES = int(os.environ.get("RMQ_MESSAGES", "500"))
+FAULTS = ("lost", "duplicated", "misordered", "wrong")
+KINDS = {"plain", "ordered", "batch", "oneway", "delayed", "transactional", "filter", "retry"}
+
+
+def faults(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, int]]:
+    return {kind: {fault: one[fault] for fault in FAULTS if one[fault]} for kind, one in found.items()}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path) -> None:
+    try:
+        with our_cluster(VERSIONS[version], tmp_path) as nameserver:
+            ours = clients(version, nameserver, MESSAGES, "ours", tmp_path)
+        with apache_nameserver(version) as nameserver, apache_broker(version, nameserver, **HASTE):
+            theirs = clients(version, nameserver, MESSAGES, "theirs", tmp_path)
+    except TargetError as problem:
+        missing(problem)
+    assert set(ours) == set(theirs) == KINDS
+    assert faults(ours) == {kind: {} for kind in KINDS}
+    assert faults(theirs) == faults(ours)
+    assert {kind: one["sent"] for kind, one in ours.items()} == {
+        kind: one["sent"] for kind, one in theirs.items()
+    }
+
+
+@pytest.mark.parametrize(("client", "line"), [("4.9.8", "5.3"), ("5.3.3", "4.9")])
+def test_a_client_of_the_other_line_too(client: str, line: str, tmp_path: Path) -> None:
+    try:
+        with our_cluster(line, tmp_path) as nameserver:
+            found = clients(client, nameserver, MESSAGES, "across", tmp_path)
+    except TargetError as problem:
+        missing(problem)
+    assert faults(found) == {kind: {} for kind in KINDS}
