@@ -209,11 +209,11 @@ def _in_order(value: Any) -> Any:
     return value
 
 
-def settled(condition: Callable[[], bool], what: str) -> None:
-    """Waits until something has come about."""
-    end = time.monotonic() + SETTLES_WITHIN
+def settled(condition: Callable[[], bool], what: str, *, within: float = SETTLES_WITHIN) -> None:
+    """Waits until something has come about. ``within``: seconds."""
+    end = time.monotonic() + within
     while not condition():
-        assert time.monotonic() < end, f"not within {SETTLES_WITHIN:g} s: {what}"
+        assert time.monotonic() < end, f"not within {within:g} s: {what}"
         time.sleep(0.1)
 
 
