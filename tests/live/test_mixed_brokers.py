@@ -16,7 +16,7 @@ pytestmark = pytest.mark.live
 
 NUMBERS = {"4.9.8": 409, "5.3.3": 479}
 SYNCHRONIZES_WITHIN = 100.0
-"""Seconds. A slave of 5.3 asks after 10 s, whether it knows its master by then or not, and then every 60 s."""
+"""Seconds. A slave of 5.3 asks after 10 s, whether it knows its master or not, and then every 60 s."""
 
 
 @pytest.mark.parametrize("version", VERSIONS)
