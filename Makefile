@@ -29,6 +29,7 @@ lint: $(SPARK)
 
 selftest: $(READY)
 	$(BIN)/rmq-harness selftest
+	$(BIN)/rmq-harness selftest --role broker
 
 live: $(SPARK)
 	$(BIN)/python -m pytest tests/live -m live
