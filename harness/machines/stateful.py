@@ -21,6 +21,7 @@ from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
 from harness.program.steps import AnyStep
+from harness.targets import TargetError
 
 __all__ = ["StatefulExperiment", "StatefulKind"]
 
@@ -74,6 +75,11 @@ class StatefulExperiment:
         return attempt
 
 
+def _first(group: BaseExceptionGroup[TargetError]) -> TargetError:
+    one = group.exceptions[0]
+    return _first(one) if isinstance(one, BaseExceptionGroup) else one
+
+
 class StatefulKind:
     """Machines of a profile against a target: ``seed`` decides programs, ``words`` names."""
 
@@ -91,18 +97,25 @@ class StatefulKind:
         self._tell = tell
         machine = machine_for(self._stage, self._stage.profile, self)
         words = chance("batch", self._seed, self._stage.profile, number)
-        run_state_machine_as_test(
-            seed(words.getrandbits(64))(machine),
-            settings=settings(
-                max_examples=programs,
-                stateful_step_count=self._stage.rules,
-                deadline=None,
-                database=None,
-                phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck),
-                verbosity=Verbosity.quiet,
-            ),
-        )
+        try:
+            run_state_machine_as_test(
+                seed(words.getrandbits(64))(machine),
+                settings=settings(
+                    max_examples=programs,
+                    stateful_step_count=self._stage.rules,
+                    deadline=None,
+                    database=None,
+                    phases=[Phase.generate],
+                    suppress_health_check=list(HealthCheck),
+                    verbosity=Verbosity.quiet,
+                ),
+            )
+        except BaseExceptionGroup as group:
+            # Hypothesis has tried again what failed, as when a target does not start, and it did not fail.
+            unable, _ = group.split(TargetError)
+            if unable is None:
+                raise
+            raise _first(unable) from group
 
     def reached(self) -> dict[str, int]:
         return counted(self._tally.goals, [goal.id for goal in self._tally.required(self._able())])

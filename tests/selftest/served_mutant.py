@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 
-from reference_impl import serve
+from reference_impl.serve import nameserver
 
 if __name__ == "__main__":
     profile, mutant, port = sys.argv[1:]
     if mutant != "none":
-        serve.build = functools.partial(serve.build, mutant=mutant)
-    sys.exit(serve.run(profile=profile, host="127.0.0.1", port=int(port)))
+        nameserver.build = functools.partial(nameserver.build, mutant=mutant)
+    sys.exit(nameserver.run(profile=profile, host="127.0.0.1", port=int(port)))

@@ -14,10 +14,10 @@ from harness.findings.pursue import Budget
 from harness.findings.shelf import Shelf
 from harness.machines.run import Fuzzing, Limits, Record, Tell, Tried
 from harness.machines.stage import Stage
-from harness.machines.stateful import StatefulExperiment
+from harness.machines.stateful import StatefulExperiment, StatefulKind
 from harness.model import Violation
 from harness.program.steps import Route
-from harness.targets import parse
+from harness.targets import TargetError, parse
 from harness.trace import Header, Trace
 
 MUTANT = "builtin:5.3?mutant=leases-never-end"
@@ -27,6 +27,25 @@ def fuzz(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str
     status = main(["fuzz", *words, "--json"])
     said = capsys.readouterr()
     return status, msgspec.json.decode(said.out) if said.out.strip() else {"error": said.err}
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_a_server_that_does_not_start_in_the_midst_is_said_as_such(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hypothesis tries again what fails, and tells of it in its own way where that does not fail."""
+    stage = Stage(parse("builtin:5.3"), "5.3")
+    player, calls = stage.player, iter(range(10_000))
+
+    def starting(*words: Any, **more: Any) -> Any:
+        if 3 <= next(calls) < 3 + times:
+            raise TargetError(expected="a server", got="none", do="start it")
+        return player(*words, **more)
+
+    monkeypatch.setattr(stage, "player", starting)
+    with pytest.raises(TargetError):
+        StatefulKind(stage, "1", "words").batch(0, 10, lambda _: None)
+    stage.close()
 
 
 def test_a_mutant_is_found_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
