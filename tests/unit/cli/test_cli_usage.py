@@ -53,7 +53,7 @@ MISTAKES = [
     (("explain", "ns.cluster.lists-every-adress"), "did you mean ns.cluster.lists-every-address"),
     (("explain", "%%%"), "rmq-harness check --list"),
     (("serve",), "required: server"),
-    (("serve", "broker"), "invalid choice: 'broker'"),
+    (("serve", "controller"), "invalid choice: 'controller'"),
     (("serve", "nameserver", "--port", "99999"), "expected a port from 0 (any free one) to 65535"),
     (("report",), "required: RUN_DIR"),
     (("report", "/nonexistent"), "expected the results.jsonl of a run"),
