@@ -52,7 +52,7 @@ MISTAKES = [
     (("explain",), "the following arguments are required: ID"),
     (("explain", "ns.cluster.lists-every-adress"), "did you mean ns.cluster.lists-every-address"),
     (("explain", "%%%"), "rmq-harness check --list"),
-    (("serve",), "required: server"),
+    (("serve",), "required: SERVER"),
     (("serve", "controller"), "invalid choice: 'controller'"),
     (("serve", "nameserver", "--port", "99999"), "expected a port from 0 (any free one) to 65535"),
     (("report",), "required: RUN_DIR"),
