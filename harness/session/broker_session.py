@@ -14,8 +14,8 @@ from harness.session.connection import Connection
 from harness.session.errors import Blocked
 from harness.session.heard import NameServerView
 from harness.session.nameserver import ProfileName, announced_by
+from harness.session.session import header_of
 from harness.session.transport import BrokerInstance, Ending
-from harness.trace import Header
 from harness.wire import Command, RequestCode
 from harness.wire.broker_codes import BrokerRequest
 from harness.wire.messages import LineName
@@ -49,16 +49,7 @@ class BrokerSession(BrokerRequests):
     ) -> None:
         source = random.Random(seed)
         self._line = cast(LineName, profile)
-        header = Header(
-            suite=suite,
-            target=target,
-            description=instance.description,
-            profile=profile,
-            case=case,
-            clock=instance.clock.kind,
-            warp=instance.clock.warp,
-            started=started,
-        )
+        header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
         super().__init__(
             instance,
             header=header,

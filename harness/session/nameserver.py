@@ -19,6 +19,7 @@ from harness.session.connection import Connection
 from harness.session.exchange import Asked, Exchange, Question
 from harness.session.outcome import Replied
 from harness.session.requests import Ext, HeaderFields, fields
+from harness.session.session import header_of
 from harness.session.topic_session import TopicSession
 from harness.session.transport import Ending, Instance
 from harness.session.views import (
@@ -31,7 +32,6 @@ from harness.session.views import (
     TableExchange,
     ValueExchange,
 )
-from harness.trace import Header
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.bodies import DataVersion, Properties, RegisterBody, TopicConfig
 
@@ -91,16 +91,7 @@ class NameServerSession(TopicSession):
         self._line = line
         self._topics: dict[str, str] = {}
         source = random.SystemRandom() if seed is None else random.Random(seed)
-        header = Header(
-            suite=suite,
-            target=target,
-            description=instance.description,
-            profile=profile,
-            case=case,
-            clock=instance.clock.kind,
-            warp=instance.clock.warp,
-            started=started,
-        )
+        header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
         super().__init__(
             instance,
             header=header,

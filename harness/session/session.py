@@ -36,7 +36,7 @@ from harness.session.transport import Instance, PeerReset, Transport, TransportT
 from harness.trace import Header, Purpose, Recorder, Trace
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
-__all__ = ["Session"]
+__all__ = ["Session", "header_of"]
 
 _HANDSHAKES = 8
 _HANDSHAKE_TERM = 9.0
@@ -50,6 +50,22 @@ _IDLE_TERM = 110.0
 """Protocol seconds of quiet after which a target may well have ended a connection for its idle timer."""
 _LEASE_TERM = 100.0
 """Protocol seconds after which what was registered may well have expired: targets remove it after 120."""
+
+
+def header_of(
+    instance: Instance, *, suite: str, target: str, profile: str, case: str, started: float
+) -> Header:
+    """The head of the trace of a session with an instance. ``started``: Unix time."""
+    return Header(
+        suite=suite,
+        target=target,
+        description=instance.description,
+        profile=profile,
+        case=case,
+        clock=instance.clock.kind,
+        warp=instance.clock.warp,
+        started=started,
+    )
 
 
 class Session:

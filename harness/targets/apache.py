@@ -6,35 +6,22 @@ What it is made of is said in ``description``.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.session import DEFAULT_SETUP, ProfileName, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
-from harness.targets.errors import TargetError
+from harness.targets.java import java_command, launch
 from harness.targets.nature import Nature
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import demands_tls, in_directory, write_properties
+from harness.targets.settings import demands_tls, in_directory
 
-__all__ = ["LOGBACK", "SYSTEM", "ApacheTarget", "java_command", "line_of"]
+__all__ = ["ApacheTarget", "line_of"]
 
 _MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-SYSTEM = ("tls.", "com.rocketmq.", "rocketmq.")
-"""Settings that Apache takes as system properties (`TlsSystemConfig`, `NettySystemConfig`)."""
-LOGBACK = """\
-<configuration>
-  <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
-    <encoder><pattern>%d %-5level %m%n</pattern></encoder>
-  </appender>
-  <root level="WARN"><appender-ref ref="console"/></root>
-</configuration>
-"""
-"""4.9 does not start without a file of this kind in its home (`NamesrvStartup`, tag rocketmq-all-4.9.8)."""
 
 
 class ApacheTarget:
@@ -95,40 +82,8 @@ def line_of(version: str) -> ProfileName:
 def _arguments(
     java: str, classpath: str, port: int, home: Path, line: ProfileName, setup: Setup
 ) -> Sequence[str]:
-    (home / "conf").mkdir(exist_ok=True)
-    (home / "tmp").mkdir(exist_ok=True)
-    (home / "conf" / "logback_namesrv.xml").write_text(LOGBACK, encoding="utf-8")
     settings = {"listenPort": str(port)}
     if line != "4.9":  # 4.9 knows no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
     settings |= in_directory(setup, home)
-    system = {key: settings.pop(key) for key in list(settings) if key.startswith(SYSTEM)}
-    path = home / "namesrv.properties"
-    if not (path.exists() and f"listenPort={port}\n" in path.read_text(encoding="latin-1")):
-        write_properties(path, settings)  # else it is a restart, and the server has written this file (318)
-    return [
-        java,
-        *_JVM,
-        f"-Duser.home={home}",
-        f"-Djava.io.tmpdir={home / 'tmp'}",
-        *(f"-D{key}={value}" for key, value in system.items()),
-        "-cp",
-        classpath,
-        _MAIN,
-        "-c",
-        str(home / "namesrv.properties"),
-    ]
-
-
-def java_command(server: str) -> str:
-    """The command that runs Java. Raises ``TargetError`` where there is none."""
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
-    found = found or shutil.which("java")
-    if found is None:
-        raise TargetError(
-            expected=f"Java 11 or later, to run {server}",
-            got="no command java on the PATH, and none in JAVA_HOME",
-            do="install a JDK or JRE (package openjdk-17-jre-headless), or set JAVA_HOME",
-        )
-    return found
+    return launch([java, *_JVM], classpath, _MAIN, home, "namesrv", settings)

@@ -12,11 +12,12 @@ from pathlib import Path
 from harness.session import DEFAULT_SETUP, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
-from harness.targets.apache import LOGBACK, SYSTEM, java_command, line_of
+from harness.targets.apache import line_of
 from harness.targets.broker_process import PORTS, BrokerProcess, nameservers_in, with_nameservers
+from harness.targets.java import java_command, launch
 from harness.targets.nature import Nature
 from harness.targets.process import Command
-from harness.targets.settings import demands_tls, in_directory, write_properties
+from harness.targets.settings import demands_tls, in_directory
 
 __all__ = ["ApacheBrokerTarget"]
 
@@ -97,9 +98,7 @@ class ApacheBrokerTarget:
 def _arguments(
     java: str, classpath: str, port: int, home: Path, setup: Setup, nameservers: tuple[str, ...]
 ) -> Sequence[str]:
-    for name in ("conf", "tmp", "store"):
-        (home / name).mkdir(exist_ok=True)
-    (home / "conf" / "logback_broker.xml").write_text(LOGBACK, encoding="utf-8")
+    (home / "store").mkdir(exist_ok=True)
     settings = {
         **_SMALL,
         "brokerName": "probed",
@@ -114,20 +113,4 @@ def _arguments(
         **in_directory(setup, home),
     }
     settings = {key: with_nameservers(value, nameservers) for key, value in settings.items()}
-    system = {key: settings.pop(key) for key in list(settings) if key.startswith(SYSTEM)}
-    path = home / "broker.properties"
-    if not (path.exists() and f"listenPort={port}\n" in path.read_text(encoding="latin-1")):
-        # Else it is a restart, and the Broker has written this file (25).
-        write_properties(path, settings)
-    return [
-        java,
-        *_JVM,
-        f"-Duser.home={home}",
-        f"-Djava.io.tmpdir={home / 'tmp'}",
-        *(f"-D{key}={value}" for key, value in system.items()),
-        "-cp",
-        classpath,
-        _MAIN,
-        "-c",
-        str(path),
-    ]
+    return launch([java, *_JVM], classpath, _MAIN, home, "broker", settings)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
+from typing import TypeAlias
 
 from harness.catalogue import Role
 from harness.session import DEFAULT_SETUP, ProfileName, Setup
@@ -17,7 +19,8 @@ __all__ = ["PROFILES", "BuiltinInstance", "BuiltinTarget", "mutant_names", "prob
 PROFILES: tuple[ProfileName, ...] = ("4.9", "5.3", "5.5")
 """What the reference can be; the last is the one where none is named."""
 
-_SERVER = "127.0.0.1:9876"
+Made: TypeAlias = Callable[[ProfileName, str | None, Setup], InProcess]
+"""(profile, mutant, setup) -> a reference that has just started."""
 
 
 def problem_with(profile: str, mutant: str | None) -> str | None:
@@ -47,36 +50,30 @@ def mutant_names(role: Role) -> tuple[str, ...]:
 
 
 class BuiltinTarget:
-    """``builtin:[PROFILE][?mutant=NAME]``."""
+    """``builtin:[PROFILE][?mutant=NAME]``. ``made``: the reference of a role, as an instance."""
 
     server = None
     waits_alone = False
     nature = Nature(scheme="builtin", starts="at once", warp=0.0)
 
-    def __init__(self, uri: str, line: ProfileName, mutant: str | None) -> None:
+    def __init__(self, uri: str, line: ProfileName, mutant: str | None, made: Made) -> None:
         self.uri = uri
         self.line: ProfileName = line
         self._mutant = mutant
+        self._made = made
 
-    def start(self) -> BuiltinInstance:
+    def start(self) -> InProcess:
         return self.another()
 
-    def another(self, setup: Setup = DEFAULT_SETUP) -> BuiltinInstance:
-        return BuiltinInstance(self.line, self._mutant, setup)
+    def another(self, setup: Setup = DEFAULT_SETUP) -> InProcess:
+        return self._made(self.line, self._mutant, setup)
 
 
 class BuiltinInstance(InProcess):
     """A reference NameServer."""
 
-    def __init__(self, profile: ProfileName, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
-        self._profile = profile
-        self._mutant = mutant
-        super().__init__(_SERVER, setup)
-
-    @property
-    def description(self) -> str:
-        mutant = f", mutant {self._mutant}" if self._mutant else ""
-        return f"reference NameServer {self._profile}{mutant}, in process"
+    title = "NameServer"
+    server = "127.0.0.1:9876"
 
     def _build(self) -> Endpoint:
         written = self._files.get("configStorePath")

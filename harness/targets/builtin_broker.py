@@ -14,19 +14,17 @@ from harness.session import DEFAULT_SETUP, Ending, ProbingNameServer, ProfileNam
 from harness.targets.broker_process import nameservers_in, with_nameservers
 from harness.targets.builtin import unknown_mutant
 from harness.targets.in_process import NEVER, InProcess
-from harness.targets.nature import Nature
 from harness.wire import WireError
 from reference_impl.broker import Config, Endpoint, build
 from reference_impl.broker.store import MemoryStorage
 from reference_impl.certificates import certificates_for
 from reference_impl.remoting.effects import Ask, Effect, Flush, Notify
 
-__all__ = ["BROKER_PROFILES", "BuiltinBroker", "BuiltinBrokerTarget", "problem_with_broker"]
+__all__ = ["BROKER_PROFILES", "BuiltinBroker", "problem_with_broker"]
 
 BROKER_PROFILES: tuple[ProfileName, ...] = ("4.9", "5.3")
 """What the reference can be; the last is the one where none is named."""
 
-_SERVER = "127.0.0.1:10911"
 _FIRST_NAMESERVER = 9876
 _EPOCH = 1_700_000_000_000
 """The Broker's time when its clock begins: messages and data versions carry times."""
@@ -54,31 +52,13 @@ def problem_with_broker(profile: str, mutant: str | None) -> str | None:
     return None
 
 
-class BuiltinBrokerTarget:
-    """``builtin:[PROFILE][?mutant=NAME]``."""
-
-    server = None
-    waits_alone = False
-    nature = Nature(scheme="builtin", starts="at once", warp=0.0)
-
-    def __init__(self, uri: str, line: ProfileName, mutant: str | None) -> None:
-        self.uri = uri
-        self.line: ProfileName = line
-        self._mutant = mutant
-
-    def start(self) -> BuiltinBroker:
-        return self.another()
-
-    def another(self, setup: Setup = DEFAULT_SETUP) -> BuiltinBroker:
-        return BuiltinBroker(self.line, self._mutant, setup)
-
-
 class BuiltinBroker(InProcess):
     """A reference Broker."""
 
+    title = "Broker"
+    server = "127.0.0.1:10911"
+
     def __init__(self, profile: ProfileName, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
-        self._profile = profile
-        self._mutant = mutant
         self._storage = MemoryStorage()
         addresses = [f"127.0.0.1:{_FIRST_NAMESERVER + number}" for number in range(nameservers_in(setup))]
         self._nameservers = tuple(ProbingNameServer(address) for address in addresses)
@@ -87,12 +67,7 @@ class BuiltinBroker(InProcess):
         self._order = itertools.count()
         told = {**_SETTINGS, **dict(setup)}
         placed = {key: with_nameservers(value, tuple(addresses)) for key, value in told.items()}
-        super().__init__(_SERVER, tuple(placed.items()), _EPOCH)
-
-    @property
-    def description(self) -> str:
-        mutant = f", mutant {self._mutant}" if self._mutant else ""
-        return f"reference Broker {self._profile}{mutant}, in process"
+        super().__init__(profile, mutant, tuple(placed.items()), _EPOCH)
 
     @property
     def nameservers(self) -> tuple[ProbingNameServer, ...]:

@@ -40,8 +40,9 @@ from harness.session import (
     Unsupported,
     connect,
 )
-from harness.targets.apache import SYSTEM, line_of
+from harness.targets.apache import line_of
 from harness.targets.errors import TargetError
+from harness.targets.java import SYSTEM
 from harness.targets.nature import Nature
 from harness.targets.reach import answers
 from harness.targets.settings import demands_tls, in_directory, write_properties

@@ -13,8 +13,17 @@ import itertools
 import tempfile
 import threading
 from pathlib import Path
+from typing import ClassVar
 
-from harness.session import DEFAULT_SETUP, Ending, Setup, TargetDied, TransportTimeout, VirtualClock
+from harness.session import (
+    DEFAULT_SETUP,
+    Ending,
+    ProfileName,
+    Setup,
+    TargetDied,
+    TransportTimeout,
+    VirtualClock,
+)
 from harness.targets.settings import in_directory
 from harness.trace import How
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
@@ -30,11 +39,18 @@ NEVER = 1 << 62
 class InProcess:
     """A reference server with its connections. What it keeps on disk is kept here.
 
-    ``server`` is the address that its peers see; ``epoch`` is its time when the clock begins, in ms.
+    ``title``: what it is called; ``server`` is the address that its peers see; ``epoch`` is its time when the
+    clock begins, in ms.
     """
 
-    def __init__(self, server: str, setup: Setup = DEFAULT_SETUP, epoch: int = 0) -> None:
-        self.server = server
+    title: ClassVar[str]
+    server: ClassVar[str]
+
+    def __init__(
+        self, profile: ProfileName, mutant: str | None, setup: Setup = DEFAULT_SETUP, epoch: int = 0
+    ) -> None:
+        self._profile = profile
+        self._mutant = mutant
         self._epoch = epoch
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         has_files = any("{dir}" in value for _, value in setup)
@@ -55,6 +71,11 @@ class InProcess:
     @property
     def clock(self) -> VirtualClock:
         return self._clock
+
+    @property
+    def description(self) -> str:
+        mutant = f", mutant {self._mutant}" if self._mutant else ""
+        return f"reference {self.title} {self._profile}{mutant}, in process"
 
     def shared(self) -> None:
         """It lives in this process only: another one starts its own."""
@@ -122,7 +143,7 @@ class InProcess:
         with self._lock:
             self._carry_out(self._endpoint.half_closed(number, self._time))
 
-    def wait(self, transport: _Transport | _Inbound, timeout: float) -> bool:
+    def wait(self, transport: _End, timeout: float) -> bool:
         """Moves time on until something has come on a connection, or for so many virtual seconds."""
         with self._lock:
             return self._clock.run_until(lambda: bool(transport.arrived) or transport.ended, timeout)
@@ -186,12 +207,11 @@ class InProcess:
         return Path(self._directory.name)
 
 
-class _Transport:
-    """One connection to the reference, without a network."""
+class _End:
+    """Our end of a connection to the reference or from it, without a network."""
 
-    def __init__(self, instance: InProcess, number: int, local: str) -> None:
+    def __init__(self, instance: InProcess, local: str) -> None:
         self._instance = instance
-        self._number = number
         self._local = local
         self.arrived = bytearray()
         self.ended = False
@@ -204,18 +224,26 @@ class _Transport:
     def remote(self) -> str:
         return self._instance.server
 
-    def send(self, data: bytes) -> bool:
-        if self.ended:
-            return False
-        self._instance.sent(self._number, data)
-        return True
-
     def receive(self, timeout: float) -> bytes:
         if not self._instance.wait(self, timeout):
             raise TransportTimeout
         data = bytes(self.arrived)
         self.arrived.clear()
         return data
+
+
+class _Transport(_End):
+    """A connection that we have made."""
+
+    def __init__(self, instance: InProcess, number: int, local: str) -> None:
+        super().__init__(instance, local)
+        self._number = number
+
+    def send(self, data: bytes) -> bool:
+        if self.ended:
+            return False
+        self._instance.sent(self._number, data)
+        return True
 
     def close(self, how: How) -> None:
         if how == "half":
@@ -254,32 +282,11 @@ class _Listening:
         self._inbound.arrived += data
 
 
-class _Inbound:
+class _Inbound(_End):
     """The connection that the reference makes to a listener."""
-
-    def __init__(self, instance: InProcess, local: str) -> None:
-        self._instance = instance
-        self._local = local
-        self.arrived = bytearray()
-        self.ended = False
-
-    @property
-    def local(self) -> str:
-        return self._local
-
-    @property
-    def remote(self) -> str:
-        return self._instance.server
 
     def send(self, data: bytes) -> bool:
         return True
-
-    def receive(self, timeout: float) -> bytes:
-        if not self._instance.wait(self, timeout):
-            raise TransportTimeout
-        data = bytes(self.arrived)
-        self.arrived.clear()
-        return data
 
     def close(self, how: How) -> None:
         self.ended = True

@@ -16,8 +16,8 @@ from harness.targets import warp as faketime
 from harness.targets.apache import ApacheTarget
 from harness.targets.apache_broker import ApacheBrokerTarget
 from harness.targets.brokers import ExecBrokerTarget, TcpBrokerTarget
-from harness.targets.builtin import PROFILES, BuiltinTarget, problem_with
-from harness.targets.builtin_broker import BROKER_PROFILES, BuiltinBrokerTarget, problem_with_broker
+from harness.targets.builtin import PROFILES, BuiltinInstance, BuiltinTarget, problem_with
+from harness.targets.builtin_broker import BROKER_PROFILES, BuiltinBroker, problem_with_broker
 from harness.targets.command import ExecTarget
 from harness.targets.container import DockerTarget
 from harness.targets.errors import TargetError
@@ -139,7 +139,7 @@ def spelled_out(uri: str, role: Role = "nameserver") -> str:
     return f"builtin:{profiles[-1]}{rest}" if scheme == "builtin" and rest[:1] in ("", "?") else uri
 
 
-def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget | BuiltinBrokerTarget:
+def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget:
     is_broker = role == "broker"
     profiles = BROKER_PROFILES if is_broker else PROFILES
     profile, options = _options(uri, rest, {"mutant"})
@@ -154,7 +154,7 @@ def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget | BuiltinBrokerTa
             why=problem,
             do="name one of them, or leave ?mutant= out",
         )
-    return (BuiltinBrokerTarget if is_broker else BuiltinTarget)(uri, found, mutant)
+    return BuiltinTarget(uri, found, mutant, BuiltinBroker if is_broker else BuiltinInstance)
 
 
 def _address(uri: str) -> tuple[str, int]:

@@ -22,11 +22,12 @@ from harness.wire import WireError
 from harness.wire.bodies import Properties
 from reference_impl.remoting import values
 from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.tls_settings import TLS_KEYS
 from reference_impl.remoting.values import Limits
 
 from .profiles import PROFILES
 
-__all__ = ["NOT_IN_49", "TLS_KEYS", "WITHOUT_EFFECT", "Config", "bits"]
+__all__ = ["NOT_IN_49", "WITHOUT_EFFECT", "Config", "bits"]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -191,16 +192,6 @@ WITHOUT_EFFECT: Final = frozenset(
 )
 """Settings that do nothing here: they are about Java's threads and buffers, or about what is not built."""
 
-TLS_KEYS: Final = frozenset(
-    {
-        "tls.server.mode",
-        "tls.test.mode.enable",
-        "tls.server.certPath",
-        "tls.server.keyPath",
-        "tls.server.keyPassword",
-    }
-)
-"""Keys of the file that are no settings of Apache's files, but system properties; see `tls_settings.py`."""
 
 _LONG = frozenset({"scanNotActiveBrokerInterval"})
 """Numbers of 64 bits; all others have 32."""

@@ -6,13 +6,13 @@ Source: TlsSystemConfig of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 import msgspec
 
 from .errors import ConfigError
 
-__all__ = ["TlsMode", "TlsSettings"]
+__all__ = ["TLS_KEYS", "TlsMode", "TlsSettings"]
 
 TlsMode = Literal["disabled", "permissive", "enforcing"]
 
@@ -47,3 +47,15 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
             key_path=pairs.get("tls.server.keyPath", ""),
             key_password=pairs.get("tls.server.keyPassword", ""),
         )
+
+
+TLS_KEYS: Final = frozenset(
+    {
+        "tls.server.mode",
+        "tls.test.mode.enable",
+        "tls.server.certPath",
+        "tls.server.keyPath",
+        "tls.server.keyPassword",
+    }
+)
+"""Keys of a configuration file that are no settings of Apache's files, but system properties."""

@@ -26,12 +26,13 @@ import msgspec
 from reference_impl.broker import PROFILES, Config, Endpoint, StoreError, build
 from reference_impl.broker.files import FileStorage
 from reference_impl.certificates import certificates_for
-from reference_impl.nameserver.config import TLS_KEYS
 from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.tls_settings import TLS_KEYS
 from reference_impl.remoting.values import shown
 
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
+from .reading import from_file
 from .replacing import replace
 from .shell import Shell, bound
 
@@ -145,15 +146,7 @@ def broker_settings(
         raise StartError(f"unknown profile {profile!r}; use one of {', '.join(PROFILES)}", EXIT_CONFIGURATION)
     config = Config()
     if config_file is not None:
-        try:
-            config = Config.from_properties(Path(config_file).read_bytes(), profile)
-        except OSError as error:
-            raise StartError(
-                f"configuration {config_file} cannot be read ({error.strerror}); expected a .properties file",
-                EXIT_CONFIGURATION,
-            ) from error
-        except ConfigError as error:
-            raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
+        config = from_file(Config, config_file, profile)
         known = TLS_KEYS | {field.encode_name for field in Config.settings()}
         if unknown := [key for key in config.file if key not in known]:
             complain(f"broker: no effect in {config_file}: {', '.join(unknown)}")
@@ -216,9 +209,12 @@ def _storage(settings: Config) -> Iterator[FileStorage | None]:
         return
     try:
         storage = FileStorage(Path(settings.store_path_root_dir))
-    except (OSError, StoreError) as error:
+    except StoreError as error:
+        raise StartError(str(error), EXIT_NOT_STARTED) from error
+    except OSError as error:
+        root, reason = settings.store_path_root_dir, error.strerror or error
         raise StartError(
-            f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
+            f"store {root} cannot be used: {reason}; name another --store", EXIT_NOT_STARTED
         ) from error
     try:
         yield storage

@@ -22,10 +22,11 @@ from typing import Any
 import msgspec
 
 from reference_impl.certificates import certificates_for
-from reference_impl.nameserver import PROFILES, Config, ConfigError, Endpoint, KvError, Settings, build
+from reference_impl.nameserver import PROFILES, Config, Endpoint, KvError, Settings, build
 
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
+from .reading import from_file
 from .replacing import replace
 from .shell import Shell, bound
 
@@ -141,15 +142,7 @@ def _settings(
 ) -> Config:
     config = Config()
     if config_file is not None:
-        try:
-            config = Config.from_properties(Path(config_file).read_bytes(), profile)
-        except OSError as error:
-            raise StartError(
-                f"configuration {config_file} cannot be read ({error.strerror}); expected a .properties file",
-                EXIT_CONFIGURATION,
-            ) from error
-        except ConfigError as error:
-            raise StartError(f"configuration {config_file}: {error}", EXIT_CONFIGURATION) from error
+        config = from_file(Config, config_file, profile)
         if without_effect := config.without_effect():
             complain(f"nameserver: no effect in {config_file}: {', '.join(without_effect)}")
     changes: dict[str, Any] = {}

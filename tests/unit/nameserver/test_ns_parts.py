@@ -78,7 +78,7 @@ def test_names_are_given_once() -> None:
     with pytest.raises(ValueError, match="exists already"):
         mutant(name, "Again.")(same)
     with pytest.raises(ValueError, match="profiles"):
-        mutant("new", "For no profile.", profiles=("6.0",))
+        mutant("new", "For no profile.", profiles=("6.0",))(same)
     assert before == MUTANTS
 
 
