@@ -136,7 +136,7 @@ class Performance:
                 self.ended = "late"
             except KeyboardInterrupt:
                 self.ended = "interrupted"
-        self._stage.leave(self._player, self.picture, ended=self.ended, well=self._is_server_well)
+        self._stage.leave(self._player, self._played, ended=self.ended, well=self._is_server_well)
 
     def attempt(self) -> Attempt:
         """What it came to."""
@@ -149,6 +149,16 @@ class Performance:
             observed=tuple(self._observed),
             judged=self._judge.judged,
         )
+
+    @property
+    def _played(self) -> Picture:
+        """What was brought about: steps behind a violation are in the picture, and were not played."""
+        if not self.is_over:
+            return self.picture
+        picture = Picture(five=self.picture.five, servers=self.picture.servers)
+        for step in self.steps:
+            picture.apply(step)
+        return picture
 
     @property
     def _is_server_well(self) -> bool:

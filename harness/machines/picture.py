@@ -80,6 +80,8 @@ class Picture:
                 self.replaced.pop((step.server, step.conn), None)
                 model.apply(step)
             case Request() if step.broken is not None:
+                if isinstance(step, Kv):
+                    self._note(step)  # if all of it was sent it may have been carried out
                 model.apply(Close(server=step.server, conn=step.conn))
             case _:
                 self._note(step)
@@ -106,7 +108,7 @@ class Picture:
             case Kv() if step.code == 100:
                 self.pairs[step.server, step.namespace, step.key, step.topic] = None
                 self.spaces[step.server, step.namespace] = None
-            case Kv() if step.code == 102:
+            case Kv() if step.code == 102 and step.broken is None:
                 self.pairs.pop((step.server, step.namespace, step.key, step.topic), None)
 
     def _reconnect(self, model: Model, step: Reconnect) -> None:

@@ -196,10 +196,12 @@ class BrokerKey:
             yield state
         if self._outranked(state, ids.get(asked.id), asked):
             if asked.told in (None, (None, False)):
-                yield state._replace(
-                    ids=tuple((i, a) for i, a in state.ids if a != asked.address),
-                    live=_without(state, asked.address),
-                )
+                ids_left = tuple((i, a) for i, a in state.ids if a != asked.address)
+                ignored = state._replace(ids=ids_left, live=_without(state, asked.address))
+                yield ignored
+                yield ignored._replace(
+                    acting=bool(asked.acting)
+                )  # quirk outranked-registration-leaves-traces
             if self._relaxed != "stale version accepted":
                 return
         for registered in self._taken(state, asked, since, until):

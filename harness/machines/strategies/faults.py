@@ -22,6 +22,7 @@ from harness.program.steps import (
     AnyRequest,
     AnyStep,
     Close,
+    Configure,
     Damaged,
     Kv,
     Reconnect,
@@ -105,7 +106,8 @@ def fails(pick: Pick, picture: Picture) -> Steps:
 
 def _request(pick: Pick, picture: Picture) -> AnyRequest:
     step = pick.one(_FAULTY)(pick, picture)[0]
-    return step if not isinstance(step, Close | Damaged | Reconnect | Restart | Time) else Route()
+    # A setting of which nobody knows whether it was turned could not be turned back.
+    return step if not isinstance(step, Close | Configure | Damaged | Reconnect | Restart | Time) else Route()
 
 
 _FAULTY: tuple[Maker, ...] = (

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from harness.differential.quirks import applying, quirks
+from harness.findings.experiment import Ended
 from harness.machines.performance import Performance, Quirks
+from harness.machines.picture import Picture
+from harness.machines.player import Player
 from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, ClusterInfo, Reconnect, Register
+from harness.program.steps import AnyStep, Close, ClusterInfo, Configure, Kv, Reconnect, Register
 from harness.targets import parse
 
 KNOWN = Quirks(applying(quirks(), "4.9", ["apache"]))
@@ -53,6 +56,42 @@ def test_a_connection_that_a_step_brings_to_its_end_is_an_end_to_quirks_too(ends
     ]
     assert played(program, known=KNOWN, seeks=False) == program[:3]
     assert played(program, known=KNOWN, seeks=True) == program
+
+
+class Left(Stage):
+    """Keeps what is to be taken back."""
+
+    def leave(self, player: Player, picture: Picture, *, ended: Ended, well: bool) -> None:
+        self.settings, self.pairs = picture.settings(), list(picture.pairs)
+        super().leave(player, picture, ended=ended, well=well)
+
+
+def test_what_was_played_is_taken_back_and_not_what_was_left_out() -> None:
+    """Behind a violation steps are not played: a server would have kept what they seemed to take back."""
+    stage = Left(parse("builtin:5.3?mutant=kv-keeps-the-first-value"), "5.3")
+    performance = Performance(stage, Names(chance("performance")))
+    setting = "deleteTopicWithBrokerRegistration"
+    for step in (
+        Configure(lines=(f"{setting}=true",)),
+        Kv(code=100, key="x"),
+        Kv(code=100, key="x", value="w"),
+        Kv(code=101, key="x"),
+        Configure(lines=(f"{setting}=false",)),
+        Kv(code=102, key="x"),
+    ):
+        performance.do(step)
+    performance.leave()
+    assert performance.violations
+    assert stage.settings == [(0, setting)]
+    assert stage.pairs == [(0, "n0", "x", None)]
+
+
+@pytest.mark.parametrize("broken", [100_000, 4])
+def test_a_pair_that_may_have_been_put_is_taken_back(broken: int) -> None:
+    picture = Picture(five=True)
+    picture.apply(Kv(code=100, key="x", broken=broken))
+    picture.apply(Kv(code=102, key="x", broken=broken))
+    assert list(picture.pairs) == [(0, "n0", "x", None)]
 
 
 def test_a_lease_that_time_ends_by_itself_may_meet_the_scan_that_has_died() -> None:
