@@ -295,7 +295,10 @@ class _Hearing(Question):
             if over or (self._end is not None and clock.now() >= self._end):
                 kind = Silent if self._is_answered(silence_is_an_answer) else Stalled
                 return kind(connection=0, at=clock.now(), waited=clock.waiting() - began)
+            paused = clock.waiting()
             session.pause(clock.timing.pause)
+            if self._end is not None and clock.kind != "virtual":
+                session.prolong(clock.waiting() - paused)  # time asked for is not time lost
         return heard
 
     def _is_answered(self, silence_is_an_answer: bool) -> bool:

@@ -5,7 +5,8 @@ Rules:
    change of topics is made known at once.
 2. NameServers do not hold each other up: each has a queue of its own, and gets what comes next when it has
    answered what came before, or its time is over. What waits for one that does not answer is bounded; the
-   next registration makes up for what is dropped.
+   next registration makes up for what is dropped. (Apache's next round waits until all have answered the one
+   before, or `registerBrokerTimeoutMills` is over.)
 3. Of the answers to one registration, the first that is a success is applied, and no other.
 4. Without force, a NameServer is asked first whether anything has changed (322), and a registration that all
    of them call unnecessary is left out.

@@ -18,7 +18,12 @@ HOST = Matching(r"[^:]+:\d+")
 EVERY_20 = {"registerNameServerPeriod": "20000"}
 EVERY_SECOND = {"registerNameServerPeriod": "1000", "unused": "{nameserver2}"}
 """Which means every ten seconds. A second NameServer is there to be named as a master."""
-TWO = {"namesrvAddr": "{nameserver};{nameserver2}", "registerNameServerPeriod": "10000"}
+TWO = {
+    "namesrvAddr": "{nameserver};{nameserver2}",
+    "registerNameServerPeriod": "10000",
+    # Apache's next round waits for so long for those that are silent: for 24 s as a rule in 5.3.
+    "registerBrokerTimeoutMills": "6000",
+}
 COMPRESSED = {"compressedRegister": "true"}
 RESTRICTED = {
     "brokerPermission": "2",
