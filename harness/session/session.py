@@ -111,6 +111,7 @@ class Session:
             self._numbers = beside._numbers
             self._recorder = beside._recorder.beside(len(self._together), protocol=now)
             self._together.append(self)
+        self._spent: set[int] = set()
         self._opaques = itertools.count(1000)
         self._connections: list[Connection] = []
         self._quiet_since = 0.0
@@ -199,7 +200,7 @@ class Session:
     def _answers_at_all(self, transport: Transport) -> bool:
         """Whether a probe is answered before the connection has a number, and a place in the trace."""
         end = self.clock.waiting() + self.clock.timing.answer
-        transport.send(encode(self._probe(next(self._opaques), self._announces, self.nonce)))
+        transport.send(encode(self._probe(self.next_opaque(), self._announces, self.nonce)))
         buffer = FrameBuffer()
         try:
             while data := transport.receive(max(0.0, end - self.clock.waiting())):
@@ -257,7 +258,7 @@ class Session:
             self.checked("calling")
             connection = on if on is not None else self.connection
             connection.link.idle = False
-            asked = command(code, ext, body, header, opaque=next(self._opaques), version=self._announces)
+            asked = command(code, ext, body, header, opaque=self.next_opaque(), version=self._announces)
             data = encode(asked)
             want = connection.link.want(asked.opaque)
             sent_at = self.clock.now()
@@ -377,7 +378,7 @@ class Session:
 
     def ask_own(self, code: int, ext: Ext, body: bytes, connection: Connection) -> Outcome:
         """A request of the harness's own, not of the case: recorded as a barrier, judged by nobody."""
-        request = command(code, ext, body, {}, opaque=next(self._opaques), version=self._announces)
+        request = command(code, ext, body, {}, opaque=self.next_opaque(), version=self._announces)
         data = encode(request)
         want = connection.link.want(request.opaque, "barrier")
         sent_at = self.clock.now()
@@ -387,7 +388,11 @@ class Session:
 
     def next_opaque(self) -> int:
         """An opaque that no other request of the session has."""
-        return next(self._opaques)
+        return next(opaque for opaque in self._opaques if opaque not in self._spent)
+
+    def spend(self, opaque: int) -> None:
+        """A frame that was not made with `next_opaque` carries it: no request is to have it after that."""
+        self._spent.add(opaque)
 
     def refuse_if_expired(self, unmet: Unmet, first_asked: float) -> None:
         """Raises ``TooLate`` where what was registered may have expired before it was ``first_asked``, only
@@ -505,7 +510,7 @@ class Session:
         return connection
 
     def _send_own(self, link: Link, purpose: Purpose) -> Want:
-        request = self._probe(next(self._opaques), self._announces, self.nonce)
+        request = self._probe(self.next_opaque(), self._announces, self.nonce)
         want = link.want(request.opaque, purpose)
         link.send(encode(request), purpose)
         return want

@@ -299,12 +299,12 @@ class _Attempt:
         link = line.connection.link
         link.idle = False
         sent_at = self._session.now()
-        wants = [
-            link.want(one.opaque if one.command is None else one.command.opaque)
-            if one.answers or one.silent
-            else None
-            for one in due
-        ]
+        wants = []
+        for one in due:
+            opaque = one.opaque if one.command is None else one.command.opaque
+            if opaque is not None:
+                self._session.spend(opaque)  # a damage may have made it that of the next probe
+            wants.append(link.want(opaque) if one.answers or one.silent else None)
         at, first = 0, None
         for stop in sorted(
             {cut if cut >= 0 else len(data) + cut for cut in step.cuts} & set(range(1, len(data)))

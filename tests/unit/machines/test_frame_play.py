@@ -13,7 +13,7 @@ from harness.findings.experiment import Attempt, signature_of
 from harness.machines.frames.corpus import LIMIT, Corpus
 from harness.machines.frames.generate import Program, programs
 from harness.machines.frames.play import FrameExperiment, Limits
-from harness.program.damages import Entry, Length, Member, Raw
+from harness.program.damages import Entry, Length, Member, Number, Raw
 from harness.program.shrink import shrunk
 from harness.program.steps import (
     AnyStep,
@@ -48,6 +48,13 @@ def attempt(program: list[AnyStep], mutant: str = "", profile: ProfileName = "5.
         return one.attempt(program)
     finally:
         one.close()
+
+
+@pytest.mark.parametrize("opaque", [1050, 1051])
+def test_a_damage_may_make_an_opaque_that_of_the_next_probe(opaque: int) -> None:
+    """The probe's answer is no answer to the one-way request. A session counts from 1000 on."""
+    one_way = Damaged(base=ClusterInfo(oneway=True), damages=(Number(name="opaque", value=opaque),))
+    assert attempt([one_way] * 40).violations == ()
 
 
 @pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
