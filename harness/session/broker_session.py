@@ -15,7 +15,7 @@ from harness.session.errors import Blocked
 from harness.session.heard import NameServerView
 from harness.session.nameserver import ProfileName, announced_by
 from harness.session.session import header_of
-from harness.session.transport import BrokerInstance, Ending
+from harness.session.transport import BrokerInstance
 from harness.wire import Command, RequestCode
 from harness.wire.broker_codes import BrokerRequest
 from harness.wire.messages import LineName
@@ -106,26 +106,6 @@ class BrokerSession(BrokerRequests):
         return self._identity.get(field) or ""
 
     # --- its life -------------------------------------------------------------------------------------------
-
-    def restart(self, how: Ending = "term") -> None:
-        """Stops and starts the Broker with what it keeps on disk. Raises ``Unsupported`` where that is
-        impossible.
-
-        All connections end with it. Needs a Broker that is nobody else's at the time.
-        """
-        self.checked("restarting")
-        self.note("restart" if how == "term" else "killed and started again")
-        self._instance.restart(how)
-
-    def shutdown(self) -> None:
-        """Asks the Broker to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is
-        impossible.
-
-        Needs a Broker that is nobody else's, then and afterwards.
-        """
-        self.checked("shutting down")
-        self.note("asked to stop")
-        self._instance.shutdown()
 
     def group(self, hint: str = "G") -> str:
         """A new name of a group, of consumers or producers."""

@@ -21,7 +21,7 @@ from harness.session.outcome import Replied
 from harness.session.requests import Ext, HeaderFields, fields
 from harness.session.session import header_of
 from harness.session.topic_session import TopicSession
-from harness.session.transport import Ending, Instance
+from harness.session.transport import Instance
 from harness.session.views import (
     CertificateExchange,
     ClusterExchange,
@@ -303,27 +303,6 @@ class NameServerSession(TopicSession):
         """GET_NAMESRV_CONFIG (319)."""
         code = RequestCode.GET_NAMESRV_CONFIG
         return ConfigExchange(self.question(code, None, b"", on, "configuration", header))
-
-    def restart(self, how: Ending = "term") -> None:
-        """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is
-        impossible.
-
-        All connections end with it. Needs a target that is nobody else's at the time.
-        """
-        self.checked("restarting")
-        self.note("restart" if how == "term" else "killed and started again")
-        self._instance.restart(how)
-        self._leases_since = None
-
-    def shutdown(self) -> None:
-        """Asks the target to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is
-        impossible.
-
-        Needs a target that is nobody else's, then and afterwards.
-        """
-        self.checked("shutting down")
-        self.note("asked to stop")
-        self._instance.shutdown()
 
     def file(self, name: str, data: bytes) -> None:
         """Puts a file into the target's own directory, which settings call ``{dir}``. One that is there is

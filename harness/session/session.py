@@ -32,7 +32,7 @@ from harness.session.outcome import ClosedBy, Mark, Outcome, Silent, Stalled
 from harness.session.probing import Heard
 from harness.session.requests import Ext, HeaderFields, command
 from harness.session.tls import TlsTransport
-from harness.session.transport import Instance, PeerReset, Transport, TransportTimeout
+from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
@@ -306,6 +306,30 @@ class Session:
         self.checked("pausing")
         self.clock.pause(waiting_seconds)
         self._keep_busy()
+
+    def restart(self, how: Ending = "term") -> None:
+        """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is
+        impossible.
+
+        All connections end with it. Needs a target that is nobody else's at the time. What it takes is no
+        time of the case.
+        """
+        self.checked("restarting")
+        self.note("restart" if how == "term" else "killed and started again")
+        began = time.monotonic()
+        self._instance.restart(how)
+        self.prolong(time.monotonic() - began)
+        self._leases_since = None
+
+    def shutdown(self) -> None:
+        """Asks the target to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is
+        impossible.
+
+        Needs a target that is nobody else's, then and afterwards.
+        """
+        self.checked("shutting down")
+        self.note("asked to stop")
+        self._instance.shutdown()
 
     # --- the end --------------------------------------------------------------------------------------------
 

@@ -88,17 +88,17 @@ def test_other_version_is_registered(bk: BrokerSession) -> None:
 
 @case(
     "bk.data-version.refusal-is-not-registered",
-    "bk.data-version.silence-is-registered",
-    kills=["refusal-is-registered", "silence-is-unchanged"],
+    "bk.data-version.broken-question-is-registered",
+    kills=["refusal-is-registered", "broken-question-is-unchanged"],
     clock=True,
     setup=WITHOUT_FORCE,
 )
-def test_silence_is_registered(bk: BrokerSession) -> None:
-    """A Broker registers if a NameServer does not answer, and not if it answers with an error."""
+def test_broken_question_is_registered(bk: BrokerSession) -> None:
+    """A Broker registers if a NameServer closes the connection, and not if it answers with an error."""
     bk.nameserver.answers(QUERY, ResponseCode.SYSTEM_ERROR, remark="no")
     bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Silence()
-    bk.nameserver.ignores(QUERY)
-    bk.nameserver.next(REGISTER, since=asked(bk), within=120) >> Request(REGISTER)
+    bk.nameserver.closes_on(QUERY)
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
 
 
 @case("bk.data-version.survives-a-restart", kills=["topics-are-forgotten"], own_server=True)

@@ -93,8 +93,8 @@ def refusal_is_registered(parts: Parts) -> Parts:
     )
 
 
-@mutant("silence-is-unchanged", "A question that is not answered counts as unchanged.")
-def silence_is_unchanged(parts: Parts) -> Parts:
+@mutant("broken-question-is-unchanged", "A question that is not answered counts as unchanged.")
+def broken_question_is_unchanged(parts: Parts) -> Parts:
     return _calls(parts, lambda reply, calls: calls and reply is not None)
 
 
