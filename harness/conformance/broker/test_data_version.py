@@ -22,21 +22,25 @@ def test_is_not_asked_by_default(bk: BrokerSession) -> None:
 
 
 @case(
+    "bk.data-version.first-registration-asks-nothing",
+    kills=["asks-at-the-start"],
+    own_server=True,
+    setup=WITHOUT_FORCE,
+)
+def test_first_registration_asks_nothing(bk: BrokerSession) -> None:
+    """What a Broker says first is its registration."""
+    bk.nameserver.next() >> Request(REGISTER)
+
+
+@case(
     "bk.data-version.is-asked-without-force",
     "bk.data-version.question-has-the-version-of-the-registration",
-    "bk.data-version.first-registration-asks-nothing",
-    kills=[
-        "registers-without-asking",
-        "question-without-id",
-        "question-has-another-version",
-        "asks-at-the-start",
-    ],
+    kills=["registers-without-asking", "question-without-id", "question-has-another-version"],
     clock=True,
     setup=WITHOUT_FORCE,
 )
 def test_is_asked_without_force(bk: BrokerSession) -> None:
-    """Without force a Broker registers at the start, and asks before it registers again."""
-    bk.nameserver.next() >> Request(REGISTER)
+    """Without force a Broker asks before it registers again."""
     said = {
         "brokerName": bk.broker_name,
         "clusterName": bk.cluster_name,
@@ -88,17 +92,32 @@ def test_other_version_is_registered(bk: BrokerSession) -> None:
 
 @case(
     "bk.data-version.refusal-is-not-registered",
-    "bk.data-version.broken-question-is-registered",
-    kills=["refusal-is-registered", "broken-question-is-unchanged"],
+    kills=["refusal-is-registered"],
     clock=True,
     setup=WITHOUT_FORCE,
 )
-def test_broken_question_is_registered(bk: BrokerSession) -> None:
-    """A Broker registers if a NameServer closes the connection, and not if it answers with an error."""
+def test_refusal_is_not_registered(bk: BrokerSession) -> None:
+    """A Broker does not register if a NameServer answers its question with an error."""
     bk.nameserver.answers(QUERY, ResponseCode.SYSTEM_ERROR, remark="no")
     bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Silence()
-    bk.nameserver.closes_on(QUERY)
-    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
+
+
+@case(
+    "bk.data-version.unreachable-is-registered",
+    kills=["unreachable-is-unchanged"],
+    clock=True,
+    setup={**WITHOUT_FORCE, "namesrvAddr": "{nameserver};{nameserver2}"},
+)
+def test_unreachable_is_registered(bk: BrokerSession) -> None:
+    """A Broker that cannot ask one of its NameServers registers, whatever the others answer."""
+    first, second = bk.nameservers
+    first.answers(QUERY, ext={"changed": "false"})
+    second.answers(QUERY, ext={"changed": "false"})
+    unchanged = second.next(QUERY, since=bk.mark(), within=LATE) >> Request(QUERY)
+    second.next(REGISTER, since=unchanged, within=8) >> Silence()
+    first.goes_down()
+    unchanged = second.next(QUERY, since=bk.mark(), within=LATE) >> Request(QUERY)
+    second.next(REGISTER, since=unchanged, within=8) >> Request(REGISTER)
 
 
 @case("bk.data-version.survives-a-restart", kills=["topics-are-forgotten"], own_server=True)

@@ -50,7 +50,11 @@ def question_has_another_version(parts: Parts) -> Parts:
     return parts.override("announcing", probe)
 
 
-@mutant("asks-at-the-start", "A Broker without force asks also before it registers for the first time.")
+@mutant(
+    "asks-at-the-start",
+    "A Broker without force asks also before it registers for the first time.",
+    profiles=["4.9"],
+)
 def asks_at_the_start(parts: Parts) -> Parts:
     def register(self: Registrar, now: int, *, force: bool, check_order: bool, oneway: bool = False) -> None:
         forced = force and self.config.force_register
@@ -93,8 +97,8 @@ def refusal_is_registered(parts: Parts) -> Parts:
     )
 
 
-@mutant("broken-question-is-unchanged", "A question that is not answered counts as unchanged.")
-def broken_question_is_unchanged(parts: Parts) -> Parts:
+@mutant("unreachable-is-unchanged", "A question that is not answered counts as unchanged.", profiles=["4.9"])
+def unreachable_is_unchanged(parts: Parts) -> Parts:
     return _calls(parts, lambda reply, calls: calls and reply is not None)
 
 
