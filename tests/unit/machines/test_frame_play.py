@@ -24,6 +24,7 @@ from harness.program.steps import (
     Register,
     Route,
     SystemTopics,
+    Time,
     Unknown,
 )  # fmt: skip
 from harness.session import ProfileName
@@ -48,6 +49,15 @@ def attempt(program: list[AnyStep], mutant: str = "", profile: ProfileName = "5.
         return one.attempt(program)
     finally:
         one.close()
+
+
+@pytest.mark.parametrize("lease", ["00", "1", "-5"])
+def test_who_registers_for_no_time_may_lose_the_connection(lease: str) -> None:
+    """The next scan removes him, and ends his connection."""
+    leased = Damaged(
+        base=Register(topics={}, oneway=True), damages=(Entry(key="heartbeatTimeoutMillis", value=lease),)
+    )
+    assert attempt([leased, Time(seconds=20), Damaged(base=ClusterInfo()), Route()]).violations == ()
 
 
 @pytest.mark.parametrize("opaque", [1050, 1051])
