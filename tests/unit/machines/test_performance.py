@@ -12,8 +12,8 @@ from harness.machines.player import Player
 from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, ClusterInfo, Configure, Kv, Reconnect, Register
-from harness.targets import parse
+from harness.program.steps import AnyStep, Close, ClusterInfo, Configure, Kv, Reconnect, Register, Time
+from harness.targets import Nature, parse
 
 KNOWN = Quirks(applying(quirks(), "4.9", ["apache"]))
 TOPICS = {"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}
@@ -56,6 +56,24 @@ def test_a_connection_that_a_step_brings_to_its_end_is_an_end_to_quirks_too(ends
     ]
     assert played(program, known=KNOWN, seeks=False) == program[:3]
     assert played(program, known=KNOWN, seeks=True) == program
+
+
+class Running(Stage):
+    """Time is said to be real."""
+
+    nature = Nature(scheme="exec", starts="soon", warp=20.0)
+
+
+@pytest.mark.parametrize(("stage", "plays"), [(Stage, True), (Running, False)])
+def test_where_time_is_real_a_lease_may_end_a_little_earlier(stage: type[Stage], plays: bool) -> None:
+    """Quirk `mapping-stays`."""
+    known = Quirks(applying(quirks(), "5.3", ["apache"]))
+    mapped = Register(topics=TOPICS, mappings={"T0": ("b0", 1)})
+    on = stage(parse("builtin:5.3"), "5.3")
+    performance = Performance(on, Names(chance("performance")), quirks=known, seeks=False)
+    for step in (mapped, Time(seconds=100)):
+        performance.do(step)
+    assert performance.steps == ([mapped, Time(seconds=100)] if plays else [mapped])
 
 
 class Left(Stage):
