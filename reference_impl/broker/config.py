@@ -112,6 +112,27 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """5.3: queues of the topic that keeps POP's check points."""
     timer_wheel_enable: bool = True
     """5.3: whether there are messages with an arbitrary delay, and POP."""
+    enable_retry_topic_v2: bool = False
+    """5.3: whether popped messages come again in `%RETRY%group+topic`, not in `%RETRY%group_topic`."""
+    retrieve_message_from_pop_retry_topic_v1: bool = True
+    """5.3: whether the older of these topics is popped from too."""
+    pop_from_retry_probability: int = 20
+    """5.3: how many of a hundred pops look first for messages that come again."""
+    pop_response_return_actual_retry_topic: bool = False
+    """5.3: whether a message that comes again has the topic in which it does."""
+    init_pop_offset_by_check_msg_in_mem: bool = True
+    """5.3: whether a group that begins at the end of a queue gets all of it, as long as its first message is
+    there. (Apache: as long as that is in memory.)"""
+    pop_polling_size: int = 1024
+    """5.3: more pops than this may not wait for one queue."""
+    max_pop_polling_size: int = 100000
+    """5.3: how many pops may wait."""
+    default_message_request_mode: str = "PULL"
+    """5.3: how groups consume that let the Broker say it: PULL or POP."""
+    default_pop_share_queue_num: int = -1
+    """5.3: with how many others a client that pops shares its queues; 0 or less: all with all."""
+    server_load_balancer_enable: bool = True
+    """5.3: whether the Broker gives clients that ask it a part of the queues, or all."""
 
     long_polling_enable: bool = True
     short_polling_time_mills: int = 1000
@@ -241,6 +262,7 @@ _LONG: Final = frozenset(
     {
         "brokerId",
         "brokerNotActiveTimeoutMillis",
+        "maxPopPollingSize",
         "channelExpiredTimeout",
         "disappearTimeAfterStart",
         "shortPollingTimeMills",
@@ -257,6 +279,7 @@ _AT_LEAST: Final = {
     "flushConsumerOffsetInterval": 1,
     "registerBrokerTimeoutMills": 0,
     "splitRegistrationSize": 1,
+    "reviveQueueNum": 1,
     "brokerHeartbeatInterval": 1,
     "syncBrokerMemberGroupPeriod": 1,
     "cleanResourceInterval": 1,
@@ -266,6 +289,7 @@ _AT_LEAST: Final = {
 _WORDS: Final = {
     "brokerRole": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"),
     "flushDiskType": ("ASYNC_FLUSH", "SYNC_FLUSH"),
+    "defaultMessageRequestMode": ("PULL", "POP"),
 }
 _ADDRESS: Final = re.compile(r"\S+:[0-9]{1,5}")
 _LEVELS: Final = re.compile(r"\d{1,9}[smhd]( \d{1,9}[smhd])*")
@@ -275,7 +299,10 @@ enableSplitRegistration splitRegistrationSize enableSingleTopicRegister disappea
 enableSlaveActingMaster brokerHeartbeatInterval brokerNotActiveTimeoutMillis compatibleWithOldNameSrv
 syncBrokerMemberGroupPeriod totalReplicas skipPreOnline enableShutdownGracefully shutdownWaitTimeSeconds
 reviveQueueNum timerWheelEnable litePullMessageEnable channelExpiredTimeout
-enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress
+enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress enableRetryTopicV2
+retrieveMessageFromPopRetryTopicV1 popFromRetryProbability popResponseReturnActualRetryTopic
+initPopOffsetByCheckMsgInMem popPollingSize maxPopPollingSize defaultMessageRequestMode
+defaultPopShareQueueNum serverLoadBalancerEnable
 """
 NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
 """Settings that 4.9 does not know."""

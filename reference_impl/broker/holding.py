@@ -75,6 +75,7 @@ class Holding(Part):
     def settle(self, now: int) -> None:
         """Release the pulls that want any of the messages that have arrived."""
         arrived, self.broker.store.arrived = self.broker.store.arrived, []
+        self.broker.pop_waiting.arrived(arrived)
         if not self._held:
             return
         tags: dict[tuple[str, int], dict[int, int]] = {}

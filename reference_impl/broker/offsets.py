@@ -83,7 +83,7 @@ class Offsets(Part):
             if refused is not None:
                 return refused
         queue_id, offset = given.int32(ext, "queueId"), given.int64(ext, "commitOffset")
-        if queue_id in self._resets.get(f"{topic}@{group}", ()):
+        if self.is_reset(group, topic, queue_id):
             return Reply(BrokerResponse.SUCCESS, ext={}, remark="Offset has been previously reset")
         self.commit(group, topic, queue_id, offset, now)
         self._write_now |= not command.is_oneway
@@ -152,6 +152,10 @@ class Offsets(Part):
         """5.x: an administrator sets how far a group has consumed; its next pull is told so."""
         self.commit(group, topic, queue_id, offset, now)
         self._resets.setdefault(f"{topic}@{group}", {})[queue_id] = offset
+
+    def is_reset(self, group: str, topic: str, queue_id: int) -> bool:
+        """Whether there is an offset that no consumer knows yet."""
+        return queue_id in self._resets.get(f"{topic}@{group}", ())
 
     def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
         """The offset that a consumer is to be told, once; None: there is none."""

@@ -18,6 +18,7 @@ from typing import Literal
 from reference_impl.remoting.replaceable import Replaceable
 
 from .announcing import Announcing
+from .assignments import Assignments
 from .clients import Clients
 from .core import Broker
 from .delays import Delays
@@ -30,6 +31,12 @@ from .limits import Limits
 from .locks import Locks
 from .mirror import Mirror
 from .offsets import Offsets
+from .pop import Pops
+from .pop_acks import PopAcks
+from .pop_checkpoints import CheckPoints
+from .pop_notifications import PopNotifications
+from .pop_order import PopOrder
+from .pop_waiting import PopWaiting
 from .profiles import PROFILES, Profile
 from .pulls import Pulls
 from .registrar import Registrar
@@ -76,6 +83,13 @@ PartName = Literal[
     "settings",
     "runtime",
     "retention",
+    "checkpoints",
+    "pop_order",
+    "pop_waiting",
+    "pops",
+    "pop_acks",
+    "pop_notifications",
+    "assignments",
 ]
 
 
@@ -111,6 +125,13 @@ class Parts(Replaceable[PartName]):
     settings: type[Settings] = Settings
     runtime: type[Runtime] = Runtime
     retention: type[Retention] = Retention
+    checkpoints: type[CheckPoints] = CheckPoints
+    pop_order: type[PopOrder] = PopOrder
+    pop_waiting: type[PopWaiting] = PopWaiting
+    pops: type[Pops] = Pops
+    pop_acks: type[PopAcks] = PopAcks
+    pop_notifications: type[PopNotifications] = PopNotifications
+    assignments: type[Assignments] = Assignments
 
 
 PARTS = {name: Parts(profile) for name, profile in PROFILES.items()}

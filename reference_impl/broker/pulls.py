@@ -179,7 +179,7 @@ class Pulls(Part):
     def subscription(self, asked: Pull, group: SubscriptionGroup) -> Subscription | Reply:
         """What a pull wants of its topic: what it says itself, or what its group's heartbeats said."""
         if asked.sys_flag & SUBSCRIBES:
-            own = self.own_subscription(asked)
+            own = self.own_subscription(asked.subscription, asked.expression_type)
             if own is None:
                 remark = "parse the consumer's subscription failed"
                 return Reply(BrokerResponse.SUBSCRIPTION_PARSE_FAILED, ext={}, remark=remark)
@@ -200,9 +200,8 @@ class Pulls(Part):
             return Reply(BrokerResponse.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
         return found
 
-    def own_subscription(self, asked: Pull) -> Subscription | None:
-        """The subscription that a pull brings; None: it cannot be read."""
-        text, kind = asked.subscription, asked.expression_type
+    def own_subscription(self, text: str | None, kind: str | None) -> Subscription | None:
+        """The subscription that a pull or a pop brings; None: it cannot be read."""
         if kind is not None and kind != "TAG":
             return Subscription(expression_type=kind, sub_string=text) if text else None
         if not text or text == "*":

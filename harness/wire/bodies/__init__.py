@@ -13,6 +13,7 @@ from .heartbeat import ConsumerData, Heartbeat, ProducerData, Subscription
 from .json_body import NullBodyError
 from .locks import LockedQueues, LockRequest, MessageQueue
 from .mapping import TopicQueueMappingInfo
+from .pop import AssignmentQuestion, Assignments, BatchAck, BatchAcks, RequestMode, RequestModes
 from .properties import Properties
 from .queue_tables import ConsumedQueue, ConsumeStats, QueueOffsets, StoredQueue, TopicStats
 from .register import INFLATED_LIMIT, RegisterBody
@@ -23,6 +24,10 @@ from .topic_config import TopicConfig, TopicConfigList
 
 __all__ = [
     "INFLATED_LIMIT",
+    "AssignmentQuestion",
+    "Assignments",
+    "BatchAck",
+    "BatchAcks",
     "BrokerData",
     "BrokerMemberGroup",
     "ClusterInfo",
@@ -43,6 +48,8 @@ __all__ = [
     "QueueData",
     "QueueOffsets",
     "RegisterBody",
+    "RequestMode",
+    "RequestModes",
     "StoredQueue",
     "Subscription",
     "SubscriptionGroup",

@@ -44,7 +44,8 @@ from .times import offset_at, stored_at
 
 __all__ = ["Store", "StoreConfig"]
 
-_TOPIC = re.compile(r"[%|a-zA-Z0-9_-]+")
+_TOPIC = re.compile(r"[%|a-zA-Z0-9_+-]+")
+"""5.x writes `+` into topics of its own."""
 _ILLEGAL = Put(PutStatus.MESSAGE_ILLEGAL)
 _MOST_AT_ONCE = 32
 _FEWEST_LOOKED_AT = 800

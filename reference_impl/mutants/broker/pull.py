@@ -112,8 +112,8 @@ def tags_do_not_count(parts: Parts) -> Parts:
 
 @mutant("bars-are-a-subscription", "A subscription that cannot be read is one to everything.")
 def bars_are_a_subscription(parts: Parts) -> Parts:
-    def own_subscription(self: Pulls, asked: Pull) -> Subscription | None:
-        return parts.pulls.own_subscription(self, asked) or Subscription(sub_string="*")
+    def own_subscription(self: Pulls, text: str | None, kind: str | None) -> Subscription | None:
+        return parts.pulls.own_subscription(self, text, kind) or Subscription(sub_string="*")
 
     return parts.override("pulls", own_subscription)
 

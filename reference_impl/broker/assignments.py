@@ -1,0 +1,175 @@
+"""Which queues a client is to consume, where it asks the Broker (400 of 5.x), and whether it pulls or pops.
+
+Rules:
+1. Which queues there are is asked of a NameServer each time. Without an answer, and for a group without
+   members, nothing can be said; the client then goes on as it does.
+2. Queues to be pulled are divided among the members of a group. Who pops gets all queues of a Broker as one,
+   unless an administrator has said (401) with how many others it shares its own.
+3. What administrators have said is in `config/messageRequestMode.json` before it is answered.
+
+Source: QueryAssignmentProcessor, MessageRequestModeManager, TopicRouteInfoManager,
+AllocateMessageQueueAveragely, AllocateMessageQueueAveragelyByCircle, AdminBrokerProcessor of
+rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from harness.wire import Command, RequestCode, ResponseCode, WireError
+from harness.wire.bodies import AssignmentQuestion, MessageQueue, RequestMode, RequestModes, TopicRoute
+from harness.wire.bodies import Assignments as Answer
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.messages import TopicName
+from reference_impl.remoting.reply import RefusedError, Reply
+
+from . import given
+from .part import Handler, Part
+from .tables import as_file, stored_table
+from .topics import READ
+
+if TYPE_CHECKING:
+    from .core import Broker
+
+__all__ = ["REQUEST_MODES_FILE", "Assignments"]
+
+REQUEST_MODES_FILE: Final = "config/messageRequestMode.json"
+_ROUTE_WITHIN: Final = 3_000
+_MODES: Final = ("PULL", "POP")
+_EVENLY, _IN_TURN = "AVG", "AVG_BY_CIRCLE"
+"""How queues are divided: as many neighbours for each, or one for each in turn."""
+
+
+class Assignments(Part):
+    """Answers 400, 401 and 402."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._modes: dict[str, dict[str, RequestMode]] = {}
+        if self.profile.v5:
+            stored = stored_table(broker.stored, REQUEST_MODES_FILE, RequestModes.decode)
+            self._modes = {} if stored is None else stored.modes
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        if not self.profile.v5:
+            return {}
+        return {
+            BrokerRequest.QUERY_ASSIGNMENT: self.assign,
+            BrokerRequest.SET_MESSAGE_REQUEST_MODE: self.set_mode,
+            BrokerRequest.GET_ALL_MESSAGE_REQUEST_MODE: self.all_modes,
+        }
+
+    # -- who pulls and who pops ------------------------------------------------------------------------------
+
+    def set_mode(self, command: Command, connection: int, now: int) -> Reply:
+        """401."""
+        asked = given.body(command, RequestMode.decode)
+        if asked.topic is None or asked.consumer_group is None or asked.mode not in _MODES:
+            raise RefusedError("expected topic, consumerGroup, and mode PULL or POP")
+        if asked.topic.startswith(TopicName.RETRY_PREFIX):
+            return Reply(BrokerResponse.NO_PERMISSION, remark="retry topic is not allowed to set mode")
+        if self.broker.topics.get(asked.topic) is None:
+            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"topic[{asked.topic}] not exist")
+        if self.broker.groups.find(asked.consumer_group, now) is None:
+            remark = "subscription group does not exist"
+            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+        self._modes.setdefault(asked.topic, {})[asked.consumer_group] = asked
+        self.broker.persist(REQUEST_MODES_FILE, as_file(RequestModes(self._modes).document()))
+        return Reply(BrokerResponse.SUCCESS)
+
+    def all_modes(self, command: Command, connection: int, now: int) -> Reply:
+        """402. For slaves."""
+        return Reply(BrokerResponse.SUCCESS, body=RequestModes(self._modes).encode())
+
+    def mode(self, group: str, topic: str) -> RequestMode:
+        """How a group consumes a topic."""
+        known = self._modes.get(topic, {}).get(group)
+        if known is not None:
+            return known
+        if topic.startswith(TopicName.RETRY_PREFIX):
+            return RequestMode(group, "PULL", 0, topic)
+        config = self.config
+        return RequestMode(
+            group, config.default_message_request_mode, config.default_pop_share_queue_num, topic
+        )
+
+    # -- who gets what ---------------------------------------------------------------------------------------
+
+    def assign(self, command: Command, connection: int, now: int) -> None:
+        """400. The answer comes with that of a NameServer."""
+        asked = given.body(command, AssignmentQuestion.decode)
+        if asked.topic is None or asked.consumer_group is None or asked.message_model is None:
+            raise RefusedError("expected topic, consumerGroup and messageModel")
+        addresses = list(self.broker.registrar.addresses())
+        question = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, ext={"topic": asked.topic})
+
+        def answered(reply: Command | None, now: int) -> None:
+            if reply is None and addresses:
+                self.broker.ask(addresses.pop(0), question, _ROUTE_WITHIN, answered)
+                return
+            queues = None if reply is None else self.queues(asked.topic or "", reply)
+            self.broker.answer(connection, command, self.answer(asked, queues))
+
+        answered(None, now)
+
+    def queues(self, topic: str, reply: Command) -> list[MessageQueue] | None:
+        """All queues of a topic that can be read, in order; None: there is no such topic."""
+        if reply.code != ResponseCode.SUCCESS:
+            return None
+        try:
+            route = TopicRoute.decode(reply.body)
+        except WireError:
+            return None
+        found = [
+            MessageQueue(data.broker_name, number, topic)
+            for data in route.queue_datas
+            if data.perm & READ
+            for number in range(data.read_queue_nums)
+        ]
+        return sorted(found, key=lambda queue: (queue.broker_name or "", queue.queue_id))
+
+    def answer(self, asked: AssignmentQuestion, queues: list[MessageQueue] | None) -> Reply:
+        """What a client is told."""
+        mode = self.mode(asked.consumer_group or "", asked.topic or "")
+        shares = asked.message_model == "CLUSTERING" and self.config.server_load_balancer_enable
+        if queues is not None and shares:
+            queues = self.share(asked, queues, mode)
+        return Reply(BrokerResponse.SUCCESS, body=Answer(queues, mode.mode or "PULL").encode())
+
+    def share(
+        self, asked: AssignmentQuestion, queues: list[MessageQueue], mode: RequestMode
+    ) -> list[MessageQueue] | None:
+        """A member's part of the queues; None: nothing can be said."""
+        group = self.broker.clients.consumers.get(asked.consumer_group or "")
+        if group is None or asked.strategy_name not in (_EVENLY, _IN_TURN):
+            return None
+        members = sorted(client.id for client in group.members.values())
+        client, share = asked.client_id or "", mode.pop_share_queue_num
+        if mode.mode != "POP":
+            return self.divided(queues, members, client, asked.strategy_name)
+        if not 0 < share < len(members) - 1:
+            brokers = dict.fromkeys(queue.broker_name for queue in queues)
+            return [MessageQueue(broker, -1, asked.topic) for broker in brokers]
+        if client not in members:
+            return []
+        index = members.index(client)
+        if len(members) > len(queues):
+            return [queues[index % len(queues)]]
+        sharing = [members[(index + more) % len(members)] for more in range(share + 1)]
+        parts = [self.divided(queues, members, one, asked.strategy_name) for one in sharing]
+        return list(dict.fromkeys(queue for part in parts for queue in part))
+
+    def divided(
+        self, queues: list[MessageQueue], members: list[str], client: str, strategy: str
+    ) -> list[MessageQueue]:
+        """The part of one member."""
+        if client not in members:
+            return []
+        index, count = members.index(client), len(members)
+        if strategy == _IN_TURN:
+            return queues[index::count]
+        size, over = divmod(len(queues), count)
+        start = index * size + min(index, over)
+        return queues[start : start + size + (index < over)]

@@ -1,0 +1,136 @@
+"""Whether there is something to pop (200054 of 5.x), and how many wait for that (200055).
+
+Source: NotificationProcessor, PollingInfoProcessor of rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.wire import Command
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from reference_impl.remoting import fields
+from reference_impl.remoting.fields import Ext
+from reference_impl.remoting.reply import Reply
+
+from . import given
+from .part import Handler, Part
+from .pop_terms import retry_topic
+from .pop_waiting import FULL, HELD, LATE, Waiter
+from .topics import READ
+
+__all__ = ["PopNotifications", "Question"]
+
+
+class Question(msgspec.Struct):
+    """What 200054 and 200055 ask about."""
+
+    group: str
+    topic: str
+    queue_id: int
+    order: bool
+    attempt: str | None
+
+
+class PopNotifications(Part):
+    """Answers 200054 and 200055."""
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        if not self.profile.v5:
+            return {}
+        return {BrokerRequest.NOTIFICATION: self.notify, BrokerRequest.POLLING_INFO: self.polling}
+
+    def notify(self, command: Command, connection: int, now: int) -> Reply | None:
+        """200054. It waits until there is something."""
+        asked = self.asked(command)
+        refused = self.refused(asked, connection, now)
+        if refused is not None:
+            refused.ext = _told(has=False, full=False)
+            return refused
+        poll = fields.int64(command.ext, "pollTime") or 0
+        until = (fields.int64(command.ext, "bornTime") or now) + poll
+        return self.look(asked, poll, until, command, connection, now)
+
+    def look(
+        self, asked: Question, poll: int, until: int, command: Command, connection: int, now: int
+    ) -> Reply | None:
+        """The answer, if there is something or no time is left. None: it waits."""
+        if self.has_any(asked, now):
+            return Reply(BrokerResponse.SUCCESS, ext=_told(has=True, full=False))
+        waiter = Waiter(
+            command=command,
+            connection=connection,
+            topic=asked.topic,
+            group=asked.group,
+            queue_id=asked.queue_id,
+            until=until,
+            matches=None,
+            again=lambda now: self.look(asked, poll, until, command, connection, now),
+            pops=False,
+        )
+        held = self.broker.pop_waiting.hold(waiter, now) if poll > 0 else LATE
+        if held == HELD:
+            return None
+        return Reply(BrokerResponse.SUCCESS, ext=_told(has=False, full=held == FULL))
+
+    def polling(self, command: Command, connection: int, now: int) -> Reply:
+        """200055."""
+        asked = self.asked(command)
+        refused = self.refused(asked, connection, now)
+        if refused is not None:
+            refused.ext = {"pollingNum": "0"}
+            return refused
+        number = self.broker.pop_waiting.polling(asked.topic, asked.group, asked.queue_id)
+        return Reply(BrokerResponse.SUCCESS, ext={"pollingNum": str(number)})
+
+    def asked(self, command: Command) -> Question:
+        """The header of either request. Raises RefusedError."""
+        ext: Ext = command.ext or {}
+        return Question(
+            given.text(ext, "consumerGroup"),
+            given.text(ext, "topic"),
+            fields.int32(ext, "queueId") or 0,
+            fields.boolean(ext, "order") is True,
+            ext.get("attemptId"),
+        )
+
+    def refused(self, asked: Question, connection: int, now: int) -> Reply | None:
+        """The refusal of either request."""
+        if not self.config.broker_permission & READ:
+            remark = f"the broker[{self.config.broker_ip1}] peeking message is forbidden"
+            return Reply(BrokerResponse.NO_PERMISSION, remark=remark)
+        return self.broker.pops.place_refused(asked.group, asked.topic, asked.queue_id, connection, now)
+
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def has_any(self, asked: Question, now: int) -> bool:
+        """Whether there is something to pop: in the topic, or in one for messages that come again."""
+        queues = range(asked.queue_id, asked.queue_id + 1)
+        known = self.broker.topics.get(asked.topic)
+        if asked.queue_id < 0 and known is not None:
+            queues = range(known.read_queue_nums)
+        places = [(asked.topic, queue_id) for queue_id in queues]
+        for v2 in (False, True):
+            topic = retry_topic(asked.group, asked.topic, v2=v2)
+            again = self.broker.topics.get(topic)
+            if again is not None:
+                places += [(topic, queue_id) for queue_id in range(again.read_queue_nums)]
+        return any(self.has(asked, topic, queue_id, now) for topic, queue_id in places)
+
+    def has(self, asked: Question, topic: str, queue_id: int, now: int) -> bool:
+        """Whether a queue has something to pop."""
+        queue = (topic, asked.group, queue_id)
+        if asked.order and self.broker.pop_order.blocks(queue, asked.attempt, now):
+            return False
+        known = self.broker.offsets.offset_of(asked.group, topic, queue_id)
+        store = self.broker.store
+        return store.max_offset(topic, queue_id) > (
+            store.min_offset(topic, queue_id) if known is None else known
+        )
+
+
+def _told(*, has: bool, full: bool) -> dict[str, str | None]:
+    return {"hasMsg": str(has).lower(), "pollingFull": str(full).lower()}

@@ -1,0 +1,179 @@
+"""Pops and notifications that found nothing and wait: until a message arrives, or until their time is over.
+
+Rules:
+1. Who waits is released by a message of its topic that its filter lets pass, one at a time for each group:
+   what it leaves over releases the next. Those that wait for any queue go first. Notifications take nothing,
+   so that pops do not wait behind them.
+2. Released is carried out once more. If it finds nothing again, it waits for the rest of its time.
+3. A wait ends 50 ms before its time, so that the answer is there in time.
+
+Source: PopLongPollingService, PopRequest of rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+
+from harness.wire import Command
+from reference_impl.remoting.reply import RefusedError, Reply
+
+from .part import NEVER, Part
+
+if TYPE_CHECKING:
+    from .core import Broker
+    from .store import Arrival
+
+__all__ = ["ANY_QUEUE", "FULL", "HELD", "LATE", "PopWaiting", "Waiter"]
+
+ANY_QUEUE: Final = -1
+HELD, FULL, LATE = "held", "full", "late"
+"""What becomes of a wish to wait."""
+_EARLIER: Final = 50
+
+_Queue: TypeAlias = tuple[str, str, int]
+"""(topic, group, queue or ANY_QUEUE)."""
+_Place: TypeAlias = tuple[str, str, int, bool]
+"""The same, and whether those that wait there are pops."""
+
+
+class Waiter(msgspec.Struct, gc=False, kw_only=True):
+    """One request that waits. `again` carries it out once more; None: it goes on waiting."""
+
+    command: Command
+    connection: int
+    topic: str
+    group: str
+    queue_id: int
+    until: int
+    matches: Callable[[int], bool] | None
+    """Asked about the hash of a tag; None: every message will do."""
+    again: Callable[[int], Reply | None]
+    pops: bool = True
+    """Whether it is a pop, and no notification."""
+
+
+class PopWaiting(Part):
+    """Who waits, by topic, group and queue, in the order in which they came."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._waiting: dict[_Place, dict[int, Waiter]] = {}
+        self._groups: dict[str, set[str]] = {}
+        """By topic: whose requests wait, or have waited."""
+        self._due: list[tuple[int, int, _Place]] = []
+        """A heap. Who was released stays in it until its time."""
+        self._of: dict[int, dict[int, _Place]] = {}
+        """By connection."""
+        self._numbers = count()
+        self._total = 0
+        self._more: dict[_Queue, None] = {}
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def hold(self, waiter: Waiter, now: int) -> str:
+        """Let somebody wait: HELD; or FULL, or LATE, if that may not be."""
+        place = (waiter.topic, waiter.group, max(waiter.queue_id, ANY_QUEUE), waiter.pops)
+        if self._total >= self.config.max_pop_polling_size:
+            return FULL
+        if self.is_over(waiter.until, now):
+            return LATE
+        if len(self._waiting.get(place, ())) > self.config.pop_polling_size:
+            return FULL
+        number = next(self._numbers)
+        self._waiting.setdefault(place, {})[number] = waiter
+        self._groups.setdefault(waiter.topic, set()).add(waiter.group)
+        self._of.setdefault(waiter.connection, {})[number] = place
+        heappush(self._due, (waiter.until - _EARLIER + 1, number, place))
+        self._total += 1
+        return HELD
+
+    def is_over(self, until: int, now: int) -> bool:
+        """Whether somebody has waited for long enough."""
+        return now > until - _EARLIER
+
+    def polling(self, topic: str, group: str, queue_id: int) -> int:
+        """How many pops wait."""
+        return len(self._waiting.get((topic, group, max(queue_id, ANY_QUEUE), True), ()))
+
+    # -- being released --------------------------------------------------------------------------------------
+
+    def has_more(self, topic: str, group: str, queue_id: int) -> None:
+        """There is something for a group, in a queue or (ANY_QUEUE) in some queue."""
+        if topic in self._groups:
+            self._more[topic, group, queue_id] = None
+
+    def arrived(self, arrivals: Iterable[Arrival]) -> None:
+        """Messages have arrived."""
+        if not self._waiting:
+            return
+        tags: dict[tuple[str, int], list[int]] = {}
+        for topic, queue_id, _, tag in arrivals:
+            if topic in self._groups:
+                tags.setdefault((topic, queue_id), []).append(tag)
+        for (topic, queue_id), found in tags.items():
+            for group in self._groups[topic]:
+                places = self._places(topic, group, queue_id)
+                waiters = (waiter for place in places for waiter in self._waiting.get(place, {}).values())
+                if any(self.wants(waiter, found) for waiter in waiters):
+                    self._more[topic, group, queue_id] = None
+
+    def wants(self, waiter: Waiter, tags: Iterable[int]) -> bool:
+        """Whether somebody wants any message with one of these tags."""
+        return waiter.matches is None or any(map(waiter.matches, tags))
+
+    def settle(self, now: int) -> None:
+        """Release whom there is something for."""
+        while self._more:
+            self._more, queues = {}, self._more
+            for queue in queues:
+                for place in self._places(*queue):
+                    number = next(iter(self._waiting.get(place, ())), None)
+                    if number is not None:
+                        self._release(place, number, now)
+
+    def _places(self, topic: str, group: str, queue_id: int) -> list[_Place]:
+        """Where those wait whom something in a queue may release."""
+        queues = dict.fromkeys((ANY_QUEUE, queue_id))
+        return [(topic, group, queue, pops) for pops in (False, True) for queue in queues]
+
+    def _release(self, place: _Place, number: int, now: int) -> None:
+        waiter = self._take(place, number)
+        try:
+            reply = waiter.again(now)
+        except RefusedError as refused:
+            reply = refused.reply()
+        if reply is not None:
+            self.broker.answer(waiter.connection, waiter.command, reply)
+
+    def _take(self, place: _Place, number: int) -> Waiter:
+        waiters = self._waiting[place]
+        waiter = waiters.pop(number)
+        if not waiters:
+            del self._waiting[place]
+        self._total -= 1
+        mine = self._of[waiter.connection]
+        del mine[number]
+        if not mine:
+            del self._of[waiter.connection]
+        return waiter
+
+    def next_tick(self) -> int:
+        """When the next wait ends."""
+        return self._due[0][0] if self._due else NEVER
+
+    def tick(self, now: int) -> None:
+        """End the waits whose time is over."""
+        while self._due and self._due[0][0] <= now:
+            _, number, place = heappop(self._due)
+            if number in self._waiting.get(place, ()):
+                self._release(place, number, now)
+
+    def lost(self, connection: int, now: int) -> None:
+        """Who waited on a connection that has ended is gone."""
+        for number, place in list(self._of.get(connection, {}).items()):
+            self._take(place, number)
