@@ -9,11 +9,11 @@ from __future__ import annotations
 import random
 from typing import cast
 
-from harness.session.broker_requests import BrokerRequests
 from harness.session.connection import Connection
 from harness.session.errors import Blocked
 from harness.session.heard import NameServerView
 from harness.session.nameserver import ProfileName, announced_by
+from harness.session.pop_requests import PopRequests
 from harness.session.session import header_of
 from harness.session.transport import BrokerInstance
 from harness.wire import Command, RequestCode
@@ -30,7 +30,7 @@ _LONGEST_PERIOD = 60.0
 """Protocol seconds after which a Broker has surely registered again (`registerNameServerPeriod`)."""
 
 
-class BrokerSession(BrokerRequests):
+class BrokerSession(PopRequests):
     """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``."""
 
     query = BrokerRequest.GET_ALL_CONSUMER_OFFSET

@@ -76,8 +76,12 @@ class Assignments(Part):
             remark = "subscription group does not exist"
             return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
         self._modes.setdefault(asked.topic, {})[asked.consumer_group] = asked
-        self.broker.persist(REQUEST_MODES_FILE, as_file(RequestModes(self._modes).document()))
+        self.keep()
         return Reply(BrokerResponse.SUCCESS)
+
+    def keep(self) -> None:
+        """Write what administrators have said."""
+        self.broker.persist(REQUEST_MODES_FILE, as_file(RequestModes(self._modes).document()))
 
     def all_modes(self, command: Command, connection: int, now: int) -> Reply:
         """402. For slaves."""

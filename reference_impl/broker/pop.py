@@ -38,7 +38,7 @@ from .topics import READ
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
 
-__all__ = ["Pop", "Pops"]
+__all__ = ["Found", "Pop", "Pops"]
 
 _MOST: Final = 32
 _TOO_LATE: Final = 500
@@ -67,7 +67,7 @@ class Pop(msgspec.Struct, kw_only=True):
     attempt: str | None
 
 
-class _Found(msgspec.Struct):
+class Found(msgspec.Struct):
     """What a pop has come to."""
 
     pop: Pop
@@ -113,7 +113,7 @@ class Pops(Part):
         topic = self.broker.topics.get(asked.topic)
         if self.is_too_late(asked, now) or topic is None:
             return self.too_late()
-        found = self.found(asked, matches, topic, now)
+        found = self.find(asked, matches, topic, now)
         if found.rest and asked.most > 0:
             self.broker.pop_waiting.has_more(asked.topic, asked.group, max(asked.queue_id, ANY_QUEUE))
         if found.frames:
@@ -210,11 +210,11 @@ class Pops(Part):
 
     # -- what is found ---------------------------------------------------------------------------------------
 
-    def found(self, asked: Pop, matches: Matches | None, topic: TopicConfig, now: int) -> _Found:
+    def find(self, asked: Pop, matches: Matches | None, topic: TopicConfig, now: int) -> Found:
         """Take messages for a group."""
         number = self.broker.chance.below(100)
         revive_queue = ORDERED if asked.order else self.broker.checkpoints.next_queue()
-        found = _Found(asked, matches, now, revive_queue)
+        found = Found(asked, matches, now, revive_queue)
         again_first = number < self.config.pop_from_retry_probability
         again = None if asked.order else self.broker.topics.get(self.retry_topic(asked, number))
         if again is not None and again_first:
@@ -233,13 +233,13 @@ class Pops(Part):
         older = config.retrieve_message_from_pop_retry_topic_v1 and number % 2 == 0
         return retry_topic(asked.group, asked.topic, v2=config.enable_retry_topic_v2 and not older)
 
-    def take_all(self, found: _Found, topic: TopicConfig, number: int, now: int) -> None:
+    def take_all(self, found: Found, topic: TopicConfig, number: int, now: int) -> None:
         """Take from all queues of a topic, beginning somewhere."""
         queues = topic.read_queue_nums
         for more in range(queues):
             self.take(found, topic.topic_name or "", (number + more) % queues, now)
 
-    def take(self, found: _Found, topic: str, queue_id: int, now: int) -> None:
+    def take(self, found: Found, topic: str, queue_id: int, now: int) -> None:
         """Take from a queue as much as is still wanted."""
         pop, store, offsets = found.pop, self.broker.store, self.broker.offsets
         queue = (topic, pop.group, queue_id)
@@ -305,11 +305,11 @@ class Pops(Part):
             return 0
         return max(0, store.max_offset(topic, queue_id) - 1)
 
-    def keep(self, of: PopOf, offsets: list[int], found: _Found, now: int) -> bool:
+    def keep(self, of: PopOf, offsets: list[int], found: Found, now: int) -> bool:
         """Keep what was taken from a queue until it is acknowledged. False: that cannot be."""
         return self.broker.checkpoints.add(of, offsets, found.pop.invisible, found.revive_queue, now)
 
-    def as_given(self, frame: bytes, found: _Found, topic: str, start: int) -> bytes:
+    def as_given(self, frame: bytes, found: Found, topic: str, start: int) -> bytes:
         """A message as it is given: one that comes again has its first topic, and its handle."""
         if topic == found.pop.topic or self.config.pop_response_return_actual_retry_topic:
             return frame
@@ -328,7 +328,7 @@ class Pops(Part):
         message.topic = found.pop.topic
         return self.broker.store.encoded(message)
 
-    def answered(self, found: _Found, code: int) -> Reply:
+    def answered(self, found: Found, code: int) -> Reply:
         """The answer to what was found."""
         status = GetStatus.FOUND if found.frames else GetStatus.NO_MESSAGE_IN_QUEUE
         ext: dict[str, str | None] = {

@@ -88,14 +88,15 @@ class CheckPoints(Part):
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
         self.topic = TopicName.REVIVE_PREFIX + self.config.broker_cluster_name
-        self._points: dict[PopOf, CheckPoint] = {}
+        self.points: dict[PopOf, CheckPoint] = {}
+        """Those that live."""
         self._due: list[tuple[int, PopOf]] = []
         """A heap. A checkpoint that is done with stays in it until its time."""
         self._living: dict[int, dict[int, PopOf]] = {}
         """By queue of the log, then by place, oldest first."""
         self._turn = 0
         if self.profile.v5:
-            self._read_again()
+            self.read_again()
 
     # -- what is popped --------------------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ class CheckPoints(Part):
 
     def acknowledge(self, pop: PopOf, offsets: list[int], now: int) -> None:
         """Messages of a pop are done with; those that it did not give do not count."""
-        point = self._points.get(pop)
+        point = self.points.get(pop)
         done = [] if point is None else sorted(point.left.intersection(offsets))
         if point is None or not done:
             return
@@ -156,12 +157,12 @@ class CheckPoints(Part):
         return put.queue_offset if put.status is PutStatus.PUT_OK else None
 
     def _live(self, point: CheckPoint) -> None:
-        self._points[point.pop] = point
+        self.points[point.pop] = point
         self._living.setdefault(point.revive_queue, {})[point.place] = point.pop
 
     def _done(self, point: CheckPoint, now: int) -> None:
         """A checkpoint is done with, and perhaps all of the log up to the next one."""
-        del self._points[point.pop]
+        del self.points[point.pop]
         living = self._living[point.revive_queue]
         was_oldest = next(iter(living)) == point.place
         del living[point.place]
@@ -180,7 +181,7 @@ class CheckPoints(Part):
         """Bring back what was not acknowledged in time."""
         while self._due and self._due[0][0] <= now:
             until, pop = heappop(self._due)
-            point = self._points.get(pop)
+            point = self.points.get(pop)
             if point is not None and point.until == until:
                 self.over(point, now)
 
@@ -229,7 +230,7 @@ class CheckPoints(Part):
 
     # -- after a start ---------------------------------------------------------------------------------------
 
-    def _read_again(self) -> None:
+    def read_again(self) -> None:
         """What the log says since the oldest checkpoint that lived when its offset was written."""
         for queue_id in range(self.config.revive_queue_num):
             done = self.broker.offsets.offset_of(REVIVE_GROUP, self.topic, queue_id)
@@ -238,7 +239,7 @@ class CheckPoints(Part):
                 offset = got.next_offset
                 for frame in got.frames:
                     self._follow(decode_message(frame))
-        self._due = [(point.until, pop) for pop, point in self._points.items()]
+        self._due = [(point.until, pop) for pop, point in self.points.items()]
         heapify(self._due)
 
     def _follow(self, message: Message) -> None:
@@ -251,7 +252,7 @@ class CheckPoints(Part):
             until = record.pt + record.it
             self._live(CheckPoint(record.pop, until, left, message.queue_id, message.queue_offset))
             return
-        point = self._points.get(record.pop)
+        point = self.points.get(record.pop)
         if point is not None:
             point.left.difference_update(record.aol or (record.ao,))
             if not point.left:

@@ -49,13 +49,13 @@ class PopOrder(Part):
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self._last: dict[Popped, Blocking] = {}
+        self.last: dict[Popped, Blocking] = {}
         self._over: list[tuple[int, Popped]] = []
         """When the time of a message is over: a heap."""
 
     def blocks(self, queue: Popped, attempt: str | None, now: int) -> bool:
         """Whether nothing may be popped from a queue."""
-        last = self._last.get(queue)
+        last = self.last.get(queue)
         if last is None or (attempt is not None and attempt == last.attempt):
             return False
         return any(now < until for until in last.until.values())
@@ -69,7 +69,7 @@ class PopOrder(Part):
         now: int,
     ) -> str:
         """Messages of a queue are given to somebody. The entries of `orderCountInfo`."""
-        last = self._last.get(queue)
+        last = self.last.get(queue)
         counts: dict[int, int] = {}
         if last is not None and attempt is not None and attempt == last.attempt:
             counts = last.counts
@@ -77,7 +77,7 @@ class PopOrder(Part):
             before = set(last.offsets)
             counts = {at: last.counts.get(at, 0) + 1 for at in offsets if at in before}
         hidden = dict.fromkeys(offsets, now + invisible)
-        self._last[queue] = Blocking(attempt, now, hidden, offsets, counts)
+        self.last[queue] = Blocking(attempt, now, hidden, offsets, counts)
         heappush(self._over, (now + invisible, queue))
         topic, _, queue_id = queue
         kind = kind_of(topic)
@@ -90,7 +90,7 @@ class PopOrder(Part):
 
         None: that was another pop, and nothing has changed.
         """
-        last = self._last.get(queue)
+        last = self.last.get(queue)
         if last is None:
             return offset + 1
         if last.pop_time != pop_time:
@@ -102,14 +102,14 @@ class PopOrder(Part):
 
     def hide(self, queue: Popped, offset: int, pop_time: int, until: int) -> None:
         """A message is hidden until another time."""
-        last = self._last.get(queue)
+        last = self.last.get(queue)
         if last is not None and last.pop_time == pop_time and offset in last.until:
             last.until[offset] = until
             heappush(self._over, (until, queue))
 
     def clear(self, queue: Popped) -> None:
         """Nothing blocks a queue any longer."""
-        self._last.pop(queue, None)
+        self.last.pop(queue, None)
 
     def next_tick(self) -> int:
         """When the time of a message is over."""

@@ -82,7 +82,7 @@ class PopWaiting(Part):
             return FULL
         if self.is_over(waiter.until, now):
             return LATE
-        if len(self._waiting.get(place, ())) > self.config.pop_polling_size:
+        if self.is_full(len(self._waiting.get(place, ()))):
             return FULL
         number = next(self._numbers)
         self._waiting.setdefault(place, {})[number] = waiter
@@ -91,6 +91,10 @@ class PopWaiting(Part):
         heappush(self._due, (waiter.until - _EARLIER + 1, number, place))
         self._total += 1
         return HELD
+
+    def is_full(self, waiting: int) -> bool:
+        """Whether nobody may wait beside so many in the same place."""
+        return waiting > self.config.pop_polling_size
 
     def is_over(self, until: int, now: int) -> bool:
         """Whether somebody has waited for long enough."""

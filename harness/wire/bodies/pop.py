@@ -23,25 +23,22 @@ from .locks import MessageQueue
 __all__ = ["AssignmentQuestion", "Assignments", "BatchAck", "BatchAcks", "RequestMode", "RequestModes"]
 
 
-class BatchAck(msgspec.Struct, rename={
-    "consumer_group": "c", "topic": "t", "retry": "r", "start_offset": "so", "queue_id": "q",
-    "revive_queue_id": "rq", "pop_time": "pt", "invisible_time": "it", "bits": "b",
-}, forbid_unknown_fields=True):  # fmt: skip
+class BatchAck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Messages of one queue that one pop gave: those at `start_offset` + i for every bit i that is set.
 
     `retry`: "0" for the topic itself, "1" or "2" for its topic of messages that come again. `bits` is in
     Base64, least bit first.
     """
 
-    consumer_group: str | None = None
-    topic: str | None = None
-    retry: str | None = None
-    start_offset: int = 0
-    queue_id: int = 0
-    revive_queue_id: int = 0
-    pop_time: int = 0
-    invisible_time: int = 0
-    bits: str | None = None
+    bits: str | None = msgspec.field(default=None, name="b")
+    consumer_group: str | None = msgspec.field(default=None, name="c")
+    invisible_time: int = msgspec.field(default=0, name="it")
+    pop_time: int = msgspec.field(default=0, name="pt")
+    queue_id: int = msgspec.field(default=0, name="q")
+    retry: str | None = msgspec.field(default=None, name="r")
+    revive_queue_id: int = msgspec.field(default=0, name="rq")
+    start_offset: int = msgspec.field(default=0, name="so")
+    topic: str | None = msgspec.field(default=None, name="t")
 
     @property
     def offsets(self) -> list[int]:
