@@ -14,7 +14,8 @@ Rules of this module:
 - Programs that were made small explain. A run whose program was not is put to the shortest that explains it,
   of those that end in the same step if there are such; else to those of its signature. What nothing explains
   is a finding of its own, one for each signature.
-- A finding is told by its shortest program; of several by one whose statement most of its runs have broken.
+- A finding is told by its shortest program; of several by one that ends in a look at the registrations, since
+  what else is answered follows from them, then by one whose statement most of its runs have broken.
   Letters, the least seed, then the least run decide between equal ones.
 """
 
@@ -38,6 +39,7 @@ _LOOKS: Final = frozenset(
         *("topics-of-cluster", "system-topics", "unit", "configuration"),
     )
 )
+_REGISTRATIONS: Final = tuple(ALPHABET[rule] for rule in ("route", "cluster-info", "member-group"))
 _ALIKE: Final = str.maketrans(
     {
         ALPHABET["register-slave"]: ALPHABET["register"],
@@ -98,7 +100,7 @@ def explains(program: str, other: str) -> bool:
 
 
 def clusters(failures: Iterable[Failure]) -> list[Cluster]:
-    """The most frequent first, then by target, statement and letters."""
+    """The most frequent first, then by target, the shortest, statement and letters."""
     targets: defaultdict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
         targets[failure.target].append(failure)
@@ -108,8 +110,8 @@ def clusters(failures: Iterable[Failure]) -> list[Cluster]:
         key=lambda one: (
             -len(one.failures),
             one.failures[0].target,
-            one.failures[0].statement,
             len(one.letters),
+            one.failures[0].statement,
             one.letters,
             one.failures[0].run_id,
         ),
@@ -193,10 +195,14 @@ def _roots(small: Sequence[_Program]) -> dict[_Program, _Program]:
 def _cluster(failures: Sequence[Failure]) -> Cluster:
     times = Counter(failure.statement for failure in failures)
 
-    def key(one: Failure) -> tuple[bool, int, int, str, int, str]:
+    def key(one: Failure) -> tuple[bool, int, bool, int, str, int, str]:
         letters = one.shrunk_ops or one.played
         plain = letters if one.shrunk_ops else ""
-        return one.shrunk_ops is None, len(letters), -times[one.statement], plain, one.seed, one.run_id
+        is_aside = letters[-1:] not in _REGISTRATIONS
+        return (
+            *(one.shrunk_ops is None, len(letters), is_aside, -times[one.statement]),
+            *(plain, one.seed, one.run_id),
+        )
 
     ordered = tuple(sorted(failures, key=key))
     best = ordered[0]

@@ -73,6 +73,8 @@ class Difference(msgspec.Struct, frozen=True):
     presence: Presence
     expected: str
     actual: str
+    id: int | None = None
+    """The id of the broker whose address it is about."""
 
 
 # --- what was said ------------------------------------------------------------------------------------------
@@ -300,6 +302,7 @@ def _ids(broker: str, predicted: dict[int, str], said: dict[int, str]) -> Iterat
                 one.presence,
                 f"{one.expected} as {number}",
                 f"{one.actual} as {number}",
+                number,
             )
 
 

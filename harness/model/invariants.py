@@ -58,8 +58,18 @@ _ALL = (
     Invariant("registered-broker-is-listed", "ns.registration.master-appears-in-cluster-info"),
     Invariant("one-id-per-address", "ns.registration.one-id-per-address"),
     Invariant("latest-address-holds-the-id", "ns.registration.address-of-a-held-id-is-replaced"),
+    Invariant(
+        "greater-state-version-takes-the-id",
+        "ns.registration.address-of-a-held-id-is-replaced",
+        "ns.registration.higher-state-version-replaces-address",
+    ),
     Invariant("greater-state-version-keeps-the-id", "ns.registration.lower-state-version-is-ignored"),
     Invariant("refused-registration-changes-nothing", "ns.registration.refused-registration-changes-nothing"),
+    Invariant(
+        "refusal-is-not-for-good",
+        "ns.registration.master-appears-in-cluster-info",
+        "ns.registration.refusal-does-not-poison-full-registration",
+    ),
     Invariant("broken-registration-registers-nothing", "ns.errors.failed-registration-leaves-nothing"),
     Invariant("cluster-is-that-of-the-first", "ns.registration.cluster-is-fixed-by-first-registrant"),
     Invariant("name-is-in-its-clusters", "ns.cluster.lists-every-name"),
@@ -70,6 +80,7 @@ _ALL = (
     Invariant("zone-follows-registration", "ns.registration.zone-follows-latest-registration"),
     Invariant("read-your-writes", "ns.registration.effect-precedes-reply"),
     Invariant("slave-learns-its-live-master", "ns.registration.slave-learns-master-address"),
+    Invariant("slave-without-master-learns-none", "ns.registration.slave-without-master-learns-no-address"),
     Invariant("slave-learns-no-other-master", "ns.registration.slave-learns-no-departed-master"),
     Invariant("master-learns-no-master", "ns.registration.master-learns-no-master-address"),
     # Topics and queue data.
@@ -81,6 +92,7 @@ _ALL = (
         "ns.registration.slave-publishes-no-topic-beside-master",
         "ns.registration.higher-slave-publishes-no-topic",
     ),
+    Invariant("lone-slave-publishes-nothing", "ns.registration.slave-alone-publishes-no-topic"),
     Invariant("prime-slave-publishes", "ns.registration.lowest-slave-publishes-topics"),
     Invariant(
         "acting-slave-gives-no-write-permission",
@@ -117,6 +129,8 @@ _ALL = (
     Invariant("lost-connection-removes-its-brokers", "ns.lease.closed-connection-removes-broker"),
     Invariant("late-close-removes-no-fresh-registration", "ns.lease.older-connection-does-not-count"),
     Invariant("unrelated-close-removes-nothing", "ns.lease.unrelated-connection-removes-nothing"),
+    Invariant("lost-broker-leaves-nothing", "ns.lease.lost-broker-leaves-nothing"),
+    Invariant("expired-broker-leaves-nothing", "ns.lease.expired-broker-leaves-nothing"),
     Invariant("idle-connection-removes-its-brokers", "ns.lease.idle-connection-removes-broker"),
     Invariant("idle-connection-is-closed", "ns.lease.idle-connection-removes-broker"),
     Invariant("expired-connection-is-closed", "ns.lease.expired-connection-is-closed"),
@@ -134,6 +148,11 @@ _ALL = (
     Invariant("static-mappings-are-routed", "ns.routes.static-mapping-is-shown"),
     Invariant("static-mapping-goes-with-its-queues", "ns.static-topics.mapping-goes-with-its-topic"),
     Invariant("acting-master-is-shown-in-time", "ns.acting-master.lowest-slave-is-shown-as-master"),
+    Invariant("any-slave-may-act", "ns.acting-master.slave-that-never-had-a-master-acts"),
+    Invariant("returning-master-ends-acting", "ns.acting-master.returning-master-ends-it"),
+    Invariant("next-slave-acts", "ns.acting-master.next-slave-takes-over"),
+    Invariant("no-slave-acts-unasked", "ns.acting-master.needs-consent-of-latest-registration"),
+    Invariant("acting-master-is-in-routes-only", "ns.acting-master.is-in-routes-only"),
     Invariant("no-acting-master-unasked", "ns.acting-master.is-not-shown-by-default"),
     Invariant("zone-filters-routes", "ns.routes.zone-keeps-its-masters"),
     # Topics by request.
@@ -144,9 +163,21 @@ _ALL = (
     Invariant("topic-deletion-answers-plainly", "ns.topic-deletion.reply-is-plain"),
     Invariant("write-permission-is-wiped", "ns.write-permission.wipe-clears-the-write-bit"),
     Invariant("write-permission-is-added", "ns.write-permission.add-sets-the-write-bit"),
+    Invariant("wipe-keeps-the-numbers", "ns.write-permission.wipe-keeps-the-numbers"),
     Invariant("permission-counts-topics", "ns.write-permission.wipe-counts-topics"),
     # Other answers.
     Invariant("cluster-information-is-complete", "ns.cluster.lists-every-address"),
+    Invariant("broker-data-names-its-cluster", "ns.cluster.broker-data-names-itself"),
+    Invariant(
+        "broker-data-tells-acting-master",
+        "ns.cluster.broker-data-has-three-members",
+        "ns.cluster.broker-data-tells-acting-master",
+    ),
+    Invariant(
+        "unknown-group-is-empty",
+        "ns.errors.codes-901-and-904-are-unknown",
+        "ns.cluster.member-group-of-unknown-name-is-empty",
+    ),
     Invariant(
         "member-group-is-complete",
         "ns.errors.codes-901-and-904-are-unknown",
@@ -165,6 +196,7 @@ _ALL = (
         "unit-subscriptions-of-others-are-listed", "ns.topic-lists.unit-subscription-topics-that-are-no-units"
     ),
     Invariant("stored-version-is-the-latest", "ns.data-version.latest-registration-is-stored"),
+    Invariant("slaves-have-their-own-version", "ns.data-version.slaves-have-their-own"),
     Invariant("equal-version-is-unchanged", "ns.data-version.equal-version-is-unchanged"),
     Invariant("unknown-broker-is-changed", "ns.data-version.unknown-broker-is-changed"),
     Invariant("undecodable-version-is-refused", "ns.data-version.undecodable-body-is-refused"),
@@ -172,6 +204,7 @@ _ALL = (
     Invariant("kv-lists-every-pair", "ns.kv.list-has-every-pair"),
     Invariant("kv-deletes", "ns.kv.delete-removes"),
     Invariant("kv-missing-is-not-found", "ns.kv.missing-key-is-not-found"),
+    Invariant("kv-missing-is-explained", "ns.kv.not-found-remark"),
     Invariant("kv-put-is-answered", "ns.kv.put-needs-namespace-and-key"),
     Invariant("kv-delete-is-idempotent", "ns.kv.delete-is-idempotent"),
     Invariant("kv-survives-a-restart", "ns.kv.survives-a-restart"),
@@ -213,6 +246,8 @@ INVARIANTS: Final = {one.name: one for one in _ALL}
 """By name."""
 
 _SLAVE = ("slave", "equal slave")
+_RENEWED = ("changed", "replaced", "outranking")
+_DELETED = ("topic deleted", "topic deleted in a cluster")
 _LEFT = ("unregistered", "unregistered without id", "closed", "lease ended", "idle")
 _Kinds = tuple[type, ...]
 
@@ -237,6 +272,7 @@ class _Rule(msgspec.Struct, frozen=True):
 
 _RULES: Sequence[_Rule] = (
     # Answers of another code.
+    _Rule("kv-missing-is-explained", ("remark",), steps=(Kv,)),
     _Rule("failure-has-a-remark", ("remark",), "missing"),
     _Rule("unknown-code-is-not-served", ("code", "answer"), steps=(Unknown,)),
     _Rule(
@@ -247,20 +283,25 @@ _RULES: Sequence[_Rule] = (
     ),
     _Rule("lone-topic-of-a-new-id-is-refused", ("code",), was=("lone topic",), steps=(Register,)),
     _Rule("unreadable-registration-is-refused", ("code",), was=("refused",), steps=(Register,)),
+    _Rule("greater-state-version-keeps-the-id", ("code",), was=("outranked",), steps=(Register,)),
+    _Rule("refusal-is-not-for-good", ("code",), was=("after a refusal",), steps=(Register,)),
     _Rule("registration-is-accepted", ("code",), steps=(Register,)),
     _Rule("unregistration-without-id", ("code",), was=("refused",), steps=(Unregister,)),
     _Rule("unregistration-succeeds", ("code", "ext", "body"), steps=(Unregister,)),
     _Rule("heartbeat-succeeds", ("code", "ext", "body"), steps=(Heartbeat,)),
     _Rule("undecodable-version-is-refused", ("code",), steps=(QueryVersion,)),
+    _Rule("unknown-group-is-empty", ("code",), was=("", *_LEFT), steps=(MemberGroup,)),
     _Rule("switched-off-lists-are-refused", ("code", "remark"), steps=(Topics, TopicsOfCluster, Unit)),
     # Routes that are there or not.
     _Rule("routes-do-not-survive-a-restart", ("code",), "surplus", ("restarted",), (Route,)),
     _Rule("deleted-topic-is-gone", ("code",), "surplus", ("topic deleted",), (Route,)),
-    _Rule("lease-ends", ("code",), "surplus", ("lease ended",), (Route,)),
-    _Rule("lost-connection-removes-its-brokers", ("code",), "surplus", ("closed",), (Route,)),
+    _Rule("deletion-is-limited-to-its-cluster", ("code",), "surplus", _DELETED, (Route,)),
+    _Rule("expired-broker-leaves-nothing", ("code",), "surplus", ("lease ended",), (Route,)),
+    _Rule("lost-broker-leaves-nothing", ("code",), "surplus", ("closed",), (Route,)),
     _Rule("idle-connection-removes-its-brokers", ("code",), "surplus", ("idle",), (Route,)),
     _Rule("topic-goes-with-its-last-broker", ("code",), "surplus", _LEFT, (Route,)),
-    _Rule("slaves-publish-nothing", ("code",), "surplus", _SLAVE, (Route,)),
+    _Rule("lone-slave-publishes-nothing", was=("lone slave",)),
+    _Rule("slaves-publish-nothing", ("code", "broker"), "surplus", _SLAVE, (Route,)),
     _Rule("unserved-topic-has-no-route", ("code",), "surplus", steps=(Route,)),
     _Rule("registered-topic-is-routed", ("code",), "missing", ("topic registered",), (Route,)),
     _Rule("equal-version-adds-what-is-missing", ("code",), "missing", ("equal",), (Route,)),
@@ -271,27 +312,35 @@ _RULES: Sequence[_Rule] = (
     # What a route says.
     _Rule("route-can-be-read", ("body",), steps=(Route,)),
     _Rule("zone-filters-routes", ("broker", "queues"), was=("zoned",)),
+    _Rule("any-slave-may-act", was=("acting without master",)),
+    _Rule("returning-master-ends-acting", was=("acting beside a master",)),
+    _Rule("next-slave-acts", was=("acting after another",)),
+    _Rule("no-slave-acts-unasked", was=("acting unasked",), steps=(Route,)),
+    _Rule("acting-master-is-in-routes-only", was=("acting unasked",)),
     _Rule("acting-master-is-shown-in-time", ("address", "address twice"), was=("acting",), steps=(Route,)),
     _Rule("order-configuration-is-routed", ("order",)),
     _Rule("static-mapping-goes-with-its-queues", ("mapping",), "surplus"),
     _Rule("static-mappings-are-routed", ("mapping",)),
     _Rule("departed-filter-servers-are-forgotten", ("filters",), "surplus", _LEFT),
     _Rule("filter-servers-are-routed", ("filters",)),
+    _Rule("wipe-keeps-the-numbers", ("queue numbers",), was=("wiped", "made writable")),
     _Rule("write-permission-is-wiped", ("permission",), was=("wiped",)),
     _Rule("write-permission-is-added", ("permission",), was=("made writable",)),
     _Rule("leaving-master-takes-write-permission", ("permission",), was=_LEFT),
     _Rule("acting-slave-gives-no-write-permission", ("permission",), was=("slave",), five=True),
     _Rule("equal-version-changes-nothing-known", ("queue numbers", "permission", "flag"), was=("equal",)),
     _Rule("only-masters-change-queues", ("queue numbers", "permission", "flag"), was=_SLAVE),
-    _Rule("changed-version-updates", ("queue numbers", "permission", "flag"), was=("changed", "replaced")),
+    _Rule("changed-version-updates", ("queue numbers", "permission", "flag"), was=_RENEWED),
     _Rule("promoted-slave-publishes", ("queue numbers", "permission", "flag", "queues"), was=("promoted",)),
     _Rule("queue-data-are-exact", ("queue numbers", "permission", "flag")),
     _Rule("slaves-publish-nothing", ("queues",), "surplus", _SLAVE),
-    _Rule("deleted-topic-is-gone", ("queues",), "surplus", ("topic deleted",)),
-    _Rule("deletion-is-limited-to-its-cluster", ("queues",), "missing", ("topic deleted",)),
+    _Rule("deleted-topic-is-gone", ("queues", "broker"), "surplus", ("topic deleted",)),
+    _Rule("deletion-is-limited-to-its-cluster", ("queues", "broker"), was=_DELETED),
     _Rule("registered-topic-is-routed", ("queues",), "missing", ("topic registered",)),
     _Rule("equal-version-adds-what-is-missing", ("queues",), "missing", ("equal",)),
-    _Rule("absent-topics-are-kept", ("queues",), "missing", ("changed", "replaced")),
+    _Rule("absent-topics-are-kept", ("queues",), "missing", _RENEWED),
+    _Rule("expired-broker-leaves-nothing", ("queues",), "surplus", ("lease ended",)),
+    _Rule("lost-broker-leaves-nothing", ("queues",), "surplus", ("closed",)),
     _Rule("topic-goes-with-its-last-broker", ("queues",), "surplus", _LEFT),
     _Rule("route-has-every-broker", ("queues",)),
     # Who is listed.
@@ -300,6 +349,7 @@ _RULES: Sequence[_Rule] = (
     _Rule("greater-state-version-keeps-the-id", ("address", "broker"), was=("outranked",)),
     _Rule("refused-registration-changes-nothing", ("address", "broker"), was=("lone topic",)),
     _Rule("broken-registration-registers-nothing", ("address", "broker"), was=("refused",)),
+    _Rule("greater-state-version-takes-the-id", ("address",), "other", ("outranking",)),
     _Rule("latest-address-holds-the-id", ("address",), "other", ("replaced", "promoted")),
     _Rule("lease-ends", ("address", "broker"), "surplus", ("lease ended",)),
     _Rule("idle-connection-removes-its-brokers", ("address", "broker"), "surplus", ("idle",)),
@@ -314,15 +364,22 @@ _RULES: Sequence[_Rule] = (
     ),
     _Rule("unrelated-close-removes-nothing", ("address", "broker"), "missing", ("other closed",)),
     _Rule("lease-lasts", ("address", "broker"), "missing", ("time", "lease ended", "idle")),
+    _Rule("no-acting-master-unasked", ("address",), "surplus", _SLAVE, (Route,), five=True),
     _Rule("route-has-every-id", ("address",), steps=(Route,)),
     _Rule("route-has-every-broker", ("broker",), steps=(Route,)),
     _Rule("route-names-its-brokers", ("cluster",), steps=(Route,)),
     _Rule("member-group-is-complete", steps=(MemberGroup,)),
+    _Rule("expired-broker-leaves-nothing", ("clusters", "membership"), "surplus", ("lease ended",)),
+    _Rule("lost-broker-leaves-nothing", ("clusters", "membership"), "surplus", ("closed",)),
     _Rule("name-leaves-every-cluster", ("clusters", "membership"), "surplus", _LEFT),
     _Rule("name-is-in-its-clusters", ("clusters", "membership")),
+    _Rule("broker-data-names-its-cluster", ("cluster",), "missing"),
     _Rule("cluster-is-that-of-the-first", ("cluster",)),
+    _Rule("broker-data-tells-acting-master", ("acting",), "missing", steps=(ClusterInfo,)),
+    _Rule("broker-data-tells-acting-master", ("acting",), five=False),
     _Rule("acting-master-follows-registration", ("acting",)),
     _Rule("zone-follows-registration", ("zone",)),
+    _Rule("cluster-information-is-complete", ("address",), "missing", steps=(ClusterInfo,)),
     _Rule("registered-broker-is-listed", ("address", "broker"), "missing"),
     _Rule("cluster-information-is-complete", steps=(ClusterInfo,)),
     # Lists.
@@ -331,10 +388,16 @@ _RULES: Sequence[_Rule] = (
     _Rule("empty-system-list-tells-no-address", ("brokerAddr",), "surplus"),
     _Rule("system-list-tells-an-address", ("brokerAddr",)),
     _Rule("system-list-has-clusters-and-brokers", steps=(SystemTopics,)),
+    _Rule("deleted-topic-is-gone", ("listed",), "surplus", ("topic deleted",), (Topics,)),
+    _Rule("deletion-is-limited-to-its-cluster", ("listed",), was=_DELETED, steps=(Topics,)),
+    _Rule("expired-broker-leaves-nothing", ("listed",), "surplus", ("lease ended",), (Topics,)),
+    _Rule("lost-broker-leaves-nothing", ("listed",), "surplus", ("closed",), (Topics,)),
     _Rule("topic-goes-with-its-last-broker", ("listed",), "surplus", _LEFT, (Topics,)),
     _Rule("unserved-topic-is-not-listed", ("listed",), "surplus", steps=(Topics,)),
+    _Rule("prime-slave-publishes", ("listed",), "missing", _SLAVE, (Topics,)),
     _Rule("every-topic-is-listed", steps=(Topics,)),
     # Answers to registrations.
+    _Rule("slave-without-master-learns-none", was=("slave without master",)),
     _Rule("slave-learns-no-other-master", ("masterAddr", "haServerAddr"), "surplus", _SLAVE),
     _Rule("slave-learns-its-live-master", ("masterAddr", "haServerAddr"), "missing"),
     _Rule("slave-learns-its-live-master", ("masterAddr", "haServerAddr"), "other"),
@@ -343,11 +406,14 @@ _RULES: Sequence[_Rule] = (
     _Rule("order-table-is-returned", steps=(Register,)),
     # Data versions.
     _Rule("departed-version-is-forgotten", ("version", "changed"), was=_LEFT),
+    _Rule("slaves-have-their-own-version", ("version",), "missing", _SLAVE),
+    _Rule("unknown-broker-is-changed", ("changed",), was=("",)),
     _Rule("equal-version-is-unchanged", ("changed",)),
     _Rule("unknown-broker-is-changed", ("version",), "surplus"),
     _Rule("stored-version-is-the-latest", steps=(QueryVersion,)),
     # What is kept.
     _Rule("kv-survives-a-restart", was=("restarted",), steps=(Kv,)),
+    _Rule("kv-deletes", ("pair", "table"), "missing", ("deleted",)),
     _Rule("kv-lists-every-pair", ("pair", "table")),
     _Rule("settings-are-shown", steps=(Configuration,)),
     _Rule("update-of-settings-is-answered", steps=(Configure,)),
@@ -380,6 +446,6 @@ def invariant_of(one: Difference, was: str, step: AnyStep, *, five: bool) -> Inv
         return INVARIANTS[_UNITS[step.code]]
     if isinstance(step, Kv):
         if step.code == 101 and one.presence == "surplus":
-            return INVARIANTS["kv-deletes"]
+            return INVARIANTS["kv-deletes" if was else "kv-missing-is-not-found"]
         return INVARIANTS[_PAIRS[step.code]]
     return INVARIANTS["read-your-writes"]

@@ -45,6 +45,7 @@ _GONE = frozenset(
         "lease ended",
         "idle",
         "topic deleted",
+        "topic deleted in a cluster",
     }
 )
 _ALWAYS = frozenset(

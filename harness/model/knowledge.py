@@ -537,8 +537,9 @@ class Knowledge:
         )
 
     def _violation(self, found: list[Difference], step: AnyRequest, seen: Observed, was: str) -> Violation:
-        first = found[0]
-        context = self._past.context(first, step, was, self._common[0].settings)
+        settings = self._common[0].settings
+        first = self._past.cause(found, settings)
+        context = self._past.context(first, step, was, settings)
         invariant = invariant_of(first, context, step, five=self._five)
         return Violation(
             invariant=invariant.name,

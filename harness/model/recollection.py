@@ -6,7 +6,7 @@ was about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from harness.model.answers import Difference
 from harness.model.partition import Partition
@@ -31,6 +31,11 @@ from harness.program.steps import (
 __all__ = ["Recollection"]
 
 _OF_ALL = (ClusterInfo, Topics, TopicsOfCluster, SystemTopics, Unit)
+_OF_MASTERS = ("masterAddr", "haServerAddr")
+_REFUSED = ("refused", "lone topic", "outranked")
+_SLAVES = ("slave", "equal slave")
+_GONE = ("unregistered", "closed", "lease ended", "idle")
+_DELETED = ("topic deleted", "topic deleted in a cluster")
 _CLOSED = ("closed", "late closed", "unregistered")
 
 
@@ -43,6 +48,10 @@ class Recollection:
         self._last: dict[str, tuple[str, int]] = {}
         self._time = -1
         self._other_close = -1
+        self._deleted: set[str] = set()
+        """Namespaces of which a key was deleted."""
+        self._masters: dict[str, str] = {}
+        """The address of the last master that each broker name has had."""
 
     def time_passed(self, number: int) -> None:
         """A step let time pass."""
@@ -64,25 +73,63 @@ class Recollection:
     def context(self, one: Difference, step: AnyRequest, was: str, settings: dict[str, str]) -> str:
         """What was done last to what a difference is about."""
         if isinstance(step, Register):
-            return was
+            name = self.subject(step)
+            if one.aspect == "code" and self._last.get(name, ("", 0))[0] == "lone topic":
+                return was if was in _REFUSED else "after a refusal"
+            alone = step.id != 0 and one.presence == "surplus" and one.aspect in _OF_MASTERS
+            return "slave without master" if alone and name not in self._masters else was
         subject = self.subject(step)
         names = [one.name, subject]
         if isinstance(step, Route):
             if (step.zone_mode or "").lower() == "true" and (step.zone or "").strip():
                 return "zoned"
-            if settings.get("supportActingMaster") == "true" and "address" in one.aspect:
-                return "acting"
             if one.aspect in ("queues", "mapping"):
                 names = [subject, one.name]
-        for name in names:
-            found = self._last.get(name) if name else None
-            if found is not None:
-                if one.presence == "missing" and found[0] not in _CLOSED:
-                    latest = max(self._time, self._other_close)
-                    if latest > found[1]:
-                        return "time" if latest == self._time else "other closed"
-                return found[0]
-        return was
+        if settings.get("supportActingMaster") == "true" and "address" in one.aspect:
+            acting = self._acting(one, step)
+            if acting:
+                return acting
+        words = [self._last[name] for name in names if name in self._last]
+        if not words:
+            return "" if isinstance(step, Kv) else was
+        word, number = words[0]
+        if isinstance(step, Kv):
+            return "deleted" if word == "kept" and step.namespace in self._deleted else word
+        alone = isinstance(step, Route) and word in _SLAVES and one.name not in self._masters
+        if alone and one.presence == "surplus" and one.aspect in ("broker", "queues"):
+            return "lone slave"
+        if words[-1][0] in _DELETED and words[-1][1] > number:
+            word, number = words[-1]
+        if one.presence == "missing" and word not in _CLOSED:
+            latest = max(self._time, self._other_close)
+            if latest > number:
+                return "time" if latest == self._time else "other closed"
+        return word
+
+    def cause(self, found: Sequence[Difference], settings: dict[str, str]) -> Difference:
+        """The one of several differences that the others follow from: a wrong version is no equal one, and
+        of a topic that may be written no slave acts as master.
+        """
+        first = found[0]
+        behind = ("version",) if first.aspect == "changed" else ()
+        if settings.get("supportActingMaster") == "true" and first.id == 0 and first.presence == "missing":
+            behind = ("permission",)
+        return next((one for one in found if one.aspect in behind), first)
+
+    def _acting(self, one: Difference, step: AnyRequest) -> str:
+        """Where slaves may act as masters: how a slave that should act, or should not, came to it; "" where
+        it is about no such slave.
+        """
+        word = self._last.get(one.name, ("", 0))[0]
+        if not isinstance(step, Route):
+            return "acting unasked" if _is_shown(one) and word in _SLAVES else ""
+        if _is_shown(one):
+            return "acting unasked"
+        if one.id == 0 and one.presence == "missing" and one.name not in self._masters:
+            return "acting without master"
+        if one.id == 0 and one.presence == "other" and one.expected == f"{self._masters.get(one.name)} as 0":
+            return "acting beside a master"
+        return "acting after another" if one.presence == "other" and word in _GONE else "acting"
 
     def contexts(self, step: AnyRequest, brokers: Iterable[str], was: str) -> set[str]:
         """What was done last to all that an answer is about: to what was asked for and the ``brokers`` that
@@ -109,15 +156,21 @@ class Recollection:
         match step:
             case Register():
                 what = was or "registered"
+                if step.id == 0 and what not in _REFUSED:
+                    self._masters[self._registry.name(step.broker)] = self._registry.address(step.address)
                 self._last[self._registry.name(step.broker)] = (what, number)
                 for topic in step.topics:
                     self._last[self._registry.name(topic)] = (what, number)
             case Unregister() | Permission():
                 name = self._registry.name(step.broker)
                 self.was(self._partition.named(name), name, was or "unregistered", number)
-            case DeleteTopic() | RegisterTopic():
+            case DeleteTopic():
+                self._last[self._registry.name(step.topic)] = (_DELETED[bool(step.cluster)], number)
+            case RegisterTopic():
                 self._last[self._registry.name(step.topic)] = (was or "topic deleted", number)
             case Kv() if step.code in (100, 102):
+                if step.code == 102:
+                    self._deleted.add(step.namespace)
                 self._last[self.subject(step)] = ("kept", number)
 
     def was(self, part: Part | None, name: str, what: str, number: int) -> None:
@@ -127,3 +180,8 @@ class Recollection:
             for topic, queues in part.states[0].topics.items():
                 if name in queues:
                     self._last[topic] = (what, number)
+
+
+def _is_shown(one: Difference) -> bool:
+    """Whether an id 0 is shown that should not be."""
+    return one.id == 0 and one.presence == "surplus"

@@ -76,6 +76,12 @@ def _outranking(state: State, who: Registrant, holder: str, version: Version) ->
     return "perhaps" if elsewhere else ""
 
 
+def _outranks(state: State, who: Registrant, holder: str, version: Version) -> bool:
+    """Whether it has a greater state version than the holder of its id."""
+    lease = state.leases.get((who.cluster, holder))
+    return lease is not None and version[2] > lease.version[2]
+
+
 def _ignored(state: State, who: Registrant, old: Broker | None, rest: dict[int, str]) -> list[Done]:
     """It may lose what it held itself: its record, with its filter servers or without, and its other id."""
     kept = [state]
@@ -107,6 +113,8 @@ def _taken(
     first = old is None or holder is None
     ids = {**rest, who.id: who.address}
     was = _kind(who, old, holder, first=first, changed=changed)
+    if was == "replaced" and five and holder is not None and _outranks(state, who, holder, said.version):
+        was = "outranking"
 
     other = state.copy()
     other.brokers = {

@@ -27,7 +27,7 @@ def test_what_an_answer_does_not_speak_of_it_has_not_judged() -> None:
 
 def test_what_was_done_before_decides_what_is_judged() -> None:
     gone = Said(17, "no route", {}, None)
-    assert "ns.lease.expired-broker-is-removed" in judged_by(Route(), gone, {"lease ended"}, "5.3")
+    assert "ns.lease.expired-broker-leaves-nothing" in judged_by(Route(), gone, {"lease ended"}, "5.3")
     assert "ns.lease.expired-broker-is-removed" not in judged_by(Route(), gone, {"registered"}, "5.3")
     assert "ns.topic-deletion.topic-is-gone" in judged_by(Route(), gone, {"topic deleted"}, "5.3")
 

@@ -53,6 +53,10 @@ OTHER = {"T0": (5, 5, 6, 0), "T1": (9, 9, 6, 0)}
 MASTER = Register(conn="k0", topics=QUEUES)
 SLAVE = Register(conn="k1", address="a1", id=1, topics=OTHER)
 EAGER = Register(conn="k1", address="a1", id=1, topics={"T2": (1, 1, 6, 0)})
+ACTING = Register(conn="k1", address="a1", id=1, acting=True, topics=QUEUES)
+ACTS = Configure(lines=("supportActingMaster=true",))
+PAIRS = [Kv(code=100), Kv(code=100, key="y")]
+DROPS = DeleteTopic(cluster="c0")
 AWAY = Time(seconds=3)
 
 
@@ -107,6 +111,11 @@ def _five_queues(found: TopicRoute) -> None:
     found.queue_datas[0].read_queue_nums = 5
 
 
+def _written_and_not_acting(found: TopicRoute) -> None:
+    found.queue_datas[0].perm = 6
+    found.broker_datas[0].broker_addrs = {1: A1}
+
+
 EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
     (
         "one-id-per-address",
@@ -134,7 +143,13 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
     ),
     ("slave-learns-its-live-master", "5.3", [MASTER, SLAVE], ext()),
     ("slave-learns-its-live-master", "4.9", [MASTER, SLAVE], ext(masterAddr=A0, haServerAddr=A0)),
-    ("slave-learns-no-other-master", "5.3", [SLAVE], ext(masterAddr=A0)),
+    ("slave-without-master-learns-none", "5.3", [SLAVE], ext(masterAddr=A0)),
+    (
+        "slave-learns-no-other-master",
+        "5.3",
+        [MASTER, Unregister(conn="k0"), AWAY, SLAVE],
+        ext(masterAddr=A0),
+    ),
     ("master-learns-no-master", "4.9", [MASTER], ext(masterAddr=A0)),
     (
         "equal-version-changes-nothing-known",
@@ -196,7 +211,7 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
         route(lambda found: setattr(found.queue_datas[0], "perm", 6)),
     ),
     (
-        "acting-master-is-shown-in-time",
+        "any-slave-may-act",
         "5.5",
         [
             Configure(lines=("supportActingMaster=true",)),
@@ -204,6 +219,42 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
             Route(),
         ],
         route(lambda found: setattr(found.broker_datas[0], "broker_addrs", {1: A1})),
+    ),
+    (
+        "acting-master-is-shown-in-time",
+        "5.3",
+        [ACTS, MASTER, ACTING, Unregister(conn="k0"), AWAY, Route()],
+        route(lambda found: setattr(found.broker_datas[0], "broker_addrs", {1: A1})),
+    ),
+    (
+        "returning-master-ends-acting",
+        "5.3",
+        [ACTS, ACTING, MASTER, Route()],
+        route(lambda found: setattr(found.broker_datas[0], "broker_addrs", {0: A1})),
+    ),
+    (
+        "no-slave-acts-unasked",
+        "5.3",
+        [ACTS, MASTER, SLAVE, Unregister(conn="k0"), AWAY, Route()],
+        route(lambda found: setattr(found.broker_datas[0], "broker_addrs", {0: A1})),
+    ),
+    (
+        "acting-master-is-in-routes-only",
+        "5.3",
+        [ACTS, ACTING, ClusterInfo()],
+        cluster(lambda info: setattr(info.broker_addr_table[B0], "broker_addrs", {0: A1})),
+    ),
+    (
+        "no-acting-master-unasked",
+        "5.3",
+        [ACTING, Route()],
+        route(lambda found: setattr(found.broker_datas[0], "broker_addrs", {0: A1})),
+    ),
+    (
+        "acting-slave-gives-no-write-permission",
+        "5.3",
+        [ACTS, ACTING, Route()],
+        route(_written_and_not_acting),
     ),
     (
         "zone-filters-routes",
@@ -258,6 +309,16 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
         [MASTER, QueryVersion(counter=2)],
         body(b'{"counter":7,"timestamp":%d}' % BORN),
     ),
+    (
+        "stored-version-is-the-latest",
+        "5.3",
+        [MASTER, QueryVersion()],
+        lambda command, _: msgspec.structs.replace(
+            command, ext={"changed": "true"}, body=b'{"counter":7,"timestamp":%d}' % BORN
+        ),
+    ),
+    ("slaves-have-their-own-version", "5.3", [SLAVE, QueryVersion(address="a1")], body(b"")),
+    ("unknown-broker-is-changed", "5.3", [QueryVersion()], ext(changed="false")),
     ("equal-version-is-unchanged", "5.3", [MASTER, QueryVersion()], ext(changed="true")),
     ("departed-version-is-forgotten", "4.9", [MASTER, Unregister(), QueryVersion()], ext(changed="false")),
     ("kv-returns-what-was-put", "4.9", [Kv(code=100), Kv(code=101)], ext(value="w")),
@@ -268,6 +329,8 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
         body(KvTable({}).encode()),
     ),
     ("kv-deletes", "4.9", [Kv(code=100), Kv(code=102), Kv(code=101)], code(0, None)),
+    ("kv-deletes", "5.3", [*PAIRS, Kv(code=102), Kv(code=219)], body(KvTable({}).encode())),
+    ("kv-missing-is-explained", "5.3", [Kv(code=100), Kv(code=102), Kv(code=101)], code(22, None)),
     (
         "settings-are-shown",
         "5.3",
@@ -296,6 +359,24 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
             % (B0.encode(), C0.encode())
         ),
     ),
+    ("unknown-group-is-empty", "5.3", [MemberGroup()], code(1)),
+    (
+        "cluster-information-is-complete",
+        "4.9",
+        [MASTER, SLAVE, ClusterInfo()],
+        cluster(lambda info: info.broker_addr_table[B0].broker_addrs.pop(1)),
+    ),
+    (
+        "broker-data-tells-acting-master",
+        "4.9",
+        [MASTER, ClusterInfo()],
+        cluster(lambda info: setattr(info.broker_addr_table[B0], "enable_acting_master", False)),
+    ),
+    ("prime-slave-publishes", "5.3", [ACTING, Topics()], lists()),
+    ("deleted-topic-is-gone", "4.9", [MASTER, DeleteTopic(), Topics()], lists(T0, T1)),
+    ("deletion-is-limited-to-its-cluster", "4.9", [MASTER, DROPS, Topics()], lists(T0, T1)),
+    ("lost-broker-leaves-nothing", "5.3", [MASTER, Close(conn="k0"), AWAY, Topics()], lists(T0)),
+    ("expired-broker-leaves-nothing", "4.9", [MASTER, Time(seconds=140), Topics()], lists(T0)),
     (
         "registered-topic-is-routed",
         "5.3",
@@ -307,6 +388,24 @@ EXAMPLES: list[tuple[str, ProfileName, list[AnyStep], Edit]] = [
     ("unreadable-registration-is-refused", "4.9", [Register(form="garbage")], code(0, None)),
     ("registration-is-accepted", "4.9", [MASTER], code(1)),
     ("unregistration-succeeds", "4.9", [Unregister()], code(1)),
+    (
+        "refusal-is-not-for-good",
+        "5.3",
+        [Register(conn="k0", topics={"T0": (4, 4, 6, 0)}), MASTER],
+        code(1),
+    ),
+    (
+        "greater-state-version-takes-the-id",
+        "5.3",
+        [MASTER, Register(conn="k1", address="a1", topics=OTHER, state=4), ClusterInfo()],
+        cluster(lambda info: setattr(info.broker_addr_table[B0], "broker_addrs", {0: A0})),
+    ),
+    (
+        "wipe-keeps-the-numbers",
+        "5.3",
+        [MASTER, Permission(), Route()],
+        route(_five_queues),
+    ),
     (
         "greater-state-version-keeps-the-id",
         "5.3",
@@ -389,3 +488,9 @@ def test_other_peoples_names_are_not_judged() -> None:
         )
     )
     assert violations_of(Knowledge("5.3", NAMES), iter(_altered(seen, foreign))) == []
+
+
+def test_a_key_that_never_was_is_missing() -> None:
+    seen = _altered(_seen("5.3", [Kv(code=101)]), code(0, None))
+    found = violations_of(Knowledge("5.3", NAMES, fresh=True), iter(seen))
+    assert [one.invariant for one in found] == ["kv-missing-is-not-found"]
