@@ -12,8 +12,11 @@ Rules:
    of them call unnecessary is left out.
 5. A Broker that is asked to stop says so to all NameServers, and registers no more.
 
+6. A change of the role or the id by the settings (code 25) holds from the next registration on; nothing is
+   said of it before.
+
 What is not built: the look of 5.3, every 3 s, whether a NameServer takes connections (here it is tried when
-there is something to say), address servers, and changes of role at run time (they come from a controller).
+there is something to say), address servers, and changes of role by DLedger or a controller.
 
 Source: BrokerController#start, #registerBrokerAll, #doRegisterBrokerAll, #handleRegisterBrokerResult;
 BrokerOuterAPI#registerBrokerAll, #needRegister, #unregisterBrokerAll; TopicConfigManager of

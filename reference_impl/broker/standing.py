@@ -6,6 +6,8 @@ Rules:
    asks every second, and is online when a NameServer has answered and those members have been spoken to.
 3. The smallest id of the name does what otherwise the master does of itself: delayed messages, checks of
    transactions. `is_special` says whether this Broker does.
+4. A slave hears of the smallest id from the members that it asks for and from NameServers. When it is another
+   one than before, a master that has left is asked no more, and one that has come says where to copy from.
 
 What is not built: a master that waits until its slaves have copied its log (there is no copying of logs).
 
@@ -126,13 +128,40 @@ class Standing(Part):
         return next((broker.broker_addrs for broker in route.broker_datas if broker.broker_name == name), {})
 
     def _members(self, members: dict[int, str], now: int) -> None:
-        if members:
-            number = min(members)
-            self.is_smallest(number, members[number])
+        if not members:
+            return
+        number = min(members)
+        left = self.smallest[1] if self.smallest is not None and number > self.smallest[0] else None
+        self.heard_of_smallest(number, members[number], left, None)
 
-    def is_smallest(self, number: int, address: str) -> None:
-        """The smallest id of the name has been heard of."""
-        self.smallest = (number, address)
+    def heard_of_smallest(self, number: int, address: str, left: str | None, ha_address: str | None) -> None:
+        """What the smallest id of the name is, who is gone (`left`), where a new master is copied from."""
+        if not self.acts or self.config.broker_id == _MASTER:
+            return
+        before, self.smallest = self.smallest, (number, address)
+        if number == (_MASTER if before is None else before[0]):
+            return
+        mirror = self.broker.mirror
+        if left is not None and left == mirror.master:
+            mirror.told(None, None)
+        if number != _MASTER or not address:
+            return
+        if ha_address is None:
+            self.find_place_to_copy(address)
+        else:
+            mirror.told(mirror.master, ha_address)
+
+    def find_place_to_copy(self, master: str) -> None:
+        """Ask a master that has come where it is copied from."""
+
+        def answered(reply: Command | None, now: int) -> None:
+            if reply is not None and reply.code == ResponseCode.SUCCESS:
+                mirror = self.broker.mirror
+                mirror.told(mirror.master, fields.text(reply.ext, "masterHaAddress"))
+
+        self.broker.ask(
+            master, Command(code=BrokerRequest.EXCHANGE_BROKER_HA_INFO, ext={}), _EXCHANGE_WITHIN, answered
+        )
 
     @property
     def is_special(self) -> bool:
@@ -202,13 +231,11 @@ class Standing(Part):
         number, address = fields.int64(command.ext, "minBrokerId"), fields.text(command.ext, "minBrokerAddr")
         if number is None:
             raise RefusedError("minBrokerId is missing or no number")
-        if self.acts and self.config.is_slave:
-            self.is_smallest(number, address or "")
-            left = fields.text(command.ext, "offlineBrokerAddr")
-            if left is not None and left == self.broker.mirror.master:
-                self.broker.mirror.told(None, None)
-            if number == _MASTER:
-                self.broker.mirror.told(address, fields.text(command.ext, "haBrokerAddr"))
+        left, ha_address = (
+            fields.text(command.ext, "offlineBrokerAddr"),
+            fields.text(command.ext, "haBrokerAddr"),
+        )
+        self.heard_of_smallest(number, address or "", left, ha_address)
         return Reply(ResponseCode.SUCCESS)
 
     def exchange(self, command: Command, connection: int, now: int) -> Reply | None:

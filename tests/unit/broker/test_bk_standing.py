@@ -87,7 +87,28 @@ def test_a_master_is_always_special_and_a_slave_where_it_is_the_smallest():
     assert names.broker.mirror.master is None
     assert names.one.ask(905, {"minBrokerId": "0", "minBrokerAddr": "m:1", "haBrokerAddr": "m:3"}).code == 0
     assert not names.broker.standing.is_special
-    assert (names.broker.mirror.master, names.broker.mirror.ha_master) == ("m:1", "m:3")
+    assert (names.broker.mirror.master, names.broker.mirror.ha_master) == (None, "m:3")
+    names.broker.mirror.told("m:1", None)
+    assert names.one.ask(905, {"minBrokerId": "0", "offlineBrokerAddr": "m:1"}).code == 0
+    assert names.broker.mirror.master == "m:1"  # the smallest id is no other one
+
+
+def test_a_master_that_has_come_is_asked_where_to_copy_from():
+    names = Names("5.3", **SLAVE)
+    for number in (1, 0):
+        assert names.one.ask(905, {"minBrokerId": str(number), "minBrokerAddr": "m:1"}).code == 0
+    (asked,) = (one for one in names.asked() or names.open if one.command.code == 906)
+    assert (asked.address, asked.command.ext) == ("m:1", {})
+    names.answer("m:1", Command(code=0, ext={"masterHaAddress": "m:3", "masterAddress": "m:1"}))
+    assert (names.broker.mirror.master, names.broker.mirror.ha_master) == (None, "m:3")
+
+
+def test_a_slave_that_became_a_master_by_its_settings_listens_to_no_smallest_id():
+    names = Names("5.3", **SLAVE)
+    assert names.one.ask(25, body=b"brokerRole=ASYNC_MASTER\nbrokerId=0\n").code == 0
+    assert names.one.ask(905, {"minBrokerId": "1"}).code == 0
+    assert names.broker.standing.smallest is None
+    assert names.broker.standing.is_special
 
 
 def test_a_notice_without_an_id_is_refused():
