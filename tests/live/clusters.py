@@ -22,6 +22,8 @@ VERSIONS = {"4.9.8": "4.9", "5.3.3": "5.3"}
 """Release to line."""
 HASTE = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"}
 """So that a transaction that nobody ends is asked about within seconds."""
+PATIENCE = {"waitTimeMillsInSendQueue": "60000"}
+"""So that Apache's Broker drops no message for having waited: 200 ms are soon over on a busy machine."""
 _READY_WITHIN = 20.0
 _CLIENTS_WITHIN = 900.0
 
@@ -34,9 +36,9 @@ def missing(problem: TargetError) -> None:
 
 
 @contextlib.contextmanager
-def our_cluster(line: str, directory: Path) -> Generator[str]:
-    """The address of the NameServer of `serve cluster`."""
-    with _served(["cluster", "--profile", line, "--port", "0"], directory, HASTE) as said:
+def our_cluster(line: str, directory: Path, **settings: str) -> Generator[str]:
+    """The address of the NameServer of `serve cluster`. `settings`: of its Brokers."""
+    with _served(["cluster", "--profile", line, "--port", "0"], directory, settings) as said:
         yield said.partition("ready: namesrvAddr=")[2]
 
 
@@ -95,9 +97,9 @@ def apache_broker(version: str, nameserver: str, **settings: str) -> Generator[B
 
 
 def clients(
-    version: str, nameserver: str, count: int, run: str, directory: Path
+    version: str, nameserver: str, count: int, run: str, directory: Path, *kinds: str
 ) -> dict[str, dict[str, Any]]:
-    """What became of so many messages of each kind, by kind, with Apache's client of a release."""
+    """What became of so many messages of each kind, with Apache's client of a release. No kinds: all."""
     classpath = maven.classpath(version, ["rocketmq-tools"])
     program = str(FIXTURES / "java" / "BrokerClients.java")
     done = subprocess.run(
@@ -111,6 +113,7 @@ def clients(
             nameserver,
             str(count),
             run,
+            *kinds,
         ],
         capture_output=True,
         text=True,

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import HASTE, VERSIONS, apache_broker, apache_nameserver, clients, missing, our_cluster
+from clusters import (
+    HASTE,
+    PATIENCE,
+    VERSIONS,
+    apache_broker,
+    apache_nameserver,
+    clients,
+    missing,
+    our_cluster,
+)
 
 from harness.targets import TargetError
 
@@ -28,9 +37,12 @@ def faults(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path) -> None:
     try:
-        with our_cluster(VERSIONS[version], tmp_path) as nameserver:
+        with our_cluster(VERSIONS[version], tmp_path, **HASTE) as nameserver:
             ours = clients(version, nameserver, MESSAGES, "ours", tmp_path)
-        with apache_nameserver(version) as nameserver, apache_broker(version, nameserver, **HASTE):
+        with (
+            apache_nameserver(version) as nameserver,
+            apache_broker(version, nameserver, **HASTE, **PATIENCE),
+        ):
             theirs = clients(version, nameserver, MESSAGES, "theirs", tmp_path)
     except TargetError as problem:
         missing(problem)
@@ -45,7 +57,7 @@ def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path
 @pytest.mark.parametrize(("client", "line"), [("4.9.8", "5.3"), ("5.3.3", "4.9")])
 def test_a_client_of_the_other_line_too(client: str, line: str, tmp_path: Path) -> None:
     try:
-        with our_cluster(line, tmp_path) as nameserver:
+        with our_cluster(line, tmp_path, **HASTE) as nameserver:
             found = clients(client, nameserver, MESSAGES, "across", tmp_path)
     except TargetError as problem:
         missing(problem)
