@@ -28,7 +28,7 @@ from socket import IPPROTO_TCP, TCP_NODELAY, create_connection, socket
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.machines.nameserver import machine_for
+from harness.machines.nameserver import NameServerMachine
 from harness.machines.performance import Performance
 from harness.machines.picture import Picture
 from harness.machines.stage import Stage
@@ -90,7 +90,7 @@ class _Looking:
 
 
 def _run(playing: _Playing, stage: Stage | None, programs: int, round_: int, **changes: object) -> float:
-    machine = machine_for(stage, PROFILE, playing, **changes)
+    machine = NameServerMachine.played(stage, PROFILE, playing, **changes)
     if stage is None:
         machine = type("Empty", (_Looking, machine), {})
     began = time.perf_counter()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from harness.catalogue import catalogue
+from harness.catalogue import Role, catalogue
 from harness.cli.parser import Usage, meant
 from harness.session import ProfileName
 from harness.targets import Target, TargetError, parse
@@ -16,10 +16,10 @@ from harness.targets import Target, TargetError, parse
 __all__ = ["profile_of", "target_of"]
 
 
-def target_of(command: str, uri: str, options: argparse.Namespace) -> Target:
-    """The target of a URI. One that is not on this machine needs ``--allow-remote``."""
+def target_of(command: str, uri: str, options: argparse.Namespace, role: Role = "nameserver") -> Target:
+    """The target of a URI, a server of a role. One that is not on this machine needs ``--allow-remote``."""
     try:
-        target = parse(uri)
+        target = parse(uri, role, getattr(options, "nameserver", ""))
     except TargetError as problem:
         raise Usage(f"rmq-harness {command}: {problem}") from None
     if not target.nature.is_here and not options.allow_remote:
@@ -30,9 +30,9 @@ def target_of(command: str, uri: str, options: argparse.Namespace) -> Target:
     return target
 
 
-def profile_of(command: str, said: str, target: Target) -> ProfileName:
+def profile_of(command: str, said: str, target: Target, role: Role = "nameserver") -> ProfileName:
     """The profile that is asked for, else that of the target."""
-    known = [profile.name for profile in catalogue().profiles]
+    known = [profile.name for profile in catalogue().of(role).profiles]
     name = said or target.line or "5.3"
     if name not in known:
         raise Usage(

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import SpinnerColumn
 
-from harness.catalogue import catalogue
+from harness.catalogue import Role, catalogue
 from harness.cli.asked import profile_of, target_of
 from harness.cli.bar import Line
 from harness.cli.output import say_json
@@ -44,14 +44,16 @@ _SHOWN_STEPS = 30
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    target = target_of("fuzz", options.target, options)
-    profile = profile_of("fuzz", options.profile, target)
+    role: Role = options.role
+    target = target_of("fuzz", options.target, options, role)
+    profile = profile_of("fuzz", options.profile, target, role)
     seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
     names = _kinds(options)
     record = _record(options, target, profile, seed)
     is_own = target.nature.is_virtual
     setting = Setting(
         target=target,
+        role=role,
         servers=Servers(target),
         profile=profile,
         seed=seed,
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         f"rmq-harness fuzz · {', '.join(names)} · profile {profile} · seed {seed} · target {target.uri}"
         + (f" · going on after {record.programs} programs" if record.programs else "")
     )
-    kinds: list[Kind] = [KINDS[name](setting) for name in names]
+    kinds: list[Kind] = [KINDS[role][name](setting) for name in names]
     try:
         with Line(console, SpinnerColumn()) as line:
             fuzzing = Fuzzing(
@@ -100,12 +102,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kinds(options: argparse.Namespace) -> list[str]:
+    kinds = tuple(KINDS[options.role])
     if options.kind == ALL:
-        return list(KINDS)
-    if options.kind not in KINDS:
+        return list(kinds)
+    if options.kind not in kinds:
         raise Usage(
-            f"rmq-harness fuzz: --kind {options.kind}: no such kind{meant(options.kind, (*KINDS, ALL))}; "
-            f"expected {', '.join((*KINDS, ALL))}"
+            f"rmq-harness fuzz: --kind {options.kind}: no such kind of a {options.role}"
+            f"{meant(options.kind, (*kinds, ALL))}; expected {', '.join((*kinds, ALL))}"
         )
     return [options.kind]
 

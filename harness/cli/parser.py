@@ -150,6 +150,14 @@ class _Command:
             help="what the target is: nameserver (default), broker",
         )
 
+    def nameserver(self) -> None:
+        self.parser.add_argument(
+            "--nameserver",
+            metavar="HOST:PORT",
+            default="",
+            help="of a Broker that runs already (tcp://): where it looks for a NameServer, to be ours",
+        )
+
     def selection(self) -> None:
         self.parser.add_argument(
             "--profile", metavar="P", default="", help="which statements apply: 4.9, 5.3 or 5.5"
@@ -220,12 +228,7 @@ def _add_check(command: _Command) -> None:
         "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
     )
     command.role()
-    parser.add_argument(
-        "--nameserver",
-        metavar="HOST:PORT",
-        default="",
-        help="of a Broker that runs already (tcp://): where it looks for a NameServer, to be ours",
-    )
+    command.nameserver()
     command.selection()
     parser.add_argument(
         "--strict", action="store_true", help="a broken SHOULD fails the run, and so does a quirk not seen"
@@ -294,6 +297,7 @@ def _add_replay(command: _Command) -> None:
         metavar="TARGET",
         help=f"the one that it was recorded on; one for each of several NameServers; {TARGETS}",
     )
+    command.nameserver()
     parser.add_argument("--all", action="store_true", help="print keep-alives and probes too")
     command.json()
 
@@ -303,8 +307,12 @@ def _add_fuzz(command: _Command) -> None:
     parser.add_argument(
         "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
     )
+    command.role()
+    command.nameserver()
     parser.add_argument("--profile", metavar="P", default="", help="whose rules hold (that of the target)")
-    parser.add_argument("--kind", metavar="KIND", default="all", help="stateful, frames, or all (all)")
+    parser.add_argument(
+        "--kind", metavar="KIND", default="all", help="stateful, frames, history, or all (all)"
+    )
     parser.add_argument("--seed", metavar="S", help="what decides the programs (a new one, printed)")
     parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
     parser.add_argument("--max-examples", type=_steps, metavar="N", help="programs at most")

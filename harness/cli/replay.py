@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import msgspec
 
+from harness.catalogue import Role
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
@@ -143,18 +144,23 @@ def _targets(options: argparse.Namespace, trace: Trace, record: Record) -> list[
             f"rmq-harness replay: {options.trace} does not say on which target it was recorded; name one"
         )
     if len(uris) not in (1, servers):
-        raise Usage(
-            f"rmq-harness replay: {options.trace} is of {servers} NameServers, got {len(uris)} targets"
-        )
+        raise Usage(f"rmq-harness replay: {options.trace} is of {servers} servers, got {len(uris)} targets")
     try:
-        return [parse(uri) for uri in (uris * servers)[:servers]]
+        role = _role(trace)
+        return [parse(uri, role, options.nameserver) for uri in (uris * servers)[:servers]]
     except TargetError as problem:
         raise Usage(f"rmq-harness replay: {problem}") from None
 
 
+def _role(trace: Trace) -> Role:
+    """What the server was that it was recorded on."""
+    return "broker" if trace.header.role == "broker" else "nameserver"
+
+
 def _setup(trace: Trace) -> Setup:
     """The settings that the case started its server with."""
-    return next((one.case.setup for one in cases() if one.name == trace.header.case), DEFAULT_SETUP)
+    of_role = cases(role=_role(trace))
+    return next((one.case.setup for one in of_role if one.name == trace.header.case), DEFAULT_SETUP)
 
 
 def _started(target: Target, setup: Setup) -> Instance:

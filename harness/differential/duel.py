@@ -24,6 +24,7 @@ from harness.differential.model import Model
 from harness.differential.normal import Difference, Normal, differences, normal
 from harness.differential.quirks import ByStep, Quirk, Taints
 from harness.differential.side import Side
+from harness.program.broker_steps import AnyBrokerRequest
 from harness.program.chance import Chance
 from harness.program.frames import Names, frame_of
 from harness.program.steps import (
@@ -210,7 +211,7 @@ class Duel:
             elif isinstance(first, Close):
                 self.a.close(first.conn, first.how)
                 self.b.close(first.conn, first.how)
-            elif isinstance(first, Damaged | Reconnect | Restart):
+            elif isinstance(first, Damaged | Reconnect | Restart | AnyBrokerRequest):
                 raise ValueError(f"{first!r} is no part of a differential program")
             elif first.oneway:
                 self._send([first])

@@ -255,6 +255,8 @@ def _checked(kind: int, header: bytes, body: bytes, new_body: bytes) -> bytes:
 # --- what an answer says ------------------------------------------------------------------------------------
 
 CLUSTER_INFO, SYSTEM_TOPICS, CONFIGURATION = 106, 304, 319
+SENDS, MESSAGES, MAGIC = (10, 310, 320), (11, 12, 33), bytes.fromhex("daa320a7")
+"""Of Brokers: codes that store messages, codes that show them, and how these begin."""
 _LISTS = (206, SYSTEM_TOPICS, 311, 312, 313)
 _NUMBER_KEY = re.compile(rb"([{,])(-?\d+):")
 _EXCEPTION = re.compile(r"\b[\w.]*(Exception|Error)\b|^java\.")
@@ -287,6 +289,9 @@ def reduced(frame: bytes, asked: int, is_ours: Callable[[str], bool]) -> dict[st
         said["remark"] = "(an exception)" if is_exception else header["remark"]
     if header["ext"]:
         said["ext"] = header["ext"]
+        if asked in SENDS and header["ext"].get("msgId"):  # an address, which is another one, and a place
+            places = [one[-16:] for one in header["ext"]["msgId"].split(",")]
+            said["ext"] = {**header["ext"], "msgId": ",".join(places)}
     if not header["flag"] & 1 or header["flag"] & 2:
         said["flag"] = header["flag"]
     if parts[2]:
@@ -340,6 +345,10 @@ def _said(body: bytes, asked: int, is_ours: Callable[[str], bool]) -> Any:
     if asked == CONFIGURATION:
         lines = (line.partition("=") for line in body.decode("utf-8", "replace").splitlines())
         return {name: value for name, _, value in lines if name and not _OF_THE_MACHINE.fullmatch(name)}
+    if asked in MESSAGES:
+        messages = _messages(body)
+        if messages:
+            return messages
     try:
         said = json.loads(_NUMBER_KEY.sub(rb'\1"\2":', body).decode())
     except ValueError:
@@ -347,6 +356,36 @@ def _said(body: bytes, asked: int, is_ours: Callable[[str], bool]) -> Any:
     if isinstance(said, dict):
         _without_others(said, asked, is_ours)
     return _ordered(said)
+
+
+def _messages(body: bytes) -> list[dict[str, Any]]:
+    """What stored messages say, hosts and the Broker's own times left out; nothing where they cannot be
+    read.
+    """
+    said, at = [], 0
+    while at < len(body):
+        size = int.from_bytes(body[at : at + 4], "big")
+        one = body[at : at + size]
+        if size < 91 or len(one) < size or one[4:8] != MAGIC:
+            return []
+        flags = int.from_bytes(one[36:40], "big")
+        born, stored = 20 if flags & 0x10 else 8, 20 if flags & 0x20 else 8
+        begin = 48 + born + 8 + stored
+        end = begin + 16 + int.from_bytes(one[begin + 12 : begin + 16], "big")
+        topic = end + 1 + (one[end] if end < size else 0)
+        said.append(
+            {
+                "queue": int.from_bytes(one[12:16], "big"),
+                "offset": int.from_bytes(one[20:28], "big"),
+                "flag": int.from_bytes(one[16:20], "big"),
+                "system flag": flags,
+                "tried": int.from_bytes(one[begin : begin + 4], "big"),
+                "topic": one[end + 1 : topic].decode("utf-8", "backslashreplace"),
+                "body": one[begin + 16 : end].decode("utf-8", "backslashreplace"),
+            }
+        )
+        at += size
+    return said
 
 
 def _without_others(said: dict[str, Any], asked: int, is_ours: Callable[[str], bool]) -> None:

@@ -103,7 +103,7 @@ def run(record: dict[str, Any], arguments: list[str]) -> int:
         description=record["title"], epilog="exit status: 1 it reproduces, 0 it does not, 4 no server there"
     )
     count = record["servers"]
-    parser.add_argument("servers", nargs=count, metavar="HOST:PORT", help="where the NameServer listens")
+    parser.add_argument("servers", nargs=count, metavar="HOST:PORT", help="where the server listens")
     parser.add_argument(
         "--speed", type=float, default=1.0, metavar="N", help="its clock runs N times as fast"
     )

@@ -205,7 +205,7 @@ def _program(steps: Sequence[AnyStep], profile: str) -> str:
 def _head(summary: Summary, steps: str) -> str:
     speed = f" --speed {summary.warp:g}" if summary.clock == "warped" else ""
     return (
-        f"Shows a failure of a RocketMQ NameServer again: {visible(summary.found.violation.statement)}.\n\n"
+        f"Shows a failure of a RocketMQ server again: {visible(summary.found.violation.statement)}.\n\n"
         f"    python3 reproduce.py HOST:PORT{speed}\n\n"
         "Needs Python 3.8 or newer and nothing else. Exit status: 1 the failure shows, 0 it does not,\n"
         "4 there is no server. Names are new in every run, so one server can be asked again and again.\n"

@@ -10,14 +10,11 @@ Rules of this module:
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Literal
-
-import msgspec
+from collections.abc import Callable
 
 from harness.differential.model import PREDICATES, Lease, Model
 from harness.machines.picture import Picture
+from harness.machines.tally import Goal, Need, Tally
 from harness.program.steps import (
     AnyStep,
     Close,
@@ -38,23 +35,9 @@ from harness.program.steps import (
     Unregister,
 )
 
-__all__ = ["GOALS", "Goal", "Need", "Tally", "state_of"]
-
-Need = Literal["five", "restart", "servers", "leases"]
-"""The 5.x line; a target that can be started again; several servers; that a lease can be waited for."""
+__all__ = ["GOALS", "Goal", "Need", "Tally", "state_of", "tally"]
 
 _SCANS = {True: 5, False: 10}
-
-
-class Goal(msgspec.Struct, frozen=True):
-    """Something that should have happened at least once."""
-
-    id: str
-    text: str
-    on: tuple[type, ...]
-    """Kinds of steps that can reach it."""
-    reached: Callable[[Picture, AnyStep], bool]
-    needs: tuple[Need, ...] = ()
 
 
 GOALS: list[Goal] = []
@@ -338,12 +321,6 @@ def _restarted(picture: Picture, step: AnyStep) -> bool:
     return True
 
 
-_BY_KIND: dict[type, list[Goal]] = {}
-for _one in GOALS:
-    for _kind in _one.on:
-        _BY_KIND.setdefault(_kind, []).append(_one)
-
-
 # --- counting -----------------------------------------------------------------------------------------------
 
 
@@ -364,26 +341,6 @@ def state_of(picture: Picture, step: AnyStep) -> str:
     return "acting" if name.acting else "slaves"
 
 
-class Tally:
-    """How often what was reached."""
-
-    def __init__(self) -> None:
-        self.goals: Counter[str] = Counter()
-        self.transitions: Counter[tuple[str, str, str]] = Counter()
-        """Kind of step, state before, state after."""
-
-    def begins(self, picture: Picture, step: AnyStep) -> None:
-        """To be called before a step, whose goals are counted."""
-        for goal in _BY_KIND.get(type(step), ()):
-            if goal.reached(picture, step):
-                self.goals[goal.id] += 1
-
-    def went(self, step: AnyStep, before: str, after: str) -> None:
-        """Counts a transition."""
-        self.transitions[str(type(step).__struct_config__.tag), before, after] += 1
-
-    @staticmethod
-    def required(able: Iterable[Need]) -> list[Goal]:
-        """The goals that can be reached where these needs are met."""
-        can = set(able)
-        return [goal for goal in GOALS if can.issuperset(goal.needs)]
+def tally() -> Tally:
+    """Of programs of NameServers."""
+    return Tally(GOALS, state_of)

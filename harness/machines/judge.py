@@ -11,7 +11,7 @@ from harness.machines.player import Uncalled
 from harness.model import Knowledge, Observed, Violation
 from harness.program.frames import Names
 
-__all__ = ["Judge", "died"]
+__all__ = ["Judge", "died", "stray"]
 
 _ANSWERED = "wire.sanity.well-formed-request-is-answered"
 _ECHOED = "wire.framing.opaque-is-echoed"
@@ -41,7 +41,7 @@ class Judge:
         found: list[Violation] = []
         for one in seen:
             found += self._known[one.server].observe(one)
-        found += [_stray(one) for one in uncalled[self._told :]]
+        found += [stray(one) for one in uncalled[self._told :]]
         self._told = len(uncalled)
         return found
 
@@ -57,7 +57,8 @@ def died(number: int, problem: str) -> Violation:
     )
 
 
-def _stray(one: Uncalled) -> Violation:
+def stray(one: Uncalled) -> Violation:
+    """Something came that nobody had asked for."""
     return Violation(
         invariant="every-answer-was-asked-for",
         statement=_ECHOED,

@@ -1,4 +1,4 @@
-"""The table of `--kind`: what can be fuzzed, and how each kind is made.
+"""The table of `--kind`: what of a role can be fuzzed, and how each kind is made.
 
 Rules of this module: a kind is one line of `KINDS`; ``all`` is all of them, batch by batch in turn.
 """
@@ -10,10 +10,14 @@ from pathlib import Path
 
 import msgspec
 
+from harness.catalogue import Role as RoleName
 from harness.catalogue import catalogue
+from harness.machines.broker.role import BROKER
 from harness.machines.concurrent import HistoryKind
 from harness.machines.frames.kind import FramesKind
 from harness.machines.frames.play import FrameExperiment, Limits
+from harness.machines.nameserver_role import NAMESERVER
+from harness.machines.role import Role
 from harness.machines.run import Kind
 from harness.machines.servers import Servers
 from harness.machines.stage import Stage
@@ -23,11 +27,14 @@ from harness.targets import Target
 
 __all__ = ["KINDS", "Setting"]
 
+_ROLES: dict[RoleName, Role] = {"nameserver": NAMESERVER, "broker": BROKER}
+
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """What a kind is made of."""
 
     target: Target
+    role: RoleName = "nameserver"
     profile: ProfileName
     seed: str
     """Decides the programs."""
@@ -56,6 +63,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
             suite=self.suite,
             started=self.started,
             servers=None if self.target.waits_alone else self.servers,
+            role=_ROLES[self.role],
         )
 
     def frames(self) -> FramesKind:
@@ -73,9 +81,16 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
         return FramesKind(experiment, self.seed, self.corpus)
 
 
-KINDS: dict[str, Callable[[Setting], Kind]] = {
-    "stateful": lambda setting: StatefulKind(setting.stage(), setting.seed, setting.words),
-    "frames": lambda setting: setting.frames(),
-    "history": lambda setting: HistoryKind(setting.stage(), setting.seed, setting.words),
+def _stateful(setting: Setting) -> Kind:
+    return StatefulKind(setting.stage(), setting.seed, setting.words)
+
+
+KINDS: dict[RoleName, dict[str, Callable[[Setting], Kind]]] = {
+    "nameserver": {
+        "stateful": _stateful,
+        "frames": lambda setting: setting.frames(),
+        "history": lambda setting: HistoryKind(setting.stage(), setting.seed, setting.words),
+    },
+    "broker": {"stateful": _stateful},
 }
-"""By name, in the order in which ``all`` takes them."""
+"""By role and name, in the order in which ``all`` takes them."""

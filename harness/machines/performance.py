@@ -11,52 +11,26 @@ Rules of this module:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from harness.differential.quirks import ByStep, Quirk
 from harness.findings.experiment import Attempt, Ended
-from harness.machines.goals import Tally, state_of
-from harness.machines.judge import Judge, died
-from harness.machines.picture import Picture
+from harness.machines.goals import Tally
+from harness.machines.judge import died
+from harness.machines.known import Quirks, end_in
+from harness.machines.role import KnownQuirk, KnownQuirks
 from harness.machines.stage import Stage
-from harness.machines.strategies import look
 from harness.model import Observed, Violation
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, Reconnect, Request, Time
+from harness.program.steps import AnyStep, Request, Time
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 
-__all__ = ["Performance", "Quirks"]
+__all__ = ["Performance"]
 
 _SLOW = 30
 """Protocol seconds by which real time may be ahead of the steps that let it pass: leases may have ended."""
-
-
-class Quirks:
-    """The named quirks that a target may show."""
-
-    def __init__(self, found: Sequence[Quirk]) -> None:
-        self._found = tuple(found)
-        self._by_step = ByStep(found)
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
-
-    def passing(self, statement: str) -> str | None:
-        """One that comes to pass on some runs only, and breaks this statement then."""
-        return next((one.id for one in self._found if one.passing and statement in one.statements), None)
-
-    def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
-        """Those that a step is about, where it is carried out now."""
-        if not self._found:
-            return []
-        models = picture.models if isinstance(step, Time) else [picture.models[step.server]]
-        end = _end_in(step)
-        steps = [step] if end is None or end is step else [step, end]
-        return [
-            quirk for model in models for one in steps for quirk in self._by_step.triggered_by(one, model)
-        ]
 
 
 class Performance:
@@ -74,12 +48,12 @@ class Performance:
         servers: int = 1,
         fresh: bool = False,
         sound: bool = True,
-        quirks: Quirks | None = None,
+        quirks: KnownQuirks | None = None,
         seeks: bool = True,
         tally: Tally | None = None,
         case: str = "stateful",
     ) -> None:
-        self.picture = Picture(five=stage.profile != "4.9", servers=servers)
+        self.picture = stage.role.picture(five=stage.profile != "4.9", servers=servers)
         self.steps: list[AnyStep] = []
         self.violations: list[Violation] = []
         self.quirk: str | None = None
@@ -91,10 +65,10 @@ class Performance:
         self._stage = stage
         self._quirks = Quirks(()) if quirks is None else quirks
         self._seeks = seeks
-        self._triggered: list[Quirk] = []
-        self._tally = Tally() if tally is None else tally
+        self._triggered: list[KnownQuirk] = []
+        self._tally = stage.role.tally() if tally is None else tally
         self._player, jitter, is_fresh = stage.player(servers, names, fresh=fresh, sound=sound, case=case)
-        self._judge = Judge(stage.profile, names, jitter, fresh=is_fresh)
+        self._judge = stage.role.judge(stage.profile, names, jitter, fresh=is_fresh)
         self._left = False
 
     @property
@@ -111,9 +85,9 @@ class Performance:
             return
         self.steps.append(step)
         self._tally.begins(self.picture, step)
-        before = state_of(self.picture, step)
+        before = self._tally.state_of(self.picture, step)
         self.picture.apply(step)
-        self._tally.went(step, before, state_of(self.picture, step))
+        self._tally.went(step, before, self._tally.state_of(self.picture, step))
         try:
             self._judged(self._player.play(step))
         except TargetDied as problem:
@@ -126,7 +100,8 @@ class Performance:
 
     def look_at_everything(self) -> None:
         """The end of a program: all that can be seen of what it did."""
-        for step in look(self.picture):
+        moment = 0 if self._stage.nature.is_virtual else self._stage.moment
+        for step in self._stage.role.look(self.picture, moment=moment):
             self.do(step)
 
     def leave(self) -> None:
@@ -156,11 +131,11 @@ class Performance:
         )
 
     @property
-    def _played(self) -> Picture:
+    def _played(self) -> Any:
         """What was brought about: steps behind a violation are in the picture, and were not played."""
         if not self.is_over:
             return self.picture
-        picture = Picture(five=self.picture.five, servers=self.picture.servers)
+        picture = self._stage.role.picture(five=self.picture.five, servers=self.picture.servers)
         for step in self.steps:
             picture.apply(step)
         return picture
@@ -209,22 +184,10 @@ class Performance:
         """Whether a connection ends right behind a request without answer, which may be carried out after
         that: which quirks the steps to come are about is not known then.
         """
-        end = _end_in(step)
+        end = end_in(step)
         if end is None:
             return False
         for earlier in reversed(self.steps):
             if isinstance(earlier, Request) and (earlier.server, earlier.conn) == (end.server, end.conn):
                 return earlier.oneway
         return False
-
-
-def _end_in(step: AnyStep) -> Close | None:
-    """The end of a connection that a step is, or brings with it."""
-    match step:
-        case Close():
-            return step
-        case Reconnect():
-            return Close(server=step.server, conn=step.old)
-        case Request() if step.broken is not None:
-            return Close(server=step.server, conn=step.conn, how="reset")
-    return None

@@ -14,14 +14,16 @@ Rules of this module:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from harness.model import Answered, Ended, Garbled, Observed, Unanswered
 from harness.model.observed import Outcome
+from harness.program.broker_frames import learnt
+from harness.program.broker_steps import AnyBrokerRequest
 from harness.program.frames import Names, frame_of
-from harness.program.steps import AnyRequest, AnyStep, Close, Damaged, Reconnect, Restart, Time, Unknown
+from harness.program.steps import AnyQuestion, AnyStep, Close, Damaged, Reconnect, Restart, Time, Unknown
 from harness.session import (
     ClosedBy,
     Connection,
@@ -29,6 +31,7 @@ from harness.session import (
     NameServerSession,
     ProfileName,
     Replied,
+    Session,
     Silent,
     Stray,
     TooLate,
@@ -65,7 +68,7 @@ class _Open(msgspec.Struct):
     connection: Connection
     alive: float
     """When it was last seen to be open, in protocol seconds."""
-    held: list[tuple[int, AnyRequest]] = []
+    held: list[tuple[int, AnyQuestion]] = []
     strays: int = 0
     """How many of its strays have been told."""
 
@@ -74,7 +77,7 @@ class _Asked(msgspec.Struct):
     """A request that is under way."""
 
     number: int
-    step: AnyRequest
+    step: AnyQuestion
     open: _Open
     asked: Asked
 
@@ -82,8 +85,9 @@ class _Asked(msgspec.Struct):
 class Player:
     """One performance of a program. `names` makes its names; ``announces`` is that of the profile.
 
-    ``deadline`` is in real seconds and counts from now; time that passes because a step says so does not
-    count. ``case``, ``target`` and ``suite`` go into the head of the trace.
+    ``session`` is how its servers are spoken to. ``deadline`` is in real seconds and counts from now; time
+    that passes because a step says so does not count. ``case``, ``target`` and ``suite`` go into the head of
+    the trace.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class Player:
         suite: str = "",
         started: float = 0.0,
         deadline: float = 60.0,
+        session: Callable[..., Session] = NameServerSession,
     ) -> None:
         self.names = names
         self.uncalled: list[Uncalled] = []
@@ -104,10 +109,10 @@ class Player:
         self.waited = 0.0
         """Real seconds that steps have asked for: time that passes, stalls, restarts."""
         self._announces = announced_by(profile)
-        self._sessions: list[NameServerSession] = []
+        self._sessions: list[Session] = []
         for instance in instances:
             self._sessions.append(
-                NameServerSession(
+                session(
                     instance,
                     profile,
                     seed=names.nonce,
@@ -175,7 +180,7 @@ class Player:
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def _ask(self, step: AnyRequest) -> list[Observed]:
+    def _ask(self, step: AnyQuestion) -> list[Observed]:
         self._server(step.server)
         open_, seen = self._open(step.server, step.conn)
         if step.broken is not None:
@@ -211,9 +216,7 @@ class Player:
             one.asked.event = event
         self._underway += going
 
-    def _in_segments(
-        self, open_: _Open, session: NameServerSession, data: bytes, stops: dict[int, int]
-    ) -> int:
+    def _in_segments(self, open_: _Open, session: Session, data: bytes, stops: dict[int, int]) -> int:
         """Sends bytes with stops between them; returns the number of the first event."""
         link, at, first = open_.connection.link, 0, None
         for stop in sorted(stops):
@@ -227,7 +230,7 @@ class Player:
         event = link.send(data[at:])
         return event if first is None else first
 
-    def _break_off(self, step: AnyRequest, broken: int, open_: _Open) -> list[Observed]:
+    def _break_off(self, step: AnyQuestion, broken: int, open_: _Open) -> list[Observed]:
         """Sends a part of a request, and resets the connection."""
         self._send(open_)
         session, link = self._sessions[step.server], open_.connection.link
@@ -247,8 +250,9 @@ class Player:
         return [*self._collect(), self._observed(close, invoked, asked=event)]
 
     def _collect(self) -> list[Observed]:
-        """Waits for everything that is under way."""
-        asked, self._underway = self._underway, []
+        """Waits for everything that is under way, but for answers that may be kept back yet."""
+        asked = [one for one in self._underway if not self._is_kept_back(one)]
+        self._underway = [one for one in self._underway if one not in asked]
         seen = [self._outcome(one) for one in sorted(asked, key=lambda one: one.number)]
         garbled = {one.number for one in seen if isinstance(one.outcome, Garbled)}
         for one in asked:
@@ -259,6 +263,15 @@ class Player:
                 seen += self._close(Close(server=server, conn=conn))  # nothing can be read on it any more
             self._notice_strays(server, conn, one.open)
         return seen
+
+    def _is_kept_back(self, one: _Asked) -> bool:
+        """Whether an answer is not there, and need not be: the server was asked to wait with it."""
+        if not one.step.patience or one.asked.want is None:
+            return False
+        one.open.connection.link.notice()
+        session = self._sessions[one.step.server]
+        is_due = session.now() > one.asked.sent_at + one.step.patience + session.jitter
+        return one.open.connection.is_open and one.asked.want.result is None and not is_due
 
     def _outcome(self, one: _Asked) -> Observed:
         session = self._sessions[one.step.server]
@@ -272,6 +285,8 @@ class Player:
                 self._refuse_if_quiet(session, one.open)
             elif isinstance(outcome, Answered):
                 one.open.alive = returned
+                if isinstance(one.step, AnyBrokerRequest):
+                    learnt(one.step, outcome.command, self.names)
         return Observed(
             number=one.number,
             step=one.step,
@@ -284,7 +299,7 @@ class Player:
 
     # --- connections ----------------------------------------------------------------------------------------
 
-    def _server(self, number: int) -> NameServerSession:
+    def _server(self, number: int) -> Session:
         if not 0 <= number < len(self._sessions):
             raise ValueError(
                 f"expected a server from 0 to {len(self._sessions) - 1}, got {number}: the program "
@@ -318,7 +333,7 @@ class Player:
         outcome = Ended() if ending is None or ending.event is None else Ended(ending.event)
         seen.append(self._observed(Close(server=server, conn=conn), open_.alive, outcome))
 
-    def _refuse_if_quiet(self, session: NameServerSession, open_: _Open) -> None:
+    def _refuse_if_quiet(self, session: Session, open_: _Open) -> None:
         link = open_.connection.link
         if session.clock.kind == "virtual" or link.idle:
             return
@@ -422,7 +437,7 @@ class Player:
         return seen
 
     @contextlib.contextmanager
-    def _waiting(self, session: NameServerSession) -> Iterator[None]:
+    def _waiting(self, session: Session) -> Iterator[None]:
         """What is done here was asked for, and takes the time that it takes."""
         began = session.clock.waiting()
         try:

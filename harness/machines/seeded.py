@@ -28,9 +28,10 @@ from harness.machines.concurrent import HistoryKind
 from harness.machines.frames.generate import Program, programs
 from harness.machines.frames.kind import goals_of
 from harness.machines.frames.play import FrameExperiment
-from harness.machines.goals import Tally
+from harness.machines.goals import tally
 from harness.machines.histories import Shape, program_of
-from harness.machines.nameserver import NameServerMachine, known_quirks, machine_for
+from harness.machines.machine import known_quirks
+from harness.machines.nameserver import NameServerMachine
 from harness.machines.performance import Performance
 from harness.machines.run import Tried
 from harness.machines.stage import Stage
@@ -103,12 +104,12 @@ class _Stateful:
         self._terms = terms
         self._stage = stage = terms.stage()
         self._quirks = known_quirks(stage)
-        self._machine = machine_for(stage, terms.profile, self)
+        self._machine = NameServerMachine.played(stage, terms.profile, self)
         self._makers = self._machine.makers()
         if self._machine.restarts:
             self._makers.append(restarts_one)
         self._experiment = self._of(0)
-        self._tally = Tally()
+        self._tally = tally()
         self._performance: Performance | None = None
         traits = self._machine
         made_of = _digest([self._imagined(seed) for seed in range(_IMAGINED)])
@@ -121,7 +122,7 @@ class _Stateful:
 
     def run(self, seed: int) -> tuple[Tried, Experiment]:
         source = chance("stateful", self._terms.profile, seed)
-        self._experiment, self._tally, self._performance = self._of(seed), Tally(), None
+        self._experiment, self._tally, self._performance = self._of(seed), tally(), None
         machine = self._machine()
         machine.begin(
             several=source.randrange(4), patience=source.randrange(10_001), seeking=source.randrange(10_001)
@@ -135,7 +136,7 @@ class _Stateful:
     def _imagined(self, seed: int) -> list[AnyStep]:
         """The program of a seed where nothing is played, nothing left out and no end comes early."""
         source, steps = chance("stateful", self._terms.profile, seed), list[AnyStep]()
-        machine = machine_for(None, self._terms.profile, _Nobody())()
+        machine = NameServerMachine.played(None, self._terms.profile, _Nobody())()
         machine.begin(several=source.randrange(4), patience=0, seeking=0)
         pick = Pick(lambda most: source.randrange(most + 1))
         for _ in range(self._stage.rules):

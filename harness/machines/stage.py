@@ -9,26 +9,17 @@ Rules of this module:
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.findings.experiment import Ended
-from harness.machines.picture import Picture, usual
+from harness.machines.nameserver_role import NAMESERVER
 from harness.machines.player import Player
+from harness.machines.role import Role
 from harness.machines.servers import Servers
-from harness.model import Answered
 from harness.program.frames import Names
-from harness.program.steps import (
-    AnyStep,
-    ClusterInfo,
-    Configure,
-    DeleteTopic,
-    Kv,
-    Topics,
-    Unregister,
-)
 from harness.session import ProfileName, TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 from harness.targets import Nature, Target
-from harness.wire import WireError
-from harness.wire.bodies import ClusterInfo as ClusterBody
 
 __all__ = ["Stage"]
 
@@ -38,7 +29,7 @@ _DEADLINE = 120.0
 
 class Stage:
     """A target and its servers. ``started`` is Unix time, for the heads of traces; ``deadline`` is of each
-    program (`Player`).
+    program (`Player`); ``role`` is what its servers are.
 
     Stages that are given the same ``servers`` use them in turn.
     """
@@ -52,7 +43,9 @@ class Stage:
         started: float = 0.0,
         servers: Servers | None = None,
         deadline: float = _DEADLINE,
+        role: Role = NAMESERVER,
     ) -> None:
+        self.role = role
         self.target = target
         self.profile: ProfileName = profile
         self.servers = Servers(target) if servers is None else servers
@@ -114,15 +107,16 @@ class Stage:
             suite=self._suite,
             started=self._started,
             deadline=self._deadline,
+            session=self.role.session,
         )
         return player, [instance.clock.timing.jitter for instance in instances], is_fresh
 
-    def leave(self, player: Player, picture: Picture, *, ended: Ended, well: bool) -> None:
+    def leave(self, player: Player, picture: Any, *, ended: Ended, well: bool) -> None:
         """Ends a performance, which ``ended`` so. ``well``: nothing was seen that may harm others."""
         if not well or ended != "whole":
             self.servers.doubt()
         try:
-            if ended == "whole" and not self.nature.is_virtual and not self._tidy(player, picture):
+            if ended == "whole" and not self.nature.is_virtual and not self.role.tidy(player, picture):
                 self.servers.doubt()
         except TargetDied:
             ended = "died"
@@ -136,71 +130,3 @@ class Stage:
     def close(self) -> None:
         """Stops what runs. May be called more than once."""
         self.servers.close()
-
-    def _tidy(self, player: Player, picture: Picture) -> bool:
-        """Takes back what was done. The first request that is not answered ends it, and so does what cannot
-        be taken back: False.
-        """
-        player.finish()
-        for step in _undoing(picture):
-            if not _is_answered(player, step):
-                return False
-        for server in range(picture.servers):
-            (seen,) = player.play(ClusterInfo(server=server, conn="tidy"))[-1:]
-            if not isinstance(seen.outcome, Answered):
-                return False
-            if seen.outcome.command.code == 0:
-                try:
-                    left = _leftovers(seen.outcome.command.body, player.names, server)
-                except WireError:  # a name that is null, on 4.9: nobody can take that back
-                    return False
-                if not all(_is_answered(player, step) for step in left):
-                    return False
-            if not self._tidy_topics(player, picture, server):
-                return False
-        return True
-
-    def _tidy_topics(self, player: Player, picture: Picture, server: int) -> bool:
-        """Most topics are gone with their brokers: only those that are listed yet are deleted."""
-        (seen,) = player.play(Topics(server=server, conn="tidy"))[-1:]
-        if not isinstance(seen.outcome, Answered):
-            return False
-        body = seen.outcome.command.body if seen.outcome.command.code == 0 else None
-        return all(
-            _is_answered(player, DeleteTopic(server=server, conn="tidy", topic=topic))
-            for at, topic in picture.topics
-            if at == server and (body is None or player.names.name(topic).encode() in body)
-        )
-
-
-def _is_answered(player: Player, step: AnyStep) -> bool:
-    return all(isinstance(seen.outcome, Answered) for seen in player.play(step)[-1:])
-
-
-def _undoing(picture: Picture) -> list[AnyStep]:
-    steps: list[AnyStep] = [
-        Configure(server=server, conn="tidy", lines=(f"{key}={usual(key)}",))
-        for server, key in picture.settings()
-    ]
-    steps += [
-        Kv(server=server, conn="tidy", code=102, namespace=namespace, key=key, topic=topic)
-        for server, namespace, key, topic in picture.pairs
-    ]
-    return steps
-
-
-def _leftovers(body: bytes, names: Names, server: int) -> list[Unregister]:
-    """Unregistrations of everything of ours that a server lists."""
-    return [
-        Unregister(
-            server=server,
-            conn="tidy",
-            cluster=names.symbols(broker.cluster or ""),
-            broker=names.symbols(name),
-            address=names.symbols(address),
-            id=number,
-        )
-        for name, broker in ClusterBody.decode(body).broker_addr_table.items()
-        if names.is_ours(name)
-        for number, address in broker.broker_addrs.items()
-    ]

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from harness.findings.experiment import Attempt
-from harness.machines.goals import Need, Tally
-from harness.machines.nameserver import known_quirks, machine_for
+from harness.machines.machine import known_quirks
+from harness.machines.machines import MACHINES
 from harness.machines.performance import Performance
 from harness.machines.run import Tell, Tried, counted
 from harness.machines.stage import Stage
+from harness.machines.tally import Need
 from harness.program.chance import chance
 from harness.program.frames import Names
 from harness.program.steps import AnyStep
@@ -90,12 +91,12 @@ class StatefulKind:
         self._stage = stage
         self._seed = seed
         self._quirks = known_quirks(stage)
-        self._tally = Tally()
+        self._tally = stage.role.tally()
         self._tell: Tell = lambda _: None
 
     def batch(self, number: int, programs: int, tell: Tell) -> None:
         self._tell = tell
-        machine = machine_for(self._stage, self._stage.profile, self)
+        machine = MACHINES[self._stage.role.name].played(self._stage, self._stage.profile, self)
         words = chance("batch", self._seed, self._stage.profile, number)
         try:
             run_state_machine_as_test(
@@ -161,7 +162,9 @@ class StatefulKind:
         if self._stage.profile != "4.9":
             able.add("five")
         if self._stage.nature.is_ours:
-            able |= {"restart", "servers"}
+            able.add("restart")
+            if self._stage.role.servers > 1:
+                able.add("servers")
         if self._stage.waits_once_in < 100:
             able.add("leases")
         return able

@@ -23,7 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from harness.catalogue import catalogue
-from harness.machines.goals import Need, Tally
+from harness.machines.goals import tally
+from harness.machines.tally import Need
 from harness.mining import failing
 from harness.mining.queries import POPULATION, RUN_COLUMNS
 from harness.mining.queries import compared as ask_compared
@@ -275,4 +276,4 @@ def _goals(row: Row) -> list[str]:
         able |= {"restart", "servers"}
     if row["clock"] != "real":
         able.add("leases")
-    return [goal.id for goal in Tally.required(able)]
+    return [goal.id for goal in tally().required(able)]

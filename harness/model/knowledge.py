@@ -23,6 +23,7 @@ from harness.model.recollection import Recollection
 from harness.model.registry import DOUBT, PROMPT, After, Registry
 from harness.model.state import At, State
 from harness.model.trials import Trial, Trials
+from harness.program.broker_steps import AnyBrokerRequest
 from harness.program.frames import Names
 from harness.program.steps import (
     AnyRequest,
@@ -117,6 +118,8 @@ class Knowledge:
         if self._blind:
             return [self._garbled(seen.outcome, seen)] if isinstance(seen.outcome, Garbled) else []
         violations = self._catch_up(seen)
+        if isinstance(step, AnyBrokerRequest):
+            raise ValueError("requests to Brokers are judged by harness.model.broker")
         match step:
             case Time():
                 self._pass(step, seen)

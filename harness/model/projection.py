@@ -39,6 +39,7 @@ from harness.model.actions import (
 from harness.model.kv_key import Delete, Get, Put
 from harness.model.linear import ENDLESS, Call, Moment
 from harness.model.observed import Answered, Ended, Observed
+from harness.program.broker_steps import AnyBrokerRequest
 from harness.program.frames import BORN, Names
 from harness.program.steps import (
     AnyRequest,
@@ -209,7 +210,7 @@ class _Projector:
                 pass
             case Damaged():
                 raise ValueError("damaged frames are judged by harness.machines.frames")
-            case _:
+            case _ if not isinstance(step, AnyBrokerRequest):
                 self._request(one, step, _answer(one))
 
     def _close(self, one: Observed, step: Close) -> None:

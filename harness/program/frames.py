@@ -5,13 +5,16 @@ Rules of this module: pure; a frame is decided by its step, the names and the op
 
 from __future__ import annotations
 
-import re
 import zlib
 
 import msgspec
 
-from harness.program.chance import Chance
+from harness.program.broker_frames import asked_of_broker
+from harness.program.broker_steps import AnyBrokerRequest
+from harness.program.chance import chance
+from harness.program.names import Names
 from harness.program.steps import (
+    AnyQuestion,
     AnyRequest,
     ClusterInfo,
     Configuration,
@@ -58,45 +61,18 @@ NOBODYS = "nobodyKnowsThis"
 _GARBAGE = b'{"topicConfigSerializeWrapper":['
 
 
-class Names:
-    """From symbols to names that nobody else uses, and back."""
-
-    def __init__(self, source: Chance) -> None:
-        self.nonce = "z" + "".join(source.choice("abcdefghijkmnopqrstuvwxyz") for _ in range(7))
-        self._network = f"10.{source.randrange(1, 255)}.{source.randrange(1, 255)}"
-        self._port = source.randrange(10_000, 60_000)
-        self.made: dict[str, str] = {}
-        """Every name and address that was made, with its symbol."""
-        self._address = re.compile(re.escape(self._network) + r"\.(\d+):(\d+)")
-
-    def name(self, symbol: str) -> str:
-        """``b1`` -> ``b1-zabcdefg``."""
-        made = f"{symbol}-{self.nonce}"
-        self.made[made] = symbol
-        return made
-
-    def address(self, symbol: str) -> str:
-        """``a10`` -> ``10.4.5.10:20000``. Nothing listens there."""
-        made = f"{self._network}.{symbol[1:]}:{self._port}"
-        self.made[made] = symbol
-        return made
-
-    def symbols(self, text: str) -> str:
-        """Text in which every name of ours is its symbol again."""
-        return self._address.sub(r"a\1", text.replace(f"-{self.nonce}", ""))
-
-    def is_ours(self, text: str) -> bool:
-        """Whether a name or an address in an answer was made here."""
-        return self.nonce in text or text.startswith(self._network)
-
-
-def code_of(step: AnyRequest) -> int:
+def code_of(step: AnyQuestion) -> int:
     """The request code of a step."""
+    if isinstance(step, AnyBrokerRequest):
+        return asked_of_broker(step, _NOBODY, 0)[0]
     match step:
         case Permission() | Kv() | Unit() | Unknown():
             return step.code
     return _CODES[type(step)]
 
+
+_NOBODY = Names(chance("nobody"))
+"""Names that are looked at by nobody."""
 
 _CODES: dict[type, int] = {
     Register: RequestCode.REGISTER_BROKER,
@@ -116,14 +92,17 @@ _CODES: dict[type, int] = {
 }
 
 
-def frame_of(step: AnyRequest, names: Names, opaque: int, announces: int) -> bytes:
+def frame_of(step: AnyQuestion, names: Names, opaque: int, announces: int) -> bytes:
     """The frame of a request; ``announces`` is the version where the step names none."""
-    ext, body = _content(step, names)
+    if isinstance(step, AnyBrokerRequest):
+        code, ext, body = asked_of_broker(step, names, announces)
+    else:
+        code, (ext, body) = code_of(step), _content(step, names)
     for field in step.drop:
         ext.pop(field, None)
     return encode(
         Command(
-            code=int(code_of(step)),
+            code=int(code),
             opaque=opaque,
             flag=2 if step.oneway else 0,
             version=announces if step.announces is None else step.announces,

@@ -4,6 +4,8 @@ Rules of this module:
 - A step names brokers, clusters, topics, addresses and connections by short symbols (``b1``, ``c0``, ``T2``,
   ``a10``, ``k10``); names that nobody else uses are made of them when it is carried out.
 - Each step can be carried out alone, whatever was left out before it: so any part of a program is a program.
+- The steps that NameServers understand are here, those of Brokers in `broker_steps`; what both have is in
+  `step`.
 - Every field has a default, and the default is the plainest thing to do: a program is simplified by taking
   fields back to it.
 """
@@ -14,11 +16,15 @@ from typing import Literal
 
 import msgspec
 
+from harness.program.broker_steps import BROKER_TITLES, AnyBrokerRequest
 from harness.program.damages import AnyDamage
+from harness.program.step import Close, Reconnect, Request, Restart, Step, Time
 
 __all__ = [
     "QUIET",
     "TITLES",
+    "AnyBrokerRequest",
+    "AnyQuestion",
     "AnyRequest",
     "AnyStep",
     "Close",
@@ -54,38 +60,6 @@ Queues = tuple[int, int, int, int]
 """Read queues, write queues, permission, system flag."""
 
 
-class _Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag=True):
-    pass
-
-
-class Request(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="request"):
-    """What all requests have."""
-
-    server: int = 0
-    """Which of several NameServers is asked; each has connections of its own."""
-    conn: str = "q"
-    binary: bool = False
-    """The header in ROCKETMQ serialization."""
-    announces: int | None = None
-    """``version`` of the header; None is that of the profile's own release."""
-    oneway: bool = False
-    drop: tuple[str, ...] = ()
-    """Ext fields that are left out."""
-    cuts: tuple[int, ...] = ()
-    """Offsets in the frame at which it is split into segments; negative ones count from its end, and those
-    that it does not have are left out."""
-    stall: int = 0
-    """Protocol seconds that pass at each cut."""
-    held: bool = False
-    """Kept back, to go out in one segment with the next frame on the connection."""
-    twice: bool = False
-    """Sent again right behind itself, with the same opaque."""
-    broken: int | None = None
-    """So many bytes are sent (negative: so many are left out), then the connection is reset."""
-    awaited: bool = True
-    """Whether the answer is there before the next step begins."""
-
-
 class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="register"):
     """103."""
 
@@ -93,7 +67,7 @@ class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field
     broker: str = "b0"
     address: str = "a0"
     id: int = 0
-    topics: dict[str, Queues] = {}
+    topics: dict[str, Queues] = {}  # noqa: RUF012  (a struct, whose defaults are copied)
     counter: int = 1
     timestamp: int = 0
     """Milliseconds after the first data version of all brokers."""
@@ -108,7 +82,7 @@ class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field
     """None is an explicit null."""
     no_filters: bool = False
     """The member is not there at all."""
-    mappings: dict[str, tuple[str, int]] = {}
+    mappings: dict[str, tuple[str, int]] = {}  # noqa: RUF012
     """Topic -> broker symbol and epoch, for static topics (5.x)."""
     ha: bool = True
     """Whether ``haServerAddr`` is sent."""
@@ -212,7 +186,7 @@ class RegisterTopic(
     """217."""
 
     topic: str = "T0"
-    queues: dict[str, Queues] = {}
+    queues: dict[str, Queues] = {}  # noqa: RUF012
     """By broker symbol."""
     form: Literal["json", "none", "null", "garbage"] = "json"
 
@@ -256,36 +230,6 @@ class Unknown(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field=
     code: int = 999
 
 
-class Close(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="close"):
-    """We close a connection."""
-
-    server: int = 0
-    conn: str = "q"
-    how: Literal["fin", "reset", "half"] = "fin"
-
-
-class Time(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="time"):
-    """Protocol seconds pass. All connections are kept busy but those that are ``idle``."""
-
-    seconds: int = 1
-    idle: tuple[str, ...] = ()
-
-
-class Reconnect(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reconnect"):
-    """A new connection takes over the symbol; the old one stays open as ``old``, until a `Close` names it."""
-
-    server: int = 0
-    conn: str = "q"
-    old: str = "q-old"
-
-
-class Restart(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="restart"):
-    """The server is ended and started again, where the target can do that."""
-
-    server: int = 0
-    how: Literal["kill", "term"] = "kill"
-
-
 AnyRequest = (
     Register
     | Unregister
@@ -308,7 +252,7 @@ AnyRequest = (
 )
 
 
-class Damaged(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="damaged"):
+class Damaged(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="damaged"):
     """A request with damages (`harness.program.damages`), and whole ones around it, all in one segment.
 
     Of the base what says how it is sent (`conn` to `awaited`, but for `binary`, `announces`, `oneway` and
@@ -325,7 +269,11 @@ class Damaged(_Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="d
     """Offsets at which all of it is split into segments after all; negative ones count from the end."""
 
 
-AnyStep = AnyRequest | Damaged | Close | Reconnect | Restart | Time
+AnyQuestion = AnyRequest | AnyBrokerRequest
+"""A request to a server of either role."""
+
+AnyStep = AnyQuestion | Damaged | Close | Reconnect | Restart | Time
+"""Of a NameServer or of a Broker."""
 
 QUIET = (
     Route,
@@ -341,7 +289,7 @@ QUIET = (
 )
 """Steps that change nothing but leases, so that several may be under way at once."""
 
-TITLES = {
+TITLES: dict[type, str] = {
     Register: "register broker (103)",
     Unregister: "unregister broker (104)",
     Heartbeat: "heartbeat (904)",
@@ -365,6 +313,7 @@ TITLES = {
     Reconnect: "new connection beside the old one",
     Restart: "restart of the server",
     Time: "time passes",
+    **BROKER_TITLES,
 }
 
 _decoder: msgspec.json.Decoder[AnyStep] = msgspec.json.Decoder(AnyStep)

@@ -14,7 +14,7 @@ from harness.session.errors import Blocked
 from harness.session.heard import NameServerView
 from harness.session.nameserver import ProfileName, announced_by
 from harness.session.pop_requests import PopRequests
-from harness.session.session import header_of
+from harness.session.session import Session, header_of
 from harness.session.transport import BrokerInstance
 from harness.wire import Command, RequestCode
 from harness.wire.broker_codes import BrokerRequest
@@ -31,7 +31,9 @@ _LONGEST_PERIOD = 60.0
 
 
 class BrokerSession(PopRequests):
-    """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``."""
+    """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``; ``hears`` says whether what
+    its NameServers were told goes into the trace.
+    """
 
     query = BrokerRequest.GET_ALL_CONSUMER_OFFSET
 
@@ -43,13 +45,23 @@ class BrokerSession(PopRequests):
         case: str = "",
         target: str = "",
         suite: str = "",
-        seed: int | None = None,
+        seed: int | str | None = None,
         started: float = 0.0,
         deadline: float = 60.0,
+        beside: Session | None = None,
+        hears: bool = True,
     ) -> None:
         source = random.Random(seed)
         self._line = cast(LineName, profile)
-        header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
+        header = header_of(
+            instance,
+            suite=suite,
+            target=target,
+            profile=profile,
+            role="broker",
+            case=case,
+            started=started,
+        )
         super().__init__(
             instance,
             header=header,
@@ -57,11 +69,13 @@ class BrokerSession(PopRequests):
             announces=announced_by(profile),
             probe=_probe,
             deadline=deadline,
+            beside=beside,
         )
         self.nameservers = [
             NameServerView(self, server, number, self._take_turn)
             for number, server in enumerate(instance.nameservers, 1)
         ]
+        self._hears = hears
         self._turn = instance.nameservers[0].turn
         self._has_turn = False
         self._identity: dict[str, str | None] = {}
@@ -105,7 +119,7 @@ class BrokerSession(PopRequests):
                 self.pause(self.clock.timing.pause)
         return self._identity.get(field) or ""
 
-    # --- its life -------------------------------------------------------------------------------------------
+    # --- clients --------------------------------------------------------------------------------------------
 
     def group(self, hint: str = "G") -> str:
         """A new name of a group, of consumers or producers."""
@@ -118,7 +132,8 @@ class BrokerSession(PopRequests):
     def close(self) -> None:
         super().close()
         for server in self.nameservers:
-            server.record()
+            if self._hears:
+                server.record()
             if self._has_turn:
                 server.forgive()
         if self._has_turn:

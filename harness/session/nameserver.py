@@ -19,7 +19,7 @@ from harness.session.connection import Connection
 from harness.session.exchange import Asked, Exchange, Question
 from harness.session.outcome import Replied
 from harness.session.requests import Ext, HeaderFields, fields
-from harness.session.session import header_of
+from harness.session.session import Session, header_of
 from harness.session.topic_session import TopicSession
 from harness.session.transport import Instance
 from harness.session.views import (
@@ -84,7 +84,7 @@ class NameServerSession(TopicSession):
         suite: str = "",
         started: float = 0.0,
         deadline: float = 60.0,
-        beside: NameServerSession | None = None,
+        beside: Session | None = None,
     ) -> None:
         line = _LINES[profile]
         self.profile: ProfileName = profile

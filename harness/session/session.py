@@ -53,7 +53,14 @@ _LEASE_TERM = 100.0
 
 
 def header_of(
-    instance: Instance, *, suite: str, target: str, profile: str, case: str, started: float
+    instance: Instance,
+    *,
+    suite: str,
+    target: str,
+    profile: str,
+    case: str,
+    started: float,
+    role: str = "nameserver",
 ) -> Header:
     """The head of the trace of a session with an instance. ``started``: Unix time."""
     return Header(
@@ -61,6 +68,7 @@ def header_of(
         target=target,
         description=instance.description,
         profile=profile,
+        role=role,
         case=case,
         clock=instance.clock.kind,
         warp=instance.clock.warp,

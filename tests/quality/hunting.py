@@ -24,9 +24,11 @@ from pathlib import Path
 import msgspec
 import yaml
 
+from harness.catalogue import Role as RoleName
 from harness.findings.experiment import Finding
 from harness.findings.pursue import Budget, pursue
 from harness.findings.shelf import Shelf
+from harness.machines.machines import MACHINES
 from harness.machines.run import Tried
 from harness.machines.stage import Stage
 from harness.machines.stateful import StatefulExperiment, StatefulKind
@@ -36,7 +38,7 @@ from harness.program.frames import Names
 from harness.program.steps import AnyStep, encode_step
 from harness.session import ProfileName, RunningClock
 from harness.targets import parse
-from reference_impl.mutants import MUTANTS, Mutant
+from reference_impl.mutants import MUTANTS, Mutant, mutants_of
 
 __all__ = [
     "CHAPTERS",
@@ -107,8 +109,8 @@ class _Made(BaseException):
 class Programs:
     """The programs that the machine of a line makes from a seed, with what the sound reference answers."""
 
-    def __init__(self, profile: ProfileName, seed: str) -> None:
-        self._stage = Stage(parse(f"builtin:{profile}"), profile)
+    def __init__(self, profile: ProfileName, seed: str, role: RoleName) -> None:
+        self._stage = Stage(parse(f"builtin:{profile}", role), profile, role=MACHINES[role].role)
         self._kind = StatefulKind(self._stage, seed, seed)
         self._seed = seed
         self._batches = 0
@@ -147,8 +149,8 @@ class Programs:
 
 
 @functools.cache
-def _programs(profile: ProfileName, seed: str) -> Programs:
-    return Programs(profile, seed)
+def _programs(profile: ProfileName, seed: str, role: RoleName) -> Programs:
+    return Programs(profile, seed, role)
 
 
 def state_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
@@ -174,12 +176,15 @@ def profile_of(mutant: Mutant) -> ProfileName:
     return next(profile for profile in profiles if profile in mutant.profiles)
 
 
-def hunt(name: str, seed: str, *, examples: int = 2000, shrinks: bool = True) -> Hunted:
-    """Plays programs on a mutant until one fails."""
-    profile = profile_of(MUTANTS[name])
-    stage = Stage(parse(f"builtin:{profile}?mutant={name}"), profile)
+def hunt(
+    name: str, seed: str, *, examples: int = 2000, shrinks: bool = True, role: RoleName = "nameserver"
+) -> Hunted:
+    """Plays programs on a mutant of a role until one fails."""
+    profile = profile_of(mutants_of(role)[name])
+    target = parse(f"builtin:{profile}?mutant={name}", role)
+    stage = Stage(target, profile, role=MACHINES[role].role)
     experiment = StatefulExperiment(stage, seed)
-    programs = _programs(profile, seed)
+    programs = _programs(profile, seed, role)
     for number, (program, sound) in enumerate(programs, 1):
         if number > examples:
             break

@@ -61,7 +61,7 @@ def finding(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A finding of a mutant: its name and the folder."""
     mutant: str = request.param
     target = parse(f"builtin:5.3?mutant={mutant}")
-    kind = KINDS["stateful"](Setting(target=target, profile="5.3", seed="1", words="1"))
+    kind = KINDS["nameserver"]["stateful"](Setting(target=target, profile="5.3", seed="1", words="1"))
     program = FAULTS[mutant]
     attempt = kind.experiment.attempt(program, fresh=True)
     assert attempt.violations, f"{mutant} is not noticed"

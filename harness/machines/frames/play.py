@@ -26,6 +26,7 @@ from harness.machines.servers import Servers
 from harness.model import Answered, Observed, Unanswered, Violation
 from harness.model import Ended as EndedThere
 from harness.model import Garbled as NoCommand
+from harness.program.broker_steps import AnyBrokerRequest
 from harness.program.chance import chance
 from harness.program.damaging import segment_of
 from harness.program.frames import Names
@@ -246,6 +247,8 @@ class _Attempt:
     # --- steps ----------------------------------------------------------------------------------------------
 
     def _step(self, step: AnyStep) -> None:
+        if isinstance(step, Reconnect | Restart | AnyBrokerRequest):
+            raise ValueError(f"{type(step).__name__} is no part of a program of damaged frames")
         match step:
             case Damaged():
                 self._damaged(step)
@@ -255,8 +258,6 @@ class _Attempt:
                 line = self._lines.pop(step.conn, None)
                 if line is not None:
                     line.connection.link.close(step.how)
-            case Reconnect() | Restart():
-                raise ValueError(f"{type(step).__name__} is no part of a program of damaged frames")
             case _:
                 self._damaged(Damaged(conn=step.conn, base=step))
 

@@ -26,7 +26,7 @@ from harness.machines.strategies.keeping import (
 )
 from harness.machines.strategies.leases import asks_for_versions, beats, lies_idle, waits
 from harness.machines.strategies.leaving import unregisters, unregisters_late, unregisters_wrongly
-from harness.machines.strategies.looking import drawn, look, made
+from harness.machines.strategies.looking import drawn, drawn_plainly, look, made
 from harness.machines.strategies.pick import Maker, Pick
 from harness.machines.strategies.registering import (
     is_demoted,
@@ -67,6 +67,7 @@ __all__ = [
     "deletes_a_topic",
     "describes_itself",
     "drawn",
+    "drawn_plainly",
     "fails",
     "is_demoted",
     "is_promoted",

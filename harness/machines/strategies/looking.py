@@ -34,6 +34,7 @@ from harness.program.steps import (
 
 __all__ = [
     "drawn",
+    "drawn_plainly",
     "look",
     "made",
 ]
@@ -48,6 +49,12 @@ def _up_to(most: int) -> st.SearchStrategy[int]:
 def drawn(draw: Any, make: Maker) -> Steps:
     """The steps of a maker, for the machine that draws them (its ``picture``)."""
     return made(make, Pick(lambda most: draw(_up_to(most))), draw(st.runner()).picture)
+
+
+@st.composite
+def drawn_plainly(draw: Any, make: Maker) -> Steps:
+    """The same, and no question behind them."""
+    return make(Pick(lambda most: draw(_up_to(most))), draw(st.runner()).picture)
 
 
 def made(make: Maker, pick: Pick, picture: Picture) -> Steps:

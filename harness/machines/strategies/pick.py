@@ -7,9 +7,8 @@ the plainest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from harness.machines.picture import Picture
 from harness.program.steps import (
     AnyStep,
 )
@@ -43,4 +42,5 @@ class Pick:
         return self.below(times) == times - 1
 
 
-Maker: TypeAlias = Callable[[Pick, Picture], Steps]
+Maker: TypeAlias = Callable[[Pick, Any], Steps]
+"""Of chance and of a picture, which is that of a role."""

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.machines.nameserver import NameServerMachine, Violated, machine_for
+from harness.machines.machine import Violated
+from harness.machines.nameserver import NameServerMachine
 from harness.machines.performance import Performance
 from harness.machines.picture import Picture
 from harness.machines.stage import Stage
@@ -125,8 +126,8 @@ def test_an_empty_machine_plays_nothing() -> None:
         def ended(self, performance: Performance) -> None:
             raise AssertionError("nothing was played")
 
-    empty = machine_for(None, "5.3", Nobody())
-    assert empty.do is machine_for(stage(), "5.3", Nobody()).do
+    empty = NameServerMachine.played(None, "5.3", Nobody())
+    assert empty.do is NameServerMachine.played(stage(), "5.3", Nobody()).do
     run_state_machine_as_test(empty, settings=settings(max_examples=5, database=None, deadline=None))
 
 
@@ -143,7 +144,7 @@ def test_an_empty_machine_plays_nothing() -> None:
 )
 def test_what_costs_time_is_rare_and_not_left_out(uri: str, profile: ProfileName) -> None:
     one = stage(uri, profile)
-    machine: Any = machine_for(one, profile, StatefulKind(one, "1", "1"))()
+    machine: Any = NameServerMachine.played(one, profile, StatefulKind(one, "1", "1"))()
     numbers, seen = range(10_001), Counter[str]()
     for patience, seeking in zip(numbers, reversed(numbers), strict=True):
         seen["seeks"] += machine._allow(patience, seeking)

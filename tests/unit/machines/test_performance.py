@@ -6,7 +6,8 @@ import pytest
 
 from harness.differential.quirks import applying, quirks
 from harness.findings.experiment import Ended
-from harness.machines.performance import Performance, Quirks
+from harness.machines.known import Quirks
+from harness.machines.performance import Performance
 from harness.machines.picture import Picture
 from harness.machines.player import Player
 from harness.machines.stage import Stage

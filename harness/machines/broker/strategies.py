@@ -1,0 +1,419 @@
+"""What the rules of a Broker's machine do: steps, chosen with regard to what should exist.
+
+Rules of this module: those of `harness.machines.strategies`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from harness.machines.broker.picture import Picture
+from harness.machines.strategies.pick import Pick, Steps
+from harness.program.broker_steps import (
+    AnyBrokerRequest,
+    Back,
+    Beat,
+    Bound,
+    Commit,
+    Committed,
+    DropTopic,
+    End,
+    Find,
+    Leave,
+    Lock,
+    MakeTopic,
+    Members,
+    Pull,
+    Send,
+    View,
+)
+from harness.program.steps import AnyStep, Close, Restart, Time
+
+__all__ = [
+    "asks_by_id",
+    "asks_by_key",
+    "asks_for_offsets",
+    "begins_a_transaction",
+    "closes",
+    "commits_an_offset",
+    "deletes_a_topic",
+    "ends_a_transaction",
+    "fails",
+    "joins",
+    "leaves",
+    "locks",
+    "look",
+    "makes_a_topic",
+    "pulls",
+    "restarts",
+    "sends",
+    "sends_a_batch",
+    "sends_back",
+    "sends_delayed",
+    "sends_several",
+    "waits",
+    "waits_for_a_message",
+]
+
+_TOPICS = ("T0", "T1", "T2")
+_GROUPS = ("g0", "g1")
+_CLIENTS = ("c0", "c1", "c2")
+_TAGS = (None, "red", "green", "Aa", "BB")
+"""The last two have the same hash, which is all that a queue knows of a tag."""
+_KEYS = ("k0", "k1")
+_LEVELS = (1, 1, 2, 3, 4, 19)
+_VERDICTS: tuple[Literal[8, 12], ...] = (8, 12)
+_ENDINGS: tuple[Literal["kill", "term"], ...] = ("kill", "term")
+_HOWS: tuple[Literal["fin", "reset"], ...] = ("fin", "reset")
+_BOUNDS: tuple[Literal[30, 31], ...] = (30, 31)
+_MOST = 32
+
+
+def _topic(pick: Pick, picture: Picture) -> str:
+    return pick.one([*picture.topics] or list(_TOPICS[:1]))
+
+
+def _queue(pick: Pick, picture: Picture) -> tuple[str, int]:
+    """A queue, mostly one that has messages."""
+    if picture.stored and pick.below(4) < 3:
+        found = [key for key in picture.stored if key[0] in picture.topics]
+        if found:
+            return pick.one(found)
+    return pick.one(picture.queues() or [("T0", 0)])
+
+
+def _send(pick: Pick, picture: Picture) -> Send:
+    topic, queue = pick.one(picture.queues() or [("T0", 0)])
+    keys = tuple(key for key in _KEYS if pick.once_in(4))
+    return Send(
+        message=picture.symbol(),
+        topic=topic,
+        queue=queue,
+        tag=pick.one(_TAGS),
+        keys=keys,
+        flag=pick.one((0, 0, 7)),
+        size=pick.one((0, 0, 0, 900)),
+        long=pick.once_in(5),
+    )
+
+
+# --- topics -------------------------------------------------------------------------------------------------
+
+
+def makes_a_topic(pick: Pick, picture: Picture) -> Steps:
+    """A topic comes into being, or gets more queues."""
+    topic = pick.one(_TOPICS)
+    return (MakeTopic(topic=topic, queues=max(picture.topics.get(topic, 0), pick.one((2, 1, 4)))),)
+
+
+def deletes_a_topic(pick: Pick, picture: Picture) -> Steps:
+    """Rarely: little is known of a topic afterwards."""
+    if not picture.topics or not pick.once_in(4):
+        return makes_a_topic(pick, picture)
+    topic = _topic(pick, picture)
+    return (DropTopic(topic=topic), Pull(topic=topic))
+
+
+# --- producers ----------------------------------------------------------------------------------------------
+
+
+def sends(pick: Pick, picture: Picture) -> Steps:
+    """A message, in one of the ways in which one can be sent."""
+    step = _send(pick, picture)
+    how = pick.below(8)
+    if how == 5:
+        return (msgspec.structs.replace(step, oneway=True),)
+    if how == 6:
+        return (msgspec.structs.replace(step, queue=-1),)
+    if how == 7:
+        return (msgspec.structs.replace(step, topic=pick.one(_TOPICS), queue=pick.one((0, 3, 9))),)
+    return (step,)
+
+
+def sends_several(pick: Pick, picture: Picture) -> Steps:
+    """Several messages, mostly into one queue, some of them without waiting for answers."""
+    first = _send(pick, picture)
+    awaited = not pick.once_in(4)
+    steps = [msgspec.structs.replace(first, awaited=awaited)]
+    for number in range(1, 2 + pick.below(4)):
+        other = _send(pick, picture)
+        if pick.below(4) < 3:
+            other = msgspec.structs.replace(other, topic=first.topic, queue=first.queue)
+        steps.append(msgspec.structs.replace(other, message=picture.symbol(number), awaited=awaited))
+    return tuple(steps)
+
+
+def sends_a_batch(pick: Pick, picture: Picture) -> Steps:
+    """Two or three messages at once."""
+    more = tuple(picture.symbol(1 + number) for number in range(1 + pick.below(2)))
+    return (msgspec.structs.replace(_send(pick, picture), more=more, long=False),)
+
+
+def sends_delayed(pick: Pick, picture: Picture) -> Steps:
+    """A message that waits, by its level or by 5.x's timers."""
+    step = msgspec.structs.replace(_send(pick, picture), long=False)
+    if picture.five and pick.once_in(4):
+        return (msgspec.structs.replace(step, after=pick.one((2, 4, 9))),)
+    return (msgspec.structs.replace(step, level=pick.one(_LEVELS)),)
+
+
+def begins_a_transaction(pick: Pick, picture: Picture) -> Steps:
+    """A half message; sometimes it is ended at once, and its queue looked at."""
+    step = msgspec.structs.replace(_send(pick, picture), half=True, group=pick.one(("p0", "p1")))
+    steps: list[AnyStep] = [step]
+    if pick.once_in(3):
+        steps.append(Pull(topic=step.topic, queue=step.queue))
+    if pick.once_in(3):
+        verdict = pick.one(_VERDICTS)
+        steps.append(End(message=step.message, verdict=verdict, group=step.group))
+        steps.append(Pull(topic=step.topic, queue=step.queue))
+    return tuple(steps)
+
+
+def ends_a_transaction(pick: Pick, picture: Picture) -> Steps:
+    """A transaction ends, or one that has ended is ended again, or a wrong group tries to."""
+    if not picture.verdicts:
+        return begins_a_transaction(pick, picture)
+    open_ = [message for message, verdicts in picture.verdicts.items() if not verdicts]
+    message = pick.one(open_) if open_ and pick.below(4) < 3 else pick.one(list(picture.verdicts))
+    send = picture.messages[message]
+    group = send.group if not pick.once_in(8) else "p9"
+    step = End(message=message, verdict=pick.one(_VERDICTS), group=group, oneway=pick.once_in(8))
+    return (step, Pull(topic=send.topic, queue=send.queue))
+
+
+# --- consumers ----------------------------------------------------------------------------------------------
+
+
+def pulls(pick: Pick, picture: Picture) -> Steps:
+    """A pull, inside its queue, at its end, or beside it."""
+    topic, queue = _queue(pick, picture)
+    if picture.returned and pick.once_in(4):
+        topic, queue = f"%RETRY%{pick.one(list(picture.returned))}", 0
+    count = picture.stored.get((topic, queue), 0)
+    offset = pick.one((0, max(0, count - 1), count, pick.below(count + 1), count + 1, count + 7, -1))
+    group = pick.one(_GROUPS)
+    step = Pull(group=group, topic=topic, queue=queue, offset=offset, most=pick.one((_MOST, 1, 2, 3)))
+    how = pick.below(6)
+    if how == 3:
+        tags = tuple(tag for tag in _TAGS[1:] if tag and pick.below(2)) or ("red",)
+        return (msgspec.structs.replace(step, tags=tags),)
+    if how == 4:
+        return (msgspec.structs.replace(step, commit=pick.one((1, count, 3, 0))), _committed(step))
+    if how == 5:
+        client = pick.one(_CLIENTS)
+        beat = Beat(client=client, conn=f"k{client}", groups=(group,), topics=(topic,))
+        return (beat, msgspec.structs.replace(step, subscribes=False))
+    return (step,)
+
+
+def _committed(step: Pull | Commit) -> Committed:
+    return Committed(group=step.group, topic=step.topic, queue=step.queue)
+
+
+def waits_for_a_message(pick: Pick, picture: Picture) -> Steps:
+    """A pull at the end of a queue is held, and mostly a message comes."""
+    send = _send(pick, picture)
+    count = picture.stored.get((send.topic, send.queue), 0)
+    pull = Pull(
+        conn=f"h{pick.below(2)}",
+        topic=send.topic,
+        queue=send.queue,
+        offset=count,
+        suspend=pick.one((5, 2, 15)),
+        awaited=False,
+    )
+    if pick.once_in(4):
+        return (pull, Time(seconds=pick.one((3, 8, 21))), Bound(topic=send.topic, queue=send.queue))
+    if pick.once_in(3):
+        return (pull, Time(seconds=1), send)
+    return (pull, send)
+
+
+def joins(pick: Pick, picture: Picture) -> Steps:
+    """A client says which groups it is in, or says so again."""
+    client = pick.one(_CLIENTS)
+    groups = pick.one(((_GROUPS[0],), (_GROUPS[1],), _GROUPS))
+    topic = _topic(pick, picture)
+    beat = Beat(client=client, conn=f"k{client}", groups=groups, topics=(topic,))
+    return (beat, Members(group=groups[0])) if pick.below(2) else (beat,)
+
+
+def leaves(pick: Pick, picture: Picture) -> Steps:
+    """A client leaves a group, as it says or because its connection ends."""
+    if not picture.beats:
+        return joins(pick, picture)
+    client = pick.one(list(picture.beats))
+    beat = picture.beats[client]
+    group = pick.one(list(beat.groups) or ["g0"])
+    if pick.once_in(3):
+        return (Close(conn=beat.conn, how=pick.one(_HOWS)), Members(group=group))
+    return (Leave(client=client, conn=beat.conn, group=group), Members(group=group))
+
+
+def commits_an_offset(pick: Pick, picture: Picture) -> Steps:
+    """A group commits an offset, mostly a greater one, and mostly asks for it."""
+    topic, queue = _queue(pick, picture)
+    group = pick.one(_GROUPS)
+    before = picture.offsets.get((group, topic, queue), 0)
+    offset = max(0, pick.one((before + 1, before + 2, before - 1, 0)))
+    step = Commit(group=group, topic=topic, queue=queue, offset=offset, oneway=pick.once_in(3))
+    steps: list[AnyStep] = []
+    if (group, topic, queue) not in picture.offsets:
+        steps.append(Beat(client="c0", conn="kc0", groups=(group,), topics=(topic,)))
+    steps.append(step)
+    if pick.below(2):
+        steps.append(_committed(step))
+    return tuple(steps)
+
+
+def asks_for_offsets(pick: Pick, picture: Picture) -> Steps:
+    """What a group has committed, and what a queue holds."""
+    topic, queue = _queue(pick, picture)
+    if picture.offsets and pick.below(2):
+        group, topic, queue = pick.one(list(picture.offsets))
+        if pick.once_in(3):
+            group = pick.one(_GROUPS)
+        return (Committed(group=group, topic=topic, queue=queue),)
+    return (Bound(topic=topic, queue=queue, code=pick.one(_BOUNDS)),)
+
+
+def sends_back(pick: Pick, picture: Picture) -> Steps:
+    """A consumer could not do with a message."""
+    plain = [
+        message
+        for message, send in picture.messages.items()
+        if not (send.half or send.level or send.after) and send.queue < picture.topics.get(send.topic, 0)
+    ]
+    if not plain:
+        return sends(pick, picture)
+    group = pick.one(_GROUPS)
+    beat = Beat(client="c0", conn="kc0", groups=(group,), topics=(_topic(pick, picture),))
+    level = pick.one((1, 2, 0, 1, -1))
+    return (beat, Back(message=pick.one(plain), group=group, level=level))
+
+
+def locks(pick: Pick, picture: Picture) -> Steps:
+    """A client locks queues, or gives them up; sometimes another one has them."""
+    group, topic = pick.one(_GROUPS), _topic(pick, picture)
+    client = pick.one(_CLIENTS)
+    codes: tuple[Literal[41, 42], ...] = (41, 41, 41, 42)
+    queues = pick.one(((0,), (0, 1), (1,)))
+    holder = picture.locks.get((group, topic))
+    code = pick.one(codes)
+    if code == 42 and holder is not None and pick.below(4) < 3:
+        client = holder
+    first = Lock(client=client, group=group, topic=topic, queues=queues, code=code)
+    other = pick.one(_CLIENTS)
+    return (first, Lock(client=other, group=group, topic=topic, queues=queues)) if pick.below(2) else (first,)
+
+
+# --- searching ----------------------------------------------------------------------------------------------
+
+
+def asks_by_key(pick: Pick, picture: Picture) -> Steps:
+    """Messages with a key, or the one with a unique key."""
+    topic = _topic(pick, picture)
+    if picture.messages and pick.once_in(3):
+        message = pick.one(list(picture.messages))
+        return (Find(topic=picture.messages[message].topic, key=message, unique=True),)
+    return (Find(topic=topic, key=pick.one((*_KEYS, "k9"))),)
+
+
+def asks_by_id(pick: Pick, picture: Picture) -> Steps:
+    """The message that an answer to a send named."""
+    return (View(message=pick.one(list(picture.messages) or ["m0"])),)
+
+
+# --- time and trouble ---------------------------------------------------------------------------------------
+
+
+def waits(pick: Pick, picture: Picture) -> Steps:
+    """Time passes: until shortly before or behind the end of a delay, or of a lock."""
+    next_ = picture.waiting[0] if picture.waiting else 10
+    seconds = pick.one((1, next_ + 3, next_ - 1, next_, 5, 62, 20))
+    steps: list[AnyStep] = [Time(seconds=max(1, seconds))]
+    if pick.below(2):
+        topic, queue = _queue(pick, picture)
+        steps.append(Pull(topic=topic, queue=queue))
+    return tuple(steps)
+
+
+def closes(pick: Pick, picture: Picture) -> Steps:
+    """A connection ends, sometimes right behind a message that nobody answers."""
+    if pick.below(2):
+        return (Close(conn=pick.one(("q", "h0", "kc0")), how=pick.one(_HOWS)),)
+    send = msgspec.structs.replace(_send(pick, picture), oneway=True)
+    return (send, Close(conn="q", how=pick.one(_HOWS)))
+
+
+def restarts(pick: Pick, picture: Picture) -> Steps:
+    """The Broker is killed, or asked to stop, and started again, mostly right behind something."""
+    how = pick.one(_ENDINGS)
+    steps: list[AnyStep] = []
+    if pick.below(3):
+        steps += pick.one(_BEFORE)(pick, picture)
+    steps.append(Restart(how=how))
+    topic, queue = _queue(pick, picture)
+    look_at: tuple[AnyStep, ...] = (Pull(topic=topic, queue=queue), Bound(topic=topic, queue=queue))
+    return (*steps, pick.one(look_at))
+
+
+_BEFORE = (sends, commits_an_offset, sends_delayed, begins_a_transaction, sends_back)
+
+
+def fails(pick: Pick, picture: Picture) -> Steps:
+    """Any request, with something wrong about how its bytes travel."""
+    step = _request(pick, picture)
+    what = pick.below(4)
+    if what == 0:
+        cuts = tuple(pick.one((4, 1, 8, -1, 21, 60)) for _ in range(1 + pick.below(3)))
+        return (msgspec.structs.replace(step, cuts=cuts),)
+    if what == 1:
+        return (msgspec.structs.replace(step, cuts=(pick.one((4, 1, 8, -1, 60)),), stall=1),)
+    if what == 2:
+        return (msgspec.structs.replace(step, broken=pick.one((100_000, -1, 4, 0)), oneway=False),)
+    other = msgspec.structs.replace(_request(pick, picture), conn=step.conn, awaited=True)
+    if isinstance(step, Send) and isinstance(other, Send):
+        other = msgspec.structs.replace(other, message=picture.symbol(len(step.messages)), more=())
+    return (msgspec.structs.replace(step, held=True, awaited=True), other)
+
+
+def _request(pick: Pick, picture: Picture) -> AnyBrokerRequest:
+    step = pick.one(_FAULTY)(pick, picture)[0]
+    return step if isinstance(step, AnyBrokerRequest) else Bound()
+
+
+_FAULTY = (
+    sends,
+    commits_an_offset,
+    asks_for_offsets,
+    pulls,
+    ends_a_transaction,
+    sends_delayed,
+    sends_a_batch,
+)
+
+
+# --- the end ------------------------------------------------------------------------------------------------
+
+
+def look(picture: Picture, *, moment: int) -> list[AnyStep]:
+    """Everything that can be seen of what a program did. ``moment``: seconds after which a Broker surely
+    shows what it has done, 0 where that is at once.
+    """
+    found: list[AnyStep] = [Time(seconds=moment)] if moment else []
+    for topic, queue in picture.queues():
+        count = picture.stored.get((topic, queue), 0)
+        found += [
+            Pull(group="gz", topic=topic, queue=queue, offset=offset) for offset in range(0, count + 1, _MOST)
+        ]
+        found.append(Bound(topic=topic, queue=queue))
+    found += [Pull(group=group, topic=f"%RETRY%{group}") for group in picture.returned]
+    found += [Bound(topic=f"%DLQ%{group}") for group in sorted(picture.dead)]
+    found += [Committed(group=group, topic=topic, queue=queue) for group, topic, queue in picture.offsets]
+    found += [Find(topic=topic, key=key) for topic in picture.topics for key in _KEYS]
+    found += [View(message=message) for message in list(picture.messages)[-8:]]
+    return found

@@ -1,0 +1,61 @@
+"""How often what was reached.
+
+Rules of this module: what goals there are, and what states, is said by whoever makes a `Tally`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from harness.program.steps import AnyStep
+
+__all__ = ["Goal", "Need", "Tally"]
+
+Need = Literal["five", "restart", "servers", "leases"]
+"""The 5.x line; a target that can be started again; several servers; that a lease can be waited for."""
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """Something that should have happened at least once."""
+
+    id: str
+    text: str
+    on: tuple[type, ...]
+    """Kinds of steps that can reach it."""
+    reached: Callable[[Any, Any], bool]
+    """Of the picture and the step."""
+    needs: tuple[Need, ...] = ()
+
+
+class Tally:
+    """How often what was reached. ``state_of(picture, step)`` is the state of what a step is about."""
+
+    def __init__(self, goals: Sequence[Goal], state_of: Callable[[Any, AnyStep], str]) -> None:
+        self.state_of = state_of
+        self.goals: Counter[str] = Counter()
+        self.transitions: Counter[tuple[str, str, str]] = Counter()
+        """Kind of step, state before, state after."""
+        self._all = goals
+        self._by_kind: dict[type, list[Goal]] = {}
+        for goal in goals:
+            for kind in goal.on:
+                self._by_kind.setdefault(kind, []).append(goal)
+
+    def begins(self, picture: Any, step: AnyStep) -> None:
+        """To be called before a step, whose goals are counted."""
+        for goal in self._by_kind.get(type(step), ()):
+            if goal.reached(picture, step):
+                self.goals[goal.id] += 1
+
+    def went(self, step: AnyStep, before: str, after: str) -> None:
+        """Counts a transition."""
+        self.transitions[str(type(step).__struct_config__.tag), before, after] += 1
+
+    def required(self, able: Iterable[Need]) -> list[Goal]:
+        """The goals that can be reached where these needs are met."""
+        can = set(able)
+        return [goal for goal in self._all if can.issuperset(goal.needs)]

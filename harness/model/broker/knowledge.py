@@ -1,0 +1,160 @@
+"""What is known of a Broker, and what each observation says about it.
+
+Rules of this module:
+- Observations come in batches: what was under way together. Of a batch what changes something comes first,
+  since a look may have seen it; what is surely there when something begins was over before.
+- At one moment of a clock many steps may happen, all of them where time is virtual: there their numbers say
+  which was first. What was under way together ended when the last of it had begun.
+- What no rule speaks of is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.model.broker.groups import Groups
+from harness.model.broker.invariants import BROKER_INVARIANTS
+from harness.model.broker.ledger import Ledger, Wrong
+from harness.model.broker.pulls import Pulls
+from harness.model.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
+from harness.program.broker_steps import (
+    Back,
+    Beat,
+    Bound,
+    Commit,
+    Committed,
+    DropTopic,
+    End,
+    Find,
+    Leave,
+    Lock,
+    MakeTopic,
+    Members,
+    Pull,
+    Send,
+    View,
+)
+from harness.program.names import Names
+from harness.program.step import Close, Reconnect, Request, Restart
+from harness.wire import Command
+
+__all__ = ["BrokerKnowledge"]
+
+_AT_ONCE = 1e-9
+"""Seconds between two steps at one moment."""
+_LOOKS = (Pull, Bound, View, Find, Members, Committed)
+
+
+class BrokerKnowledge:
+    """Of one Broker. ``jitter`` is that of its clock in protocol seconds, 0 where time is virtual."""
+
+    def __init__(self, profile: str, names: Names, *, jitter: float) -> None:
+        self.judged: dict[int, frozenset[str]] = {}
+        """By step: the statements that its answer was held against and has not broken."""
+        self._profile = profile
+        self._names = names
+        self._placed: frozenset[str] = frozenset()
+        """Messages of which it was known before the batch where they are."""
+        self._ledger = Ledger(names, five=profile != "4.9", lag=jitter, slack=jitter)
+        self._pulls = Pulls(self._ledger)
+        self._groups = Groups(self._ledger)
+
+    def observe(self, batch: Sequence[Observed]) -> list[Violation]:
+        """What is wrong about observations that were made together."""
+        last = max((seen.number for seen in batch), default=0)
+        for seen in batch:
+            if isinstance(seen.step, Send):
+                self._ledger.coming(seen.step)
+        found = []
+        for seen in sorted(batch, key=lambda one: isinstance(one.step, _LOOKS)):
+            try:
+                self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
+            except Wrong as wrong:
+                found.append(self._violation(seen, wrong))
+        self._placed = frozenset(self._names.places)
+        return found
+
+    def _violation(self, seen: Observed, wrong: Wrong) -> Violation:
+        return Violation(
+            invariant=wrong.invariant,
+            statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
+            expected=wrong.expected,
+            actual=wrong.actual,
+            number=seen.number,
+        )
+
+    def _take(self, seen: Observed, begin: float, end: float) -> None:
+        step = seen.step
+        match step:
+            case Restart():
+                self._ledger.restarted(step.how, begin, end)
+                self._groups.restarted(begin, end)
+            case Close():
+                self._closed(step.conn, begin)
+            case Reconnect():
+                self._closed(step.conn, begin)
+                self._closed(step.old, begin)
+            case End() | Back() | View() if step.message not in self._placed:
+                pass  # it named a place where there is none
+            case Request():
+                self._asked(seen, step, begin, end)
+
+    def _closed(self, conn: str, begin: float) -> None:
+        self._ledger.left(begin)
+        self._groups.closed(conn, begin)
+
+    def _asked(self, seen: Observed, step: Request, begin: float, end: float) -> None:
+        match seen.outcome:
+            case Answered(command=answer):
+                self._answered(step, begin, end, answer)
+            case Garbled(problem=problem):
+                raise Wrong("request-is-answered", "an answer", f"bytes that are no command: {problem}")
+            case Ended() if not step.patience:
+                self._changed(step, begin, end, None)
+                raise Wrong("request-is-answered", "an answer", "the Broker closes the connection")
+            case Unanswered(surely=True) if not self._ledger.lag and not step.patience:
+                self._changed(step, begin, end, None)
+                raise Wrong("request-is-answered", "an answer", "none, and something later was answered")
+            case _:
+                self._changed(step, begin, end, None)
+
+    def _changed(self, step: Request, begin: float, end: float, answer: Command | None) -> None:
+        """What changes something; without answer it may have."""
+        match step:
+            case MakeTopic():
+                self._ledger.made(step, end, answer)
+            case DropTopic():
+                self._ledger.dropped(step, answer)
+                self._groups.forgot(step.topic)
+            case Send():
+                self._ledger.sent(step, begin, end, answer)
+            case End():
+                self._ledger.ended(step, begin, end, answer)
+            case Back():
+                self._ledger.sent_back(step, begin, end, answer)
+            case Commit():
+                self._groups.committed(step, begin, end, answer)
+            case Beat():
+                self._groups.beat(step, begin, end, answer)
+            case Leave():
+                self._groups.left(step, begin, end, answer)
+            case Lock():
+                self._groups.locked(step, begin, end, answer)
+            case Pull():
+                self._groups.pulled(step, begin, end, answer)
+
+    def _answered(self, step: Request, begin: float, end: float, answer: Command) -> None:
+        self._changed(step, begin, end, answer)
+        match step:
+            case Pull():
+                self._pulls.pulled(step, begin, end, answer, self._groups.wants(step, begin, end))
+            case Bound():
+                self._pulls.bound(step, begin, end, answer)
+            case View():
+                self._pulls.viewed(step, begin, answer)
+            case Find():
+                self._pulls.found(step, begin, end, answer)
+            case Members():
+                self._groups.listed(step, begin, end, answer)
+            case Committed():
+                self._groups.asked(step, begin, end, answer)

@@ -1,0 +1,79 @@
+"""What every step is, and the steps that are about connections, time and restarts: whatever the server is.
+
+Rules of this module: those of `steps`, whose first part it is.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Close", "Reconnect", "Request", "Restart", "Step", "Time"]
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag=True):
+    """Something that a program does."""
+
+
+class Request(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="request"):
+    """What all requests have."""
+
+    server: int = 0
+    """Which of several servers is asked; each has connections of its own."""
+    conn: str = "q"
+    binary: bool = False
+    """The header in ROCKETMQ serialization."""
+    announces: int | None = None
+    """``version`` of the header; None is that of the profile's own release."""
+    oneway: bool = False
+    drop: tuple[str, ...] = ()
+    """Ext fields that are left out."""
+    cuts: tuple[int, ...] = ()
+    """Offsets in the frame at which it is split into segments; negative ones count from its end, and those
+    that it does not have are left out."""
+    stall: int = 0
+    """Protocol seconds that pass at each cut."""
+    held: bool = False
+    """Kept back, to go out in one segment with the next frame on the connection."""
+    twice: bool = False
+    """Sent again right behind itself, with the same opaque."""
+    broken: int | None = None
+    """So many bytes are sent (negative: so many are left out), then the connection is reset."""
+    awaited: bool = True
+    """Whether the answer is there before the next step begins."""
+
+    @property
+    def patience(self) -> float:
+        """Protocol seconds for which a server may keep the answer back because it was asked to."""
+        return 0.0
+
+
+class Close(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="close"):
+    """We close a connection."""
+
+    server: int = 0
+    conn: str = "q"
+    how: Literal["fin", "reset", "half"] = "fin"
+
+
+class Time(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="time"):
+    """Protocol seconds pass. All connections are kept busy but those that are ``idle``."""
+
+    seconds: int = 1
+    idle: tuple[str, ...] = ()
+
+
+class Reconnect(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reconnect"):
+    """A new connection takes over the symbol; the old one stays open as ``old``, until a `Close` names it."""
+
+    server: int = 0
+    conn: str = "q"
+    old: str = "q-old"
+
+
+class Restart(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="restart"):
+    """The server is ended and started again, where the target can do that."""
+
+    server: int = 0
+    how: Literal["kill", "term"] = "kill"
