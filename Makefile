@@ -46,7 +46,7 @@ UV_COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-versio
 lock: $(READY)
 	$(BIN)/python -m pip install -q uv
 	$(UV_COMPILE) --extra allure --extra docker --extra fast --extra pcap --group dev -o requirements.lock
-	$(UV_COMPILE) --extra spark --group oracles -c requirements.lock -o requirements-extras.lock
+	$(UV_COMPILE) --extra spark --group oracles --group clients -c requirements.lock -o requirements-extras.lock
 
 clean:
 	rm -rf $(VENV) out dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,65 @@
+"""A client that is not Java's sends to `serve cluster`, and consumes from it.
+
+It is the C++ library of PyPI's `rocketmq`, in a process of its own. `RMQ_MESSAGES` says how many messages of
+each kind (500).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clusters import missing, our_cluster
+from peers import FIXTURES
+
+from harness.targets import TargetError
+
+pytestmark = pytest.mark.live
+
+PROGRAM = FIXTURES / "python" / "broker_clients.py"
+MESSAGES = int(os.environ.get("RMQ_MESSAGES", "500"))
+WITHIN = 900.0
+KINDS = {"plain", "ordered", "oneway", "delayed", "filter", "retry"}
+FAULTS = ("lost", "duplicated", "misordered", "wrong")
+CANNOT_LOAD = 3
+
+
+def sent_and_consumed(nameserver: str, directory: Path) -> dict[str, dict[str, Any]]:
+    """What became of so many messages of each kind, by kind."""
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), nameserver, str(MESSAGES), directory.name],
+        env={**os.environ, "HOME": str(directory)},  # it writes its log there
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        check=False,
+    )
+    if done.returncode == CANNOT_LOAD:
+        missing(
+            TargetError(
+                expected="the C++ client of PyPI's rocketmq",
+                got=done.stderr.strip(),
+                do="make .venv/.spark; it is made for Linux on x86-64 only",
+            )
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    return {one["kind"]: one for one in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("line", ["4.9", "5.3"])
+def test_no_message_is_lost_doubled_or_out_of_order(line: str, tmp_path: Path) -> None:
+    with our_cluster(line, tmp_path) as nameserver:
+        found = sent_and_consumed(nameserver, tmp_path)
+    assert found.keys() == KINDS
+    # Where an answer is late, this client ends its connection, and loses the one-way messages on their way.
+    assert found["oneway"].pop("lost") < MESSAGES
+    assert [one for one in found.values() if any(one.get(fault) for fault in FAULTS)] == []
+    assert {kind: one["sent"] for kind, one in found.items()} == {
+        kind: sum(number % 3 != 1 for number in range(MESSAGES)) if kind == "filter" else MESSAGES
+        for kind in KINDS
+    }
