@@ -8,8 +8,8 @@ How it is measured:
 - *Over TCP*: programs that were generated beforehand, against `serve nameserver` on loopback, played, judged
   and tidied up after; beside them a client that sends the same frames over as many connections, encoded
   beforehand, and reads one whole frame for each, knowing nothing else. Programs and client alternate. What
-  programs let pass by their own steps (time, stalls) is no part of the rates and is printed by itself. The
-  third figure has the generating in it too.
+  programs let pass by their own steps (time, stalls, gaps between segments) is no part of the rates and is
+  printed by itself. The third figure has the generating in it too.
 
 What is printed is the median of the rounds, with the lowest and the highest ratio of a round.
 """

@@ -37,7 +37,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     stepped: int
     """So many steps were begun."""
     waited: float = 0.0
-    """Real seconds that its steps have asked for: time that passes, stalls, restarts."""
+    """Real seconds that its steps have asked for: time that passes, stalls, gaps in frames, restarts."""
     observed: tuple[Observed, ...] = ()
     """What the judges were told, where it is kept: step lists say by it what was answered to what."""
     judged: dict[int, frozenset[str]] = {}

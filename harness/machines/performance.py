@@ -3,6 +3,9 @@
 Rules of this module:
 - It ends at the first step whose outcome shows a violation; what is asked of it afterwards only goes into the
   picture: what is asked next must not depend on what was answered.
+- Several steps may be judged together (`Stage.judged_together`): then some have been played behind the one
+  that shows a violation. No verdict is another for it: nothing is judged behind the first violation, and what
+  a quirk may explain or time may end is not begun before all is judged.
 - What a target does, an end of it included, is told by violations and by `ended`, never by an exception.
 - Steps that a named quirk of the target is about are left out, unless the performance *seeks* them: then what
   is wrong afterwards is the quirk's, and is counted as such.
@@ -23,7 +26,7 @@ from harness.machines.role import KnownQuirk, KnownQuirks
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Request, Time
+from harness.program.steps import AnyStep, Request, Restart, Time
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 
@@ -62,6 +65,8 @@ class Performance:
         """A quirk that a step was about and that comes to pass on some runs only."""
         self.ended: Ended = "whole"
         self._observed: list[Observed] = []
+        self._unjudged: list[tuple[list[Observed], int]] = []
+        """By step: what came of it, and how many frames had come uncalled by then."""
         self._stage = stage
         self._quirks = Quirks(()) if quirks is None else quirks
         self._seeks = seeks
@@ -77,9 +82,11 @@ class Performance:
         return bool(self.violations) or self.ended != "whole"
 
     def do(self, step: AnyStep) -> None:
-        """Carries one step out and judges what came of it."""
+        """Carries one step out; what came of it is judged by and by."""
         if self._is_avoided(step):
             return
+        if isinstance(step, Time | Restart):
+            self._judge_all()  # nothing is waited for behind a violation
         if self.is_over:
             self.picture.apply(step)
             return
@@ -89,14 +96,16 @@ class Performance:
         self.picture.apply(step)
         self._tally.went(step, before, self._tally.state_of(self.picture, step))
         try:
-            self._judged(self._player.play(step))
+            self._to_be_judged(self._player.play(step))
         except TargetDied as problem:
+            self._judge_all()
             self.ended = "died"
-            self.violations.append(died(len(self.steps) - 1, str(problem)))
+            if not self.violations:
+                self.violations.append(died(len(self.steps) - 1, str(problem)))
         except (TooLate, CaseTimeout):
-            self.ended = "late"
+            self._ends("late")
         except KeyboardInterrupt:
-            self.ended = "interrupted"
+            self._ends("interrupted")
 
     def look_at_everything(self) -> None:
         """The end of a program: all that can be seen of what it did."""
@@ -109,13 +118,15 @@ class Performance:
         if self._left:
             return
         self._left = True
+        self._judge_all()
         if not self.is_over:
             try:
-                self._judged(self._player.finish())
+                self._to_be_judged(self._player.finish())
             except (TooLate, CaseTimeout):
-                self.ended = "late"
+                self._ends("late")
             except KeyboardInterrupt:
-                self.ended = "interrupted"
+                self._ends("interrupted")
+            self._judge_all()
         self._stage.leave(self._player, self._played, ended=self.ended, well=self._is_server_well)
 
     def attempt(self) -> Attempt:
@@ -149,9 +160,27 @@ class Performance:
             return False
         return not self.violations or self.quirk is not None
 
-    def _judged(self, seen: Sequence[Observed]) -> None:
-        self._observed += seen
-        self.violations += self._judge.observe(seen, self._player.uncalled)
+    def _ends(self, how: Ended) -> None:
+        """It has ended before its last step, unless a violation that was not known yet had ended it."""
+        self._judge_all()
+        if not self.violations:
+            self.ended = how
+
+    def _to_be_judged(self, seen: list[Observed]) -> None:
+        self._unjudged.append((seen, len(self._player.uncalled)))
+        if len(self._unjudged) >= self._stage.judged_together:
+            self._judge_all()
+
+    def _judge_all(self) -> None:
+        """Judges what came of the steps, up to the first violation."""
+        unjudged, self._unjudged = self._unjudged, []
+        for seen, uncalled in unjudged:
+            self._observed += seen
+            if not self.violations:
+                self._judged(seen, uncalled)
+
+    def _judged(self, seen: Sequence[Observed], uncalled: int) -> None:
+        self.violations += self._judge.observe(seen, self._player.uncalled[:uncalled])
         if self.violations and self._triggered:
             self.quirk = self._explanation()
         if self.violations and self.passing is None and not self._stage.nature.is_virtual:
@@ -170,7 +199,10 @@ class Performance:
         about = []
         if isinstance(step, Time) and not self._stage.nature.is_virtual:
             step = msgspec.structs.replace(step, seconds=step.seconds + _SLOW)
-        for quirk in self._quirks.about(step, self.picture):
+        found = self._quirks.about(step, self.picture)
+        if found:
+            self._judge_all()  # a quirk explains nothing that came before its step
+        for quirk in found:
             if quirk.passing:
                 self.passing = self.passing if self.is_over else quirk.id
             else:

@@ -107,7 +107,7 @@ class Player:
         self.uncalled: list[Uncalled] = []
         """Frames that came and that nobody had asked for."""
         self.waited = 0.0
-        """Real seconds that steps have asked for: time that passes, stalls, restarts."""
+        """Real seconds that steps have asked for: time that passes, stalls, gaps in frames, restarts."""
         self._announces = announced_by(profile)
         self._sessions: list[Session] = []
         for instance in instances:
@@ -222,11 +222,11 @@ class Player:
         for stop in sorted(stops):
             event = link.send(data[at:stop])
             at, first = stop, event if first is None else first
-            if stops[stop]:
-                with self._waiting(session):
+            with self._waiting(session):
+                if stops[stop]:
                     session.advance(stops[stop])
-            elif session.clock.kind != "virtual":
-                session.clock.pause(_GAP)
+                elif session.clock.kind != "virtual":
+                    session.clock.pause(_GAP)
         event = link.send(data[at:])
         return event if first is None else first
 

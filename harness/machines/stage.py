@@ -89,6 +89,13 @@ class Stage:
         """
         return 60 if self.nature.starts == "slowly" else 30
 
+    @property
+    def judged_together(self) -> int:
+        """So many steps are judged together: where answers are waited for, they are judged in half the time
+        when nothing is waited for between them.
+        """
+        return 1 if self.nature.is_virtual else 16
+
     def player(
         self, servers: int, names: Names, *, fresh: bool, case: str, sound: bool = True
     ) -> tuple[Player, list[float], bool]:

@@ -13,7 +13,18 @@ from harness.machines.player import Player
 from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, ClusterInfo, Configure, Kv, Reconnect, Register, Time
+from harness.program.steps import (
+    AnyStep,
+    Close,
+    ClusterInfo,
+    Configure,
+    Kv,
+    Reconnect,
+    Register,
+    Route,
+    Time,
+    Topics,
+)
 from harness.targets import Nature, parse
 
 KNOWN = Quirks(applying(quirks(), "4.9", ["apache"]))
@@ -118,3 +129,49 @@ def test_a_lease_that_time_ends_by_itself_may_meet_the_scan_that_has_died() -> N
     assert KNOWN.passing("ns.lease.lease-lasts-its-time") is None
     newer = Quirks(applying(quirks(), "5.3", ["apache"]))
     assert newer.passing("ns.lease.expired-broker-is-removed") is None
+
+
+class _Together(Stage):
+    """Where many steps are judged together."""
+
+    @property
+    def judged_together(self) -> int:
+        return 16
+
+
+LISTED: list[AnyStep] = [Register(conn="k1", id=one, address=f"a{one}", topics=TOPICS) for one in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("behind", "played"),
+    [
+        ([], 3),
+        ([Route(), Topics(), ClusterInfo()], 6),
+        ([Time(seconds=30), Route()], 3),
+        ([Route(), Time(seconds=30), Route()], 4),
+        ([Route(topic="T1")] * 40, 16),
+    ],
+)
+def test_steps_that_are_judged_together_are_judged_alike(behind: list[AnyStep], played: int) -> None:
+    """No time passes behind a violation, and what else was played behind it is not judged."""
+    target = parse("builtin:5.3?mutant=cluster-lists-lowest-id-only")
+    verdicts = []
+    for kind, steps in ((Stage, 3), (_Together, played)):
+        performance = Performance(kind(target, "5.3"), Names(chance("together")))
+        for step in [*LISTED, ClusterInfo(), *behind]:
+            performance.do(step)
+        performance.leave()
+        verdicts.append((performance.violations, performance.attempt().judged))
+        assert len(performance.steps) == steps
+    assert [one.number for one in verdicts[0][0]] == [2]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_a_quirk_explains_nothing_that_was_seen_before_its_step() -> None:
+    target = parse("builtin:4.9?mutant=cluster-lists-lowest-id-only")
+    performance = Performance(_Together(target, "4.9"), Names(chance("together")), quirks=KNOWN)
+    for step in [*LISTED, ClusterInfo(), Register(conn="k1", cluster="c1", topics=TOPICS), Close(conn="k1")]:
+        performance.do(step)
+    performance.leave()
+    assert [one.number for one in performance.violations] == [2]
+    assert performance.quirk is None
