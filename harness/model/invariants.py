@@ -272,7 +272,6 @@ class _Rule(msgspec.Struct, frozen=True):
 
 _RULES: Sequence[_Rule] = (
     # Answers of another code.
-    _Rule("kv-missing-is-explained", ("remark",), steps=(Kv,)),
     _Rule("failure-has-a-remark", ("remark",), "missing"),
     _Rule("unknown-code-is-not-served", ("code", "answer"), steps=(Unknown,)),
     _Rule(
@@ -445,6 +444,8 @@ def invariant_of(one: Difference, was: str, step: AnyStep, *, five: bool) -> Inv
     if isinstance(step, Unit):
         return INVARIANTS[_UNITS[step.code]]
     if isinstance(step, Kv):
+        if one.aspect == "remark" and step.code in (101, 219):
+            return INVARIANTS["kv-missing-is-explained"]
         if step.code == 101 and one.presence == "surplus":
             return INVARIANTS["kv-deletes" if was else "kv-missing-is-not-found"]
         return INVARIANTS[_PAIRS[step.code]]
