@@ -164,6 +164,8 @@ def _plain(step: AnyBrokerRequest, names: Names) -> tuple[int, dict[str, Any]]:
                 "offset": names.places.get(step.message, NOWHERE).log,
                 "group": names.name(step.group),
                 "delayLevel": step.level,
+                "originMsgId": names.name(step.message),
+                "originTopic": names.name(step.topic),
                 "unitMode": "false",
                 "maxReconsumeTimes": 16,
             }

@@ -164,6 +164,8 @@ class Back(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     """36: a consumer sends a message back."""
 
     message: str = "m0"
+    topic: str = "T0"
+    """Where the consumer had it from."""
     group: str = "g0"
     level: int = 0
 

@@ -69,6 +69,8 @@ _ENDINGS: tuple[Literal["kill", "term"], ...] = ("kill", "term")
 _HOWS: tuple[Literal["fin", "reset"], ...] = ("fin", "reset")
 _BOUNDS: tuple[Literal[30, 31], ...] = (30, 31)
 _MOST = 32
+_LAST = 60
+"""Seconds that a program waits for delays in the end, where that costs nothing."""
 
 
 def _topic(pick: Pick, picture: Picture) -> str:
@@ -292,7 +294,8 @@ def sends_back(pick: Pick, picture: Picture) -> Steps:
     group = pick.one(_GROUPS)
     beat = Beat(client="c0", conn="kc0", groups=(group,), topics=(_topic(pick, picture),))
     level = pick.one((1, 2, 0, 1, -1))
-    return (beat, Back(message=pick.one(plain), group=group, level=level))
+    message = pick.one(plain)
+    return (beat, Back(message=message, topic=picture.messages[message].topic, group=group, level=level))
 
 
 def locks(pick: Pick, picture: Picture) -> Steps:
@@ -306,8 +309,10 @@ def locks(pick: Pick, picture: Picture) -> Steps:
     if code == 42 and holder is not None and pick.below(4) < 3:
         client = holder
     first = Lock(client=client, group=group, topic=topic, queues=queues, code=code)
-    other = pick.one(_CLIENTS)
-    return (first, Lock(client=other, group=group, topic=topic, queues=queues)) if pick.below(2) else (first,)
+    if pick.below(2):
+        return (first,)
+    other = Lock(client=pick.one(_CLIENTS), group=group, topic=topic, queues=queues)
+    return (first, Time(seconds=62), other) if pick.once_in(4) else (first, other)
 
 
 # --- searching ----------------------------------------------------------------------------------------------
@@ -405,12 +410,16 @@ def look(picture: Picture, *, moment: int) -> list[AnyStep]:
     shows what it has done, 0 where that is at once.
     """
     found: list[AnyStep] = [Time(seconds=moment)] if moment else []
+    if not moment and picture.waiting:
+        found.append(Time(seconds=min(picture.waiting[-1], _LAST) + 4))
     for topic, queue in picture.queues():
         count = picture.stored.get((topic, queue), 0)
         found += [
             Pull(group="gz", topic=topic, queue=queue, offset=offset) for offset in range(0, count + 1, _MOST)
         ]
         found.append(Bound(topic=topic, queue=queue))
+        if count:
+            found.append(Pull(group="gz", topic=topic, queue=queue, tags=("green", "Aa")))
     found += [Pull(group=group, topic=f"%RETRY%{group}") for group in picture.returned]
     found += [Bound(topic=f"%DLQ%{group}") for group in sorted(picture.dead)]
     found += [Committed(group=group, topic=topic, queue=queue) for group, topic, queue in picture.offsets]

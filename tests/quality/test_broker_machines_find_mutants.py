@@ -1,0 +1,56 @@
+"""The Broker's machine finds mutants that concern state within the first programs of a seed.
+
+`broker_hunting.py` tells of all of them, and how small their programs get.
+"""
+
+from __future__ import annotations
+
+import pytest
+from broker_hunting import broker_mutants
+from hunting import hunt
+
+MOST = 25
+"""Programs; a run of `fuzz` plays as many in seconds."""
+FOUND = (
+    "only-the-first-member-is-listed",
+    "delayed-by-half",
+    "delayed-never",
+    "delayed-loses-body",
+    "delayed-loses-properties",
+    "delayed-twice",
+    "delay-level-not-clamped",
+    "delays-in-one-line",
+    "locks-are-given-once",
+    "flags-are-zero",
+    "messages-know-queue-0",
+    "messages-know-offset-0",
+    "ids-are-counted",
+    "born-when-stored",
+    "consumed-never",
+    "queues-share-offsets",
+    "hands-over-late",
+    "queues-begin-anew",
+    "keys-are-forgotten",
+    "oneway-commits-are-dropped",
+    "half-messages-are-visible",
+    "roll-backs-commit",
+    "commits-are-lost",
+    "any-group-ends",
+    "sent-back-is-lost",
+    "oneway-sends-are-dropped",
+    "pulls-do-not-wait",
+    "pulls-commit-nothing",
+    "ids-find-next-message",
+    "all-topics-are-searched",
+)
+
+
+def test_the_listed_mutants_are_about_state() -> None:
+    assert set(FOUND) <= {one.name for one in broker_mutants()}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_mutant_is_found_soon(name: str) -> None:
+    found = hunt(name, "1", examples=MOST, shrinks=False, role="broker")
+    assert found.examples is not None, f"not found in {MOST} programs"
+    assert found.statement.startswith("bk."), found.statement
