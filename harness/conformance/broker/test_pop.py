@@ -16,6 +16,8 @@ HIDDEN = 60
 """Protocol seconds for which a popped message is hidden, where a case says nothing else."""
 REVIVAL = 30
 """Protocol seconds within which a message surely comes again when it is hidden no longer."""
+RECOVERY = 600
+"""The same, after a start."""
 WRITTEN = 20
 """Protocol seconds within which offsets of consumers are surely written."""
 NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
@@ -392,7 +394,7 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
     bk.ack(topic, group, popped(bk, topic, group, 2)[0]) >> Reply(SUCCESS)
     bk.advance(WRITTEN)
     bk.restart("kill")
-    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.advance(HIDDEN + RECOVERY + bk.jitter)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"b"])
 
 
