@@ -121,9 +121,11 @@ def demotion_drops_topics(parts: Parts) -> Parts:
 @mutant("address-belongs-to-one-name", "A registration takes its address away from every other broker name.")
 def address_belongs_to_one_name(parts: Parts) -> Parts:
     def put_address(self: RouteTable, broker: Broker, registration: Registration) -> bool:
-        for other in self.brokers.values():
+        for other in list(self.brokers.values()):
             if other is not broker:
                 self.remove_address(other, registration.address)
+                if not other.addresses:
+                    self.forget_name(other)
         return parts.routes.put_address(self, broker, registration)
 
     return parts.override("routes", put_address)

@@ -7,7 +7,15 @@ from harness.session import Answer, BrokerSession, NameServerView
 from harness.session.heard import Where
 from harness.wire import FLAG_ONEWAY, Command, RequestCode
 
-__all__ = ["REGISTER", "all_topics", "all_topics_with", "next_of_time", "seconds_later", "with_topic"]
+__all__ = [
+    "REGISTER",
+    "all_topics",
+    "announcement_of",
+    "all_topics_with",
+    "next_of_time",
+    "seconds_later",
+    "with_topic",
+]
 
 REGISTER = RequestCode.REGISTER_BROKER
 _EVERYWHERE = b"SELF_TEST_TOPIC"
@@ -21,6 +29,11 @@ def all_topics(command: Command) -> bool:
 def all_topics_with(topic: str) -> Where:
     """Which registrations carry the whole table, with a topic in it."""
     return lambda command: all_topics(command) and topic.encode() in command.body
+
+
+def announcement_of(topic: str) -> Where:
+    """Which registrations carry a topic, but for those that time brings."""
+    return lambda command: topic.encode() in command.body and not all_topics(command)
 
 
 def with_topic(topic: str) -> Where:

@@ -342,6 +342,7 @@ def test_notification_waits(bk: BrokerSession) -> None:
     """Who asks and may wait is told when there is something to pop."""
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     told = bk.notification(topic, group, poll=600, on=consumer)
+    bk.pause(0.5)  # a message that comes while it is being put among those that wait would not be noticed
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     told >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
 

@@ -5,6 +5,7 @@ from harness.conformance.broker.registrations import (
     REGISTER,
     all_topics,
     all_topics_with,
+    announcement_of,
     next_of_time,
     seconds_later,
     with_topic,
@@ -204,7 +205,7 @@ def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
     """A topic that a send has made is announced with all others, one-way."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
-    heard = bk.nameserver.next(REGISTER, where=with_topic(topic))
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
     heard >> Request(REGISTER, flag=FLAG_ONEWAY)
     heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
     heard.topic("TBW102") >> Request(REGISTER, (8, 8, 7))
@@ -215,7 +216,7 @@ def test_new_topic_is_announced_alone(bk: BrokerSession) -> None:
     """A topic that a send has made is announced alone, and an answer is awaited."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
-    heard = bk.nameserver.next(REGISTER, where=with_topic(topic))
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
     heard >> Request(REGISTER, flag=0)
     heard.topics >> Request(REGISTER, {topic: (4, 4, 6)})
 
