@@ -10,8 +10,8 @@ from harness.wire import FLAG_ONEWAY, Command, RequestCode
 __all__ = [
     "REGISTER",
     "all_topics",
-    "announcement_of",
     "all_topics_with",
+    "announcement_of",
     "next_of_time",
     "seconds_later",
     "with_topic",
