@@ -94,7 +94,7 @@ class Stage:
         """So many steps are judged together: where answers are waited for, they are judged in half the time
         when nothing is waited for between them.
         """
-        return 1 if self.nature.is_virtual else 16
+        return 1 if self.nature.is_virtual else 64
 
     def player(
         self, servers: int, names: Names, *, fresh: bool, case: str, sound: bool = True
