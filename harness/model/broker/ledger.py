@@ -68,8 +68,8 @@ class _Half(msgspec.Struct):
     stored: float
     ends: list[int] = []
     """Verdicts that surely came to pass."""
-    maybe: bool = False
-    """Whether others may have."""
+    maybe: set[int] = set()
+    """Verdicts that may have."""
     entry: Entry | None = None
 
 
@@ -261,10 +261,12 @@ class Ledger:
         if answer is not None and answer.code not in (0, 2) and is_open:
             raise Wrong("commit-delivers", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if step.verdict == 8 and not half.ends and (done or answer is None):
-            self._committed(step, half, begin, end if done and is_young else inf)
+            is_sure = done and is_young and half.maybe <= {step.verdict}
+            self._committed(step, half, begin, end if is_sure else inf)
         if done and not half.ends and not half.maybe:
             half.ends.append(step.verdict)
-        half.maybe = half.maybe or answer is None
+        if answer is None:
+            half.maybe.add(step.verdict)
 
     def _committed(self, step: End, half: _Half, begin: float, latest: float) -> None:
         if half.entry is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from harness.cli import main
@@ -78,6 +80,15 @@ def test_a_delayed_message_is_not_early() -> None:
 def test_a_transaction_that_was_rolled_back_stays_so() -> None:
     program: list[AnyStep] = [Send(half=True), End(verdict=12), Pull()]
     assert broken(program, "roll-backs-commit") == ["bk.transaction.rolled-back-is-never-seen"]
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+@pytest.mark.parametrize("verdict", [8, 12])
+def test_an_end_without_answer_may_have_come_to_pass(profile: ProfileName, verdict: Literal[8, 12]) -> None:
+    """A commit behind it delivers, or has nothing to deliver any more."""
+    program: list[AnyStep] = [Send(half=True), End(oneway=True, verdict=verdict), End(), Pull()]
+    attempt = StatefulExperiment(stage(profile), "x").attempt(program, fresh=True)
+    assert attempt.violations == ()
 
 
 def test_a_held_pull_is_answered_by_the_message_it_waited_for() -> None:
