@@ -221,7 +221,7 @@ counted. A mutant that is in neither list has not been hunted since the programs
 
 makes the table. `tests/quality/test_machines_find_mutants.py` holds those whose steps somebody has counted.
 """
-_COLUMNS = "| mutant | line | programs, by seed | shrunk | by hand | statement |\n|---|---|---|---|---|---|\n"
+_COLUMNS = "| mutant | line | programs, by seed | shrunk | by hand |\n|---|---|---|---|---|\n"
 _ROW = re.compile(r"\| `([\w.-]+)` \|")
 
 
@@ -229,8 +229,7 @@ def _row(hunted: Sequence[Hunted], counted: dict[str, int]) -> str:
     first = hunted[0]
     programs = " · ".join("–" if one.examples is None else str(one.examples) for one in hunted)
     shrunk, hand = len(first.steps) or "–", counted.get(first.mutant, "–")
-    statement = next((one.statement for one in hunted if one.statement), "–")
-    return f"| `{first.mutant}` | {first.profile} | {programs} | {shrunk} | {hand} | {statement} |\n"
+    return f"| `{first.mutant}` | {first.profile} | {programs} | {shrunk} | {hand} |\n"
 
 
 def _write(path: Path, rows: dict[str, str]) -> None:
@@ -277,7 +276,8 @@ def main() -> int:
         ]
         found += all(one.examples is not None for one in hunted)
         rows[name] = _row(hunted, counted)
-        sys.stdout.write(f"{MUTANTS[name].chapter:<18} {rows[name]}")
+        named = " · ".join(dict.fromkeys(one.statement or "–" for one in hunted))
+        sys.stdout.write(f"{MUTANTS[name].chapter:<18} {rows[name].rstrip()} {named}\n")
         if options.show:
             sys.stdout.writelines(f"    {step}\n" for step in hunted[0].steps)
         sys.stdout.flush()
