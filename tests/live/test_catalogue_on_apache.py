@@ -22,8 +22,11 @@ LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3"), ("5.5.0", "5.5")]
 BROKERS = [("4.9.8", "4.9", 10), ("5.3.3", "5.3", 4)]
 """With the warp: a Broker of 5.3 polls so often that a faster clock takes a processor for itself."""
 
+WITHIN = 1500.0
+MOST_UNSURE = 6
+
 Checked = tuple[int, dict[str, str], str]
-_CHECKED: dict[tuple[str, str, str], Checked] = {}
+_CHECKED: dict[tuple[str, str], Checked] = {}
 
 NEEDS_AN_ANSWER = {
     "errors.unknown-code-is-refused",
@@ -41,21 +44,21 @@ REFUSED_FROM_498_ON = {
 """What the reference refuses as 4.9.8 does, and the module of 4.9.7, which stands in for it, lets pass."""
 
 
-def check(target: str, profile: str, out: Path, role: str = "nameserver") -> Checked:
+def check(target: str, profile: str, out: Path) -> Checked:
     """Exit status, verdict by case, and what was printed. The same question is asked once in a session."""
-    if (target, profile, role) not in _CHECKED:
-        _CHECKED[target, profile, role] = _check(target, profile, out, role)
-    return _CHECKED[target, profile, role]
+    if (target, profile) not in _CHECKED:
+        _CHECKED[target, profile] = _check(target, profile, out)
+    return _CHECKED[target, profile]
 
 
-def _check(target: str, profile: str, out: Path, role: str) -> Checked:
-    asked = ["check", target, "--profile", profile, "--role", role, "--out", str(out)]
+def _check(target: str, profile: str, out: Path, *more: str) -> Checked:
+    asked = ["check", target, "--profile", profile, "--out", str(out), *more]
     command = "import sys; from harness.cli import main; sys.exit(main())"
     ended = subprocess.run(
         [sys.executable, "-c", command, *asked],
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=WITHIN,
         check=False,
     )
     said = ended.stdout + ended.stderr
@@ -80,11 +83,18 @@ def test_apache_is_conformant(version: str, profile: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("version", "profile", "warp"), BROKERS)
 def test_apaches_broker_is_conformant(version: str, profile: str, warp: int, tmp_path: Path) -> None:
-    status, verdicts, said = check(f"apache:{version}?warp={warp}", profile, tmp_path, "broker")
-    assert status == 0, said
-    assert set(verdicts.values()) == {"pass", "quirk"}, said
-    assert "not seen" not in said, "a quirk that is not seen any more is to be taken from specs/targets"
+    """Several Brokers at a time keep this machine busy: a case that was flaky or blocked is tried alone."""
+    target, role = f"apache:{version}?warp={warp}", ("--role", "broker")
+    _, verdicts, said = _check(target, profile, tmp_path / "all", *role)
     assert len(verdicts) > 250
+    assert "not seen" not in said, "a quirk that is not seen any more is to be taken from specs/targets"
+    unsure = [case for case, verdict in verdicts.items() if verdict in ("flaky", "blocked")]
+    assert len(unsure) <= MOST_UNSURE, said
+    if unsure:
+        _, again, what = _check(target, profile, tmp_path / "alone", *role, "--select", ",".join(unsure))
+        verdicts |= {case: again[case] for case in unsure}
+        said += what
+    assert set(verdicts.values()) == {"pass", "quirk"}, said
 
 
 def test_the_older_line_fails_the_newer_profile_only_where_the_lines_differ(tmp_path: Path) -> None:
