@@ -1,6 +1,6 @@
 """SIGKILL of a Broker under load: no message that was answered is lost, no offset goes back.
 
-`RMQ_KILLS` says how often the Broker is killed (25; CI: 200), half of them with synchronous flushing.
+`RMQ_KILLS` says how often the Broker is killed (25; CI: 100), half of them with synchronous flushing.
 """
 
 from __future__ import annotations
