@@ -48,6 +48,9 @@ def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path
         missing(problem)
     assert set(ours) == set(theirs) == KINDS
     assert faults(ours) == {kind: {} for kind in KINDS}
+    # What is committed by its producer and by the answer to a question, Apache delivers twice:
+    # quirk.second-commit-delivers-again.
+    theirs["transactional"]["duplicated"] = 0
     assert faults(theirs) == faults(ours)
     assert {kind: one["sent"] for kind, one in ours.items()} == {
         kind: one["sent"] for kind, one in theirs.items()
