@@ -87,6 +87,8 @@ class Machine(RuleBasedStateMachine):
 
     role: ClassVar[Role]
     director: ClassVar[Director]
+    in_five: ClassVar[type[Any]]
+    """The machine of the lines of 5.x."""
     five: ClassVar[bool] = False
     servers: ClassVar[int] = 1
     """So many NameServers at most."""
@@ -111,11 +113,6 @@ class Machine(RuleBasedStateMachine):
         self._waited = 0
         self._is_restless = True
         self._restarted = 0
-
-    @classmethod
-    def of_line(cls, profile: ProfileName) -> type[Self]:
-        """The machine of a line of the protocol."""
-        raise NotImplementedError
 
     @classmethod
     def for_target(cls, uri: str, *, profile: ProfileName) -> type[Self]:
@@ -144,7 +141,7 @@ class Machine(RuleBasedStateMachine):
                 "restarts": stage.nature.is_ours,
                 "restarts_once_in": stage.restarts_once_in,
             }
-        base = cls.of_line(profile)
+        base = cls if profile == "4.9" else cls.in_five
         machine: Any = type(base.__name__.strip("_"), (base,), members | changes)
         machine.TestCase.settings = settings(deadline=None, suppress_health_check=list(HealthCheck))
         made: type[Self] = machine

@@ -5,8 +5,6 @@ Rules of this module: those of `machine`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
@@ -15,7 +13,6 @@ from harness.machines.machine import Machine, rule_of
 from harness.machines.nameserver_role import NAMESERVER
 from harness.machines.strategies import drawn
 from harness.program.steps import AnyStep
-from harness.session import ProfileName
 
 __all__ = ["NameServerMachine"]
 
@@ -24,10 +21,6 @@ class NameServerMachine(Machine):
     """What all lines have in common."""
 
     role = NAMESERVER
-
-    @classmethod
-    def of_line(cls, profile: ProfileName) -> Any:
-        return cls if profile == "4.9" else _FiveMachine
 
     # --- rules ----------------------------------------------------------------------------------------------
 
@@ -84,3 +77,6 @@ class _FiveMachine(NameServerMachine):
     register_topic = rule_of(make.registers_a_topic)
     map_a_topic = rule_of(make.maps_a_topic)
     lose_its_master = rule_of(make.loses_its_master)
+
+
+NameServerMachine.in_five = _FiveMachine

@@ -32,6 +32,7 @@ from harness.program.broker_steps import (
 from harness.program.names import NOWHERE, Names, Place
 from harness.wire import Command
 from harness.wire.broker_codes import BrokerRequest
+from harness.wire.broker_headers import SHORT_NAMES, PullFlag
 from harness.wire.messages import (
     Message,
     PropertyName,
@@ -49,23 +50,6 @@ BORN_AT = 1_700_000_000_000
 _LAST_OF_4 = 410
 """Up to this version a peer is of 4.x (`MQVersion`)."""
 _EVER = 2**62
-_COMMITS, _SUSPENDS, _SUBSCRIBES = 1, 2, 4
-"""Bits of the system flag of a pull (`PullSysFlag`)."""
-_SHORT = {
-    "producerGroup": "a",
-    "topic": "b",
-    "defaultTopic": "c",
-    "defaultTopicQueueNums": "d",
-    "queueId": "e",
-    "sysFlag": "f",
-    "bornTimestamp": "g",
-    "flag": "h",
-    "properties": "i",
-    "reconsumeTimes": "j",
-    "unitMode": "k",
-    "batch": "m",
-}
-"""`SendMessageRequestHeaderV2`."""
 
 Content: TypeAlias = tuple[int, dict[str, str | None], bytes]
 """Code, ext fields, body."""
@@ -231,12 +215,12 @@ def _send(step: Send, names: Names, line: Literal["4.9", "5.3"]) -> Content:
     code = BrokerRequest.SEND_BATCH_MESSAGE if step.more else BrokerRequest.SEND_MESSAGE_V2
     if step.long and not step.more:
         return BrokerRequest.SEND_MESSAGE, {**ext}, body
-    return code, {_SHORT[name]: value for name, value in ext.items()}, body
+    return code, {SHORT_NAMES[name]: value for name, value in ext.items()}, body
 
 
 def _pull(step: Pull, names: Names) -> Content:
-    flags = _SUBSCRIBES if step.subscribes else 0
-    flags |= (0 if step.commit is None else _COMMITS) | (_SUSPENDS if step.suspend else 0)
+    flags = PullFlag.SUBSCRIPTION if step.subscribes else 0
+    flags |= (0 if step.commit is None else PullFlag.COMMIT) | (PullFlag.SUSPEND if step.suspend else 0)
     ext: dict[str, str | None] = {
         "consumerGroup": names.name(step.group),
         "topic": names.name(step.topic),

@@ -27,6 +27,7 @@ from harness.session.terms import TermSession
 from harness.session.views import ConfigExchange, JsonExchange
 from harness.wire.bodies import Properties
 from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.broker_headers import SHORT_NAMES, PullFlag
 from harness.wire.messages import (
     LineName,
     Message,
@@ -38,36 +39,9 @@ from harness.wire.messages import (
     tag_hash,
 )
 
-__all__ = ["BrokerRequests", "Consuming", "PullFlag", "consuming"]
+__all__ = ["BrokerRequests", "Consuming", "consuming"]
 
 SendCode = Literal[10, 310, 320]
-_V2 = {
-    "producerGroup": "a",
-    "topic": "b",
-    "defaultTopic": "c",
-    "defaultTopicQueueNums": "d",
-    "queueId": "e",
-    "sysFlag": "f",
-    "bornTimestamp": "g",
-    "flag": "h",
-    "properties": "i",
-    "reconsumeTimes": "j",
-    "unitMode": "k",
-    "maxReconsumeTimes": "l",
-    "batch": "m",
-}
-"""The short names of `SendMessageRequestHeaderV2`."""
-
-
-class PullFlag:
-    """Bits of the system flag of a pull (`PullSysFlag`)."""
-
-    COMMIT = 1
-    SUSPEND = 2
-    SUBSCRIPTION = 4
-    CLASS_FILTER = 8
-
-
 Consuming = dict[str, Any]
 """A group in a heartbeat: ConsumerData as plain Python. See ``consuming``."""
 
@@ -208,7 +182,7 @@ class BrokerRequests(TermSession):
             unitMode=False,
             batch=batch,
         )
-        named: Ext = sent if code == 10 else {_V2[name]: value for name, value in sent.items()}
+        named: Ext = sent if code == 10 else {SHORT_NAMES[name]: value for name, value in sent.items()}
         question = self.question(code, {**(named or {}), **(ext or {})}, body, on, f"send to {topic}", header)
         return SendExchange(question)
 

@@ -57,7 +57,7 @@ def test_no_message_is_lost_doubled_or_out_of_order(line: str, tmp_path: Path) -
         found = sent_and_consumed(nameserver, tmp_path)
     assert found.keys() == KINDS
     # Where an answer is late, this client ends its connection, and loses the one-way messages on their way.
-    assert found["oneway"].pop("lost") < MESSAGES
+    assert found["oneway"].pop("lost") <= MESSAGES // 10
     # And what it fails to send back then does not come again.
     assert found["retry"].pop("lost") <= MESSAGES // 100
     assert [one for one in found.values() if any(one.get(fault) for fault in FAULTS)] == []

@@ -2,8 +2,9 @@
 
 from harness.conformance import Containing, Matching, Reply, case
 from harness.session import BrokerSession
-from harness.session.broker_requests import PullFlag, consuming
+from harness.session.broker_requests import consuming
 from harness.wire.broker_codes import BrokerResponse
+from harness.wire.broker_headers import PullFlag
 
 SUCCESS = BrokerResponse.SUCCESS
 NOT_FOUND = BrokerResponse.PULL_NOT_FOUND

@@ -15,7 +15,6 @@ from harness.machines.broker.role import BROKER
 from harness.machines.machine import Machine, rule_of
 from harness.machines.strategies import Maker, drawn_plainly
 from harness.program.steps import AnyStep
-from harness.session import ProfileName
 
 __all__ = ["BrokerMachine"]
 
@@ -28,10 +27,6 @@ class BrokerMachine(Machine):
     """What both lines have in common."""
 
     role = BROKER
-
-    @classmethod
-    def of_line(cls, profile: ProfileName) -> Any:
-        return cls if profile == "4.9" else _FiveMachine
 
     make_topic = _rule(make.makes_a_topic)
     send = _rule(make.sends)
@@ -65,3 +60,6 @@ class BrokerMachine(Machine):
 
 class _FiveMachine(BrokerMachine):
     five = True
+
+
+BrokerMachine.in_five = _FiveMachine

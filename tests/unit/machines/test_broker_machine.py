@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 
+from harness.catalogue import catalogue
 from harness.cli import main
 from harness.findings.again import reduced
 from harness.machines.broker.picture import Picture
@@ -89,6 +90,18 @@ def test_an_end_without_answer_may_have_come_to_pass(profile: ProfileName, verdi
     program: list[AnyStep] = [Send(half=True), End(oneway=True, verdict=verdict), End(), Pull()]
     attempt = StatefulExperiment(stage(profile), "x").attempt(program, fresh=True)
     assert attempt.violations == ()
+
+
+def test_quirks_that_programs_come_across_are_those_of_the_catalogue() -> None:
+    known, picture = BROKER.quirks("5.3", "apache"), Picture(five=True)
+    for step in (Send(half=True), End(verdict=8), End(verdict=12)):
+        picture.apply(step)
+    found = known.about(End(verdict=8), picture)
+    broker = catalogue().of("broker")
+    assert len(found) == 2
+    assert {one.id for one in found} <= {quirk.id for quirk in broker.quirks}
+    assert {name for one in found for name in one.statements} <= {one.id for one in broker.statements}
+    assert not BROKER.quirks("5.3", "builtin").about(End(verdict=8), picture)
 
 
 def test_a_held_pull_is_answered_by_the_message_it_waited_for() -> None:
