@@ -127,6 +127,9 @@ class Groups:
         for group in step.groups:
             self._ever.setdefault(group, set()).add(step.client)
             members = self._members.setdefault(group, {})
+            for (client, conn), other in members.items():
+                if conn == step.conn and client != step.client:  # a connection is one client's in a group
+                    other.leaving = min(other.leaving, begin)
             if answer is None or answer.code != 0:
                 if (known := members.get((step.client, step.conn))) is not None:
                     known.leaving = -inf

@@ -15,7 +15,7 @@ from harness.machines.broker.strategies import look
 from harness.machines.run import Tried
 from harness.machines.stage import Stage
 from harness.machines.stateful import StatefulExperiment, StatefulKind
-from harness.program.broker_steps import Back, Bound, End, Pull, Send, View
+from harness.program.broker_steps import Back, Beat, Bound, End, Members, Pull, Send, View
 from harness.program.steps import AnyStep, Restart, Time, decode_step, encode_step
 from harness.session import ProfileName
 from harness.targets import parse
@@ -90,6 +90,17 @@ def test_an_end_without_answer_may_have_come_to_pass(profile: ProfileName, verdi
     program: list[AnyStep] = [Send(half=True), End(oneway=True, verdict=verdict), End(), Pull()]
     attempt = StatefulExperiment(stage(profile), "x").attempt(program, fresh=True)
     assert attempt.violations == ()
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_connection_is_one_client_s_in_a_group(profile: ProfileName) -> None:
+    """`ConsumerGroupInfo#updateChannel`: the later one takes its place."""
+    program: list[AnyStep] = [
+        Beat(conn="k", client="c0", groups=("g0",)),
+        Beat(conn="k", client="c2", groups=("g0",)),
+        Members(group="g0"),
+    ]
+    assert StatefulExperiment(stage(profile), "x").attempt(program, fresh=True).violations == ()
 
 
 def test_quirks_that_programs_come_across_are_those_of_the_catalogue() -> None:
