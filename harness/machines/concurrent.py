@@ -81,14 +81,18 @@ class HistoryExperiment:
     def profile(self) -> str:
         return self._stage.profile
 
+    def names(self) -> Names:
+        """Names that nobody has used: other kinds of one run play on the same servers."""
+        self._attempts += 1
+        return Names(chance("names", self.kind, self._words, self._attempts))
+
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         """Plays a program to its end and judges it. Raises ``TargetError``."""
         return self.play(program, fresh=fresh, sound=False)
 
     def play(self, program: Sequence[AnyStep], *, fresh: bool = False, sound: bool = True) -> Attempt:
         """The same; ``sound`` is that of `Servers.take`."""
-        self._attempts += 1
-        names = Names(chance("names", self._words, self._attempts))
+        names = self.names()
         servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
         player, jitters, _ = self._stage.player(servers, names, fresh=fresh, sound=sound, case=self.kind)
         picture = Picture(five=self.profile != "4.9", servers=servers)

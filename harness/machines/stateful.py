@@ -47,9 +47,9 @@ class StatefulExperiment:
         return self._stage.profile
 
     def names(self) -> Names:
-        """Names that nobody has used."""
+        """Names that nobody has used: other kinds of one run play on the same servers."""
         self._attempts += 1
-        return Names(chance("names", self._words, self._attempts))
+        return Names(chance("names", self.kind, self._words, self._attempts))
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         """Plays a program to its end, or to its first violation; one that a named quirk of the target

@@ -8,6 +8,7 @@ from harness.machines.concurrent import HistoryExperiment, HistoryKind
 from harness.machines.histories import Shape, program_of
 from harness.machines.run import Tried
 from harness.machines.stage import Stage
+from harness.machines.stateful import StatefulExperiment
 from harness.program.chance import chance
 from harness.program.steps import Close, Register, Request, Time
 from harness.session import ProfileName
@@ -95,3 +96,11 @@ def test_close_inside_a_burst_is_ours() -> None:
     attempt = experiment.attempt([register, Close(conn="k0"), Time(seconds=5)], fresh=True)
     assert attempt.violations == ()
     assert [one.outcome for one in attempt.observed if isinstance(one.step, Close)] == [None]
+
+
+def test_kinds_of_one_run_share_no_names() -> None:
+    """They play on the same servers of 5.x; a lease of one was once found by the other."""
+    stage = _stage("5.3")
+    both = HistoryExperiment(stage, "words"), StatefulExperiment(stage, "words")
+    nonces = [experiment.names().nonce for experiment in both for _ in range(10)]
+    assert len(set(nonces)) == len(nonces)
