@@ -9,6 +9,7 @@ Rules of this module:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 
 import msgspec
 
@@ -38,6 +39,8 @@ DEFAULT_LEASE = 120.0
 IDLE = 120
 """Protocol seconds after which a target closes a connection that is not used."""
 MASTER = 0
+_UNSEEN = 30.0
+"""Protocol seconds within which a scan sees that a lease has ended: 10, and what a busy machine adds."""
 
 Version = tuple[int, int, int]
 """Counter, timestamp, state version."""
@@ -81,6 +84,8 @@ class Model:
         """Topic -> broker names that serve it."""
         self.odd: set[str] = set()
         """Broker names of which a topic may have a permission other than 4 and 6."""
+        self._lingering: list[tuple[float, str, Name]] = []
+        """Broker names as they were when a lease ended, and until when that may be unseen."""
         self.settings: dict[str, str] = {}
         self.idle: dict[str, int] = {}
         """For how long connections have been left alone."""
@@ -98,6 +103,10 @@ class Model:
     def on(self, conn: str) -> list[Lease]:
         """The live records whose latest registration came over a connection."""
         return [lease for lease in self.leases.values() if lease.conn == conn]
+
+    def lingering(self) -> list[tuple[str, Name]]:
+        """Broker names as they may still be in a target: no scan may have seen yet that a lease has ended."""
+        return [(broker, name) for until, broker, name in self._lingering if self.now < until]
 
     def topics_of(self, step: Register) -> dict[str, Queues] | None:
         """The topics that a registration announces; None where it gets no further than its body."""
@@ -189,6 +198,7 @@ class Model:
         if name is None:
             name = self.names[step.broker] = Name(step.cluster, {}, set(), set())
         name.clusters.add(step.cluster)
+        name.clusters.update(*(old.clusters for broker, old in self.lingering() if broker == step.broker))
         name.acting, name.zone = bool(step.acting), step.zone
         self._forget_ids(name, step.address, but=step.id)
         name.ids[step.id] = step.address
@@ -268,7 +278,10 @@ class Model:
                     name.topics.discard(step.topic)
 
     def _pass(self, step: Time) -> None:
+        self._lingering = [old for old in self._lingering if old[0] > self.now]
         for lease in self.ending(step):
+            if (name := self.names.get(lease.broker)) is not None:
+                self._lingering.append((lease.since + lease.length + _UNSEEN, lease.broker, deepcopy(name)))
             for other in self.on(lease.conn):  # the target closes the connection of an ended lease
                 self._end(other)
             self._end(lease)
@@ -362,7 +375,9 @@ def _address_of_another(model: Model, step: AnyStep) -> bool:
     """103: another broker name lists the address already."""
     found = _registers(model, step)
     return found is not None and any(
-        found.address in name.ids.values() for broker, name in model.names.items() if broker != found.broker
+        found.address in name.ids.values()
+        for broker, name in (*model.names.items(), *model.lingering())
+        if broker != found.broker
     )
 
 

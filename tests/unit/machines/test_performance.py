@@ -175,3 +175,16 @@ def test_a_quirk_explains_nothing_that_was_seen_before_its_step() -> None:
     performance.leave()
     assert [one.number for one in performance.violations] == [2]
     assert performance.quirk is None
+
+
+@pytest.mark.parametrize(("after", "known"), [(121, True), (160, False)])
+def test_a_lease_that_no_scan_saw_ending_counts_for_quirks(after: int, known: bool) -> None:
+    """A name that comes back under another cluster before the scan is under both: `cluster-entry-stays`."""
+    program = [
+        Register(conn="k1", topics=TOPICS),
+        Time(seconds=after),
+        Register(conn="k2", cluster="c1", address="a1", topics=TOPICS),
+        ClusterInfo(conn="k3"),
+        Close(conn="k2"),
+    ]
+    assert played(program, known=KNOWN, seeks=False) == (program[:4] if known else program)
