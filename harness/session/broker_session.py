@@ -7,10 +7,12 @@ called is what it said when it registered.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import cast
 
-from harness.session.connection import Connection
+from harness.session.connection import Connection, next_request
 from harness.session.errors import Blocked
+from harness.session.exchange import Exchange
 from harness.session.heard import NameServerView
 from harness.session.nameserver import ProfileName, announced_by
 from harness.session.pop_requests import PopRequests
@@ -128,6 +130,12 @@ class BrokerSession(PopRequests):
     def client(self, hint: str = "client") -> tuple[str, Connection]:
         """A new client: its id, and a connection of its own."""
         return self.name(hint), self.connect()
+
+    def next_request(self, code: int, connections: Sequence[Connection]) -> Exchange:
+        """Awaits the next request of this code on any of these connections: where it is the Broker's affair
+        whom it asks first. The answer's ``outcome.connection`` is the id of the one that was asked.
+        """
+        return next_request(self, connections, code)
 
     def close(self) -> None:
         super().close()

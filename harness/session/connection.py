@@ -6,18 +6,21 @@ say.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
+from harness.session.errors import Misuse
 from harness.session.exchange import Asked, Exchange, Question
 from harness.session.link import Link
-from harness.session.outcome import Replied
+from harness.session.outcome import Answer, Replied
 from harness.session.pushed import Pushed
-from harness.session.requests import Ext, HeaderFields
+from harness.session.requests import Ext, HeaderFields, command
+from harness.wire import FLAG_RESPONSE, encode
 
 if TYPE_CHECKING:
     from harness.session.session import Session
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "next_request"]
 
 
 class Connection:
@@ -79,15 +82,45 @@ class Connection:
         subject = f"response with opaque {opaque}"
         return Exchange(Question(self._session, subject, lambda: self._awaiting(opaque), repeatable=False))
 
-    def next_request(self) -> Exchange:
-        """Awaits the next request that the target sends on this connection. To be judged by ``Request(…)`` or
-        ``Silence()``.
+    def next_request(self, code: int | None = None) -> Exchange:
+        """Awaits the next request (of this code) that the target sends on this connection. To be judged by
+        ``Request(…)`` or ``Silence()``.
         """
-        return Exchange(Pushed(self._session, f"next request on connection {self.id}", self._pushed))
+        return next_request(self._session, [self], code)
 
-    def _pushed(self) -> Replied | None:
+    def respond(
+        self,
+        to: Answer,
+        code: int = 0,
+        body: bytes = b"",
+        *,
+        ext: Ext = None,
+        remark: str | None = None,
+        opaque: int | None = None,
+        version: int | None = None,
+        language: str = "JAVA",
+    ) -> None:
+        """Answers a request of the target's: what ``next_request() >> Request(…)`` gave. What is not said is
+        as an answer has it: the opaque of the request, its version.
+        """
+        asked = to.command
+        if asked is None:
+            raise Misuse("only a request can be answered, and silence is none")
+        header: HeaderFields = {"flag": FLAG_RESPONSE, "remark": remark, "language": language}
+        answer = command(
+            code,
+            ext,
+            body,
+            header,
+            opaque=asked.opaque if opaque is None else opaque,
+            version=asked.version if version is None else version,
+        )
+        self.write(encode(answer))
+
+    def pushed(self, code: int | None) -> Replied | None:
+        """The next request (of this code) that has come, once; None where none has."""
         self.link.notice()
-        return self.link.next_request(self._session.clock.now())
+        return self.link.next_request(self._session.clock.now(), code)
 
     def next_frame(self) -> Exchange:
         """Awaits one more response, whatever its opaque."""
@@ -123,3 +156,13 @@ class Connection:
 
     def _awaiting_close(self) -> Asked:
         return Asked(self.link, None, None, b"", None, self._session.clock.now())
+
+
+def next_request(session: Session, connections: Sequence[Connection], code: int | None) -> Exchange:
+    """Awaits the next request (of this code) on any of these connections."""
+    numbers = ", ".join(str(connection.id) for connection in connections)
+
+    def take() -> Replied | None:
+        return next((found for one in connections if (found := one.pushed(code)) is not None), None)
+
+    return Exchange(Pushed(session, f"next request on connection {numbers}", take))

@@ -148,10 +148,10 @@ class Link:
                 return Want(opaque, "case", answer)
         return self.want(opaque)
 
-    def next_request(self, at: float) -> Replied | None:
-        """The first request that the target has sent here, once; None where there is none."""
+    def next_request(self, at: float, code: int | None = None) -> Replied | None:
+        """The first request (of this code) that the target has sent here, once; None where there is none."""
         for stray in self._strays:
-            if not stray.command.is_response:
+            if not stray.command.is_response and code in (None, stray.command.code):
                 self._strays.remove(stray)
                 return Replied(
                     connection=self.number,

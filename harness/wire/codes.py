@@ -15,7 +15,9 @@ __all__ = [
     "FLAG_RESPONSE",
     "LANGUAGES",
     "LANGUAGE_NUMBERS",
+    "V3_0_7_SNAPSHOT",
     "V3_0_11",
+    "V3_1_8_SNAPSHOT",
     "V3_4_9",
     "V4_9_4",
     "V4_9_8",
@@ -53,8 +55,14 @@ LANGUAGES: Final = (
 
 LANGUAGE_NUMBERS: Final = {name: number for number, name in enumerate(LANGUAGES)}
 
+V3_0_7_SNAPSHOT: Final = 28
+"""From this header version on, a client can be told where to consume from, and asked where it does."""
+
 V3_0_11: Final = 37
 """From this header version on, the body of REGISTER_BROKER is a RegisterBrokerBody."""
+
+V3_1_8_SNAPSHOT: Final = 62
+"""From this header version on, a client can be asked how it is, and to consume a message."""
 
 V3_4_9: Final = 121
 """From this header version on, a Broker heeds how often a message that comes back may be tried again."""

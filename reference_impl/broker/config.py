@@ -61,6 +61,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     force_register: bool = True
     """Whether to register without asking first if anything has changed."""
     compressed_register: bool = False
+    use_server_side_reset_offset: bool = True
+    """5.3: whether the Broker itself sets offsets anew, or tells the members of the group to."""
     enable_split_registration: bool = False
     """5.3: register topics in chunks of `splitRegistrationSize`."""
     split_registration_size: int = 800
@@ -302,7 +304,7 @@ reviveQueueNum timerWheelEnable litePullMessageEnable channelExpiredTimeout
 enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress enableRetryTopicV2
 retrieveMessageFromPopRetryTopicV1 popFromRetryProbability popResponseReturnActualRetryTopic
 initPopOffsetByCheckMsgInMem popPollingSize maxPopPollingSize defaultMessageRequestMode
-defaultPopShareQueueNum serverLoadBalancerEnable
+defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset
 """
 NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
 """Settings that 4.9 does not know."""

@@ -20,7 +20,7 @@ from harness.wire.broker_codes import BrokerResponse
 from reference_impl.remoting.reply import RefusedError, Reply
 
 from .config import Config
-from .outbox import Answer, Asking, Done, End, Outgoing, Pushing, Saving, Telling
+from .outbox import Answer, Asking, Calling, Done, End, Outgoing, Pushing, Saving, Telling
 from .part import NEVER, Chance, Handler, Part
 from .store import Store
 
@@ -78,6 +78,7 @@ class Broker:
         self.topic_administration = parts.topic_administration(self)
         self.group_administration = parts.group_administration(self)
         self.resets = parts.resets(self)
+        self.calls = parts.calls(self)
         self.settings = parts.settings(self)
         self.runtime = parts.runtime(self)
         self.retention = parts.retention(self)
@@ -155,6 +156,10 @@ class Broker:
     def push(self, connection: int, command: Command) -> None:
         """Send a one-way request to a client."""
         self.outbox.append(Pushing(connection, command))
+
+    def call(self, connection: int, command: Command, within_ms: int, done: Done) -> None:
+        """Send a request to a client; `done` gets the response, or None after `within_ms`."""
+        self.outbox.append(Calling(connection, command, within_ms, done))
 
     def ask(self, address: str, command: Command, within_ms: int, done: Done) -> None:
         """Send a request to another server; `done` gets the response, or None after `within_ms`."""

@@ -4,7 +4,9 @@ Rules (beside those of `reference_impl.remoting.endpoint`):
 1. After every call the Broker is settled and its outbox is emptied: what is to be kept comes before the
    answers, everything else behind them, in the order in which it came up.
 2. Everything that the Broker sends of itself has an opaque of its own. An answer that it awaits is told to
-   whoever asked, once: also if there is none.
+   whoever asked, once: also if there is none. What a client is asked, only that client answers, on the
+   connection on which it was asked and in time; every other response is passed over. (Apache takes it from
+   any connection.)
 3. Nothing is answered that is not handed to the storage; where flushing is synchronous, nothing that is not
    durable. Where it is not, the log is made durable `flushIntervalCommitLog` ms after it has grown.
 4. A connection of the VIP port (two below the main one) is served like any other, except that it cannot pull.
@@ -25,8 +27,9 @@ from reference_impl.remoting.errors import DurabilityError
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.tls_settings import TlsSettings
 
+from .awaited import Awaited
 from .core import Broker
-from .outbox import Answer, Asking, Done, End, Outgoing, Pushing, Saving, Telling
+from .outbox import Answer, Asking, Calling, Done, End, Outgoing, Pushing, Saving, Telling
 from .store import StoreError
 
 __all__ = ["Endpoint"]
@@ -50,7 +53,9 @@ class Endpoint(RemotingEndpoint):
         super().__init__(broker.profile, TlsSettings.of(broker.config.file), certificates)
         self._opaques = count(1)
         self._asked: dict[int, Done] = {}
-        """By opaque: who waits for the answer."""
+        """By opaque: who waits for the answer of another server."""
+        self._awaited = Awaited()
+        """What clients have been asked."""
         self._fast: set[int] = set()
         """Connections of the VIP port."""
         self._handed_over = broker.store.physical_range()[1]
@@ -119,6 +124,10 @@ class Endpoint(RemotingEndpoint):
                 return self.push(connection, self.write(self.response(request, reply)))
             case Pushing(connection, command):
                 return self.push(connection, self.write(self.request(command, FLAG_ONEWAY)))
+            case Calling(connection, command, within, done):
+                request = self.request(command, 0)
+                self._awaited.put(request.opaque, connection, self.now + within, done)
+                return self.push(connection, self.write(request))
             case Telling(address, command):
                 return [Notify(address, self.write(self.request(command, FLAG_ONEWAY)))]
             case Asking(address, command, within, done):
@@ -130,18 +139,22 @@ class Endpoint(RemotingEndpoint):
             case Saving(name, data):
                 return [Persist(name, data)]
 
+    def heard(self, connection: int, response: Command, now: int) -> None:
+        self._awaited.answer(connection, response, now)
+
     def left(self, connection: int, peer: str) -> None:
         self._fast.discard(connection)
         self.broker.lost(connection, self.now)
 
     def due(self) -> int:
-        return min(self.broker.next_tick(), self._durable_at)
+        return min(self.broker.next_tick(), self._awaited.due(), self._durable_at)
 
     def act(self, now: int) -> list[Effect]:
         if self._durable_at <= now:
             self._durable_at = NEVER
             self._wants_durable = True
             return [Flush()]
+        self._awaited.expire(now)
         self.broker.tick(now)
         return []
 

@@ -8,7 +8,7 @@ import msgspec
 from harness.wire import Command
 from reference_impl.remoting.reply import Reply
 
-__all__ = ["Answer", "Asking", "Done", "End", "Outgoing", "Pushing", "Saving", "Telling"]
+__all__ = ["Answer", "Asking", "Calling", "Done", "End", "Outgoing", "Pushing", "Saving", "Telling"]
 
 Done: TypeAlias = Callable[[Command | None, int], None]
 """(response, now); None: there was none in time, or the connection failed."""
@@ -27,6 +27,16 @@ class Pushing(msgspec.Struct, frozen=True):
 
     connection: int
     command: Command
+
+
+class Calling(msgspec.Struct, frozen=True):
+    """A request to a client; `done` is called once, in any case."""
+
+    connection: int
+    command: Command
+    within: int
+    """ms."""
+    done: Done
 
 
 class Asking(msgspec.Struct, frozen=True):
@@ -59,4 +69,4 @@ class End(msgspec.Struct, frozen=True):
     connection: int
 
 
-Outgoing: TypeAlias = Answer | Pushing | Asking | Telling | Saving | End
+Outgoing: TypeAlias = Answer | Pushing | Calling | Asking | Telling | Saving | End

@@ -19,6 +19,7 @@ from reference_impl.remoting.replaceable import Replaceable
 
 from .announcing import Announcing
 from .assignments import Assignments
+from .calls import Calls
 from .clients import Clients
 from .core import Broker
 from .delays import Delays
@@ -80,6 +81,7 @@ PartName = Literal[
     "topic_administration",
     "group_administration",
     "resets",
+    "calls",
     "settings",
     "runtime",
     "retention",
@@ -122,6 +124,7 @@ class Parts(Replaceable[PartName]):
     topic_administration: type[TopicAdministration] = TopicAdministration
     group_administration: type[GroupAdministration] = GroupAdministration
     resets: type[Resets] = Resets
+    calls: type[Calls] = Calls
     settings: type[Settings] = Settings
     runtime: type[Runtime] = Runtime
     retention: type[Retention] = Retention

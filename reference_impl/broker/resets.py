@@ -1,8 +1,10 @@
 """Offsets that an administrator sets anew for a group.
 
 Rules:
-1. 4.9 asks the members of the group to do it (220), and changes nothing itself; without members it refuses.
-2. 5.x does it itself: the next pull is told where to go on, and commits do not count until then.
+1. 4.9 tells the members of the group to do it (220), and changes nothing itself; without members it refuses,
+   and it goes no further than to one whose release does not know that.
+2. 5.x does it itself, unless `useServerSideResetOffset` is false: the next pull is told where to go on, and
+   commits do not count until then.
 
 Source: AdminBrokerProcessor#resetOffset, Broker2Client#resetOffset of rocketmq-all-4.9.8;
 AdminBrokerProcessor#resetOffsetInner of rocketmq-all-5.3.3.
@@ -25,7 +27,7 @@ from .part import Handler, Part
 __all__ = ["Resets"]
 
 _NEWEST = -1
-"""The time that stands for the end of a queue."""
+"""The time that stands for the end of a queue; where the Broker sets offsets itself, any below zero does."""
 
 
 class Resets(Part):
@@ -46,9 +48,9 @@ class Resets(Part):
 
     def resets_itself(self) -> bool:
         """Whether the Broker sets the offsets itself."""
-        return self.profile.v5
+        return self.profile.v5 and self.config.use_server_side_reset_offset
 
-    # -- 5.x -------------------------------------------------------------------------------------------------
+    # -- by the Broker -------------------------------------------------------------------------------------
 
     def reset_here(self, command: Command, topic: str, group: str, timestamp: int, now: int) -> Reply:
         """All queues of a topic, or the one that is named."""
@@ -89,14 +91,15 @@ class Resets(Part):
         name = self.config.broker_name
         return QueueOffsets({MessageQueue(name, queue, topic): offset for queue, offset in offsets.items()})
 
-    # -- 4.9 -------------------------------------------------------------------------------------------------
+    # -- by members ----------------------------------------------------------------------------------------
 
     def ask_members(self, command: Command, topic: str, group: str, timestamp: int) -> Reply:
         """Tell the members of a group from where to consume."""
         known = self.broker.topics.get(topic)
         if known is None:
             remark = f"[reset-offset] reset offset failed, no topic in this broker. topic={topic}"
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+            unknown = BrokerResponse.TOPIC_NOT_EXIST if self.profile.v5 else BrokerResponse.SYSTEM_ERROR
+            return Reply(unknown, remark=remark)
         if command.language is None:
             raise RefusedError("the language of the request is unknown: it decides the form of the answer")
         found: dict[int, int] = {}
@@ -105,9 +108,8 @@ class Resets(Part):
             if committed is None:
                 remark = f"THe consumer group <{group}> not exist"
                 return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
-            wanted = self.at(topic, queue, timestamp)
             forced = fields.boolean(command.ext, "isForce") is True
-            found[queue] = wanted if forced or wanted < committed else committed
+            found[queue] = self.wanted(topic, queue, timestamp, committed, forced=forced)
         online = self.broker.clients.consumers.get(group)
         if online is None or not online.members:
             asked = f"Group: {group} Topic: {topic} Timestamp: {timestamp}"
@@ -120,13 +122,31 @@ class Resets(Part):
             "isForce": "false",
         }
         table = self.table(topic, found)
-        body = _for_cpp(table) if command.language == "CPP" else table.encode()
-        for member in online.members:
-            push = Command(
-                code=BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET, flag=FLAG_ONEWAY, ext=ext, body=body
+        body = self.body_for(command.language, table)
+        for member, client in online.members.items():
+            refusal = self.broker.calls.refusal_of(client)
+            if refusal is not None:
+                return refusal
+            self.tell(
+                member,
+                Command(BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET, flag=FLAG_ONEWAY, ext=ext, body=body),
             )
-            self.broker.push(member, push)
         return Reply(BrokerResponse.SUCCESS, body=table.encode())
+
+    def wanted(self, topic: str, queue: int, timestamp: int, committed: int, *, forced: bool) -> int:
+        """From where members are to consume: without force not behind what is committed."""
+        store = self.broker.store
+        newest = timestamp == _NEWEST
+        wanted = store.max_offset(topic, queue) if newest else store.offset_at(topic, queue, timestamp)
+        return wanted if forced else min(wanted, committed)
+
+    def body_for(self, language: str, table: QueueOffsets) -> bytes:
+        """What members are told, in the form that the language of whoever asked stands for."""
+        return _for_cpp(table) if language == "CPP" else table.encode()
+
+    def tell(self, member: int, told: Command) -> None:
+        """Tell one member."""
+        self.broker.push(member, told)
 
 
 def _for_cpp(table: QueueOffsets) -> bytes:

@@ -138,6 +138,9 @@ class RemotingEndpoint:
         """What the server has to say beside the answers of this call."""
         return []
 
+    def heard(self, connection: int, response: Command, now: int) -> None:
+        """A peer has sent a response: to what the server has asked it, or to nothing."""
+
     def left(self, connection: int, peer: str) -> None:
         """A connection has ended, from either side."""
 
@@ -364,6 +367,7 @@ class RemotingEndpoint:
         """Carry out one frame. None: no answer. Raises WireError for a frame that ends the connection."""
         command = self.read(frame)
         if command.flag and self.is_ignored(command):
+            self.heard(connection, command, now)
             return None
         if self._stops_at is not None and self.is_sent_away(command):
             reply = self.sent_away()
@@ -382,7 +386,7 @@ class RemotingEndpoint:
         return decode(frame, invalid_utf8=self.line.invalid_utf8, engine=self.line.engine)
 
     def is_ignored(self, command: Command) -> bool:
-        """A frame with the response bit is an answer to something that was never asked."""
+        """A frame with the response bit asks for nothing: it answers something, if anything was asked."""
         return bool(command.flag & FLAG_RESPONSE)
 
     def is_unanswered(self, command: Command) -> bool:
@@ -399,12 +403,13 @@ class RemotingEndpoint:
 
     def response(self, request: Command, reply: Reply) -> Command:
         """The response to a request."""
+        language, version = reply.by or ("JAVA", self.line.version)
         return Command(
             code=reply.code,
             opaque=request.opaque,
             flag=FLAG_RESPONSE,
-            language="JAVA",
-            version=self.line.version,
+            language=language,
+            version=version,
             remark=reply.remark,
             ext=reply.ext,
             body=self.written(reply.body),

@@ -1,8 +1,10 @@
 """What a handler answers, before it becomes a response frame."""
 
+from typing import Self
+
 import msgspec
 
-from harness.wire import ResponseCode
+from harness.wire import Command, ResponseCode
 
 from .stamp import Stamp
 
@@ -10,7 +12,7 @@ __all__ = ["RefusedError", "Reply"]
 
 
 class Reply(msgspec.Struct):
-    """The parts of a response that a handler decides. Opaque, flag, language, version: the endpoint's."""
+    """The parts of a response that a handler decides. Opaque and flag are the endpoint's."""
 
     code: int
     body: bytes = b""
@@ -23,6 +25,13 @@ class Reply(msgspec.Struct):
     """False: made outside of a handler, as for an exception; such a reply never mirrors a serialization."""
     stamp: Stamp | None = None
     """The response to JSON requests once it has been encoded, for a reply that is `repeated`."""
+    by: tuple[str | None, int] | None = None
+    """Language and version of the peer whose answer goes on; None: the server's own."""
+
+    @classmethod
+    def forwarded(cls, answer: Command) -> Self:
+        """The answer of another peer, as it is."""
+        return cls(answer.code, answer.body, answer.ext, answer.remark, by=(answer.language, answer.version))
 
 
 class RefusedError(Exception):

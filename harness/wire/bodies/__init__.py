@@ -15,7 +15,7 @@ from .locks import LockedQueues, LockRequest, MessageQueue
 from .mapping import TopicQueueMappingInfo
 from .pop import AssignmentQuestion, Assignments, BatchAck, BatchAcks, RequestMode, RequestModes
 from .properties import Properties
-from .queue_tables import ConsumedQueue, ConsumeStats, QueueOffsets, StoredQueue, TopicStats
+from .queue_tables import ConsumedQueue, ConsumerStatus, ConsumeStats, QueueOffsets, StoredQueue, TopicStats
 from .register import INFLATED_LIMIT, RegisterBody
 from .route import BrokerData, BrokerMemberGroup, ClusterInfo, QueueData, TopicRoute
 from .subscription_group import SubscriptionGroup
@@ -35,6 +35,7 @@ __all__ = [
     "ConsumedQueue",
     "ConsumerData",
     "ConsumerOffsets",
+    "ConsumerStatus",
     "DataVersion",
     "DelayOffsets",
     "Heartbeat",

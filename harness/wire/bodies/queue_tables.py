@@ -1,9 +1,11 @@
-"""Tables with a queue as key: bodies that a Broker answers its tools with (202, 208, 222).
+"""Tables with a queue as key: bodies that a Broker answers its tools with (202, 208, 222, 223), and
+what clients answer it (221).
 
 fastjson writes such a key as an object, which is no JSON: `{"offsetTable":{{"brokerName":"b","queueId":0,
 "topic":"T"}:{…}}}`. Reading takes it as it is written, compact and with its members in this order.
 
-Source: TopicStatsTable, ConsumeStats, ResetOffsetBody of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+Source: TopicStatsTable, ConsumeStats, ResetOffsetBody, GetConsumerStatusBody of rocketmq-all-4.9.8 and
+rocketmq-all-5.3.3.
 """
 
 from __future__ import annotations
@@ -20,7 +22,15 @@ from harness.wire.fastjson import document, dumps
 from .json_body import without_none
 from .locks import MessageQueue
 
-__all__ = ["ConsumeStats", "ConsumedQueue", "QueueOffsets", "StoredQueue", "TopicStats", "queue_table"]
+__all__ = [
+    "ConsumeStats",
+    "ConsumedQueue",
+    "ConsumerStatus",
+    "QueueOffsets",
+    "StoredQueue",
+    "TopicStats",
+    "queue_table",
+]
 
 _T = TypeVar("_T")
 _TEXT: Final = rb'"(?:[^"\\]|\\.)*"'
@@ -97,6 +107,29 @@ class QueueOffsets(msgspec.Struct, rename="camel"):
         return cls(_by_queue(_read(data, _QueueOffsets).offset_table))
 
 
+class ConsumerStatus(msgspec.Struct, rename="camel"):
+    """Answer to 221 and to 223: from where queues are consumed; by the client that is asked, and by each of
+    them, by their ids.
+    """
+
+    consumer_table: dict[str, dict[MessageQueue, int]] = {}
+    message_queue_table: dict[MessageQueue, int] = {}
+
+    def encode(self) -> bytes:
+        """The body."""
+        consumers = {client: queue_table(table) for client, table in self.consumer_table.items()}
+        return document(
+            {"consumerTable": consumers, "messageQueueTable": queue_table(self.message_queue_table)}
+        )
+
+    @classmethod
+    def decode(cls, data: bytes) -> ConsumerStatus:
+        """Raises `WireError`."""
+        found = _read(data, _ConsumerStatus)
+        consumers = {client: _by_queue(table) for client, table in found.consumer_table.items()}
+        return cls(consumers, _by_queue(found.message_queue_table))
+
+
 def queue_table(table: Mapping[MessageQueue, Any]) -> msgspec.Raw:
     """The text of such a table, ready to be a member of a document."""
     entries = (document(queue.document()) + b":" + dumps(_plain(value)) for queue, value in table.items())
@@ -120,6 +153,11 @@ class _ConsumeStats(msgspec.Struct, rename="camel"):
 
 class _QueueOffsets(msgspec.Struct, rename="camel"):
     offset_table: dict[str, int] = {}
+
+
+class _ConsumerStatus(msgspec.Struct, rename="camel"):
+    consumer_table: dict[str, dict[str, int]] = {}
+    message_queue_table: dict[str, int] = {}
 
 
 def _read(data: bytes, kind: type[_T]) -> _T:

@@ -386,8 +386,8 @@ def test_53_sets_offsets_itself(asked):
     assert reset(one, group="none").code == 26
 
 
-def test_49_asks_the_members_of_the_group(asked):
-    one = asked("4.9")
+def test_members_of_the_group_are_told_where_the_broker_does_not_set_offsets(asked, profile):
+    one = asked(profile, useServerSideResetOffset=False)
     topic(one)
     sent(one)
     assert reset(one).remark == "THe consumer group <G> not exist"
@@ -395,7 +395,7 @@ def test_49_asks_the_members_of_the_group(asked):
         one.broker.offsets.commit("G", "T", queue, 1, one.now)
     offline = reset(one)
     assert (offline.code, offline.remark.partition(",")[0]) == (206, "Consumer not online")
-    beat(one, consumer="G", connection=2)
+    beat(one, consumer="G", connection=2, version=409)
     reply = reset(one)
     table = {queue.queue_id: offset for queue, offset in QueueOffsets.decode(reply.body).offset_table.items()}
     assert table == {0: 0, 1: 0, 2: 0}
@@ -403,7 +403,10 @@ def test_49_asks_the_members_of_the_group(asked):
     assert (push.connection, push.command.code) == (2, BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET)
     assert push.command.body == reply.body
     assert one.broker.offsets.offset_of("G", "T", 0) == 1
-    assert reset(one, topic="none").code == 1
+    assert reset(one, topic="none").code == (1 if profile == "4.9" else 17)
+    beat(one, consumer="G", connection=3, version=27)
+    assert reset(one).remark == "the client does not support this feature. version=27"
+    assert [push.connection for push in one.taken(Pushing)] == [2]
 
 
 # -- settings ------------------------------------------------------------------------------------------------

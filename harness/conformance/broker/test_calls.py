@@ -1,0 +1,477 @@
+"""Chapter calls: what administrators have a Broker ask of consumers that are online."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
+from harness.session import Answer, BrokerSession, Connection, Exchange
+from harness.session.broker_requests import consuming
+from harness.session.exchange import NotSo, View
+from harness.session.requests import fields
+from harness.wire import FLAG_ONEWAY, Command, WireError
+from harness.wire.bodies import ConsumerStatus, MessageQueue, QueueOffsets
+from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.codes import V3_0_7_SNAPSHOT, V3_1_8_SNAPSHOT
+from harness.wire.fastjson import ParseError, parse
+from harness.wire.messages import decode_message, decode_offset_id, offset_id
+
+SUCCESS, ERROR = BrokerResponse.SUCCESS, BrokerResponse.SYSTEM_ERROR
+TIMEOUT = BrokerResponse.CONSUME_MSG_TIMEOUT
+INFO, CONSUME = BrokerRequest.GET_CONSUMER_RUNNING_INFO, BrokerRequest.CONSUME_MESSAGE_DIRECTLY
+STATUS = BrokerRequest.GET_CONSUMER_STATUS_FROM_CLIENT
+GATHER = BrokerRequest.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
+RESET = BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET
+WITHIN, STATUS_WITHIN = 10, 5
+"""Protocol seconds that a client has for its answer."""
+BY_MEMBERS = {"useServerSideResetOffset": "false"}
+"""So 5.x leaves it to the members of a group to set offsets anew; 4.9 always does."""
+OLD = V3_0_7_SNAPSHOT - 1
+
+Client = tuple[str, Connection]
+
+
+def online(bk: BrokerSession, group: str, **header: Any) -> Client:
+    """A member of a group, and its connection."""
+    client, connection = bk.client()
+    bk.heartbeat(client, consumers=[consuming(group)], on=connection, **header) >> Reply(SUCCESS)
+    return client, connection
+
+
+def asks(bk: BrokerSession, group: str, client: str, code: int = INFO, **ext: Any) -> Exchange:
+    """An administrator has a client asked. What follows is seen before its time is over."""
+    asking = bk.call(code, {"consumerGroup": group, "clientId": client, **ext})
+    bk.while_lasts(WITHIN, bk.mark())
+    return asking
+
+
+def _readable(read: Any) -> Any:
+    def readable(command: Command) -> Any:
+        try:
+            return read(command) if command.body else None
+        except (WireError, ParseError) as problem:
+            raise NotSo(str(problem)) from problem
+
+    return readable
+
+
+# -- one client ----------------------------------------------------------------------------------------------
+
+
+@case("bk.calls.client-is-asked", kills=["clients-are-asked-one-way", "questions-lose-their-fields"])
+def test_a_client_is_asked(bk: BrokerSession) -> None:
+    """A client is asked what an administrator wants to know of it."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client, jstackEnable=True)
+    said = {"consumerGroup": group, "clientId": client, "jstackEnable": "true"}
+    asked = connection.next_request(INFO) >> Request(INFO, flag=0, ext=Including(said))
+    connection.respond(asked)
+    asking >> Reply(SUCCESS)
+
+
+@case(
+    "bk.calls.answer-is-passed-on",
+    kills=["answers-lose-their-body", "answers-lose-their-fields", "answers-are-signed-by-the-broker"],
+)
+def test_an_answer_is_passed_on(bk: BrokerSession) -> None:
+    """What a client answers goes on to the administrator as it is."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client)
+    asked = connection.next_request(INFO) >> Request(INFO)
+    connection.respond(asked, body=b"how I am", ext={"mood": "good"}, language="CPP", version=300)
+    asking >> Reply(SUCCESS, body=b"how I am", ext=Including({"mood": "good"}), language="CPP", version=300)
+
+
+@case("bk.calls.error-is-passed-on", kills=["errors-of-clients-are-success"])
+def test_an_error_is_passed_on(bk: BrokerSession) -> None:
+    """An error of a client goes on as well, with its remark."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client)
+    connection.respond(connection.next_request(INFO) >> Request(INFO), ERROR, remark="I am not well")
+    asking >> Reply(ERROR, remark="I am not well")
+
+
+@case("bk.calls.answers-find-their-askers", kills=["questions-share-their-opaque"])
+def test_answers_find_their_askers(bk: BrokerSession) -> None:
+    """Of two questions to one client, each gets the answer that is its own, in whichever order they come."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    first, second = asks(bk, group, client, token="one"), asks(bk, group, client, token="two")
+    asked = [connection.next_request(INFO) >> Request(INFO) for _ in range(2)]
+    for one in reversed(asked):
+        connection.respond(one, body=token_of(one))
+    first >> Reply(SUCCESS, body=b"one")
+    second >> Reply(SUCCESS, body=b"two")
+
+
+def token_of(asked: Answer) -> bytes:
+    """The ext field that tells one question from another."""
+    ext = (asked.command and asked.command.ext) or {}
+    return (ext.get("token") or "").encode()
+
+
+@case("bk.calls.other-opaque-is-no-answer", kills=["any-response-is-the-answer"])
+def test_another_opaque_is_no_answer(bk: BrokerSession) -> None:
+    """A response with another opaque than that of the question is not its answer."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client)
+    asked = connection.next_request(INFO) >> Request(INFO)
+    connection.respond(asked, body=b"other", opaque=1_999_999_999)
+    connection.respond(asked, body=b"own")
+    asking >> Reply(SUCCESS, body=b"own")
+
+
+@case("bk.calls.only-the-named-client-is-asked", kills=["first-member-is-asked"])
+def test_only_the_named_client_is_asked(bk: BrokerSession) -> None:
+    """Of several members of a group, only the one with the id is asked."""
+    group = bk.group()
+    (_, first), (second, connection) = online(bk, group), online(bk, group)
+    asking = asks(bk, group, second)
+    connection.respond(connection.next_request(INFO) >> Request(INFO), body=b"second")
+    asking >> Reply(SUCCESS, body=b"second")
+    first.next_request(INFO) >> Silence()
+
+
+@case(
+    "bk.calls.client-must-be-online", kills=["absent-clients-are-success", "members-of-any-group-are-asked"]
+)
+def test_a_client_must_be_online(bk: BrokerSession) -> None:
+    """A client that is no member of the group is not asked, whichever other group it is in."""
+    group, other = bk.group(), bk.group("other")
+    client, connection = online(bk, other)
+    asks(bk, group, client) >> Reply(ERROR, remark=f"The Consumer <{group}> <{client}> not online")
+    connection.next_request(INFO) >> Silence()
+
+
+@case("bk.calls.old-client-is-not-asked", kills=["old-clients-are-asked"])
+def test_an_old_client_is_not_asked(bk: BrokerSession) -> None:
+    """A client of a release before 3.1.8 is not asked."""
+    group = bk.group()
+    client, connection = online(bk, group, version=V3_1_8_SNAPSHOT - 1)
+    asks(bk, group, client) >> Reply(ERROR, remark=Containing("too low to finish"))
+    connection.next_request(INFO) >> Silence()
+
+
+@case(
+    "bk.calls.silence-is-a-timeout",
+    "bk.calls.late-answer-is-dropped",
+    kills=["silence-of-a-client-is-an-error", "asked-clients-have-a-minute", "late-answers-end-connections"],
+    clock=True,
+)
+def test_silence_is_a_timeout(bk: BrokerSession) -> None:
+    """A client that is silent for ten seconds is told of as a timeout; what it answers later is dropped."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client)
+    asked = connection.next_request(INFO) >> Request(INFO)
+    bk.advance(WITHIN + bk.jitter)
+    asking >> Reply(TIMEOUT, remark=Matching(f"^consumer <{group}> <{client}> Timeout: "))
+    connection.respond(asked, body=b"late")
+    bk.heartbeat(client, consumers=[consuming(group)], on=connection) >> Reply(SUCCESS)
+    bk.connection.answer_to(asking.request.opaque if asking.request else 0) >> Silence()
+
+
+@case("bk.calls.answers-have-ten-seconds", kills=["asked-clients-have-a-second"], clock=True)
+def test_answers_have_ten_seconds(bk: BrokerSession) -> None:
+    """What a client answers within ten seconds counts."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client)
+    asked = connection.next_request(INFO) >> Request(INFO)
+    bk.advance_short_of(WITHIN - 1, since=asked)
+    connection.respond(asked, body=b"at last")
+    asking >> Reply(SUCCESS, body=b"at last")
+
+
+@case("bk.calls.gone-client-is-a-timeout", kills=["lost-clients-are-errors"], clock=True)
+def test_a_client_that_goes_is_a_timeout(bk: BrokerSession) -> None:
+    """A client whose connection ends before it has answered is a timeout too, when its time is over."""
+    group = bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client)
+    connection.next_request(INFO) >> Request(INFO)
+    connection.close()
+    bk.advance(WITHIN + bk.jitter)
+    asking >> Reply(TIMEOUT)
+
+
+# -- messages ------------------------------------------------------------------------------------------------
+
+
+def _message(command: Command) -> tuple[str, int, bytes]:
+    message = decode_message(command.body)
+    return message.topic, message.queue_id, message.body
+
+
+def message_id(bk: BrokerSession, topic: str, body: bytes = b"consume me") -> str:
+    """The id of a message that is in queue 1 of a topic."""
+    return str((bk.send(topic, body, 1).ids >> Reply(SUCCESS)).value[0])
+
+
+@case(
+    "bk.calls.message-goes-with-the-question",
+    kills=["messages-do-not-go-along", "broker-name-does-not-go-along"],
+)
+def test_a_message_goes_with_the_question(bk: BrokerSession) -> None:
+    """A client that is to consume a message gets it as it is stored, with the name of the Broker."""
+    topic, group = bk.topic(), bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic))
+    pushed = connection.next_request(CONSUME).seen_as(View("message", _readable(_message)))
+    said = Including({"brokerName": bk.broker_name, "clientId": client})
+    asked = pushed >> Request(CONSUME, (topic, 1, b"consume me"), flag=0, ext=said)
+    connection.respond(asked, body=b'{"consumeResult":"CR_SUCCESS"}')
+    asking >> Reply(SUCCESS, body=b'{"consumeResult":"CR_SUCCESS"}')
+
+
+@case("bk.calls.system-flags-go-with-the-message", kills=["system-flags-do-not-go-along"])
+def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
+    """In 5.x, the system flags of the topic and of the group are told with the message."""
+    topic, group = bk.topic(), bk.group()
+    client, connection = online(bk, group)
+    asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic), topic=topic)
+    flags = Including({"topicSysFlag": "0", "groupSysFlag": "0"})
+    connection.respond(connection.next_request(CONSUME) >> Request(CONSUME, ext=flags))
+    asking >> Reply(SUCCESS)
+
+
+@case("bk.calls.message-must-be-there", kills=["missing-messages-are-asked-for"])
+def test_a_message_must_be_there(bk: BrokerSession) -> None:
+    """A client is not asked to consume a message that there is not."""
+    topic, group = bk.topic(), bk.group()
+    client, connection = online(bk, group)
+    host, offset = decode_offset_id(message_id(bk, topic))
+    asks(bk, group, client, CONSUME, msgId=offset_id(host, offset + 10**12)) >> Reply(ERROR)
+    connection.next_request(CONSUME) >> Silence()
+
+
+# -- where a group is ----------------------------------------------------------------------------------------
+
+
+def _statuses(command: Command) -> dict[str, dict[int, int]]:
+    table = ConsumerStatus.decode(command.body).consumer_table
+    return {
+        client: {queue.queue_id: offset for queue, offset in queues.items()}
+        for client, queues in table.items()
+    }
+
+
+def gathers(bk: BrokerSession, topic: str, group: str, **ext: str) -> Exchange:
+    """An administrator asks from where the members of a group consume."""
+    asking = bk.call(GATHER, {"topic": topic, "group": group, **ext})
+    return asking.seen_as(View("statuses", _readable(_statuses)))
+
+
+def asked_one(bk: BrokerSession, members: dict[int, Client]) -> tuple[str, Connection, Answer]:
+    """The member that is asked next, which is not asked again."""
+    connections = [connection for _, connection in members.values()]
+    asked = bk.next_request(STATUS, connections) >> Request(STATUS, flag=0)
+    client, connection = members.pop(asked.outcome.connection)
+    return client, connection, asked
+
+
+def status(bk: BrokerSession, topic: str, offset: int) -> bytes:
+    """What a member says that consumes queue 0 from an offset."""
+    queue = MessageQueue(bk.broker_name, 0, topic)
+    return ConsumerStatus(message_queue_table={queue: offset}).encode()
+
+
+def two_members(bk: BrokerSession, group: str) -> dict[int, Client]:
+    """Two members of a group, by the ids of their connections."""
+    return {client[1].id: client for client in (online(bk, group), online(bk, group))}
+
+
+@case("bk.calls.status-is-gathered", kills=["one-member-is-asked", "statuses-are-empty"])
+def test_the_status_of_a_group_is_gathered(bk: BrokerSession) -> None:
+    """What the members of a group say is told by their ids."""
+    topic, group = bk.topic(), bk.group()
+    members = two_members(bk, group)
+    asking = gathers(bk, topic, group)
+    told: dict[str, dict[int, int]] = {}
+    for offset in (7, 9):
+        client, connection, asked = asked_one(bk, members)
+        connection.respond(asked, body=status(bk, topic, offset))
+        told[client] = {0: offset}
+    asking >> Reply(SUCCESS, told)
+
+
+@case("bk.calls.status-names-topic-and-group", kills=["members-are-not-told-the-topic"])
+def test_a_member_is_told_topic_and_group(bk: BrokerSession) -> None:
+    """A member is asked about a topic and a group."""
+    topic, group = bk.topic(), bk.group()
+    _, connection = online(bk, group)
+    asking = gathers(bk, topic, group)
+    said = Including({"topic": topic, "group": group})
+    asked = connection.next_request(STATUS) >> Request(STATUS, ext=said)
+    connection.respond(asked, body=status(bk, topic, 1))
+    asking >> Reply(SUCCESS)
+
+
+@case("bk.calls.status-of-one-member", kills=["every-member-is-asked"])
+def test_the_status_of_one_member(bk: BrokerSession) -> None:
+    """A member whose id is named is the only one that is asked."""
+    topic, group = bk.topic(), bk.group()
+    (_, other), (client, connection) = online(bk, group), online(bk, group)
+    asking = gathers(bk, topic, group, clientAddr=client)
+    asked = connection.next_request(STATUS) >> Request(STATUS)
+    connection.respond(asked, body=status(bk, topic, 3))
+    asking >> Reply(SUCCESS, {client: {0: 3}})
+    other.next_request(STATUS) >> Silence()
+
+
+@case("bk.calls.status-leaves-out-errors", kills=["errors-count-as-status"])
+def test_the_status_leaves_out_errors(bk: BrokerSession) -> None:
+    """A member that answers with an error is left out."""
+    topic, group = bk.topic(), bk.group()
+    members = two_members(bk, group)
+    asking = gathers(bk, topic, group)
+    _, connection, asked = asked_one(bk, members)
+    connection.respond(asked, ERROR, status(bk, topic, 7))
+    client, connection, asked = asked_one(bk, members)
+    connection.respond(asked, body=status(bk, topic, 9))
+    asking >> Reply(SUCCESS, {client: {0: 9}})
+
+
+@case("bk.calls.status-leaves-out-the-silent", kills=["asked-members-have-a-minute"], clock=True)
+def test_the_status_leaves_out_the_silent(bk: BrokerSession) -> None:
+    """A member that does not answer within five seconds is left out, and the next is asked."""
+    topic, group = bk.topic(), bk.group()
+    members = two_members(bk, group)
+    asking = gathers(bk, topic, group)
+    asked_one(bk, members)
+    bk.advance(STATUS_WITHIN + bk.jitter)
+    client, connection, asked = asked_one(bk, members)
+    connection.respond(asked, body=status(bk, topic, 9))
+    asking >> Reply(SUCCESS, {client: {0: 9}})
+
+
+@case("bk.calls.status-needs-a-member", kills=["status-of-nobody-is-empty"])
+def test_a_status_needs_a_member(bk: BrokerSession) -> None:
+    """The status of a group of which nobody is online is refused."""
+    gathers(bk, bk.topic(), bk.group()) >> Reply(ERROR)
+
+
+@case("bk.calls.status-needs-newer-members", kills=["old-members-are-asked"])
+def test_a_status_needs_newer_members(bk: BrokerSession) -> None:
+    """The status of a group with a member of a release before 3.0.7 is refused."""
+    topic, group = bk.topic(), bk.group()
+    _, connection = online(bk, group, version=OLD)
+    remark = Containing("the client does not support this feature")
+    gathers(bk, topic, group) >> Reply(ERROR, remark=remark)
+    connection.next_request(STATUS) >> Silence()
+
+
+# -- resets by members ---------------------------------------------------------------------------------------
+
+
+def _offsets(command: Command) -> dict[int, int]:
+    table = QueueOffsets.decode(command.body).offset_table
+    return {queue.queue_id: offset for queue, offset in table.items()}
+
+
+def _listed(command: Command) -> Any:
+    found = parse(command.body)
+    return found.get("offsetTable") if isinstance(found, Mapping) else None
+
+
+OFFSETS = View("offsets", _readable(_offsets))
+LISTED = View("offsets", _readable(_listed))
+
+
+def resets(bk: BrokerSession, topic: str, group: str, timestamp: int, force: bool, **header: Any) -> Exchange:
+    """An administrator has the members of a group consume from another place."""
+    ext = fields(topic=topic, group=group, timestamp=timestamp, isForce=force)
+    asking = bk.call(BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET, ext, **header)
+    return asking.seen_as(OFFSETS)
+
+
+def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
+    """A topic of one queue with two messages, and a group that has committed an offset of it."""
+    topic, group = bk.topic(queues=1), bk.group()
+    online(bk, group)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.commit_offset(group, topic, 0, offset) >> Reply(SUCCESS)
+    return topic, group
+
+
+@case(
+    "bk.calls.reset-tells-every-member",
+    kills=["resets-tell-nobody", "resets-tell-one-member", "resets-by-members-set-offsets"],
+    setup=BY_MEMBERS,
+)
+def test_a_reset_tells_every_member(bk: BrokerSession) -> None:
+    """The members of a group are told from where to consume; what the group has committed stays."""
+    topic, group = consumed(bk, 2)
+    members = [online(bk, group), online(bk, group)]
+    resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
+    said = Including({"topic": topic, "group": group, "timestamp": "0"})
+    for _, connection in members:
+        told = connection.next_request(RESET).seen_as(OFFSETS)
+        told >> Request(RESET, {0: 0}, flag=FLAG_ONEWAY, ext=said)
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
+
+
+@case(
+    "bk.calls.reset-goes-back-only", kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS
+)
+def test_a_reset_goes_back_only(bk: BrokerSession) -> None:
+    """Without force, members are told of no offset behind what is committed; with force, they are."""
+    topic, group = consumed(bk, 1)
+    resets(bk, topic, group, -1, False) >> Reply(SUCCESS, {0: 1})
+    resets(bk, topic, group, -1, True) >> Reply(SUCCESS, {0: 2})
+
+
+@case("bk.calls.reset-by-cpp-has-a-list", kills=["resets-by-cpp-have-a-table"], setup=BY_MEMBERS)
+def test_a_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
+    """Where the administrator's language is CPP, members are told with a list."""
+    topic, group = consumed(bk, 2)
+    _, connection = online(bk, group)
+    resets(bk, topic, group, 0, True, language="CPP") >> Reply(SUCCESS, {0: 0})
+    told = connection.next_request(RESET).seen_as(LISTED)
+    queue = {"brokerName": bk.broker_name, "offset": 0, "queueId": 0, "topic": topic}
+    told >> Request(RESET, [Including(queue)])
+
+
+@case("bk.calls.reset-needs-newer-members", kills=["old-members-are-asked"], setup=BY_MEMBERS)
+def test_a_reset_needs_newer_members(bk: BrokerSession) -> None:
+    """A reset that would have to tell a member of a release before 3.0.7 is refused."""
+    topic, group = bk.topic(queues=1), bk.group()
+    _, connection = online(bk, group, version=OLD)
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    refused = Reply(ERROR, remark=Containing("the client does not support this feature"))
+    resets(bk, topic, group, 0, True) >> refused
+    connection.next_request(RESET) >> Silence()
+
+
+@case("bk.calls.reset-needs-offsets", kills=["resets-need-no-offsets"], setup=BY_MEMBERS)
+def test_a_reset_needs_offsets(bk: BrokerSession) -> None:
+    """A group that has committed no offset of a queue cannot be reset by its members."""
+    topic, group = bk.topic(queues=1), bk.group()
+    online(bk, group)
+    resets(bk, topic, group, 0, True) >> Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
+
+
+REMARK = "[reset-offset] reset offset failed, no topic in this broker. topic="
+
+
+@case("bk.calls.reset-of-unknown-topic-is-an-error", kills=["resets-49-name-unknown-topics"])
+def test_a_reset_of_an_unknown_topic_is_an_error(bk: BrokerSession) -> None:
+    """In 4.9, a reset of a topic that there is not is an error."""
+    topic = bk.name("none")
+    resets(bk, topic, bk.group(), 0, True) >> Reply(ERROR, remark=REMARK + topic)
+
+
+@case(
+    "bk.calls.reset-of-unknown-topic-says-so",
+    kills=["resets-53-do-not-name-unknown-topics"],
+    setup=BY_MEMBERS,
+)
+def test_a_reset_of_an_unknown_topic_says_so(bk: BrokerSession) -> None:
+    """In 5.x, a reset by members of a topic that there is not says that there is no such topic."""
+    topic = bk.name("none")
+    resets(bk, topic, bk.group(), 0, True) >> Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=REMARK + topic)
