@@ -124,13 +124,13 @@ class Delays(Part):
 
     def next_tick(self) -> int:
         """When the next message is due, or the file is to be written."""
-        if not self.broker.standing.is_special:
+        if not self.broker.standing.is_special():
             return self._write_at
         return min(self._write_at, min(self._due.values(), default=NEVER))
 
     def tick(self, now: int) -> None:
         """Deliver what is due."""
-        if self.broker.standing.is_special:
+        if self.broker.standing.is_special():
             for level in [level for level, due in self._due.items() if due <= now]:
                 self._deliver(level, now)
         if self._write_at <= now:

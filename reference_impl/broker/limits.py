@@ -36,7 +36,7 @@ class Limits(Part):
     def send_refused(self) -> Reply | None:
         """The busy answer to a send; None: it is taken on, and counts from now on."""
         if self.rejects_sends():
-            return self.busy(_REJECTED)
+            return self.rejected()
         if self._sends >= self.config.send_thread_pool_queue_capacity:
             return self.busy(OVERLOAD)
         self._sends += 1
@@ -48,7 +48,7 @@ class Limits(Part):
 
     def pull_refused(self) -> Reply | None:
         """The busy answer to a pull; None: it is taken on."""
-        return self.busy(_REJECTED) if self.rejects_pulls() else None
+        return self.rejected() if self.rejects_pulls() else None
 
     def rejects_pulls(self) -> bool:
         """Whether no pull is taken on at all: on a slave of 5.x that is not to be read from."""
@@ -57,6 +57,10 @@ class Limits(Part):
     def may_hold(self, held: int) -> bool:
         """Whether one more pull may be held beside so many."""
         return held < self.config.pull_thread_pool_queue_capacity
+
+    def rejected(self) -> Reply:
+        """The answer of a slave of 5.x, which does not look at the request."""
+        return self.busy(_REJECTED)
 
     def busy(self, remark: str) -> Reply:
         """The answer to a request that is not taken on."""

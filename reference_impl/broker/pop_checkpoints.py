@@ -175,7 +175,7 @@ class CheckPoints(Part):
 
     def next_tick(self) -> int:
         """When the next checkpoint's time is over."""
-        return self._due[0][0] if self._due and self.broker.standing.is_special else NEVER
+        return self._due[0][0] if self._due and self.broker.standing.is_special() else NEVER
 
     def tick(self, now: int) -> None:
         """Bring back what was not acknowledged in time."""

@@ -46,6 +46,8 @@ class Retries(Part):
 
     def send_back(self, command: Command, connection: int, now: int) -> Reply:
         """36. Checked in Apache's order: group, permissions, the message."""
+        if self.broker.limits.rejects_sends():
+            return self.broker.limits.rejected()
         ext = command.ext or {}
         group = given.text(ext, "group")
         offset = given.int64(ext, "offset")
@@ -66,6 +68,8 @@ class Retries(Part):
         if message is None:
             return Reply(BrokerResponse.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
         limit = self.limit(known, fields.int32(ext, "maxReconsumeTimes"), command.version)
+        if self.refuses_as_slave():
+            return Reply(BrokerResponse.SYSTEM_ERROR, remark=BrokerResponse.SERVICE_NOT_AVAILABLE.name)
         if self.is_dead(message.reconsume_times, limit, level):
             copy = self.returned(message, self.dead_letters(group, now), 0)
         else:
@@ -76,6 +80,10 @@ class Retries(Part):
         return Reply(BrokerResponse.SUCCESS)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def refuses_as_slave(self) -> bool:
+        """Whether nothing is taken back, because this is a slave. (5.x does not look at the request then.)"""
+        return self.config.is_slave
 
     def unknown_group(self, group: str) -> Reply:
         """The refusal of a group that there is not."""

@@ -106,7 +106,7 @@ class Sends(Part):
         topic = self.checked(asked, connection, now)
         if isinstance(topic, Reply):
             return topic
-        if self.config.is_slave:
+        if self.refuses_as_slave():
             return self.refusal(BrokerResponse.SERVICE_NOT_AVAILABLE, self.closed())
         queue_id = asked.queue_id if asked.queue_id >= 0 else self.any_queue(topic)
         if asked.is_batch:
@@ -193,6 +193,10 @@ class Sends(Part):
         start = datetime.fromtimestamp(self.config.start_accept_send_request_time_stamp / 1000, UTC)
         text = start.strftime("%Y-%m-%d %H:%M:%S") + f",{start.microsecond // 1000:03d}"
         return f"broker unable to service, until {text}"
+
+    def refuses_as_slave(self) -> bool:
+        """Whether no message is stored, because this is a slave."""
+        return self.config.is_slave
 
     def closed(self) -> str:
         """The remark of a slave, which stores what its master does and nothing else."""

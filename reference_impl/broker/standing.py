@@ -163,7 +163,6 @@ class Standing(Part):
             master, Command(code=BrokerRequest.EXCHANGE_BROKER_HA_INFO, ext={}), _EXCHANGE_WITHIN, answered
         )
 
-    @property
     def is_special(self) -> bool:
         """Whether delayed messages and checks of transactions are this Broker's to see to."""
         if not self.config.is_slave:

@@ -112,7 +112,7 @@ class Transactions(Part):
         how = fields.int32(ext, "commitOrRollback")
         if how not in _ENDS:
             raise RefusedError(f"commitOrRollback is {how}: expected 0 (unknown), 8 (commit), 12 (roll back)")
-        if self.config.is_slave:
+        if self.refuses_as_slave():
             return Reply(BrokerResponse.SLAVE_NOT_AVAILABLE)
         if how == _UNKNOWN:
             return None
@@ -132,6 +132,10 @@ class Transactions(Part):
                 return Reply(code, remark=remark)
         self._close(found, now)
         return Reply(BrokerResponse.SUCCESS)
+
+    def refuses_as_slave(self) -> bool:
+        """Whether no transaction is ended, because this is a slave."""
+        return self.config.is_slave
 
     def fault(self, half: Message | None, command: Command) -> str | None:
         """Why an end does not fit the half message that it names; None: it does."""
@@ -186,7 +190,7 @@ class Transactions(Part):
             store_host=self.config.address,
         )
         self.broker.store.put(mark, now)
-        self._forget(offset)
+        self.forget(offset)
 
     def mark(self, offset: int) -> bytes:
         """The body of a mark: 5.x gathers offsets, each with a comma behind it."""
@@ -205,7 +209,8 @@ class Transactions(Part):
         if key is not None:
             self._copies[key] = half.queue_offset
 
-    def _forget(self, offset: int) -> None:
+    def forget(self, offset: int) -> None:
+        """A half message is open no longer."""
         found = self.open.pop(offset, None)
         if found is not None and found.key is not None and self._copies.get(found.key) == offset:
             del self._copies[found.key]
@@ -214,7 +219,7 @@ class Transactions(Part):
 
     def next_tick(self) -> int:
         """When open half messages are gone through next."""
-        return self._check_at if self.broker.standing.is_special else NEVER
+        return self._check_at if self.broker.standing.is_special() else NEVER
 
     def tick(self, now: int) -> None:
         """Go through what was open when this began."""
@@ -260,7 +265,7 @@ class Transactions(Part):
     def _check(self, offset: int, half: Open, now: int) -> None:
         message = self.broker.store.at(half.physical_offset)
         if message is None:
-            self._forget(offset)
+            self.forget(offset)
         elif self.is_given_up(half, now):
             self._give_up(message, now)
             self._close(offset, now)
@@ -329,7 +334,7 @@ class Transactions(Part):
             for word in mark.body.decode("ascii", "replace").split(","):
                 ended = _number(word)
                 if ended is not None:
-                    self._forget(ended)
+                    self.forget(ended)
 
     def _stored(self, topic: str) -> Iterator[Message]:
         store = self.broker.store

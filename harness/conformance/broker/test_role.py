@@ -7,8 +7,11 @@ judged: both need several Brokers of one kind.
 from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, all_topics, next_of_time
 from harness.session import Answer, BrokerSession, HeardExchange
+from harness.session.broker_requests import consuming
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.broker_headers import PullFlag
+from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 UNREGISTER = RequestCode.UNREGISTER_BROKER
@@ -19,6 +22,8 @@ MASTER = {"brokerRole": "ASYNC_MASTER", "brokerId": "0"}
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
 """A slave, and somebody to be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
+REFUSED = (BrokerResponse.SYSTEM_ERROR, BrokerResponse.SYSTEM_BUSY)
+COMMIT = 8
 OFFER = {
     "masterHaAddress": Matching(r"^[^:]+:\d+$"),
     "masterAddress": Matching(r"^[^:]+:\d+$"),
@@ -45,7 +50,12 @@ def change(bk: BrokerSession, settings: dict[str, str]) -> tuple[Answer, HeardEx
     "bk.role.promoted-broker-takes-messages",
     "bk.role.change-is-no-departure",
     "bk.role.change-keeps-the-data-version",
-    kills=["role-stays", "change-of-role-is-a-departure", "change-of-role-raises-the-data-version"],
+    kills=[
+        "role-stays",
+        "promotion-is-ignored",
+        "change-of-role-is-a-departure",
+        "change-of-role-raises-the-data-version",
+    ],
     clock=True,
     own_server=True,
     setup=SLAVE,
@@ -78,16 +88,156 @@ def refused_once_demoted(bk: BrokerSession, code: int) -> None:
     bk.max_offset("BenchmarkTest").offset.eventually() >> Reply(SUCCESS, 1)
 
 
-@case("bk.role.demoted-broker-is-not-available", kills=["role-stays"], own_server=True)
+@case(
+    "bk.role.demoted-broker-is-not-available", kills=["role-stays", "slave-takes-messages"], own_server=True
+)
 def test_demoted_broker_is_not_available(bk: BrokerSession) -> None:
     """A master of 4.9 that has become a slave is not available for messages."""
     refused_once_demoted(bk, BrokerResponse.SERVICE_NOT_AVAILABLE)
 
 
-@case("bk.role.demoted-broker-is-busy", kills=["role-stays"], own_server=True)
+@case("bk.role.demoted-broker-is-busy", kills=["role-stays", "slave-takes-messages"], own_server=True)
 def test_demoted_broker_is_busy(bk: BrokerSession) -> None:
     """A master of 5.x that has become a slave is busy for those who send."""
     refused_once_demoted(bk, BrokerResponse.SYSTEM_BUSY)
+
+
+def log_offset(sent: Answer) -> int:
+    """Where in the log a message is, as the answer to its send tells."""
+    return decode_offset_id(sent.value[0])[1]
+
+
+@case("bk.role.demoted-broker-is-read-from", kills=["slave-is-not-read-from"], own_server=True)
+def test_demoted_broker_is_read_from(bk: BrokerSession) -> None:
+    """A master of 4.9 that has become a slave hands out what it has."""
+    topic = bk.topic()
+    bk.send(topic, b"there") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"there"])
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.pull(topic).bodies >> Reply(SUCCESS, [b"there"])
+
+
+@case("bk.role.demoted-broker-is-not-read-from", kills=["slave-is-read-from"], own_server=True)
+def test_demoted_broker_is_not_read_from(bk: BrokerSession) -> None:
+    """A master of 5.x that has become a slave is busy for those who pull."""
+    topic = bk.topic()
+    bk.send(topic, b"there") >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.pull(topic) >> Reply(BrokerResponse.SYSTEM_BUSY, remark=Matching("REJECTREQUEST"))
+
+
+@case("bk.role.demoted-broker-takes-nothing-back", kills=["slave-takes-back"], own_server=True)
+def test_demoted_broker_takes_nothing_back(bk: BrokerSession) -> None:
+    """A master that has become a slave takes nothing back from consumers."""
+    topic, group = bk.topic(), bk.group()
+    where = log_offset(bk.send(topic).ids >> Reply(SUCCESS))
+    bk.send_back(group, where, -1, topic=topic) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.send_back(group, where, -1, topic=topic) >> Reply(REFUSED, remark=Matching("."))
+    bk.max_offset(f"%DLQ%{group}").offset.eventually() >> Reply(SUCCESS, 1)
+
+
+def open_transaction(bk: BrokerSession, topic: str, group: str) -> tuple[int, int]:
+    """Sends a half message; its offset in its queue and in the log."""
+    said = {"TRAN_MSG": "true", "PGROUP": group, "UNIQ_KEY": bk.name("key")}
+    half = bk.send(topic, b"half", properties=said, group=group, sys_flag=4, born=bk.broker_time())
+    sent = half.ids >> Reply(SUCCESS)
+    ext = (sent.command and sent.command.ext) or {}
+    return int(ext["queueOffset"] or 0), log_offset(sent)
+
+
+@case("bk.role.demoted-broker-ends-no-transaction", kills=["slave-ends-transactions"], own_server=True)
+def test_demoted_broker_ends_no_transaction(bk: BrokerSession) -> None:
+    """A master that has become a slave ends no transaction."""
+    topic, group = bk.topic(), bk.group()
+    where = open_transaction(bk, topic, group)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(BrokerResponse.SLAVE_NOT_AVAILABLE)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+
+
+@case("bk.role.promoted-broker-ends-transactions", kills=["demotion-forgets-transactions"], own_server=True)
+def test_promoted_broker_ends_transactions(bk: BrokerSession) -> None:
+    """A half message from before a time as a slave is committed behind it."""
+    topic, group = bk.topic(), bk.group()
+    where = open_transaction(bk, topic, group)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"half"])
+
+
+@case("bk.role.demoted-broker-changes-no-topic", kills=["slave-changes-topics"], own_server=True)
+def test_demoted_broker_changes_no_topic(bk: BrokerSession) -> None:
+    """A master of 4.9 that has become a slave makes no topics, and deletes none."""
+    topic = bk.topic()
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.create_topic(bk.name("new")) >> Reply(BrokerResponse.SYSTEM_ERROR)
+    bk.delete_topic(topic) >> Reply(BrokerResponse.SYSTEM_ERROR)
+    bk.pull(topic) >> Reply(BrokerResponse.PULL_NOT_FOUND)
+
+
+@case(
+    "bk.role.demoted-broker-delivers-no-delay",
+    kills=["slave-delivers-delays"],
+    clock=True,
+    own_server=True,
+)
+def test_demoted_broker_delivers_no_delay(bk: BrokerSession) -> None:
+    """A master that has become a slave delivers nothing whose delay is over."""
+    topic = bk.topic()
+    bk.send(topic, properties={"DELAY": "3"}) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.advance(10 + 5 + bk.jitter)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+
+
+@case(
+    "bk.role.promoted-broker-goes-on-with-delays",
+    kills=["demotion-forgets-delays"],
+    clock=True,
+    own_server=True,
+)
+def test_promoted_broker_goes_on_with_delays(bk: BrokerSession) -> None:
+    """What was to be delivered while a master was a slave comes when it is master again, once."""
+    topic = bk.topic()
+    bk.send(topic, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.advance(5 + 5 + bk.jitter)
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.advance(5 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+
+
+@case("bk.role.demoted-broker-commits-nothing-by-pulls", kills=["slave-commits-by-pulls"], own_server=True)
+def test_demoted_broker_commits_nothing_by_pulls(bk: BrokerSession) -> None:
+    """A master of 4.9 that has become a slave does not note the offset that a pull carries."""
+    topic, group = bk.topic(), bk.group()
+    bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.pull(topic, group=group, sys_flag=PullFlag.SUBSCRIPTION | PullFlag.COMMIT, commit=9) >> Reply(
+        BrokerResponse.PULL_NOT_FOUND
+    )
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 7)
+
+
+@case(
+    "bk.role.promoted-broker-keeps-what-it-had",
+    kills=["demotion-forgets-offsets"],
+    own_server=True,
+)
+def test_promoted_broker_keeps_what_it_had(bk: BrokerSession) -> None:
+    """A master that was a slave for a time has its messages and offsets."""
+    topic, group = bk.topic(), bk.group()
+    bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
+    bk.send(topic, b"before") >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.send(topic, b"behind") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"before", b"behind"])
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
 
 
 @case(

@@ -69,24 +69,24 @@ def test_members_are_asked_for_each_second_and_the_smallest_is_remembered(compat
         )
         names.answer(ONE, Command(code=0, body=BrokerMemberGroup("c", "broker-a", members).encode()))
     assert names.broker.standing.smallest == (1, "s:1")
-    assert names.broker.standing.is_special
+    assert names.broker.standing.is_special()
     names.at(2000)
     names.answer(ONE, None)
     assert [one.address for one in names.asked() or names.open] == [TWO]
 
 
 def test_a_master_is_always_special_and_a_slave_where_it_is_the_smallest():
-    assert Names("5.3").broker.standing.is_special
-    assert not Names("5.3", brokerRole="SLAVE", brokerId=1).broker.standing.is_special
+    assert Names("5.3").broker.standing.is_special()
+    assert not Names("5.3", brokerRole="SLAVE", brokerId=1).broker.standing.is_special()
     names = Names("5.3", **SLAVE)
-    assert not names.broker.standing.is_special
+    assert not names.broker.standing.is_special()
     told = {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911", "offlineBrokerAddr": "m:1"}
     names.broker.mirror.told("m:1", "m:2")
     assert names.one.ask(905, told).code == 0
-    assert names.broker.standing.is_special
+    assert names.broker.standing.is_special()
     assert names.broker.mirror.master is None
     assert names.one.ask(905, {"minBrokerId": "0", "minBrokerAddr": "m:1", "haBrokerAddr": "m:3"}).code == 0
-    assert not names.broker.standing.is_special
+    assert not names.broker.standing.is_special()
     assert (names.broker.mirror.master, names.broker.mirror.ha_master) == (None, "m:3")
     names.broker.mirror.told("m:1", None)
     assert names.one.ask(905, {"minBrokerId": "0", "offlineBrokerAddr": "m:1"}).code == 0
@@ -108,7 +108,7 @@ def test_a_slave_that_became_a_master_by_its_settings_listens_to_no_smallest_id(
     assert names.one.ask(25, body=b"brokerRole=ASYNC_MASTER\nbrokerId=0\n").code == 0
     assert names.one.ask(905, {"minBrokerId": "1"}).code == 0
     assert names.broker.standing.smallest is None
-    assert names.broker.standing.is_special
+    assert names.broker.standing.is_special()
 
 
 def test_a_notice_without_an_id_is_refused():
