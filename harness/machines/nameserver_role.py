@@ -42,6 +42,10 @@ class _NameServer:
     def tidy(self, player: Player, picture: Picture) -> bool:
         return tidied(player, picture)
 
+    def spoils(self, picture: Picture) -> bool:
+        """Never: names are not used again."""
+        return False
+
     def tally(self) -> Tally:
         return tally()
 

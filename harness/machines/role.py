@@ -103,6 +103,10 @@ class Role(Protocol):
         """Takes back what was done; False where that was not possible."""
         ...
 
+    def spoils(self, picture: Any) -> bool:
+        """Whether a server on which this was done can be used by nobody unless it is taken back."""
+        ...
+
     def tally(self) -> Tally:
         """Nothing reached yet."""
         ...

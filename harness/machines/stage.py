@@ -122,8 +122,10 @@ class Stage:
         """Ends a performance, which ``ended`` so. ``well``: nothing was seen that may harm others."""
         if not well or ended != "whole":
             self.servers.doubt()
+        is_tidy = False
         try:
-            if ended == "whole" and not self.nature.is_virtual and not self.role.tidy(player, picture):
+            is_tidy = ended == "whole" and (self.nature.is_virtual or self.role.tidy(player, picture))
+            if not is_tidy:
                 self.servers.doubt()
         except TargetDied:
             ended = "died"
@@ -131,7 +133,7 @@ class Stage:
             self.servers.doubt()
         finally:
             player.close()
-        if ended == "died" and self.nature.is_ours:
+        if self.nature.is_ours and (ended == "died" or (not is_tidy and self.role.spoils(picture))):
             self.servers.close()
 
     def close(self) -> None:

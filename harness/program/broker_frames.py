@@ -27,10 +27,12 @@ from harness.program.broker_steps import (
     Members,
     Pull,
     Send,
+    Switch,
     View,
 )
 from harness.program.names import NOWHERE, Names, Place
 from harness.wire import Command
+from harness.wire.bodies import Properties
 from harness.wire.broker_codes import BrokerRequest
 from harness.wire.broker_headers import SHORT_NAMES, PullFlag
 from harness.wire.messages import (
@@ -50,6 +52,12 @@ BORN_AT = 1_700_000_000_000
 _LAST_OF_4 = 410
 """Up to this version a peer is of 4.x (`MQVersion`)."""
 _EVER = 2**62
+
+_ROLES = {
+    "master": {"brokerRole": "ASYNC_MASTER", "brokerId": "0"},
+    "slave": {"brokerRole": "SLAVE", "brokerId": "1"},
+}
+"""Settings of a Broker by its role."""
 
 Content: TypeAlias = tuple[int, dict[str, str | None], bytes]
 """Code, ext fields, body."""
@@ -100,6 +108,8 @@ def asked_of_broker(step: AnyBrokerRequest, names: Names, announces: int) -> Con
             return BrokerRequest.HEART_BEAT, {}, _heartbeat(step, names)
         case Lock():
             return step.code, {}, _queues(step, names)
+        case Switch():
+            return BrokerRequest.UPDATE_BROKER_CONFIG, {}, Properties(_ROLES[step.role]).encode()
     code, ext = _plain(step, names)
     return code, {name: str(value) for name, value in ext.items()}, b""
 

@@ -29,6 +29,7 @@ __all__ = [
     "Members",
     "Pull",
     "Send",
+    "Switch",
     "View",
 ]
 
@@ -195,6 +196,12 @@ class View(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     message: str = "m0"
 
 
+class Switch(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="switch"):
+    """25: the Broker becomes a slave while it runs, or a master again."""
+
+    role: Literal["master", "slave"] = "master"
+
+
 AnyBrokerRequest = (
     MakeTopic
     | DropTopic
@@ -211,6 +218,7 @@ AnyBrokerRequest = (
     | Lock
     | Find
     | View
+    | Switch
 )
 
 BROKER_TITLES: dict[type, str] = {
@@ -229,4 +237,5 @@ BROKER_TITLES: dict[type, str] = {
     Lock: "lock and unlock queues (41, 42)",
     Find: "messages by key (12)",
     View: "message by id (33)",
+    Switch: "change of role (25)",
 }

@@ -24,6 +24,7 @@ CHAPTERS = (
     "broker_pull",
     "broker_query",
     "broker_retry",
+    "broker_role",
     "broker_send",
     "broker_storage",
     "broker_topics",

@@ -42,6 +42,19 @@ FOUND = (
     "pulls-commit-nothing",
     "ids-find-next-message",
     "all-topics-are-searched",
+    "role-stays",
+    "promotion-is-ignored",
+    "slave-takes-messages",
+    "slave-is-not-read-from",
+    "slave-is-read-from",
+    "slave-commits-by-pulls",
+    "slave-takes-back",
+    "slave-ends-transactions",
+    "slave-changes-topics",
+    "slave-delivers-delays",
+    "demotion-forgets-delays",
+    "demotion-forgets-transactions",
+    "demotion-forgets-offsets",
 )
 
 

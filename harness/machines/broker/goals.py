@@ -18,6 +18,7 @@ from harness.program.broker_steps import (
     Lock,
     Pull,
     Send,
+    Switch,
     View,
 )
 from harness.program.steps import AnyStep, Restart, Time
@@ -90,6 +91,45 @@ GOALS: tuple[Goal, ...] = (
         "the Broker is killed while it has messages, open transactions or delays",
         (Restart,),
         lambda p, _: bool(p.stored or p.verdicts or p.waiting),
+        ("restart",),
+    ),
+    Goal("switched", "the Broker becomes a slave", (Switch,), lambda _, s: s.role == "slave", ("restart",)),
+    Goal(
+        "switched-back",
+        "a slave becomes a master again",
+        (Switch,),
+        lambda p, s: p.is_slave and s.role == "master",
+        ("restart",),
+    ),
+    Goal("sent-to-a-slave", "a message is sent to a slave", (Send,), lambda p, _: p.is_slave, ("restart",)),
+    Goal("pulled-from-a-slave", "a slave is pulled from", (Pull,), lambda p, _: p.is_slave, ("restart",)),
+    Goal(
+        "ended-on-a-slave",
+        "a transaction is ended on a slave",
+        (End,),
+        lambda p, s: p.is_slave and s.message in p.verdicts,
+        ("restart",),
+    ),
+    Goal("sent-back-to-a-slave", "a slave is to take back", (Back,), lambda p, _: p.is_slave, ("restart",)),
+    Goal(
+        "delay-over-on-a-slave",
+        "time passes on a slave until a delay is over",
+        (Time,),
+        lambda p, s: p.is_slave and s.seconds in _ends(p, s),
+        ("restart",),
+    ),
+    Goal(
+        "restarted-as-a-slave",
+        "a slave is started again",
+        (Restart,),
+        lambda p, _: p.is_slave,
+        ("restart",),
+    ),
+    Goal(
+        "sent-behind-a-switch-back",
+        "a message is sent to a master that was a slave",
+        (Send,),
+        lambda p, _: p.switched and not p.is_slave,
         ("restart",),
     ),
 )

@@ -51,6 +51,13 @@ class BrokerMachine(Machine):
     delete_topic = _rule(make.deletes_a_topic)
 
     @precondition(lambda self: self.restarts)
+    @rule(steps=drawn_plainly(make.switches), rarely=st.integers(0, 1))
+    def switch(self, steps: tuple[AnyStep, ...], rarely: int) -> None:
+        """Every second time only, and on Brokers that are ours: somebody else's keeps the role it has."""
+        if rarely == 1:
+            self.do(steps)
+
+    @precondition(lambda self: self.restarts)
     @rule(steps=drawn_plainly(make.restarts), rarely=st.integers(0, 1))
     def restart(self, steps: tuple[AnyStep, ...], rarely: int) -> None:
         """Every second time only."""

@@ -18,6 +18,7 @@ from harness.program.broker_steps import (
     MakeTopic,
     Pull,
     Send,
+    Switch,
 )
 from harness.program.steps import AnyStep, Request, Restart, Time
 
@@ -57,6 +58,9 @@ class Picture:
         self.locks: dict[tuple[str, str], str] = {}
         """By group and topic, the client that has locked queues."""
         self.restarts = 0
+        self.is_slave = False
+        self.switched = False
+        """Whether it ever was one, which it may be until it is told otherwise."""
 
     @property
     def waiting(self) -> list[int]:
@@ -78,6 +82,15 @@ class Picture:
         match step:
             case Time():
                 self.now += step.seconds
+            case Switch():
+                self.is_slave = step.role == "slave"
+                self.switched = True
+            case Send() if self.is_slave:
+                self.messages.update(dict.fromkeys(step.messages, step))
+            case End() | Back() if self.is_slave:
+                pass
+            case MakeTopic() | DropTopic() if self.is_slave and not self.five:
+                pass
             case Restart():
                 self.restarts += 1
                 self.beats.clear()

@@ -16,7 +16,7 @@ from harness.machines.player import Player
 from harness.machines.role import Role
 from harness.machines.tally import Tally
 from harness.model import Answered
-from harness.program.broker_steps import DropTopic, End
+from harness.program.broker_steps import DropTopic, End, Switch
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import BrokerInstance, BrokerSession, ProfileName
@@ -80,13 +80,21 @@ class _Broker:
         return look(picture, moment=moment)
 
     def tidy(self, player: Player, picture: Picture) -> bool:
-        """Deletes the topics of a program."""
+        """Makes the Broker a master again, and deletes the topics of a program."""
         player.finish()
+        if picture.switched:
+            outcomes = [one.outcome for one in player.play(Switch(conn="tidy"))[-1:]]
+            if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
+                return False
         for topic in (*picture.topics, *(f"%RETRY%{group}" for group in picture.returned)):
             seen = player.play(DropTopic(conn="tidy", topic=topic))[-1:]
             if not all(isinstance(one.outcome, Answered) for one in seen):
                 return False
         return True
+
+    def spoils(self, picture: Picture) -> bool:
+        """A Broker that is left as a slave is of no use to the next program."""
+        return picture.switched
 
     def tally(self) -> Tally:
         return tally()

@@ -11,6 +11,7 @@ import msgspec
 
 from harness.machines.broker.picture import Picture
 from harness.machines.strategies.pick import Pick, Steps
+from harness.model.broker.ledger import DELAYS
 from harness.program.broker_steps import (
     AnyBrokerRequest,
     Back,
@@ -27,6 +28,7 @@ from harness.program.broker_steps import (
     Members,
     Pull,
     Send,
+    Switch,
     View,
 )
 from harness.program.steps import AnyStep, Close, Restart, Time
@@ -53,6 +55,7 @@ __all__ = [
     "sends_back",
     "sends_delayed",
     "sends_several",
+    "switches",
     "waits",
     "waits_for_a_message",
 ]
@@ -69,6 +72,8 @@ _ENDINGS: tuple[Literal["kill", "term"], ...] = ("kill", "term")
 _HOWS: tuple[Literal["fin", "reset"], ...] = ("fin", "reset")
 _BOUNDS: tuple[Literal[30, 31], ...] = (30, 31)
 _MOST = 32
+_SOON = 8
+"""Seconds behind which a Broker that has become a master has delivered what was due."""
 _LAST = 60
 """Seconds that a program waits for delays in the end, where that costs nothing."""
 
@@ -154,11 +159,16 @@ def sends_a_batch(pick: Pick, picture: Picture) -> Steps:
 
 
 def sends_delayed(pick: Pick, picture: Picture) -> Steps:
-    """A message that waits, by its level or by 5.x's timers."""
+    """A message that waits, by its level or by 5.x's timers; sometimes it is looked for shortly before its
+    time.
+    """
     step = msgspec.structs.replace(_send(pick, picture), long=False)
     if picture.five and pick.once_in(4):
         return (msgspec.structs.replace(step, after=pick.one((2, 4, 9))),)
-    return (msgspec.structs.replace(step, level=pick.one(_LEVELS)),)
+    step = msgspec.structs.replace(step, level=pick.one(_LEVELS))
+    if step.level in (2, 3) and pick.below(2):
+        return (step, Time(seconds=DELAYS[step.level - 1] - 1), Bound(topic=step.topic, queue=step.queue))
+    return (step,)
 
 
 def begins_a_transaction(pick: Pick, picture: Picture) -> Steps:
@@ -202,7 +212,7 @@ def pulls(pick: Pick, picture: Picture) -> Steps:
     if how == 3:
         tags = tuple(tag for tag in _TAGS[1:] if tag and pick.below(2)) or ("red",)
         return (msgspec.structs.replace(step, tags=tags),)
-    if how == 4:
+    if how in (2, 4):
         return (msgspec.structs.replace(step, commit=pick.one((1, count, 3, 0))), _committed(step))
     if how == 5:
         client = pick.one(_CLIENTS)
@@ -354,19 +364,77 @@ def closes(pick: Pick, picture: Picture) -> Steps:
     return (send, Close(conn="q", how=pick.one(_HOWS)))
 
 
+def switches(pick: Pick, picture: Picture) -> Steps:
+    """A Broker that is a master becomes a slave, mostly for one thing that is asked of it; a slave becomes a
+    master.
+    """
+    topic, queue = _queue(pick, picture)
+    looks: list[AnyStep] = [Pull(topic=topic, queue=queue), Bound(topic=topic, queue=queue)]
+    looks += [Committed(group=group, topic=of, queue=at) for group, of, at in [*picture.offsets][-1:]]
+    back: Steps = (Switch(role="master"), pick.one(looks))
+    if picture.is_slave:
+        return back
+    how = pick.below(8)
+    if how == 7:
+        return (Switch(role="slave"),)
+    if how in (5, 6):
+        return (_half_on_a_slave, _delayed_on_a_slave)[how - 5](pick, picture)
+    steps = pick.one(_ON_A_SLAVE)(pick, picture)
+    if how < 3:
+        return (Switch(role="slave"), *steps, *back)
+    used = sum(len(step.messages) for step in steps if isinstance(step, Send))
+    other = msgspec.structs.replace(_send(pick, picture), message=picture.symbol(used))
+    return (Switch(role="slave"), *steps, Switch(role="master"), other, back[-1])
+
+
+def _half_on_a_slave(pick: Pick, picture: Picture) -> Steps:
+    """A transaction that a slave is to end, and then a master."""
+    send = msgspec.structs.replace(_send(pick, picture), half=True)
+    end = End(message=send.message, verdict=pick.one(_VERDICTS), group=send.group)
+    again = msgspec.structs.replace(end, verdict=8)
+    look_at = Pull(topic=send.topic, queue=send.queue)
+    return (send, Switch(role="slave"), end, Switch(role="master"), again, look_at)
+
+
+def _delayed_on_a_slave(pick: Pick, picture: Picture) -> Steps:
+    """A delay that is over while the Broker is a slave."""
+    send = msgspec.structs.replace(_send(pick, picture), long=False, level=1)
+    bound, pull = Bound(topic=send.topic, queue=send.queue), Pull(topic=send.topic, queue=send.queue)
+    over, delivered = Time(seconds=4), Time(seconds=_SOON)
+    return (send, Switch(role="slave"), over, bound, Switch(role="master"), delivered, pull)
+
+
 def restarts(pick: Pick, picture: Picture) -> Steps:
-    """The Broker is killed, or asked to stop, and started again, mostly right behind something."""
+    """The Broker is killed, or asked to stop, and started again, mostly right behind something; as a slave
+    sometimes, and then it becomes a master again.
+    """
     how = pick.one(_ENDINGS)
     steps: list[AnyStep] = []
     if pick.below(3):
         steps += pick.one(_BEFORE)(pick, picture)
+    as_slave = pick.once_in(6)
+    if as_slave:
+        steps.append(Switch(role="slave"))
     steps.append(Restart(how=how))
+    if as_slave or picture.is_slave:
+        steps.append(Switch(role="master"))
     topic, queue = _queue(pick, picture)
     look_at: tuple[AnyStep, ...] = (Pull(topic=topic, queue=queue), Bound(topic=topic, queue=queue))
     return (*steps, pick.one(look_at))
 
 
 _BEFORE = (sends, commits_an_offset, sends_delayed, begins_a_transaction, sends_back)
+_ON_A_SLAVE = (
+    sends,
+    sends_several,
+    pulls,
+    ends_a_transaction,
+    sends_back,
+    makes_a_topic,
+    commits_an_offset,
+    locks,
+    waits,
+)
 
 
 def fails(pick: Pick, picture: Picture) -> Steps:
@@ -409,7 +477,9 @@ def look(picture: Picture, *, moment: int) -> list[AnyStep]:
     """Everything that can be seen of what a program did. ``moment``: seconds after which a Broker surely
     shows what it has done, 0 where that is at once.
     """
-    found: list[AnyStep] = [Time(seconds=moment)] if moment else []
+    found: list[AnyStep] = [Switch(role="master")] if picture.is_slave else []
+    if moment or found:
+        found.append(Time(seconds=moment or _SOON))
     if not moment and picture.waiting:
         found.append(Time(seconds=min(picture.waiting[-1], _LAST) + 4))
     for topic, queue in picture.queues():

@@ -37,6 +37,8 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     """Its offset in the log, where an answer has told it."""
     tried: int = 0
     """How often it has come back (``reconsumeTimes``)."""
+    paused: bool = False
+    """Whether it was waiting while the Broker was a slave, or may have been one."""
     told: bool = False
     """Whether an answer said that it is there."""
 

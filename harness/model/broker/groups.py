@@ -11,8 +11,9 @@ from math import inf
 
 import msgspec
 
-from harness.model.broker.ledger import Ledger, Topic, Wrong
+from harness.model.broker.ledger import Ledger, Topic
 from harness.model.broker.register import Register
+from harness.model.broker.wrong import Wrong
 from harness.program.broker_steps import Beat, Commit, Committed, Leave, Lock, Members, Pull
 from harness.wire import Command, WireError, fastjson
 
@@ -87,9 +88,12 @@ class Groups:
         is_success = answer is not None and answer.code in (0, 19, 20, 21)
         if is_success:
             self._known.add(step.group)
-        if step.commit is not None and (answer is None or is_success):
+        standing = self._ledger.standing
+        commits = self._ledger.five or not standing.is_slave(begin, end)
+        if step.commit is not None and commits and (answer is None or is_success):
+            is_sure = is_success and (self._ledger.five or standing.is_master(begin, end))
             register = self._register(step.group, step.topic, step.queue)
-            register.write(step.commit, begin, end if is_success else inf, "pull")
+            register.write(step.commit, begin, end if is_sure else inf, "pull")
 
     def asked(self, step: Committed, begin: float, end: float, answer: Command) -> None:
         """14."""

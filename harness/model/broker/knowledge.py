@@ -3,6 +3,7 @@
 Rules of this module:
 - Observations come in batches: what was under way together. Of a batch what changes something comes first,
   since a look may have seen it; what is surely there when something begins was over before.
+- A change of the role comes before all else of its batch: what was under way with it may have met either.
 - At one moment of a clock many steps may happen, all of them where time is virtual: there their numbers say
   which was first. What was under way together ended when the last of it had begun.
 - What no rule speaks of is not judged.
@@ -14,8 +15,9 @@ from collections.abc import Sequence
 
 from harness.model.broker.groups import Groups
 from harness.model.broker.invariants import BROKER_INVARIANTS
-from harness.model.broker.ledger import Ledger, Wrong
+from harness.model.broker.ledger import Ledger
 from harness.model.broker.pulls import Pulls
+from harness.model.broker.wrong import Wrong
 from harness.model.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
 from harness.program.broker_steps import (
     Back,
@@ -32,10 +34,12 @@ from harness.program.broker_steps import (
     Members,
     Pull,
     Send,
+    Switch,
     View,
 )
 from harness.program.names import Names
 from harness.program.step import Close, Reconnect, Request, Restart
+from harness.program.steps import AnyStep
 from harness.wire import Command
 
 __all__ = ["BrokerKnowledge"]
@@ -66,7 +70,7 @@ class BrokerKnowledge:
             if isinstance(seen.step, Send):
                 self._ledger.coming(seen.step)
         found = []
-        for seen in sorted(batch, key=lambda one: isinstance(one.step, _LOOKS)):
+        for seen in sorted(batch, key=lambda one: _rank(one.step)):
             try:
                 self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
             except Wrong as wrong:
@@ -104,6 +108,10 @@ class BrokerKnowledge:
         self._groups.closed(conn, begin)
 
     def _asked(self, seen: Observed, step: Request, begin: float, end: float) -> None:
+        answer = seen.outcome.command if isinstance(seen.outcome, Answered) else None
+        if self._ledger.standing.refuses(step, begin, end, answer):
+            self._ledger.turned_away(step)
+            return
         match seen.outcome:
             case Answered(command=answer):
                 self._answered(step, begin, end, answer)
@@ -126,6 +134,8 @@ class BrokerKnowledge:
             case DropTopic():
                 self._ledger.dropped(step, answer)
                 self._groups.forgot(step.topic)
+            case Switch():
+                self._ledger.switched(step, begin, end, answer)
             case Send():
                 self._ledger.sent(step, begin, end, answer)
             case End():
@@ -158,3 +168,8 @@ class BrokerKnowledge:
                 self._groups.listed(step, begin, end, answer)
             case Committed():
                 self._groups.asked(step, begin, end, answer)
+
+
+def _rank(step: AnyStep) -> int:
+    """What is taken first of a batch."""
+    return 0 if isinstance(step, Switch) else 2 if isinstance(step, _LOOKS) else 1

@@ -14,12 +14,16 @@ from typing import Literal
 
 import msgspec
 
+from harness.model.broker.delays import Delays, is_delayed
 from harness.model.broker.entries import Entry, Origin, Queue
-from harness.program.broker_steps import Back, DropTopic, End, MakeTopic, Send
+from harness.model.broker.standing import Standing
+from harness.model.broker.wrong import Wrong
+from harness.program.broker_steps import Back, DropTopic, End, MakeTopic, Send, Switch
 from harness.program.names import Names
+from harness.program.step import Request
 from harness.wire import Command
 
-__all__ = ["DELAYS", "Ledger", "Topic", "Wrong"]
+__all__ = ["DELAYS", "Ledger", "Topic"]
 
 DELAYS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
 """Seconds of the delay levels 1 to 18 (`MessageStoreConfig#messageDelayLevel`)."""
@@ -39,16 +43,6 @@ _RESTART_LATE = 5.0
 _UNWRITTEN = 15.0
 """Seconds within which a Broker has surely written down which delays are over (`flushDelayOffsetInterval` is
 10 s)."""
-
-
-class Wrong(Exception):  # noqa: N818  (a verdict, named as such)
-    """An answer that the catalogue does not allow."""
-
-    def __init__(self, invariant: str, expected: str, actual: str) -> None:
-        super().__init__(invariant)
-        self.invariant = invariant
-        self.expected = expected
-        self.actual = actual
 
 
 class Topic(msgspec.Struct):
@@ -83,6 +77,8 @@ class Ledger:
         self.five = five
         self.lag = lag
         self.slack = slack
+        self.standing = Standing(five=five, exact=lag == 0)
+        self._delays = Delays()
         self.topics: dict[str, Topic] = {}
         self.queues: dict[tuple[str, int], Queue] = {}
         self.sends: dict[str, tuple[Send, Entry | None]] = {}
@@ -147,12 +143,13 @@ class Ledger:
         if answer is not None:
             self._refused(step, topic, answer)
             return
+        is_master = self.standing.is_master(begin, end)
         exists = topic is not None and topic.sure and topic.queues is not None
         if exists and topic is not None and step.queue >= (topic.queues or 0):
             return  # it was refused, whoever heard it
         if topic is None:
             self.topics[step.topic] = Topic(None, sure=False)
-        latest = end if step.oneway and exists else inf
+        latest = end if step.oneway and exists and is_master else inf
         origin: Origin = "oneway" if step.oneway else "send"
         for message in step.messages:
             self.sends[message] = (step, None)
@@ -205,6 +202,7 @@ class Ledger:
                 late = self.lag + (_TIMER_LATE if step.after and not step.level else _LATE)
                 origin: Origin = "delay" if step.level else "timer"
                 entry = self._entry(step, message, begin + delay - self.slack, end + delay + late, origin)
+                self._delays.begins(entry)
             else:
                 entry = self._entry(step, message, begin, end, "send")
                 entry.told = True
@@ -301,18 +299,53 @@ class Ledger:
             latest=latest if acknowledged else inf,
             tried=1,
         )
+        if step.level >= 0:
+            self._delays.begins(entry)
         self.queue(topic, 0).add(entry)
 
-    # --- restarts -------------------------------------------------------------------------------------------
+    # --- roles and restarts ---------------------------------------------------------------------------------
+
+    def switched(self, step: Switch, begin: float, end: float, answer: Command | None) -> None:
+        """25: the Broker becomes a slave, or a master."""
+        is_sure = self.standing.switched(step, begin, end, answer)
+        self.left(begin)  # what nobody answers may come to it only now
+        if step.role == "slave" and (is_sure or answer is None):
+            waiting = [one for queue in self.queues.values() for one in queue.entries if is_delayed(one)]
+            self._delays.pause(waiting, begin, end if is_sure else inf)
+        elif step.role == "master" and (is_sure or answer is None):
+            self._delays.resume(begin, end + _RESTART_LATE + self.lag if is_sure else inf)
+            if self.standing.was_slave:
+                self._timers_again()
+
+    def _timers_again(self) -> None:
+        """A Broker of Apache's reads its timers again when it becomes a master, those that it has delivered
+        included (`TimerMessageStore#checkBrokerRole` of 5.3.3).
+        """
+        for queue in self.queues.values():
+            timed = {one.message: one for one in queue.entries if one.origin == "timer"}
+            for entry in timed.values():
+                queue.add(msgspec.structs.replace(entry, latest=inf, offset=None))
+
+    def turned_away(self, step: Request) -> None:
+        """A slave has refused a request: nothing came of it, but perhaps a topic in 4.9, by a send."""
+        if isinstance(step, Send):
+            self.coming(step, more=False)
+            if not self.five:
+                self.topics.setdefault(step.topic, Topic(None, sure=False))
 
     def restarted(self, how: Literal["kill", "term"], begin: float, end: float) -> None:
         """The Broker was ended and started again."""
+        self._delays.restarted(begin, is_master=self.standing.restarted(begin, end))
         for queue in self.queues.values():
             queue.ended = how
             for entry in list(queue.entries):
                 if entry.origin == "oneway" and entry.offset is None and begin < entry.latest + self.lag:
                     entry.latest = inf  # it may not have been read yet
-                if entry.origin not in ("delay", "retry", "timer") or entry.latest == inf:
+                if not is_delayed(entry):
+                    continue
+                if entry.latest == inf:
+                    if entry.offset is None and entry.earliest <= begin:
+                        queue.add(msgspec.structs.replace(entry))  # it may have been there, and come again
                     continue
                 if entry.latest > begin:
                     entry.latest = max(entry.latest, end + _RESTART_LATE + self.lag)

@@ -7,9 +7,11 @@ in the queue that it is shown in, at a time at which it may be there; what must 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from harness.model.broker.entries import Entry, Origin, Queue
-from harness.model.broker.ledger import Ledger, Wrong
+from harness.model.broker.ledger import Ledger
+from harness.model.broker.wrong import Wrong
 from harness.program.broker_frames import body_of, born, properties_of
 from harness.program.broker_steps import Bound, Find, Pull, View
 from harness.wire import Command, WireError
@@ -35,7 +37,13 @@ _MISSING: dict[Origin, str] = {
     "commit": "commit-delivers",
     "retry": "retried-comes-back",
 }
-_TWICE: dict[Origin, str] = {**_EARLY, "delay": "delayed-is-delivered-once", "commit": "commit-delivers-once"}
+_TWICE: dict[Origin, str] = {
+    **_EARLY,
+    "delay": "delayed-is-delivered-once",
+    "timer": "delayed-is-delivered-once",
+    "commit": "commit-delivers-once",
+}
+_DEMOTED = "demoted-delivers-no-delay"
 _CHANGED: dict[Origin, str] = {
     **dict.fromkeys(_EARLY, "message-is-as-it-was-sent"),
     "delay": "delayed-keeps-the-message",
@@ -137,6 +145,8 @@ class Pulls:
             return
         if offset < lowest:
             self._lost(queue, offset, begin, f"the greatest offset {offset}")
+        if offset > highest and any(one.earliest == inf for one in queue.entries):
+            raise Wrong(_DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
         raise Wrong("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))
 
     def _lost(self, queue: Queue, offset: int, moment: float, actual: str) -> None:
@@ -150,6 +160,8 @@ class Pulls:
                 name = f"acknowledged-survives-a-{'kill' if queue.ended == 'kill' else 'stop'}"
         elif entry.origin == "delay" and queue.ended is not None:
             name = "delayed-outlives-the-broker"
+        elif entry.paused:
+            name = "promoted-goes-on-with-delays"
         where = "" if entry.offset is None else f" at {entry.offset}"
         raise Wrong(name, f"{self._ledger.names.name(entry.message)}{where}", actual)
 
@@ -192,6 +204,9 @@ class Pulls:
         """Codes 19, 20 and 21."""
         moment = begin - self._ledger.lag
         offset, lowest, highest = step.offset, queue.least(moment), queue.most(end)
+        if not self._ledger.standing.is_master(begin, end):
+            self._none_of_a_slave(step, queue, moment, answer, tags)
+            return
         if answer.code == _NOT_FOUND:
             if offset < lowest:
                 self._lost(queue, offset, moment, "PULL_NOT_FOUND (19)")
@@ -229,6 +244,13 @@ class Pulls:
         elif not (next_offset == 0 if offset < 0 else lowest <= next_offset <= highest):
             where = "0" if offset < 0 else f"{lowest} to {highest}"
             raise Wrong("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
+
+    def _none_of_a_slave(
+        self, step: Pull, queue: Queue, moment: float, answer: Command, tags: Sequence[str] | None
+    ) -> None:
+        """A slave corrects nobody's offset, and says so in other codes: its master may have more."""
+        if tags is not None and not tags and 0 <= step.offset < queue.least(moment):
+            raise Wrong("demoted-is-read-from", f"the message at {step.offset}", f"code {answer.code}")
 
     # --- what a message is ----------------------------------------------------------------------------------
 
@@ -269,6 +291,8 @@ class Pulls:
             return None
         what = f"{self._ledger.names.name(symbol)} at {shown.queue_offset}"
         if free:
+            if free[0].earliest == inf:
+                raise Wrong(_DEMOTED, "nothing: the Broker is a slave", what)
             early = free[0].earliest - end
             raise Wrong(_EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
         if own:

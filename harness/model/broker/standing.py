@@ -1,0 +1,107 @@
+"""Whether a Broker is a master or a slave, and what it refuses as a slave.
+
+Rules of this module:
+- A change of the role (code 25) is there when it is answered, and may be there from its beginning on. What
+  was under way meanwhile is judged as of neither.
+- A Broker that is started again while it is not surely a master may be either: Apache's has written its role
+  into its configuration file, the reference has not.
+- What a slave has refused was not done. Busy (2) may be said by anybody, so where time is real it proves
+  nothing.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Final
+
+from harness.model.broker.register import Register
+from harness.model.broker.wrong import Wrong
+from harness.program.broker_steps import Back, DropTopic, End, MakeTopic, Pull, Send, Switch
+from harness.program.step import Request
+from harness.wire import Command
+
+__all__ = ["Standing"]
+
+_MASTER, _SLAVE, _EITHER = 0, 1, 2
+_BUSY: Final = 2
+_ENDING: Final = "demoted-ends-no-transaction"
+_REFUSALS: Final[dict[str, dict[type[Request], tuple[int, str]]]] = {
+    "4.9": {
+        Send: (14, "demoted-is-not-available"),
+        End: (11, _ENDING),
+        Back: (1, "demoted-takes-nothing-back"),
+        MakeTopic: (1, "demoted-changes-no-topic"),
+        DropTopic: (1, "demoted-changes-no-topic"),
+    },
+    "5.3": {
+        Send: (_BUSY, "demoted-is-busy"),
+        End: (11, _ENDING),
+        Back: (_BUSY, "demoted-takes-nothing-back"),
+        Pull: (_BUSY, "demoted-is-not-read-from"),
+    },
+}
+"""By line: what a slave refuses, with which code, and the invariant that speaks of it."""
+_BEHIND: Final[dict[type[Request], str]] = {
+    End: "promoted-ends-transactions",
+    Pull: "promoted-keeps-what-it-had",
+}
+
+
+class Standing:
+    """Of one Broker. ``exact``: time is virtual, and nobody is busy but who refuses."""
+
+    def __init__(self, *, five: bool, exact: bool) -> None:
+        self._refusals = _REFUSALS["5.3" if five else "4.9"]
+        self._exact = exact
+        self._roles = Register()
+        self.was_slave = False
+        """Whether it ever was one, or may have been."""
+
+    def is_master(self, begin: float, end: float) -> bool:
+        """Whether it surely was one all the while."""
+        return all(one.value in (None, _MASTER) for one in self._roles.possible(begin, end))
+
+    def is_slave(self, begin: float, end: float) -> bool:
+        """The same."""
+        return all(one.value == _SLAVE for one in self._roles.possible(begin, end))
+
+    def switched(self, step: Switch, begin: float, end: float, answer: Command | None) -> bool:
+        """25. Whether it surely came to pass."""
+        if answer is not None and answer.code != 0:
+            if answer.code != _BUSY:
+                raise Wrong("role-is-changed", "SUCCESS", f"code {answer.code}, {answer.remark}")
+            return False
+        role = _SLAVE if step.role == "slave" else _MASTER
+        self._roles.write(role, begin, end if answer is not None else inf, "switch")
+        self.was_slave = self.was_slave or role == _SLAVE
+        return answer is not None
+
+    def restarted(self, begin: float, end: float) -> bool:
+        """It was ended and started again. Whether it surely is a master."""
+        if self.is_master(begin, begin):
+            return True
+        self._roles.write(_EITHER, begin, end, "restart")
+        return False
+
+    def refuses(self, step: Request, begin: float, end: float, answer: Command | None) -> bool:
+        """Whether a slave has refused a request, so that nothing came of it. Raises `Wrong`."""
+        code, name = self._refusals.get(type(step), (None, ""))
+        if code is None and isinstance(step, Pull) and self.is_slave(begin, end) and self._is_busy(answer):
+            raise Wrong("demoted-is-read-from", "messages, or that there are none", f"code {_BUSY}")
+        if code is None or step.oneway or answer is None:
+            return code is not None and step.oneway and self._exact and self.is_slave(begin, end)
+        if self.is_master(begin, end):
+            is_refusal = self._is_busy(answer) if code == _BUSY else answer.code == code > _BUSY
+            if self.was_slave and is_refusal:
+                name = _BEHIND.get(type(step), "promoted-takes-messages")
+                raise Wrong(name, "what a master answers: it is one again", f"code {code}, {answer.remark}")
+            return False
+        if answer.code == code:
+            return True
+        if self.is_slave(begin, end) and (answer.code == 0 or (name == _ENDING and answer.code != _BUSY)):
+            raise Wrong(name, f"code {code}: it is a slave", f"code {answer.code}, {answer.remark}")
+        return isinstance(step, Back) and answer.code != 0
+
+    def _is_busy(self, answer: Command | None) -> bool:
+        """Whether busy was said, and where that proves something."""
+        return self._exact and answer is not None and answer.code == _BUSY
