@@ -20,6 +20,8 @@ from harness.findings.experiment import Attempt, Ended
 from harness.machines.histories import Shape, program_of
 from harness.machines.judge import died
 from harness.machines.picture import Picture
+from harness.machines.player import Player
+from harness.machines.proofs import is_proven
 from harness.machines.run import Tell, Tried, counted
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
@@ -53,7 +55,6 @@ _WRITERS = "a pair is written twice at once"
 _BACK = "a broker closes and is back in the next burst"
 _UNDECIDED = "a key that the budget did not do for"
 _REQUIRED = (_RIVALS, _BESIDE, _WRITERS, _BACK)
-_DEAD_SCAN = "expiry-scan-ends"
 
 
 def _term(stage: Stage) -> float:
@@ -71,6 +72,7 @@ class HistoryExperiment:
         """Keys that were judged, and those that were not: ``keys``, ``unknown``, ``unjudged``."""
         self._stage = stage
         self._words = words
+        self._quirks = stage.role.quirks(stage.profile, stage.nature.scheme)
         self._attempts = 0
 
     @property
@@ -87,11 +89,16 @@ class HistoryExperiment:
         return Names(chance("names", self.kind, self._words, self._attempts))
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
-        """Plays a program to its end and judges it. Raises ``TargetError``."""
-        return self.play(program, fresh=fresh, sound=False)
+        """Plays a program to its end and judges it; what a named quirk of the target explains is no
+        violation. Raises ``TargetError``.
+        """
+        attempt, quirk = self.play(program, fresh=fresh, sound=False)
+        return attempt if quirk is None else msgspec.structs.replace(attempt, violations=())
 
-    def play(self, program: Sequence[AnyStep], *, fresh: bool = False, sound: bool = True) -> Attempt:
-        """The same; ``sound`` is that of `Servers.take`."""
+    def play(
+        self, program: Sequence[AnyStep], *, fresh: bool = False, sound: bool = True
+    ) -> tuple[Attempt, str | None]:
+        """The same, with the quirk that explains all violations; ``sound`` is that of `Servers.take`."""
         names = self.names()
         servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
         player, jitters, _ = self._stage.player(servers, names, fresh=fresh, sound=sound, case=self.kind)
@@ -114,8 +121,9 @@ class HistoryExperiment:
             ended = "interrupted"
         else:
             violations = self._judged(seen, names, max(jitters)).violations
+        quirk = self._explanation(player, servers, violations) if ended == "whole" else None
         self._stage.leave(player, picture, ended=ended, well=not violations)
-        return Attempt(
+        attempt = Attempt(
             violations=violations,
             trace=player.trace,
             ended=ended,
@@ -124,6 +132,13 @@ class HistoryExperiment:
             observed=tuple(seen),
             judged=judged_in_a_history(seen) if ended == "whole" else {},
         )
+        return attempt, quirk
+
+    def _explanation(self, player: Player, servers: int, violations: Sequence[Violation]) -> str | None:
+        """The named quirk that explains all of the violations, where one does."""
+        passing = {self._quirks.passing(violation.statement) for violation in violations}
+        quirk = passing.pop() if len(passing) == 1 else None
+        return quirk if quirk is not None and is_proven(player, servers, quirk) else None
 
     def _judged(self, seen: Sequence[Observed], names: Names, jitter: float) -> Judgement:
         found = judge(seen, self.profile, names, jitter=jitter, term=_term(self._stage))
@@ -170,16 +185,10 @@ class HistoryKind:
         program = program_of(source, shape)
         goals = _goals(program)
         before = self.experiment.judged["unknown"]
-        attempt = self.experiment.play(program)
+        attempt, quirk = self.experiment.play(program)
         self._goals.update(goals)
         self._goals[_UNDECIDED] += self.experiment.judged["unknown"] - before
-        return Tried(program=program, attempt=attempt, quirk=self._quirk(attempt), goals=tuple(sorted(goals)))
-
-    def _quirk(self, attempt: Attempt) -> str | None:
-        """The named quirk that explains all of the violations, where one does."""
-        overdue = all(violation.anomaly == "overdue lease" for violation in attempt.violations)
-        dies = self._stage.profile == "4.9" and self._stage.nature.scheme in ("apache", "docker")
-        return _DEAD_SCAN if attempt.violations and overdue and dies else None
+        return Tried(program=program, attempt=attempt, quirk=quirk, goals=tuple(sorted(goals)))
 
     def reached(self) -> dict[str, int]:
         return counted(+self._goals, _REQUIRED)

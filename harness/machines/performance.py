@@ -22,6 +22,7 @@ from harness.findings.experiment import Attempt, Ended
 from harness.machines.goals import Tally
 from harness.machines.judge import died
 from harness.machines.known import Quirks, end_in
+from harness.machines.proofs import is_proven
 from harness.machines.role import KnownQuirk, KnownQuirks
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
@@ -61,8 +62,6 @@ class Performance:
         self.violations: list[Violation] = []
         self.quirk: str | None = None
         """The quirk that explains the violation, where one does."""
-        self.passing: str | None = None
-        """A quirk that a step was about and that comes to pass on some runs only."""
         self.ended: Ended = "whole"
         self._observed: list[Observed] = []
         self._unjudged: list[tuple[list[Observed], int]] = []
@@ -127,7 +126,9 @@ class Performance:
             except KeyboardInterrupt:
                 self._ends("interrupted")
             self._judge_all()
-        self._stage.leave(self._player, self._played, ended=self.ended, well=self._is_server_well)
+        well = self._is_server_well
+        self._look_for_proof()
+        self._stage.leave(self._player, self._played, ended=self.ended, well=well)
 
     def attempt(self) -> Attempt:
         """What it came to."""
@@ -183,9 +184,13 @@ class Performance:
         self.violations += self._judge.observe(seen, self._player.uncalled[:uncalled])
         if self.violations and self._triggered:
             self.quirk = self._explanation()
-        if self.violations and self.passing is None and not self._stage.nature.is_virtual:
-            # A lease may have ended without a step that lets time pass.
-            self.passing = self._quirks.passing(self.violations[0].statement)
+
+    def _look_for_proof(self) -> None:
+        """Whether a quirk explains the violation that comes to pass on some runs only."""
+        if self.violations and self.quirk is None and self.ended == "whole":
+            passing = self._quirks.passing(self.violations[0].statement)
+            if passing is not None and is_proven(self._player, self.picture.servers, passing):
+                self.quirk = passing
 
     def _explanation(self) -> str:
         """The quirk that is about the statement of the violation; else the last that a step was about."""
@@ -196,17 +201,11 @@ class Performance:
         return self._triggered[-1].id
 
     def _is_avoided(self, step: AnyStep) -> bool:
-        about = []
         if isinstance(step, Time) and not self._stage.nature.is_virtual:
             step = msgspec.structs.replace(step, seconds=step.seconds + _SLOW)
-        found = self._quirks.about(step, self.picture)
-        if found:
+        about = [quirk for quirk in self._quirks.about(step, self.picture) if not quirk.passing]
+        if about:
             self._judge_all()  # a quirk explains nothing that came before its step
-        for quirk in found:
-            if quirk.passing:
-                self.passing = self.passing if self.is_over else quirk.id
-            else:
-                about.append(quirk)
         if not self._seeks and (about or (self._quirks and self._overtakes(step))):
             return True
         self._triggered += about

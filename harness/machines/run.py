@@ -36,7 +36,6 @@ __all__ = [
     "Tell",
     "Tried",
     "counted",
-    "passes",
     "read_record",
 ]
 
@@ -46,10 +45,6 @@ Ending = Literal["done", "interrupted", "died"]
 _RECORD = "fuzz.json"
 _LATE = 20
 """So many late programs in a row, and the machine is too slow to measure anything."""
-
-
-_AGAIN = 4
-"""How often a program is tried again on new servers before a quirk that passes is not to blame."""
 
 
 class RecordError(ValueError):
@@ -63,9 +58,6 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     attempt: Attempt
     quirk: str | None = None
     """What explains its violations, where a named quirk of the target does."""
-    passing: str | None = None
-    """A quirk that it was about and that comes to pass on some runs only: a violation that does not show
-    again on a new server is this quirk."""
     goals: tuple[str, ...] = ()
     """What it reached, by id, where that is counted for each program."""
 
@@ -289,8 +281,6 @@ class Fuzzing:
                 raise _Died
         if tried.quirk is not None:
             record.quirks[tried.quirk] = record.quirks.get(tried.quirk, 0) + 1
-        elif attempt.violations and tried.passing is not None and passes(kind.experiment, tried.program):
-            record.quirks[tried.passing] = record.quirks.get(tried.passing, 0) + 1
         elif attempt.violations and attempt.ended != "late":
             self._tell(kind, f"pursuing {attempt.violations[0].statement}")
             found = pursue(kind.experiment, tried.program, attempt, self._shelf, self._budget)
@@ -363,12 +353,6 @@ def read_record(out: Path, target: str, profile: str, seed: str) -> Record:
         if found != given:
             raise RecordError(f"{path}: it is of {what} {found}, not {given}")
     return record
-
-
-def passes(experiment: Experiment, program: Sequence[AnyStep]) -> bool:
-    """Whether a program goes well on new servers, once in a few times."""
-    again = (experiment.attempt(program, fresh=True) for _ in range(_AGAIN))
-    return any(not one.violations and one.ended == "whole" for one in again)
 
 
 def counted(goals: Counter[str], required: Sequence[str]) -> dict[str, int]:

@@ -185,7 +185,6 @@ class _Stateful:
             program=tuple(performance.steps),
             attempt=performance.attempt(),
             quirk=performance.quirk,
-            passing=performance.passing,
             goals=tuple(sorted(self._tally.goals)),
         )
 

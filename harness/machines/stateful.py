@@ -152,7 +152,6 @@ class StatefulKind:
                 program=tuple(performance.steps),
                 attempt=performance.attempt(),
                 quirk=performance.quirk,
-                passing=performance.passing,
             )
         )
 

@@ -27,7 +27,7 @@ import msgspec
 from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature, signature_of
 from harness.findings.pursue import Budget, pursue
 from harness.findings.shelf import Shelf
-from harness.machines.run import Tried, passes
+from harness.machines.run import Tried
 from harness.machines.seeded import SEEDED, Seeded, Terms
 from harness.mining.records import Judged, Origin, Row, row_of
 from harness.mining.store import Settings, Span, Store
@@ -228,8 +228,6 @@ class _Chunk:
         violation = attempt.violations[0]
         if tried.quirk is not None:
             return Judged(outcome="quirk", violation=violation, quirk=tried.quirk)
-        if tried.passing is not None and passes(experiment, tried.program):
-            return Judged(outcome="quirk", violation=violation, quirk=tried.passing)
         found, was_shrunk = self._pursue(tried, attempt, experiment)
         if isinstance(found, Flaky):
             return Judged(outcome="flaky", violation=violation, found=found)

@@ -100,7 +100,12 @@ def _divergence(one: NamedDivergence, predicates: Mapping[str, str]) -> list[str
         ("When", " ".join(predicates[name] for name in one.when)),
         ("Differs in that answer", ", ".join(one.differs)),
         ("Differs behind it", _TAINTS[one.taints]),
-        ("Comes and goes", "only what does not show again on new servers" if one.passing else ""),
+        (
+            "Comes and goes",
+            "fuzz: what the server that showed it proves; diff: what new servers do not show again"
+            if one.passing
+            else "",
+        ),
         ("The reference", one.reference),
         ("Source", one.source),
         ("Statements", ", ".join(f"`{statement}`" for statement in one.statements)),

@@ -10,6 +10,7 @@ from harness.machines.known import Quirks
 from harness.machines.performance import Performance
 from harness.machines.picture import Picture
 from harness.machines.player import Player
+from harness.machines.proofs import PROOFS, is_proven
 from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
@@ -124,11 +125,30 @@ def test_a_pair_that_may_have_been_put_is_taken_back(broken: int) -> None:
     assert list(picture.pairs) == [(0, "n0", "x", None)]
 
 
-def test_a_lease_that_time_ends_by_itself_may_meet_the_scan_that_has_died() -> None:
+def test_each_quirk_that_comes_and_goes_can_be_proven() -> None:
+    assert {quirk.id for quirk in quirks() if quirk.passing} == set(PROOFS)
     assert KNOWN.passing("ns.lease.expired-broker-is-removed") == "expiry-scan-ends"
     assert KNOWN.passing("ns.lease.lease-lasts-its-time") is None
     newer = Quirks(applying(quirks(), "5.3", ["apache"]))
     assert newer.passing("ns.lease.expired-broker-is-removed") is None
+
+
+def test_a_scan_that_has_died_is_proven_on_the_server_that_showed_it() -> None:
+    stage = Stage(parse("builtin:4.9?mutant=leases-never-end"), "4.9")
+    performance = Performance(stage, Names(chance("proof")), quirks=KNOWN)
+    for step in [Register(conn="k1", topics=TOPICS), Time(seconds=145), ClusterInfo(conn="k2")]:
+        performance.do(step)
+    performance.leave()
+    assert [one.statement for one in performance.violations] == ["ns.lease.expired-broker-is-removed"]
+    assert performance.quirk == "expiry-scan-ends"
+
+
+def test_a_scan_that_goes_on_is_no_quirk() -> None:
+    stage = Stage(parse("builtin:4.9"), "4.9")
+    player, *_ = stage.player(1, Names(chance("proof")), fresh=True, case="proof")
+    assert not is_proven(player, 1, "expiry-scan-ends")
+    player.close()
+    stage.close()
 
 
 class _Together(Stage):

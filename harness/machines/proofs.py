@@ -1,0 +1,62 @@
+"""Proving that a quirk has come to pass that does so on some runs only.
+
+Rules of this module:
+- It is proven on the servers that have shown it, before anybody else uses them, by what only the quirk
+  explains. To play the program again proves nothing: a race that is likely shows each time.
+- What is not proven is no quirk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from harness.machines.player import Player
+from harness.model import Answered
+from harness.program.steps import ClusterInfo, Register, Time
+from harness.session import TargetDied, TooLate
+from harness.session.errors import CaseTimeout
+from harness.wire import WireError
+from harness.wire.bodies import ClusterInfo as ClusterBody
+
+__all__ = ["PROOFS", "is_proven"]
+
+_BROKER = "b98"
+_LEASE_AND_SCAN = 160
+"""Protocol seconds: a lease of 120, a scan each 10 (`NamesrvController#initialize`, 4.9), and
+30 for a machine that is busy."""
+
+
+def is_proven(player: Player, servers: int, quirk: str) -> bool:
+    """Whether a server of a performance shows that a quirk has come to pass. Its program is over."""
+    try:
+        player.finish()
+        return PROOFS[quirk](player, servers)
+    except (TargetDied, TooLate, CaseTimeout):
+        return False
+
+
+def _no_lease_ends(player: Player, servers: int) -> bool:
+    """A broker that has registered just now stays beyond its lease."""
+    for server in range(servers):
+        player.play(Register(server=server, conn="proof", broker=_BROKER, address="a98"))
+    player.play(Time(seconds=_LEASE_AND_SCAN))
+    return any(_is_listed(player, server) for server in range(servers))
+
+
+def _is_listed(player: Player, server: int) -> bool:
+    for one in player.play(ClusterInfo(server=server, conn="tidy")):
+        if isinstance(one.outcome, Answered) and one.outcome.command.code == 0:
+            try:
+                listed = ClusterBody.decode(one.outcome.command.body).broker_addr_table
+            except WireError:
+                return False
+            return player.names.name(_BROKER) in listed
+    return False
+
+
+PROOFS: Final[Mapping[str, Callable[[Player, int], bool]]] = MappingProxyType(
+    {"expiry-scan-ends": _no_lease_ends}
+)
+"""By quirk: one for each that comes and goes."""
