@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harness.wire import Command, RequestCode, body_crc32
-from harness.wire.bodies import BrokerData, DataVersion, QueueData, RegisterBody, TopicConfig, TopicRoute
+from harness.wire.bodies import DataVersion, QueueData, RegisterBody, TopicConfig, TopicRoute
 
 from .part import Part
 from .topics import READ, WRITE
@@ -117,7 +117,7 @@ class Announcing(Part):
         }
 
     def single_topic(self, topic: TopicConfig) -> Command:
-        """217: one topic, as a route with one entry."""
+        """217: one topic, as a route that has the Broker's queues and no addresses."""
         config = self.config
         shown = self.shown(topic, keeps_flag=True)
         queue = QueueData(
@@ -127,16 +127,10 @@ class Announcing(Part):
             perm=shown.perm,
             topic_sys_flag=shown.topic_sys_flag,
         )
-        broker = BrokerData(
-            cluster=config.broker_cluster_name,
-            broker_name=config.broker_name,
-            broker_addrs={config.broker_id: config.address},
-            enable_acting_master=config.enable_slave_acting_master,
-        )
         return Command(
             code=RequestCode.REGISTER_TOPIC_IN_NAMESRV,
             ext={"topic": topic.topic_name},
-            body=TopicRoute(queue_datas=[queue], broker_datas=[broker]).encode("legacy"),
+            body=TopicRoute(queue_datas=[queue]).encode("legacy"),
         )
 
     def light_heartbeat(self, version: DataVersion) -> Command:

@@ -221,8 +221,8 @@ class Registrar(Part):
         """5.3: chunks of `splitRegistrationSize`, each under a data version of its own, and what is left."""
         topics, size = self._shown(), max(1, self.config.split_registration_size)
         for start in range(0, len(topics) + 1, size):
-            self._register(topics[start : start + size], check_order=check_order, oneway=oneway)
             self.broker.topics.changed(now)
+            self._register(topics[start : start + size], check_order=check_order, oneway=oneway)
 
     def _register(self, topics: Iterable[TopicConfig], *, check_order: bool, oneway: bool = False) -> None:
         announcing = self.broker.announcing

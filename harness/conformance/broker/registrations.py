@@ -13,6 +13,7 @@ __all__ = [
     "all_topics_with",
     "announcement_of",
     "next_of_time",
+    "of_topic",
     "seconds_later",
     "with_topic",
 ]
@@ -39,6 +40,11 @@ def announcement_of(topic: str) -> Where:
 def with_topic(topic: str) -> Where:
     """Which registrations carry a topic."""
     return lambda command: topic.encode() in command.body
+
+
+def of_topic(topic: str) -> Where:
+    """Which requests have a topic in their ext field of that name."""
+    return lambda command: (command.ext or {}).get("topic") == topic
 
 
 def next_of_time(

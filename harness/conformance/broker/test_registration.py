@@ -1,20 +1,22 @@
 """Chapter registration: what a Broker tells its NameServers, when, and what it makes of their answers."""
 
-from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import (
     REGISTER,
     all_topics,
     all_topics_with,
     announcement_of,
     next_of_time,
+    of_topic,
     seconds_later,
     with_topic,
 )
 from harness.session import BrokerSession, HeardExchange
-from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 from harness.wire.broker_codes import BrokerRequest
 
 SUCCESS = ResponseCode.SUCCESS
+ONE_TOPIC = RequestCode.REGISTER_TOPIC_IN_NAMESRV
 HOST = Matching(r"[^:]+:\d+")
 EVERY_20 = {"registerNameServerPeriod": "20000"}
 EVERY_SECOND = {"registerNameServerPeriod": "1000", "unused": "{nameserver2}"}
@@ -31,6 +33,10 @@ RESTRICTED = {
     "autoCreateTopicEnable": "false",
     "registerNameServerPeriod": "3600000",
 }
+CHUNK = 5
+SPLIT = {"enableSplitRegistration": "true", "splitRegistrationSize": str(CHUNK), "forceRegister": "false"}
+SINGLE = {"enableSingleTopicRegister": "true"}
+SINGLE_AND_RESTRICTED = {"enableSingleTopicRegister": "true", "brokerPermission": "4"}
 SLAVE = {"brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 
 
@@ -239,6 +245,100 @@ def test_new_topic_stays_announced(bk: BrokerSession) -> None:
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics)
     heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+
+
+# --- in parts, and by single topics ----------------------------------------------------------------------
+
+
+@case(
+    "bk.registration.is-split-into-chunks",
+    "bk.registration.chunks-raise-the-data-version",
+    kills=["split-registrations-are-whole", "last-chunk-is-left-out", "chunks-share-their-data-version"],
+    setup=SPLIT,
+)
+def test_is_split_into_chunks(bk: BrokerSession) -> None:
+    """A registration comes in parts of five topics, the rest last, each under a higher data version."""
+    first, second, rest = (bk.nameserver.next(REGISTER) for _ in range(3))
+    first.number_of_topics >> Request(REGISTER, CHUNK)
+    second.number_of_topics >> Request(REGISTER, CHUNK)
+    rest.number_of_topics >> Request(REGISTER, Between(0, CHUNK - 1))
+    before = first.counter >> Request(REGISTER)
+    second.counter >> Request(REGISTER, before.value + 1)
+    rest.counter >> Request(REGISTER, before.value + 2)
+
+
+@case(
+    "bk.registration.split-asks-nobody",
+    kills=["split-registrations-ask-first"],
+    clock=True,
+    setup=SPLIT,
+)
+def test_split_asks_nobody(bk: BrokerSession) -> None:
+    """A registration in parts comes without a question whether anything has changed."""
+    mark = bk.mark()
+    bk.nameserver.next(REGISTER, since=mark, within=30 + bk.jitter) >> Request(REGISTER)
+    bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
+
+
+def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:
+    """What a route of one topic of the Broker's has."""
+    queue = {"brokerName": bk.broker_name, "readQueueNums": number, "writeQueueNums": number, "perm": perm}
+    return Including({"queueDatas": [Including(queue)], "brokerDatas": []})
+
+
+@case(
+    "bk.registration.new-topic-is-registered-singly",
+    kills=["single-topics-are-registered-with-the-broker", "single-topic-has-no-queues"],
+    setup=SINGLE,
+)
+def test_new_topic_is_registered_singly(bk: BrokerSession) -> None:
+    """A topic that a send has made is registered by itself, and not with the Broker."""
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard >> Request(ONE_TOPIC, flag=0)
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 4))
+    bk.nameserver.next(REGISTER, where=announcement_of(topic)) >> Silence()
+
+
+@case(
+    "bk.registration.changed-topic-is-registered-singly",
+    kills=["administered-topics-are-registered-with-the-broker"],
+    setup=SINGLE,
+)
+def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
+    """A topic that an administrator has made or changed is registered by itself."""
+    topic = bk.topic(queues=2)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 2))
+    bk.create_topic(topic, queues=3) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 3))
+
+
+@case(
+    "bk.registration.single-topic-joins-the-table",
+    kills=["single-topics-are-all"],
+    clock=True,
+    setup=SINGLE,
+)
+def test_single_topic_joins_the_table(bk: BrokerSession) -> None:
+    """A topic that was registered by itself is in the registrations that time brings."""
+    topic = bk.topic()
+    heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics_with(topic))
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+
+
+@case(
+    "bk.registration.single-topic-has-what-both-allow",
+    kills=["single-topic-has-its-own-permission"],
+    setup=SINGLE_AND_RESTRICTED,
+)
+def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
+    """A topic that a restricted Broker registers by itself has the permissions that both have."""
+    topic = bk.topic(queues=2)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 2, perm=4))
 
 
 # --- forms ----------------------------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 """Mutants of the chapter registration."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from zlib import crc32
 
 import msgspec
 
 from harness.wire import Command
-from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+from harness.wire.bodies import DataVersion, QueueData, RegisterBody, TopicConfig, TopicRoute
 from reference_impl.broker.announcing import Announcing
 from reference_impl.broker.mirror import Mirror
 from reference_impl.broker.part import NEVER
@@ -199,6 +199,120 @@ def registration_without_filter_servers(parts: Parts) -> Parts:
         return msgspec.structs.replace(command, body=body, ext=ext)
 
     return _registration(parts, change)
+
+
+# --- in parts, and by single topics -------------------------------------------------------------------------
+
+
+@mutant("split-registrations-are-whole", "enableSplitRegistration splits nothing.", V5)
+def split_registrations_are_whole(parts: Parts) -> Parts:
+    def _register_in_parts(self: Registrar, now: int, *, check_order: bool, oneway: bool) -> None:
+        self._register(self._shown(), check_order=check_order, oneway=oneway)
+
+    return parts.override("registrar", _register_in_parts)
+
+
+def _in_parts(parts: Parts, change: Callable[[Registrar, list[TopicConfig], int], None]) -> Parts:
+    """What is done with each part but for its being sent is changed; none for an empty list."""
+
+    def _register_in_parts(self: Registrar, now: int, *, check_order: bool, oneway: bool) -> None:
+        topics, size = self._shown(), self.config.split_registration_size
+        for start in range(0, len(topics) + 1, size):
+            chunk = topics[start : start + size]
+            change(self, chunk, now)
+            if chunk:
+                self._register(chunk, check_order=check_order, oneway=oneway)
+
+    return parts.override("registrar", _register_in_parts)
+
+
+@mutant("last-chunk-is-left-out", "What is left behind the last whole part is not registered.", V5)
+def last_chunk_is_left_out(parts: Parts) -> Parts:
+    def change(self: Registrar, chunk: list[TopicConfig], now: int) -> None:
+        self.broker.topics.changed(now)
+        if len(chunk) < self.config.split_registration_size:
+            chunk.clear()
+
+    return _in_parts(parts, change)
+
+
+@mutant("chunks-share-their-data-version", "All parts of a registration have one data version.", V5)
+def chunks_share_their_data_version(parts: Parts) -> Parts:
+    return _in_parts(parts, lambda _self, _chunk, _now: None)
+
+
+@mutant("split-registrations-ask-first", "A registration in parts asks first if anything has changed.", V5)
+def split_registrations_ask_first(parts: Parts) -> Parts:
+    def register(self: Registrar, now: int, *, force: bool, check_order: bool, oneway: bool = False) -> None:
+        if not force:
+            self._probe(check_order=check_order, oneway=oneway)
+        parts.registrar.register(self, now, force=force, check_order=check_order, oneway=oneway)
+
+    return parts.override("registrar", register)
+
+
+def _announced(parts: Parts, *, sends_too: bool) -> Parts:
+    """Topics that an administrator changes are announced with the Broker, those of sends too or not."""
+
+    def announce(self: Registrar, topics: Sequence[TopicConfig], now: int) -> None:
+        shown = [self.broker.announcing.shown(topic, keeps_flag=True) for topic in topics]
+        self._register(shown, check_order=True)
+
+    def topic_created(self: Registrar, topic: TopicConfig, now: int) -> None:
+        parts.registrar.announce(self, [topic], now)
+
+    changed = parts.override("registrar", announce)
+    return changed if sends_too else changed.override("registrar", topic_created)
+
+
+@mutant("single-topics-are-registered-with-the-broker", "enableSingleTopicRegister changes nothing.", V5)
+def single_topics_are_registered_with_the_broker(parts: Parts) -> Parts:
+    return _announced(parts, sends_too=True)
+
+
+@mutant(
+    "administered-topics-are-registered-with-the-broker", "Only topics of sends are registered singly.", V5
+)
+def administered_topics_are_registered_with_the_broker(parts: Parts) -> Parts:
+    return _announced(parts, sends_too=False)
+
+
+@mutant("single-topics-are-all", "A topic that was registered by itself is in no other registration.", V5)
+def single_topics_are_all(parts: Parts) -> Parts:
+    said: set[str | None] = set()
+
+    def single_topic(self: Announcing, topic: TopicConfig) -> Command:
+        said.add(topic.topic_name)
+        return parts.announcing.single_topic(self, topic)
+
+    def registration(self: Announcing, topics: Iterable[TopicConfig], version: DataVersion) -> Command:
+        left = [topic for topic in topics if topic.topic_name not in said]
+        return parts.announcing.registration(self, left, version)
+
+    return parts.override("announcing", single_topic).override("announcing", registration)
+
+
+def _single(parts: Parts, change: Callable[[QueueData], QueueData | None]) -> Parts:
+    """The queues of a topic that is registered by itself are changed, or left out."""
+
+    def single_topic(self: Announcing, topic: TopicConfig) -> Command:
+        command = parts.announcing.single_topic(self, topic)
+        (queue,) = TopicRoute.decode(command.body).queue_datas
+        changed = change(queue)
+        route = TopicRoute(queue_datas=[] if changed is None else [changed])
+        return msgspec.structs.replace(command, body=route.encode("legacy"))
+
+    return parts.override("announcing", single_topic)
+
+
+@mutant("single-topic-has-no-queues", "A topic that is registered by itself has no queues.", V5)
+def single_topic_has_no_queues(parts: Parts) -> Parts:
+    return _single(parts, lambda _: None)
+
+
+@mutant("single-topic-has-its-own-permission", "A topic that is registered by itself may all.", V5)
+def single_topic_has_its_own_permission(parts: Parts) -> Parts:
+    return _single(parts, lambda queue: msgspec.structs.replace(queue, perm=6))
 
 
 # --- new topics ---------------------------------------------------------------------------------------------

@@ -111,7 +111,9 @@ def test_53_may_say_a_single_topic_by_217():
     first, second = names.asked()
     assert (first.command.code, first.command.ext, first.within) == (SINGLE, {"topic": "T"}, 3_000)
     assert [first.address, second.address] == [ONE, TWO]
-    (queue,) = TopicRoute.decode(first.command.body).queue_datas
+    route = TopicRoute.decode(first.command.body)
+    assert route.broker_datas == []
+    (queue,) = route.queue_datas
     assert (queue.broker_name, queue.write_queue_nums, queue.perm) == ("broker-a", 4, 4)
 
 
@@ -164,6 +166,7 @@ def test_53_registers_in_parts_one_behind_the_other():
     assert {name for part in parts for name in part.topics} == set(names.broker.topics.table)
     counters = [part.data_version.counter for part in parts]
     assert counters == [counters[0], counters[0] + 1, counters[0] + 2]
+    assert names.broker.topics.version.counter == counters[-1]
     names.answer_all()
     names.at(10_000)
     assert names.codes() == [(ONE, REGISTER), (TWO, REGISTER)]
