@@ -4,10 +4,12 @@ Rules:
 1. All of it only where `enableSlaveActingMaster` is set, and never in 4.9.
 2. While a Broker is isolated it says nothing to NameServers but the question for the members of its name. It
    asks every second, and is online when a NameServer has answered and those members have been spoken to.
-3. The smallest id of the name does what otherwise the master does of itself: delayed messages, checks of
-   transactions. `is_special` says whether this Broker does.
+3. Only a master delivers delayed messages and checks transactions. (Apache's slave with the smallest id does
+   it by sending to masters of other names where `enableRemoteEscape` is set, which is not built; without, it
+   fails at it.)
 4. A slave hears of the smallest id from the members that it asks for and from NameServers. When it is another
-   one than before, a master that has left is asked no more, and one that has come says where to copy from.
+   one than before, a master that has left is asked no more; one that has come says where to copy from, and
+   pulls that are held are answered, so that their clients go there.
 
 What is not built: a master that waits until its slaves have copied its log (there is no copying of logs).
 
@@ -132,9 +134,11 @@ class Standing(Part):
             return
         number = min(members)
         left = self.smallest[1] if self.smallest is not None and number > self.smallest[0] else None
-        self.heard_of_smallest(number, members[number], left, None)
+        self.heard_of_smallest(number, members[number], left, None, now)
 
-    def heard_of_smallest(self, number: int, address: str, left: str | None, ha_address: str | None) -> None:
+    def heard_of_smallest(
+        self, number: int, address: str, left: str | None, ha_address: str | None, now: int
+    ) -> None:
         """What the smallest id of the name is, who is gone (`left`), where a new master is copied from."""
         if not self.acts or self.config.broker_id == _MASTER:
             return
@@ -144,7 +148,10 @@ class Standing(Part):
         mirror = self.broker.mirror
         if left is not None and left == mirror.master:
             mirror.told(None, None)
-        if number != _MASTER or not address:
+        if number != _MASTER:
+            return
+        self.broker.holding.release_all(now)
+        if not address:
             return
         if ha_address is None:
             self.find_place_to_copy(address)
@@ -165,9 +172,7 @@ class Standing(Part):
 
     def is_special(self) -> bool:
         """Whether delayed messages and checks of transactions are this Broker's to see to."""
-        if not self.config.is_slave:
-            return True
-        return self.acts and self.smallest is not None and self.smallest[0] == self.config.broker_id
+        return not self.config.is_slave
 
     # -- the way online --------------------------------------------------------------------------------------
 
@@ -234,7 +239,7 @@ class Standing(Part):
             fields.text(command.ext, "offlineBrokerAddr"),
             fields.text(command.ext, "haBrokerAddr"),
         )
-        self.heard_of_smallest(number, address or "", left, ha_address)
+        self.heard_of_smallest(number, address or "", left, ha_address, now)
         return Reply(ResponseCode.SUCCESS)
 
     def exchange(self, command: Command, connection: int, now: int) -> Reply | None:

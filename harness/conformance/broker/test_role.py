@@ -17,6 +17,7 @@ SUCCESS = ResponseCode.SUCCESS
 UNREGISTER = RequestCode.UNREGISTER_BROKER
 TOPICS = BrokerRequest.GET_ALL_TOPIC_CONFIG
 EXCHANGE = BrokerRequest.EXCHANGE_BROKER_HA_INFO
+NOTIFY = RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE
 SLAVE = {"brokerRole": "SLAVE", "brokerId": "1"}
 MASTER = {"brokerRole": "ASYNC_MASTER", "brokerId": "0"}
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
@@ -285,9 +286,68 @@ def test_slave_does_not_say_where_to_copy(bk: BrokerSession) -> None:
 )
 def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
     """A slave that hears of a new master, but not where to copy from, asks it."""
-    bk.nameserver.ignores(RequestCode.GET_ROUTEINFO_BY_TOPIC)
-    master, notify = bk.nameservers[1], RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE
-    bk.call(notify, {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}) >> Reply(SUCCESS)
-    bk.call(notify, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
+    master = bk.nameservers[1]
+    slave_is_smallest(bk)
+    bk.call(NOTIFY, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
     asked = master.next(EXCHANGE, within=10 + bk.jitter)
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
+
+
+def slave_is_smallest(bk: BrokerSession, *, left: str | None = None) -> None:
+    """A slave hears that it is the smallest of its name, and of a master that has left."""
+    bk.nameserver.ignores(RequestCode.GET_ROUTEINFO_BY_TOPIC)
+    told = {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}
+    bk.call(NOTIFY, told if left is None else {**told, "offlineBrokerAddr": left}) >> Reply(SUCCESS)
+
+
+@case(
+    "bk.role.new-master-releases-pulls",
+    kills=["new-masters-release-nothing"],
+    own_server=True,
+    setup={**ACTING, "slaveReadEnable": "true"},
+)
+def test_new_master_releases_pulls(bk: BrokerSession) -> None:
+    """Pulls that an acting slave holds are answered when the master is back: their clients go there."""
+    slave_is_smallest(bk)
+    held = bk.pull("BenchmarkTest", suspend=60, on=bk.connect())
+    told = {"minBrokerId": "0", "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
+    bk.call(NOTIFY, told) >> Reply(SUCCESS)
+    held >> Reply(BrokerResponse.PULL_RETRY_IMMEDIATELY, ext=Including({"suggestWhichBrokerId": "0"}))
+
+
+@case(
+    "bk.role.master-that-has-left-is-not-asked",
+    kills=["master-that-has-left-is-asked"],
+    clock=True,
+    own_server=True,
+    setup={**ACTING, "registerNameServerPeriod": "10000"},
+)
+def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
+    """A slave that hears that its master has left does not ask it any more."""
+    master = bk.nameservers[1]
+    host, _, port = master.address.rpartition(":")
+    address = f"{host}:{int(port) + 2}"
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": address})
+    told = next_of_time(bk)
+    bk.nameserver.ignores(REGISTER)
+    master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+    master.next(TOPICS, since=bk.mark(), within=70 + bk.jitter) >> Request(TOPICS)
+    slave_is_smallest(bk, left=address)
+    master.next(TOPICS, since=bk.mark(), within=70) >> Silence()
+
+
+@case(
+    "bk.role.acting-slave-delivers-nothing-itself",
+    kills=["acting-slaves-deliver"],
+    clock=True,
+    own_server=True,
+    setup={"enableSlaveActingMaster": "true"},
+)
+def test_acting_slave_delivers_nothing_itself(bk: BrokerSession) -> None:
+    """A slave that acts for its master puts no delayed message into its own log."""
+    topic = bk.topic(queues=1)
+    bk.send(topic, properties={"DELAY": "4"}) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    slave_is_smallest(bk)
+    bk.advance(30 + 10 + bk.jitter)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)

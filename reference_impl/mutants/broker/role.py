@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from harness.wire import Command, ResponseCode
 from harness.wire.messages import TopicName
 from reference_impl.broker.core import Broker
+from reference_impl.broker.holding import Holding
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.mirror import Mirror
 from reference_impl.broker.parts import Parts
@@ -202,3 +203,29 @@ def demotion_forgets_transactions(parts: Parts) -> Parts:
 @mutant("demotion-forgets-offsets", "The offsets of groups are gone once the Broker has been a slave.")
 def demotion_forgets_offsets(parts: Parts) -> Parts:
     return _forgets(parts, lambda broker: broker.offsets.table.clear())
+
+
+@mutant("new-masters-release-nothing", "Pulls that are held stay held when a master comes.", V5)
+def new_masters_release_nothing(parts: Parts) -> Parts:
+    def release_all(self: Holding, now: int) -> None:
+        return
+
+    return parts.override("holding", release_all)
+
+
+@mutant("master-that-has-left-is-asked", "A slave asks a master of which it has heard that it has left.", V5)
+def master_that_has_left_is_asked(parts: Parts) -> Parts:
+    def heard_of_smallest(
+        self: Standing, number: int, address: str, left: str | None, ha_address: str | None, now: int
+    ) -> None:
+        parts.standing.heard_of_smallest(self, number, address, None, ha_address, now)
+
+    return parts.override("standing", heard_of_smallest)
+
+
+@mutant("acting-slaves-deliver", "A slave that is the smallest of its name delivers what is delayed.", V5)
+def acting_slaves_deliver(parts: Parts) -> Parts:
+    def is_special(self: Standing) -> bool:
+        return not self.config.is_slave or (self.smallest is not None and self.smallest[0] != 0)
+
+    return parts.override("standing", is_special)

@@ -8,6 +8,7 @@ from bk_names import ONE, TWO, Names
 from harness.wire import Command
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
 from harness.wire.messages import Message
+from reference_impl.broker.outbox import Answer
 
 REGISTER, MEMBERS_BY_ROUTE, MEMBERS, HEARTBEAT, PROBE, EXCHANGE = 103, 105, 901, 904, 322, 906
 ACTING = {"enableSlaveActingMaster": True}
@@ -69,28 +70,36 @@ def test_members_are_asked_for_each_second_and_the_smallest_is_remembered(compat
         )
         names.answer(ONE, Command(code=0, body=BrokerMemberGroup("c", "broker-a", members).encode()))
     assert names.broker.standing.smallest == (1, "s:1")
-    assert names.broker.standing.is_special()
     names.at(2000)
     names.answer(ONE, None)
     assert [one.address for one in names.asked() or names.open] == [TWO]
 
 
-def test_a_master_is_always_special_and_a_slave_where_it_is_the_smallest():
-    assert Names("5.3").broker.standing.is_special()
-    assert not Names("5.3", brokerRole="SLAVE", brokerId=1).broker.standing.is_special()
+def test_a_slave_listens_to_who_is_the_smallest():
     names = Names("5.3", **SLAVE)
-    assert not names.broker.standing.is_special()
     told = {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911", "offlineBrokerAddr": "m:1"}
     names.broker.mirror.told("m:1", "m:2")
     assert names.one.ask(905, told).code == 0
-    assert names.broker.standing.is_special()
     assert names.broker.mirror.master is None
     assert names.one.ask(905, {"minBrokerId": "0", "minBrokerAddr": "m:1", "haBrokerAddr": "m:3"}).code == 0
-    assert not names.broker.standing.is_special()
     assert (names.broker.mirror.master, names.broker.mirror.ha_master) == (None, "m:3")
     names.broker.mirror.told("m:1", None)
     assert names.one.ask(905, {"minBrokerId": "0", "offlineBrokerAddr": "m:1"}).code == 0
     assert names.broker.mirror.master == "m:1"  # the smallest id is no other one
+
+
+def test_pulls_are_released_when_the_master_is_back():
+    names = Names("5.3", **SLAVE, slaveReadEnable=True)
+    names.one.ask(905, {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911"})
+    pull = {
+        "consumerGroup": "G", "topic": "BenchmarkTest", "queueId": 0, "queueOffset": 0, "maxMsgNums": 1,
+        "sysFlag": 6, "commitOffset": 0, "suspendTimeoutMillis": 60_000, "subscription": "*", "subVersion": 1,
+    }  # fmt: skip
+    assert names.one.ask(11, pull) is None
+    assert names.one.taken(Answer) == []
+    names.one.ask(905, {"minBrokerId": "0"})
+    (answer,) = names.one.taken(Answer)
+    assert (answer.reply.code, answer.reply.ext["suggestWhichBrokerId"]) == (20, "0")
 
 
 def test_a_master_that_has_come_is_asked_where_to_copy_from():
@@ -108,7 +117,6 @@ def test_a_slave_that_became_a_master_by_its_settings_listens_to_no_smallest_id(
     assert names.one.ask(25, body=b"brokerRole=ASYNC_MASTER\nbrokerId=0\n").code == 0
     assert names.one.ask(905, {"minBrokerId": "1"}).code == 0
     assert names.broker.standing.smallest is None
-    assert names.broker.standing.is_special()
 
 
 def test_a_notice_without_an_id_is_refused():
@@ -186,13 +194,14 @@ def test_906_is_answered_by_a_master_and_believed_by_a_slave():
     assert (names.broker.mirror.master, names.broker.mirror.ha_master) == ("m:1", "m:2")
 
 
-def test_a_slave_delivers_what_is_delayed_while_it_is_the_smallest():
+def test_a_slave_delivers_nothing_though_it_is_the_smallest():
     names = Names("5.3", **SLAVE)
     broker, start = names.broker, names.one.now
     broker.delays.put(Message(topic="T", body=b"x", properties={"DELAY": "1"}), start)
     broker.settle(start)
+    names.one.ask(905, {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911"})
     names.at(5_000)
     assert broker.store.max_offset("T", 0) == 0
-    names.one.ask(905, {"minBrokerId": "1", "minBrokerAddr": "127.0.0.1:10911"})
+    names.one.ask(25, body=b"brokerRole=ASYNC_MASTER\nbrokerId=0\n")
     names.at(5_001)
     assert broker.store.max_offset("T", 0) == 1
