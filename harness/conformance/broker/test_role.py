@@ -293,11 +293,10 @@ def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
 
 
-def slave_is_smallest(bk: BrokerSession, *, left: str | None = None) -> None:
-    """A slave hears that it is the smallest of its name, and of a master that has left."""
+def slave_is_smallest(bk: BrokerSession) -> None:
+    """A slave hears that it is the smallest of its name, and from nobody else of others."""
     bk.nameserver.ignores(RequestCode.GET_ROUTEINFO_BY_TOPIC)
-    told = {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}
-    bk.call(NOTIFY, told if left is None else {**told, "offlineBrokerAddr": left}) >> Reply(SUCCESS)
+    bk.call(NOTIFY, {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}) >> Reply(SUCCESS)
 
 
 @case(
@@ -309,31 +308,12 @@ def slave_is_smallest(bk: BrokerSession, *, left: str | None = None) -> None:
 def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     """Pulls that an acting slave holds are answered when the master is back: their clients go there."""
     slave_is_smallest(bk)
+    bk.pull("BenchmarkTest") >> Reply(BrokerResponse.PULL_NOT_FOUND)
     held = bk.pull("BenchmarkTest", suspend=60, on=bk.connect())
     told = {"minBrokerId": "0", "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
     bk.call(NOTIFY, told) >> Reply(SUCCESS)
-    held >> Reply(BrokerResponse.PULL_RETRY_IMMEDIATELY, ext=Including({"suggestWhichBrokerId": "0"}))
-
-
-@case(
-    "bk.role.master-that-has-left-is-not-asked",
-    kills=["master-that-has-left-is-asked"],
-    clock=True,
-    own_server=True,
-    setup={**ACTING, "registerNameServerPeriod": "10000"},
-)
-def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
-    """A slave that hears that its master has left does not ask it any more."""
-    master = bk.nameservers[1]
-    host, _, port = master.address.rpartition(":")
-    address = f"{host}:{int(port) + 2}"
-    bk.nameserver.answers(REGISTER, ext={"masterAddr": address})
-    told = next_of_time(bk)
-    bk.nameserver.ignores(REGISTER)
-    master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
-    master.next(TOPICS, since=bk.mark(), within=70 + bk.jitter) >> Request(TOPICS)
-    slave_is_smallest(bk, left=address)
-    master.next(TOPICS, since=bk.mark(), within=70) >> Silence()
+    codes = (BrokerResponse.PULL_RETRY_IMMEDIATELY, BrokerResponse.PULL_NOT_FOUND)
+    held >> Reply(codes, ext=Including({"suggestWhichBrokerId": "0"}))
 
 
 @case(
