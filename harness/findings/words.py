@@ -44,6 +44,7 @@ _ALWAYS = {
     "register-topic": ("topic", "queues"),
     "topics-of-cluster": ("cluster",),
     "kv": ("namespace", "key"),
+    "switch": ("role",),
 }
 """Fields that a person wants to see even where they are the plainest."""
 

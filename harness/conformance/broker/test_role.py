@@ -210,6 +210,23 @@ def test_promoted_broker_goes_on_with_delays(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
+@case(
+    "bk.role.promoted-broker-delivers-timed-once",
+    kills=["promotion-delivers-timed-again"],
+    clock=True,
+    own_server=True,
+)
+def test_promoted_broker_delivers_timed_once(bk: BrokerSession) -> None:
+    """What waits for a time is delivered once by a Broker that was a slave meanwhile."""
+    topic = bk.topic()
+    bk.send(topic, properties={"TIMER_DELAY_SEC": "4"}) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    bk.advance(1)
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.advance(10 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+
+
 @case("bk.role.demoted-broker-commits-nothing-by-pulls", kills=["slave-commits-by-pulls"], own_server=True)
 def test_demoted_broker_commits_nothing_by_pulls(bk: BrokerSession) -> None:
     """A master of 4.9 that has become a slave does not note the offset that a pull carries."""

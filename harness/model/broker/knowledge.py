@@ -56,8 +56,7 @@ class BrokerKnowledge:
         self.judged: dict[int, frozenset[str]] = {}
         """By step: the statements that its answer was held against and has not broken."""
         self._profile = profile
-        self._names = names
-        self._placed: frozenset[str] = frozenset()
+        self._placed: set[str] = set()
         """Messages of which it was known before the batch where they are."""
         self._ledger = Ledger(names, five=profile != "4.9", lag=jitter, slack=jitter)
         self._pulls = Pulls(self._ledger)
@@ -75,7 +74,9 @@ class BrokerKnowledge:
                 self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
             except Wrong as wrong:
                 found.append(self._violation(seen, wrong))
-        self._placed = frozenset(self._names.places)
+        for seen in batch:
+            if isinstance(seen.step, Send) and isinstance(seen.outcome, Answered):
+                self._placed.update(seen.step.messages if seen.outcome.command.code == 0 else ())
         return found
 
     def _violation(self, seen: Observed, wrong: Wrong) -> Violation:

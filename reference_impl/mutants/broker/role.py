@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from harness.wire import Command, ResponseCode
-from harness.wire.messages import TopicName
+from harness.wire.messages import TopicName, decode_message
 from reference_impl.broker.core import Broker
 from reference_impl.broker.holding import Holding
 from reference_impl.broker.limits import Limits
@@ -219,3 +219,15 @@ def acting_slaves_deliver(parts: Parts) -> Parts:
         return not self.config.is_slave or (self.smallest is not None and self.smallest[0] != 0)
 
     return parts.override("standing", is_special)
+
+
+@mutant("promotion-delivers-timed-again", "What waits for a time is read again by a new master.", V5)
+def promotion_delivers_timed_again(parts: Parts) -> Parts:
+    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
+        if self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER":
+            for offset in range(self.broker.store.max_offset(TopicName.TIMER, 0)):
+                got = self.broker.store.get(TopicName.TIMER, 0, offset, 1)
+                self.broker.timers.expect(decode_message(got.frames[0]))
+        parts.settings.take(self, pairs, now)
+
+    return parts.override("settings", take)

@@ -20,7 +20,7 @@ from harness.program.broker_steps import (
     Switch,
 )
 from harness.program.chance import chance
-from harness.program.names import NOWHERE, Names
+from harness.program.names import Names
 from harness.program.steps import AnyStep, Restart
 from harness.wire import Command
 
@@ -31,11 +31,8 @@ class Broker:
     """Tells a model what a Broker has answered, a second for each step."""
 
     def __init__(self, profile: str = "5.3", *, jitter: float = 0.0) -> None:
-        self._names = Names(chance("standing"))
-        self._names.places["m0"] = NOWHERE
-        self._known = BrokerKnowledge(profile, self._names, jitter=jitter)
+        self._known = BrokerKnowledge(profile, Names(chance("standing")), jitter=jitter)
         self._number = 0
-        self._known.observe([])
 
     def says(self, step: AnyStep, outcome: Outcome, *, after: int = 0) -> list[str]:
         number, self._number = self._number + after, self._number + after + 1
