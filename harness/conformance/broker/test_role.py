@@ -310,10 +310,11 @@ def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
 
 
-def slave_is_smallest(bk: BrokerSession) -> None:
-    """A slave hears that it is the smallest of its name, and from nobody else of others."""
+def slave_is_smallest(bk: BrokerSession, *, left: str | None = None) -> None:
+    """A slave hears that it is the smallest of its name, and perhaps who has left; nobody tells it more."""
     bk.nameserver.ignores(RequestCode.GET_ROUTEINFO_BY_TOPIC)
-    bk.call(NOTIFY, {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}) >> Reply(SUCCESS)
+    told = {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}
+    bk.call(NOTIFY, told if left is None else {**told, "offlineBrokerAddr": left}) >> Reply(SUCCESS)
 
 
 @case(
@@ -331,6 +332,27 @@ def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     bk.call(NOTIFY, told) >> Reply(SUCCESS)
     codes = (BrokerResponse.PULL_RETRY_IMMEDIATELY, BrokerResponse.PULL_NOT_FOUND)
     held >> Reply(codes, ext=Including({"suggestWhichBrokerId": "0"}))
+
+
+@case(
+    "bk.role.master-that-has-left-is-not-asked",
+    kills=["master-that-has-left-is-asked"],
+    clock=True,
+    own_server=True,
+    # Apache's slave asks its master between two registrations, so these must not take long.
+    setup={**ACTING, "registerNameServerPeriod": "20000", "registerBrokerTimeoutMills": "1000"},
+)
+def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
+    """A slave that hears that its master has left does not ask it any more."""
+    master = bk.nameservers[1]
+    host, _, port = master.address.rpartition(":")
+    address = f"{host}:{int(port) + 2}"
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": address})
+    told = next_of_time(bk)
+    bk.nameserver.ignores(REGISTER)
+    asked = master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+    slave_is_smallest(bk, left=address)
+    master.next(TOPICS, since=asked, within=75) >> Silence()
 
 
 @case(

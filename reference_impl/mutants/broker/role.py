@@ -213,6 +213,16 @@ def new_masters_release_nothing(parts: Parts) -> Parts:
     return parts.override("holding", release_all)
 
 
+@mutant("master-that-has-left-is-asked", "A slave asks a master of which it has heard that it has left.", V5)
+def master_that_has_left_is_asked(parts: Parts) -> Parts:
+    def heard_of_smallest(
+        self: Standing, number: int, address: str, left: str | None, ha_address: str | None, now: int
+    ) -> None:
+        parts.standing.heard_of_smallest(self, number, address, None, ha_address, now)
+
+    return parts.override("standing", heard_of_smallest)
+
+
 @mutant("acting-slaves-deliver", "A slave that is the smallest of its name delivers what is delayed.", V5)
 def acting_slaves_deliver(parts: Parts) -> Parts:
     def is_special(self: Standing) -> bool:
