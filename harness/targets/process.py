@@ -38,6 +38,7 @@ from harness.session import (
 )
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers, refuses, takes_connections
+from harness.targets.warp import ahead
 
 __all__ = ["Command", "ProcessInstance"]
 
@@ -197,7 +198,8 @@ class ProcessInstance:
         self._port = port
         self._pid = 0
         arguments = self._command.arguments(port, self._directory)
-        additions = json.dumps(dict(self._command.environment(self._directory)))
+        environment = self._command.environment(self._directory)
+        additions = json.dumps(ahead(environment, self._clock.now(), self._command.warp))
         watchdog = Path(__file__).with_name("watchdog.py")
         with self._output_file.open("wb") as output:
             self._process = subprocess.Popen(

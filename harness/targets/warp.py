@@ -6,11 +6,12 @@ alike, so that timers, schedulers and leases all do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.targets.errors import TargetError
 
-__all__ = ["HIGHEST", "environment"]
+__all__ = ["HIGHEST", "ahead", "environment"]
 
 HIGHEST = 100.0
 """At more, the 120 s after which targets close idle connections are too short to be avoided surely."""
@@ -42,3 +43,13 @@ def environment(warp: float) -> dict[str, str]:
         got=f"no {_NAME} in {', '.join('/' + place for place in _PLACES)}",
         do="install it (package faketime), or leave out ?warp= and wait in real time",
     )
+
+
+def ahead(environment: Mapping[str, str], passed: float, warp: float) -> dict[str, str]:
+    """The environment of a process that takes the place of one that began ``passed`` protocol seconds ago.
+
+    Its time of day goes on from there, where that of a new process would begin at the real one again.
+    """
+    if "FAKETIME" not in environment:
+        return dict(environment)
+    return {**environment, "FAKETIME": f"+{passed * (1 - 1 / warp):.3f} x{warp:g}"}

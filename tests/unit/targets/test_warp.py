@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -40,3 +41,21 @@ def test_both_clocks_run_faster() -> None:
     wall, monotonic = map(float, done.stdout.split())
     assert wall >= 6
     assert monotonic >= 6
+
+
+def test_a_process_that_takes_another_s_place_goes_on_at_its_time() -> None:
+    assert warp.ahead({"PATH": "x"}, 100, 1) == {"PATH": "x"}
+    try:
+        environment = warp.ahead(warp.environment(10), 1000, 10)
+    except TargetError:
+        pytest.skip("libfaketime is not installed")
+    program = "import time; print(time.time())"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert float(done.stdout) >= time.time() + 890  # of 1000 s a tenth has passed here
