@@ -1,4 +1,4 @@
-"""A client that is not Java's sends to `serve cluster`, and consumes from it.
+"""A client that is not Java's sends to `serve cluster` and to Apache's cluster, and consumes from them.
 
 It is the C++ library of PyPI's `rocketmq`, in a process of its own. `RMQ_MESSAGES` says how many messages of
 each kind (500).
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import missing, our_cluster
+from clusters import PATIENCE, VERSIONS, apache_broker, apache_nameserver, missing, our_cluster
 from peers import FIXTURES
 
 from harness.targets import TargetError
@@ -51,17 +51,23 @@ def sent_and_consumed(nameserver: str, directory: Path) -> dict[str, dict[str, A
     return {one["kind"]: one for one in map(json.loads, done.stdout.splitlines())}
 
 
-@pytest.mark.parametrize("line", ["4.9", "5.3"])
-def test_no_message_is_lost_doubled_or_out_of_order(line: str, tmp_path: Path) -> None:
-    with our_cluster(line, tmp_path) as nameserver:
-        found = sent_and_consumed(nameserver, tmp_path)
-    assert found.keys() == KINDS
-    # Where an answer is late, this client ends its connection, and loses the one-way messages on their way.
-    assert found["oneway"].pop("lost") <= MESSAGES // 10
-    # And what it fails to send back then does not come again.
-    assert found["retry"].pop("lost") <= MESSAGES // 100
-    assert [one for one in found.values() if any(one.get(fault) for fault in FAULTS)] == []
-    assert {kind: one["sent"] for kind, one in found.items()} == {
-        kind: sum(number % 3 != 1 for number in range(MESSAGES)) if kind == "filter" else MESSAGES
-        for kind in KINDS
-    }
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path) -> None:
+    with our_cluster(VERSIONS[version], tmp_path) as nameserver:
+        ours = sent_and_consumed(nameserver, tmp_path)
+    try:
+        with apache_nameserver(version) as nameserver, apache_broker(version, nameserver, **PATIENCE):
+            theirs = sent_and_consumed(nameserver, tmp_path)
+    except TargetError as problem:
+        missing(problem)
+    for found in (ours, theirs):
+        assert found.keys() == KINDS
+        # Where an answer is late, this client ends its connection, and loses what is on its way one-way.
+        assert found["oneway"].pop("lost") <= MESSAGES // 10
+        # And what it fails to send back then does not come again.
+        assert found["retry"].pop("lost") <= MESSAGES // 100
+        assert [one for one in found.values() if any(one.get(fault) for fault in FAULTS)] == []
+        assert {kind: one["sent"] for kind, one in found.items()} == {
+            kind: sum(number % 3 != 1 for number in range(MESSAGES)) if kind == "filter" else MESSAGES
+            for kind in KINDS
+        }
