@@ -58,6 +58,8 @@ PLACES = (
     (r"(\w+Tps *:).*", r"\1 <of so many spans as have passed>"),
     # Apache's Broker 5.3.3 enters a topic among its own groups: ConsumerManager#registerConsumer.
     (r"(?m)^\S+ +(\S+) +\1 *\n", ""),
+    # A client may not have written down yet where it is in the retry topic of its group: every five seconds.
+    (r"(?m)^%RETRY%\S+ .*\n", ""),
 )
 MEASURES = (
     (r"-?\d+(\.\d+)?", "<number>"),
