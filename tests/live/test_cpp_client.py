@@ -60,12 +60,12 @@ def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path
             theirs = sent_and_consumed(nameserver, tmp_path)
     except TargetError as problem:
         missing(problem)
-    for found in (ours, theirs):
+    for found, most_unsent in ((ours, MESSAGES // 100), (theirs, MESSAGES // 50)):
         assert found.keys() == KINDS
         # Where an answer is late, this client ends its connection, and loses what is on its way one-way.
         assert found["oneway"].pop("lost") <= MESSAGES // 10
         # And what it fails to send back then does not come again.
-        assert found["retry"].pop("lost") <= MESSAGES // 50
+        assert found["retry"].pop("lost") <= most_unsent
         assert [one for one in found.values() if any(one.get(fault) for fault in FAULTS)] == []
         assert {kind: one["sent"] for kind, one in found.items()} == {
             kind: sum(number % 3 != 1 for number in range(MESSAGES)) if kind == "filter" else MESSAGES
