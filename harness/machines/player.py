@@ -337,11 +337,11 @@ class Player:
         link = open_.connection.link
         if session.clock.kind == "virtual" or link.idle:
             return
-        quiet = max(link.quiet, session.now() - link.last_sent)
+        quiet = link.quiet_until(session.now())
         if quiet > _IDLE_TERM:
             raise TooLate(
-                f"nothing was sent on a connection for {quiet:.0f} protocol seconds, as long as an idle "
-                f"timer; the machine is too slow for this warp"
+                f"a connection was quiet for {quiet:.0f} protocol seconds, as long as an idle timer; "
+                f"the machine is too slow for this warp"
             )
 
     def _notice_strays(self, server: int, conn: str, open_: _Open) -> None:

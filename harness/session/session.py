@@ -443,11 +443,11 @@ class Session:
         where the target ended a connection that was quiet for so long only because this machine is slow.
         """
         if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and link and not link.idle:
-            quiet = max(link.quiet, unmet.outcome.at - link.last_sent)
+            quiet = link.quiet_until(unmet.outcome.at)
             if quiet > _IDLE_TERM:
                 raise TooLate(
-                    f"{unmet.exchange.subject}: nothing was sent on the connection for {quiet:.0f} protocol "
-                    f"seconds, as long as an idle timer; the machine is too slow for this warp"
+                    f"{unmet.exchange.subject}: the connection was quiet for {quiet:.0f} protocol seconds, "
+                    f"as long as an idle timer; the machine is too slow for this warp"
                 ) from unmet
         if self._limit is not None and self.clock.now() > self._limit:
             late = self.clock.now() - self._limit

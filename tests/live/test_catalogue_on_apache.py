@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ BROKERS = [("4.9.8", "4.9", 10), ("5.3.3", "5.3", 4)]
 WITHIN = 1500.0
 MOST_UNSURE = 6
 
-Checked = tuple[int, dict[str, str], str]
+Checked = tuple[dict[str, str], str]
 _CHECKED: dict[tuple[str, str], Checked] = {}
 
 NEEDS_AN_ANSWER = {
@@ -45,10 +46,23 @@ REFUSED_FROM_498_ON = {
 
 
 def check(target: str, profile: str, out: Path) -> Checked:
-    """Exit status, verdict by case, and what was printed. The same question is asked once in a session."""
+    """Verdict by case, and what was printed. The same question is asked once in a session."""
     if (target, profile) not in _CHECKED:
-        _CHECKED[target, profile] = _check(target, profile, out)
+        _CHECKED[target, profile] = check_anew(target, profile, out)
     return _CHECKED[target, profile]
+
+
+def check_anew(target: str, profile: str, out: Path, *more: str) -> Checked:
+    """Several servers at a time keep this machine busy: a case that was flaky or blocked is tried alone."""
+    verdicts, said = _check(target, profile, out / "all", *more)
+    unsure = [case for case, verdict in verdicts.items() if verdict in ("flaky", "blocked")]
+    assert len(unsure) <= MOST_UNSURE, said
+    if unsure:
+        warnings.warn(f"{target}: tried alone: {', '.join(unsure)}", stacklevel=1)
+        again, what = _check(target, profile, out / "alone", *more, "--select", ",".join(unsure))
+        verdicts |= {case: again[case] for case in unsure}
+        said += what
+    return verdicts, said
 
 
 def _check(target: str, profile: str, out: Path, *more: str) -> Checked:
@@ -64,7 +78,15 @@ def _check(target: str, profile: str, out: Path, *more: str) -> Checked:
     said = ended.stdout + ended.stderr
     if ended.returncode == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":
         pytest.skip(said)
-    return ended.returncode, {one.case: one.verdict for one in read_run(out).results}, said
+    verdicts = {one.case: one.verdict for one in read_run(out).results}
+    assert ended.returncode == _status(set(verdicts.values())), said
+    return verdicts, said
+
+
+def _status(verdicts: set[str]) -> int:
+    if verdicts & {"fail", "error"}:
+        return 1
+    return 0 if verdicts <= {"pass", "quirk", "deviates", "unsupported"} else 2
 
 
 def failed(verdicts: dict[str, str]) -> set[str]:
@@ -73,34 +95,24 @@ def failed(verdicts: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize(("version", "profile"), LINES)
 def test_apache_is_conformant(version: str, profile: str, tmp_path: Path) -> None:
-    status, verdicts, said = check(f"apache:{version}?warp=60", profile, tmp_path)
-    assert status == 0, said
-    kinds = set(verdicts.values())
-    assert kinds == {"pass", "quirk"}, "no case deviates, and none is skipped for want of a clock"
-    assert "not seen" not in said, "a quirk that is not seen any more is to be taken from specs/targets"
-    assert len(verdicts) > 250
+    verdicts, said = check(f"apache:{version}?warp=60", profile, tmp_path)
+    assert_conformant(verdicts, said)
 
 
 @pytest.mark.parametrize(("version", "profile", "warp"), BROKERS)
 def test_apaches_broker_is_conformant(version: str, profile: str, warp: int, tmp_path: Path) -> None:
-    """Several Brokers at a time keep this machine busy: a case that was flaky or blocked is tried alone."""
-    target, role = f"apache:{version}?warp={warp}", ("--role", "broker")
-    _, verdicts, said = _check(target, profile, tmp_path / "all", *role)
-    assert len(verdicts) > 250
+    assert_conformant(*check_anew(f"apache:{version}?warp={warp}", profile, tmp_path, "--role", "broker"))
+
+
+def assert_conformant(verdicts: dict[str, str], said: str) -> None:
+    assert set(verdicts.values()) == {"pass", "quirk"}, said  # none skipped for want of a clock
     assert "not seen" not in said, "a quirk that is not seen any more is to be taken from specs/targets"
-    unsure = [case for case, verdict in verdicts.items() if verdict in ("flaky", "blocked")]
-    assert len(unsure) <= MOST_UNSURE, said
-    if unsure:
-        _, again, what = _check(target, profile, tmp_path / "alone", *role, "--select", ",".join(unsure))
-        verdicts |= {case: again[case] for case in unsure}
-        said += what
-    assert set(verdicts.values()) == {"pass", "quirk"}, said
+    assert len(verdicts) > 250
 
 
 def test_the_older_line_fails_the_newer_profile_only_where_the_lines_differ(tmp_path: Path) -> None:
-    _, reference, _ = check("builtin:4.9", "5.3", tmp_path / "reference")
-    status, apache, said = check("apache:4.9.8?warp=60", "5.3", tmp_path / "apache")
-    assert status == 1, said
+    reference, _ = check("builtin:4.9", "5.3", tmp_path / "reference")
+    apache, said = check("apache:4.9.8?warp=60", "5.3", tmp_path / "apache")
     assert failed(apache), said
     unexplained = failed(apache) - failed(reference) - NEEDS_AN_ANSWER - REFUSED_FROM_498_ON
     assert not unexplained, said

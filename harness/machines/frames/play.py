@@ -290,7 +290,7 @@ class _Attempt:
         link = line.connection.link
         if line.leased:
             return
-        if max(link.quiet, self._session.now() - link.last_sent) < _IDLE_TERM or self._is_virtual:
+        if self._is_virtual or link.quiet_until(self._session.now()) < _IDLE_TERM:
             expected = "a connection that stays open"
             self._add(
                 "ends without reason", "ns.errors.failure-keeps-the-connection", expected, "it was closed"
@@ -442,7 +442,7 @@ class _Attempt:
 
     def _was_quiet(self, line: _Line) -> bool:
         link = line.connection.link
-        return not self._is_virtual and max(link.quiet, self._session.now() - link.last_sent) > _IDLE_TERM
+        return not self._is_virtual and link.quiet_until(self._session.now()) > _IDLE_TERM
 
     def _answers_at_last(self) -> bool:
         """Whether it answers after all; then it was slow, and nothing counts."""

@@ -333,6 +333,24 @@ def test_in_warped_time_a_close_after_a_long_quiet_is_nobodys_fault(served) -> N
         connection.call(206) >> Code(0)
 
 
+def _standing_still(peer: socket.socket) -> None:
+    """Answers one read, does not come to the next for two protocol minutes, and ends the connection."""
+    peer.sendall(success(decode(peer.recv(65536))))
+    time.sleep(0.25)
+    peer.close()
+
+
+def test_in_warped_time_a_close_by_a_target_that_stood_still_is_nobodys_fault(served) -> None:
+    ns = served(_standing_still, warp=600.0)
+    connection = ns.connect()
+    connection.call(206) >> Met()
+    for _ in range(4):  # never quiet for long, as far as we know
+        time.sleep(0.05)
+        connection.write(b"\0")
+    with pytest.raises(TooLate, match="as long as an idle timer"):
+        connection.closes() >> Code(0)
+
+
 def test_in_warped_time_what_a_lease_may_have_ended_is_nobodys_fault(served) -> None:
     ns = served(answering(lambda request: [success(request)]), warp=600.0)
     time.sleep(0.2)  # the machine had something else to do, for two of the target's minutes
