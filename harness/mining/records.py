@@ -183,9 +183,9 @@ def _prints(program: Sequence[AnyStep], *, five: bool) -> tuple[int, list[int]]:
 
 
 class _Wire:
-    """Bytes and moments of a trace, by the numbers of its events. ``asked``: those with which steps begin."""
+    """Bytes and moments of a trace, by the numbers of its events, and of what was observed in it."""
 
-    def __init__(self, trace: Trace, asked: set[int]) -> None:
+    def __init__(self, trace: Trace, observed: Sequence[Observed]) -> None:
         self._events = trace.events
         self._warp = trace.header.warp
         self._is_virtual = trace.header.clock == "virtual"
@@ -196,6 +196,12 @@ class _Wire:
         self._told: dict[int, int] = {}
         begun: dict[int, int] = {}
         brought: dict[int, int] = {}
+        asked = {one.asked for one in observed}
+        self._ahead: dict[int, float] = {}
+        """By server: protocol seconds that its clock is ahead of the trace."""
+        for one in observed:
+            if one.asked >= 0:
+                self._ahead.setdefault(one.server, one.invoked - self._told_at(one.asked))
         for number, event in enumerate(trace.events):
             if isinstance(event, Sent) and event.purpose == "case":
                 first = begun.get(event.connection, number)
@@ -225,9 +231,15 @@ class _Wire:
 
     def moment(self, seen: Observed) -> float:
         """Protocol seconds at which a step began, on one scale for all servers."""
-        if self._is_virtual or seen.asked < 0:
+        if self._is_virtual:
             return seen.invoked
-        return self._events[seen.asked].real * self._warp
+        if seen.asked >= 0:
+            return self._told_at(seen.asked)
+        # Time that passes, and what a server did by itself.
+        return seen.invoked - self._ahead.get(seen.server, seen.invoked)
+
+    def _told_at(self, event: int) -> float:
+        return self._events[event].real * self._warp
 
 
 _ANSWERS: Mapping[type, str] = {Answered: "answered", Ended: "closed", Garbled: "garbled"}
@@ -350,8 +362,7 @@ def _seen(program: Sequence[AnyStep], recorded: Attempt | None, violation: Viola
     by_step: dict[int, Observed] = {}
     for one in observed:
         by_step.setdefault(one.number, one)
-    asked = {one.asked for one in observed}
-    wire = _Wire(Trace(Header(), ()) if recorded is None else recorded.trace, asked)
+    wire = _Wire(Trace(Header(), ()) if recorded is None else recorded.trace, observed)
     began = min((wire.moment(one) for one in observed), default=0.0)
     columns: Row = {name: [] for name in _OF_OUTCOMES}
     at = 0

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -21,6 +22,7 @@ from harness.mining.records import (
     table_of,
 )
 from harness.mining.schema import ALPHABET, COLUMNS, arrow_schema
+from harness.model import Observed
 from harness.program.damages import Bits, Cut
 from harness.program.steps import (
     AnyStep,
@@ -37,6 +39,7 @@ from harness.program.steps import (
     decode_step,
 )
 from harness.targets import parse
+from harness.trace import Header, Sent, Trace
 
 ORIGIN = Origin(
     campaign="c",
@@ -110,6 +113,25 @@ def test_what_is_recorded_is_told() -> None:
         assert (row["response_code"][at] is not None) == answered == (row["latency_us"][at] is not None)
         assert not answered or row["request_code"][at] is not None
     assert row["at_us"] == sorted(row["at_us"])
+
+
+def test_moments_are_on_one_scale_however_long_the_server_has_run() -> None:
+    """A step without frames has none but the moments of the server's clock."""
+    tried = _tried(1)
+    program = (Register(), Time(seconds=4.0), Close(conn="k1"))
+    moments = (1000.0, 1000.5, 1004.5)
+    sent = Sent(real=2.0, protocol=20.0, connection=1, data=b"")
+    attempt = msgspec.structs.replace(
+        tried.attempt,
+        trace=Trace(Header(clock="warped", warp=10.0), (sent,)),
+        observed=tuple(
+            Observed(number=at, step=step, invoked=moment, returned=moment, asked=0 if at == 0 else -1)
+            for at, (step, moment) in enumerate(zip(program, moments, strict=True))
+        ),
+        judged={},
+    )
+    row = _row(tried, program=program, recorded=attempt)
+    assert row["at_us"] == [0, 500_000, 4_500_000]
 
 
 @pytest.mark.parametrize(

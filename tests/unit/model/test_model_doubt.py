@@ -229,8 +229,14 @@ def test_cluster_information_may_fail_while_a_broker_leaves(profile: ProfileName
     assert isinstance(shown.outcome, Answered)
     failed = Answered(msgspec.structs.replace(shown.outcome.command, code=1, remark="it failed", body=b""))
     judged([*closed, msgspec.structs.replace(shown, outcome=failed)], profile)
+    late = msgspec.structs.replace(shown, outcome=failed)
     knowledge = Knowledge(profile, NAMES, fresh=True)
-    assert violations_of(knowledge, iter([seen[0], msgspec.structs.replace(shown, outcome=failed)]))
+    assert violations_of(knowledge, iter([seen[0], late]))
+    judged_no_more = Knowledge(profile, NAMES, fresh=True)
+    judged_no_more.observe(seen[0])
+    (part,) = judged_no_more._partition.parts
+    judged_no_more._partition.mute(part)
+    assert not judged_no_more.observe(late)
 
 
 OUTLIVED = """
