@@ -86,12 +86,12 @@ def report(findings: list[Cluster], mutants: list[str]) -> None:
         groups += [number] * len(finding.failures)
     verdicts: Counter[str] = Counter()
     for name in mutants:
-        told = [f"{len(one.failures)} {one.failures[0].statement} [{one.letters}]" for one in by_mutant[name]]
+        told = [f"{len(one.failures)} {one.failures[0].named} [{one.letters}]" for one in by_mutant[name]]
         mark = " "
         if told:
             best = by_mutant[name][0].failures[0]
-            is_own = best.statement in own[name]
-            is_right = is_own or breaks(name, best.profile, best.statement, loaded)
+            is_own = best.named in own[name]
+            is_right = is_own or breaks(name, best.profile, best.named, loaded)
             mark = "=" if is_own else "+" if is_right else "-"
             verdicts["own"] += is_own
             verdicts["right"] += is_right

@@ -85,7 +85,10 @@ class Model:
         self.odd: set[str] = set()
         """Broker names of which a topic may have a permission other than 4 and 6."""
         self._lingering: list[tuple[float, str, Name]] = []
-        """Broker names as they were when a lease ended, and until when that may be unseen."""
+        """Broker names as they were when a lease ended or the last address left, and until when that may be
+        unseen: ends of connections and one-way requests are carried out at some later moment, and on 5.x all
+        departures.
+        """
         self.settings: dict[str, str] = {}
         self.idle: dict[str, int] = {}
         """For how long connections have been left alone."""
@@ -209,6 +212,10 @@ class Model:
         self.leases[self.key(step.cluster, step.address)] = Lease(
             step.cluster, step.address, step.broker, step.id, step.conn, version, length, self.now
         )
+        if self.five and step.form in ("json", "compressed-5"):
+            # Of any slave: who has the least id may not be sure.
+            for topic, (broker, _) in step.mappings.items():
+                self.mapped.setdefault(topic, set()).add(broker)
         if step.id == MASTER or (self.five and step.acting is not None and step.id == min(name.ids)):
             payload = self.payload(step)
             if self.deletes_absent_topics and not step.mappings:
@@ -217,9 +224,6 @@ class Model:
                 name.topics &= payload.keys()
             for topic in payload:
                 self._serve(topic, (step.broker,))
-            if self.five and step.form in ("json", "compressed-5"):
-                for topic, (broker, _) in step.mappings.items():
-                    self.mapped.setdefault(topic, set()).add(broker)
 
     def _serve(self, topic: str, brokers: Iterable[str]) -> None:
         for broker in brokers:
@@ -253,6 +257,7 @@ class Model:
         else:
             name.ids.pop(number, None)
         if not name.ids:
+            self._lingering.append((self.now + _UNSEEN, broker, name))
             del self.names[broker]
             for topic in name.topics:
                 self._drop(topic, broker)

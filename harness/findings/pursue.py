@@ -25,6 +25,7 @@ from harness.findings.experiment import (
     Signature,
     signature_of,
 )
+from harness.findings.naming import statement_of
 from harness.findings.shelf import Shelf
 from harness.model import Violation
 from harness.program.shrink import shrunk
@@ -121,9 +122,10 @@ class _Pursuit:
         return self._keep(begun, rate, shows)
 
     def _keep(self, program: tuple[AnyStep, ...], rate: Rate, shows: Sequence[Attempt]) -> Finding:
+        violation = self._violation_in(program, shows[0]) or self._violation
         finding = Finding(
             signature=self._signature,
-            violation=self._violation_in(program, shows[0]) or self._violation,
+            violation=self._named(program, violation),
             program=program,
             original=self._original,
             confirmed=rate,
@@ -132,6 +134,13 @@ class _Pursuit:
         )
         self._shelf.keep("finding", finding, self._experiment, tuple(shows))
         return finding
+
+    def _named(self, program: tuple[AnyStep, ...], violation: Violation) -> Violation:
+        """By what a small program is about; the first one, as it was found, has too much in it."""
+        if program == self._original:
+            return violation
+        statement = statement_of(program, violation.invariant, violation.statement, self._experiment.profile)
+        return msgspec.structs.replace(violation, statement=statement)
 
     def _confirm(self, program: tuple[AnyStep, ...], tries: int) -> tuple[Rate, list[Attempt]]:
         made = [self._attempt(program, fresh=True) for _ in range(tries)]

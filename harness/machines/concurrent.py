@@ -121,7 +121,11 @@ class HistoryExperiment:
             ended = "interrupted"
         else:
             violations = self._judged(seen, names, max(jitters)).violations
-        quirk = self._explanation(player, servers, violations) if ended == "whole" else None
+        quirk = None
+        try:
+            quirk = self._explanation(player, servers, violations) if ended == "whole" else None
+        except (TooLate, CaseTimeout):
+            ended, violations = "late", ()
         self._stage.leave(player, picture, ended=ended, well=not violations)
         attempt = Attempt(
             violations=violations,

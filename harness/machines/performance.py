@@ -70,6 +70,8 @@ class Performance:
         self._quirks = Quirks(()) if quirks is None else quirks
         self._seeks = seeks
         self._triggered: list[KnownQuirk] = []
+        self._passing: dict[str, None] = {}
+        """Quirks that may have come to pass, or not."""
         self._tally = stage.role.tally() if tally is None else tally
         self._player, jitter, is_fresh = stage.player(servers, names, fresh=fresh, sound=sound, case=case)
         self._judge = stage.role.judge(stage.profile, names, jitter, fresh=is_fresh)
@@ -186,11 +188,19 @@ class Performance:
             self.quirk = self._explanation()
 
     def _look_for_proof(self) -> None:
-        """Whether a quirk explains the violation that comes to pass on some runs only."""
-        if self.violations and self.quirk is None and self.ended == "whole":
-            passing = self._quirks.passing(self.violations[0].statement)
-            if passing is not None and is_proven(self._player, self.picture.servers, passing):
-                self.quirk = passing
+        """Whether a quirk explains the violation that comes to pass on some runs only: it breaks what it
+        breaks, and what follows from that.
+        """
+        if not self.violations or self.quirk is not None or self.ended != "whole":
+            return
+        for quirk in self._passing:
+            try:
+                if is_proven(self._player, self.picture.servers, quirk):
+                    self.quirk = quirk
+            except (TooLate, CaseTimeout):
+                self.violations.clear()
+                self.ended = "late"
+                return
 
     def _explanation(self) -> str:
         """The quirk that is about the statement of the violation; else the last that a step was about."""
@@ -203,7 +213,9 @@ class Performance:
     def _is_avoided(self, step: AnyStep) -> bool:
         if isinstance(step, Time) and not self._stage.nature.is_virtual:
             step = msgspec.structs.replace(step, seconds=step.seconds + _SLOW)
-        about = [quirk for quirk in self._quirks.about(step, self.picture) if not quirk.passing]
+        found = self._quirks.about(step, self.picture)
+        about = [quirk for quirk in found if not quirk.passing]
+        self._passing |= {quirk.id: None for quirk in found if quirk.passing}
         if about:
             self._judge_all()  # a quirk explains nothing that came before its step
         if not self._seeks and (about or (self._quirks and self._overtakes(step))):

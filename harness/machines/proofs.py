@@ -15,8 +15,7 @@ from typing import Final
 from harness.machines.player import Player
 from harness.model import Answered
 from harness.program.steps import ClusterInfo, Register, Time
-from harness.session import TargetDied, TooLate
-from harness.session.errors import CaseTimeout
+from harness.session import TargetDied
 from harness.wire import WireError
 from harness.wire.bodies import ClusterInfo as ClusterBody
 
@@ -29,11 +28,14 @@ _LEASE_AND_SCAN = 160
 
 
 def is_proven(player: Player, servers: int, quirk: str) -> bool:
-    """Whether a server of a performance shows that a quirk has come to pass. Its program is over."""
+    """Whether a server of a performance shows that a quirk has come to pass. Its program is over.
+
+    Raises ``TooLate`` and ``CaseTimeout`` where that could not be measured.
+    """
     try:
         player.finish()
         return PROOFS[quirk](player, servers)
-    except (TargetDied, TooLate, CaseTimeout):
+    except TargetDied:
         return False
 
 

@@ -27,7 +27,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from harness.findings.naming import statement_of
 from harness.mining.schema import ALPHABET
+from harness.program.steps import decode_step
 
 __all__ = ["Cluster", "Failure", "clusters", "explains"]
 
@@ -70,8 +72,20 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     ops: str
     signature: str | None
     shrunk_ops: str | None
+    shrunk_program: str | None = None
     confirmed_shown: int | None
     confirmed_tried: int | None
+
+    @property
+    def named(self) -> str:
+        """The statement that its small program speaks of; that which it has broken, where there is none."""
+        if not self.shrunk_program or not self.invariant:
+            return self.statement
+        try:
+            program = [decode_step(line) for line in self.shrunk_program.splitlines()]
+        except msgspec.MsgspecError:  # of another harness
+            return self.statement
+        return statement_of(program, self.invariant, self.statement, self.profile)
 
     @property
     def played(self) -> str:

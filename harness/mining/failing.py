@@ -25,7 +25,7 @@ from harness.mining.summaries import Row, Rows
 __all__ = ["failures_of", "findings", "replay_line"]
 
 _TOLD = 500
-"""So many findings are told with their program and trace."""
+"""So many findings are told with their trace."""
 _FAILURE = tuple(field for field in Failure.__struct_fields__)
 
 
@@ -39,9 +39,7 @@ def findings(runs: DataFrame, tallies: Sequence[Row], root: str) -> Mapping[str,
     told = {
         row["run_id"]: row
         for row in _asked(
-            runs.where(F.col("outcome").isin(*FAILING) & F.col("run_id").isin(best)).select(
-                "run_id", "shrunk_program", "trace"
-            )
+            runs.where(F.col("outcome").isin(*FAILING) & F.col("run_id").isin(best)).select("run_id", "trace")
         )
     }
     return {
@@ -73,7 +71,8 @@ def _finding(number: int, cluster: Cluster, told: Row, root: str) -> dict[str, A
     trace = told.get("trace")
     seeds = sorted({failure.seed for failure in cluster.failures})
     return {
-        **{one: getattr(best, one) for one in ("target", "statement", "invariant", "anomaly", "mutant")},
+        **{one: getattr(best, one) for one in ("target", "invariant", "anomaly", "mutant")},
+        "statement": best.named,
         **{one: getattr(best, one) for one in ("run_id", "campaign", "seed")},
         **{one: getattr(best, one) for one in ("confirmed_shown", "confirmed_tried")},
         "finding": number,
@@ -81,7 +80,7 @@ def _finding(number: int, cluster: Cluster, told: Row, root: str) -> dict[str, A
         "seeds": ", ".join(map(str, seeds[:5])) + (", …" if len(seeds) > 5 else ""),
         "shortest_steps": len(best.shrunk_ops or best.played),
         "rules": _rules(cluster.letters, ", "),
-        "program": told.get("shrunk_program"),
+        "program": best.shrunk_program,
         "shrunk": cluster.shrunk,
         "statements": ", ".join(cluster.statements),
         "trace": trace,

@@ -189,7 +189,8 @@ def _findings(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | Non
 def _in(found: Finding | Flaky) -> Violation:
     """The violation, in the program as it was found, which ends with it."""
     if isinstance(found, Finding):
-        return msgspec.structs.replace(found.violation, number=len(found.original) - 1)
+        judged, last = found.signature.statement, len(found.original) - 1
+        return msgspec.structs.replace(found.violation, statement=judged, number=last)
     return found.violation
 
 

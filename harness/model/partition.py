@@ -170,6 +170,7 @@ class Partition:
         match step:
             case Register():
                 names = {registry.name(step.broker), registry.address(step.address)}
+                names |= {registry.name(broker) for broker, _ in step.mappings.values()}
                 conn = step.conn
             case RegisterTopic():
                 names = set(map(registry.name, step.queues))

@@ -25,7 +25,9 @@ from harness.program.steps import (
     Route,
     Time,
     Topics,
+    Unregister,
 )
+from harness.session import TooLate
 from harness.targets import Nature, parse
 
 KNOWN = Quirks(applying(quirks(), "4.9", ["apache"]))
@@ -141,6 +143,54 @@ def test_a_scan_that_has_died_is_proven_on_the_server_that_showed_it() -> None:
     performance.leave()
     assert [one.statement for one in performance.violations] == ["ns.lease.expired-broker-is-removed"]
     assert performance.quirk == "expiry-scan-ends"
+
+
+def test_what_follows_from_a_scan_that_has_died_is_explained_by_it() -> None:
+    """The name registers again, so that nothing says of it that its lease has ended."""
+    stage = Stage(parse("builtin:4.9?mutant=leases-never-end"), "4.9")
+    performance = Performance(stage, Names(chance("proof")), quirks=KNOWN)
+    for step in [
+        Register(conn="k1", id=1, address="a1", topics=TOPICS),
+        Time(seconds=145),
+        Register(conn="k2", topics=TOPICS),
+        ClusterInfo(conn="k3"),
+    ]:
+        performance.do(step)
+    performance.leave()
+    assert [one.statement for one in performance.violations] != ["ns.lease.expired-broker-is-removed"]
+    assert performance.quirk == "expiry-scan-ends"
+
+
+def test_a_proof_that_comes_too_late_proves_nothing_and_accuses_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(player: Player, servers: int, quirk: str) -> bool:
+        raise TooLate("this machine is too slow")
+
+    monkeypatch.setattr("harness.machines.performance.is_proven", late)
+    stage = Stage(parse("builtin:4.9?mutant=leases-never-end"), "4.9")
+    performance = Performance(stage, Names(chance("proof")), quirks=KNOWN)
+    for step in [Register(conn="k1", topics=TOPICS), Time(seconds=145), ClusterInfo(conn="k2")]:
+        performance.do(step)
+    performance.leave()
+    assert performance.attempt().ended == "late"
+    assert not performance.attempt().violations
+
+
+@pytest.mark.parametrize("leaves", [Unregister(conn="k1"), Close(conn="k1")])
+def test_a_name_that_has_just_left_may_still_be_in_its_cluster(leaves: AnyStep) -> None:
+    """Quirk `cluster-entry-stays`: departures and one-way requests are carried out at some later moment."""
+    again = Register(conn="k2", cluster="c1", topics=TOPICS)
+    program = [
+        Register(conn="k1", oneway=True, topics=TOPICS),
+        ClusterInfo(conn="k1"),
+        leaves,
+        again,
+        Unregister(conn="k2", cluster="c1"),
+    ]
+    assert played(program, known=KNOWN, seeks=False) == program[:-1]
+    later = [*program[:3], Time(seconds=60), *program[3:]]
+    assert played(later, known=KNOWN, seeks=False) == later
 
 
 def test_a_scan_that_goes_on_is_no_quirk() -> None:

@@ -293,3 +293,49 @@ LATE_AND_SHARED = """
 
 def test_lists_are_not_judged_by_names_that_share_an_address() -> None:
     judged(seen_of(LATE_AND_SHARED, "4.9"), "4.9")
+
+
+TORN_ROUTE = """
+{"do":"configure","lines":["supportActingMaster=true"]}
+{"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"register","broker":"b1","address":"a11","id":1,"conn":"k2","acting":true,"topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"route"}
+{"do":"unregister","broker":"b1","address":"a10","conn":"k1"}
+"""
+
+
+@pytest.mark.parametrize(("permission", "accused"), [(4, False), (6, False), (2, True)])
+def test_a_route_may_show_brokers_as_they_were_and_queue_data_as_they_became(
+    permission: int, accused: bool
+) -> None:
+    """Apache 5.3.3 was seen to: it writes queue data when it has let go of the lock."""
+    *done, before, leaves = seen_of(TORN_ROUTE, "5.3")
+    assert isinstance(before.outcome, Answered)
+    command = before.outcome.command
+    body = command.body.replace(b'"perm":6', b'"perm":%d' % permission)
+    torn = msgspec.structs.replace(
+        before,
+        number=leaves.number + 1,
+        invoked=leaves.returned,
+        returned=leaves.returned,
+        outcome=Answered(msgspec.structs.replace(command, body=body)),
+    )
+    found = violations_of(Knowledge("5.3", NAMES, fresh=True), iter([*done, before, leaves, torn]))
+    assert bool(found) is accused
+
+
+MAPPED_TO_A_MUTED_NAME = """
+{"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"register","address":"a00","conn":"k2","mappings":{"T0":["b1",4]}}
+{"do":"route"}
+"""
+
+
+def test_what_maps_a_topic_to_a_muted_name_is_muted() -> None:
+    first, mapping, route = seen_of(MAPPED_TO_A_MUTED_NAME, "5.3")
+    knowledge = judged([first])
+    (part,) = knowledge._partition.parts
+    knowledge._partition.mute(part)
+    assert knowledge.observe(mapping) == []
+    assert NAMES.name("b0") in knowledge.muted
+    assert knowledge.observe(route) == []

@@ -1,0 +1,104 @@
+"""KV pairs and settings."""
+
+from typing import Final
+
+from harness.findings.naming.small import Small, about
+from harness.program.steps import Kv, Restart
+
+__all__ = ["RULES"]
+
+_KV = (
+    "kv-returns-what-was-put kv-lists-every-pair kv-deletes kv-missing-is-not-found kv-missing-is-explained "
+    "kv-put-is-answered kv-delete-is-idempotent kv-survives-a-restart"
+)
+_SET = "update-of-settings-is-answered settings-are-shown failure-has-a-remark"
+_PATHS = ("kvConfigPath", "configStorePath")
+_KEPT = ("rocketmqHome", "configBlackList")
+_LOWER = frozenset(key.lower() for key in (*_PATHS, *_KEPT))
+_NUMBERS = ("serverCallbackExecutorThreads",)
+"""Settings of programs that are numbers."""
+_PUT, _GET, _DELETE, _LIST = 100, 101, 102, 219
+
+
+def _codes(small: Small) -> list[int]:
+    return [one.code for one in small.all(Kv)]
+
+
+def _is_blank_around(value: str) -> bool:
+    return value != value.strip()
+
+
+RULES: Final = (
+    *about(
+        f"{_KV} failure-has-a-remark",
+        {
+            "kv.put-refusal-remark": lambda p: (
+                isinstance(p.last, Kv) and p.last.code == _PUT and "value" not in p.last.drop and p.last.drop
+            ),
+        },
+    ),
+    *about(
+        _KV,
+        {
+            "kv.put-without-value-is-not-found": lambda p: p.has(Kv, lambda one: "value" in one.drop),
+            "kv.empty-strings-are-legal": lambda p: p.has(
+                Kv, lambda one: "" in (one.namespace, one.key, one.value)
+            ),
+            "kv.deletion-survives-a-restart": lambda p: p.has(Restart) and _DELETE in _codes(p),
+            "kv.put-overwrites": lambda p: _codes(p) == [_PUT, _PUT, _GET],
+            "kv.delete-creates-nothing": lambda p: _codes(p) in ([_DELETE, _LIST], [_DELETE, _GET]),
+            "kv.list-of-emptied-namespace": lambda p: _codes(p) == [_PUT, _DELETE, _LIST],
+            "kv.list-of-missing-namespace": lambda p: _codes(p) == [_LIST],
+            "kv.missing-namespace-is-not-found": lambda p: _codes(p) == [_GET],
+            "kv.visible-on-every-connection": lambda p: len({one.conn for one in p.all(Kv)}) > 1,
+        },
+    ),
+    *about(
+        "settings-are-shown",
+        {"configuration.refused-update-changes-nothing": lambda p: p.sets(*_PATHS, *_KEPT)},
+    ),
+    *about(
+        _SET,
+        {
+            "configuration.spelling-does-not-help": lambda p: any("\\" in key for key, _ in p.settings),
+            "configuration.paths-cannot-be-changed": lambda p: p.sets(*_PATHS),
+            "configuration.home-and-black-list-cannot-be-changed": lambda p: p.sets(*_KEPT),
+            "configuration.case-of-a-key-counts": lambda p: any(
+                key.lower() in _LOWER for key, _ in p.settings
+            ),
+            "configuration.remarks-and-blanks-are-skipped": lambda p: any(
+                line[:1] in ("#", "!", "") for line in p.lines
+            ),
+            "configuration.lines-may-be-continued": lambda p: any(line.endswith("\\") for line in p.lines),
+            "configuration.escapes-are-resolved": lambda p: any("\\" in line for line in p.lines),
+            "configuration.separator-may-be-a-colon-or-a-blank": lambda p: any(
+                "=" not in line for line in p.lines
+            ),
+            "configuration.later-pair-counts": lambda p: (
+                len({key for key, _ in p.settings}) < len(p.settings)
+            ),
+            "configuration.bytes-are-iso-8859-1": lambda p: not "".join(p.lines).isascii(),
+            "configuration.boolean-is-true-in-any-case": lambda p: any(
+                value.lower() == "true" != value for _, value in p.settings
+            ),
+            "configuration.blank-after-true-makes-it-false": lambda p: any(
+                value.strip() == "true" and _is_blank_around(value) for _, value in p.settings
+            ),
+            "configuration.blank-after-a-number-makes-it-bad": lambda p: any(
+                value.strip().isdigit() and _is_blank_around(value) for _, value in p.settings
+            ),
+            "configuration.signed-number-is-a-number": lambda p: any(
+                value[:1] in ("+", "-") and value[1:].isdigit() for _, value in p.settings
+            ),
+            "configuration.bad-number-changes-nothing": lambda p: any(
+                key in _NUMBERS and not value.isdigit() for key, value in p.settings
+            ),
+            "configuration.text-is-trimmed": lambda p: any(
+                _is_blank_around(value) for _, value in p.settings
+            ),
+            "configuration.text-is-not-trimmed": lambda p: any(
+                _is_blank_around(value) for _, value in p.settings
+            ),
+        },
+    ),
+)

@@ -1,0 +1,220 @@
+"""Who is listed, who acts for whom, which data versions are known, and who leaves."""
+
+from typing import Final
+
+from harness.findings.naming.small import Small, about, lone
+from harness.program.steps import (
+    Close,
+    ClusterInfo,
+    Permission,
+    QueryVersion,
+    Reconnect,
+    Register,
+    RegisterTopic,
+    Route,
+    Unregister,
+)
+
+__all__ = ["LISTED", "ROUTED", "RULES"]
+
+LISTED: Final = (
+    "registered-broker-is-listed cluster-information-is-complete route-has-every-id name-is-in-its-clusters "
+    "registration-is-accepted"
+)
+ROUTED: Final = (
+    "masters-topics-are-routed route-has-every-broker prime-slave-publishes every-topic-is-listed "
+    "promoted-slave-publishes registered-topic-is-routed"
+)
+_LEAVING = (
+    "unregistered-broker-is-gone unregistration-removes-no-other name-leaves-every-cluster "
+    "topic-goes-with-its-last-broker departure-keeps-the-topics-of-the-rest unregistration-succeeds"
+)
+_LIVES = "lease-ends expired-broker-leaves-nothing lease-lasts requests-harm-no-other-connection"
+_ACTING = (
+    "any-slave-may-act returning-master-ends-acting next-slave-acts no-slave-acts-unasked "
+    "acting-master-is-shown-in-time"
+)
+_VERSIONS = "unknown-broker-is-changed stored-version-is-the-latest equal-version-is-unchanged"
+_MANY = 6
+
+
+def _shares_an_address(small: Small) -> bool:
+    brokers = {(one.server, one.address, one.broker) for one in small.registrations}
+    return len({(server, address) for server, address, _ in brokers}) < len(brokers)
+
+
+def _changes_cluster(small: Small) -> bool:
+    return any(one.cluster != other.cluster for one, other in small.of_a_name)
+
+
+def _asks_for_another_cluster(small: Small) -> bool:
+    return bool(small.registrations) and all(
+        one.cluster != small.said("cluster") for one in small.registrations
+    )
+
+
+RULES: Final = (
+    *about(
+        f"{LISTED} {ROUTED} acting-master-is-shown-in-time",
+        {"concurrency.returning-broker-is-served": lambda p: len(p.all(Reconnect)) > 2},
+    ),
+    *about(
+        f"{LISTED} {ROUTED}",
+        {"concurrency.reads-see-what-stays": lambda p: len(p.registrations) > _MANY},
+    ),
+    *about(
+        f"{LISTED} {_LEAVING}",
+        {
+            "cluster.changes-are-visible-at-once": lambda p: (
+                isinstance(p.last, ClusterInfo) and p.looked_before
+            ),
+        },
+    ),
+    *about(
+        f"{LISTED} {_LIVES}",
+        {"registration.same-address-under-two-names": _shares_an_address},
+    ),
+    *about(
+        LISTED,
+        {"registration.name-is-listed-in-each-cluster": _changes_cluster},
+    ),
+    *about(
+        f"{LISTED} {ROUTED}",
+        {
+            "registration.one-way-registration-takes-effect": lambda p: p.has(
+                Register, lambda one: one.oneway
+            ),
+            "registration.compressed-body-of-five-line-is-accepted": lambda p: p.has(
+                Register, lambda one: one.form == "compressed-5"
+            ),
+            "registration.compressed-body-is-accepted": lambda p: p.has(
+                Register, lambda one: one.form == "compressed"
+            ),
+            "registration.old-version-sends-bare-wrapper": lambda p: p.has(
+                Register, lambda one: one.form == "bare"
+            ),
+            "registration.no-body-registers-broker": lambda p: p.has(
+                Register, lambda one: one.form == "none"
+            ),
+            "registration.ha-address-may-be-absent": lambda p: p.has(Register, lambda one: not one.ha),
+        },
+    ),
+    *about(
+        "member-group-is-complete unknown-group-is-empty",
+        {
+            "cluster.member-group-without-name-is-empty": lambda p: (
+                "brokerName" in getattr(p.last, "drop", ())
+            ),
+            "cluster.member-group-ignores-cluster": _asks_for_another_cluster,
+            "cluster.member-group-follows-changes": lambda p: p.has(Unregister) or p.looked_before,
+        },
+    ),
+    *about(
+        "zone-follows-registration",
+        {"cluster.broker-data-tells-zone": lambda p: isinstance(p.last, ClusterInfo) and lone(p)},
+    ),
+    *about(
+        "acting-master-follows-registration",
+        {"routes.acting-master-is-shown": lambda p: isinstance(p.last, Route) and lone(p)},
+    ),
+    *about(
+        _ACTING,
+        {
+            "acting-master.writable-topics-show-real-ids": lambda p: (
+                p.has(Permission) or p.has(RegisterTopic)
+            ),
+            "acting-master.lost-connection-counts-as-leaving": lambda p: p.has(Close),
+        },
+    ),
+    *about(
+        "acting-master-is-shown-in-time",
+        {
+            "acting-master.next-slave-takes-over": lambda p: (
+                len({one.address for one in p.registrations if one.id}) > 1
+            ),
+        },
+    ),
+    *about(
+        "zone-filters-routes",
+        {"acting-master.is-a-master-to-the-zone-filter": lambda p: p.sets("supportActingMaster")},
+    ),
+    *about(
+        f"{LISTED} member-group-is-complete system-list-has-clusters-and-brokers",
+        {"data-version.unknown-broker-is-changed": lambda p: p.has(QueryVersion) and not p.registrations},
+    ),
+    *about(
+        _VERSIONS,
+        {
+            "data-version.found-by-cluster-and-address": lambda p: p.asks_otherwise(
+                lambda one, asked: one.cluster != asked.cluster
+            ),
+            "data-version.found-by-address": lambda p: p.asks_otherwise(
+                lambda one, asked: (one.cluster, one.broker) != (asked.cluster, asked.broker)
+            ),
+            "data-version.replaced-address-is-forgotten": lambda p: p.of_a_name and lone(p),
+            "data-version.no-body-is-changed": lambda p: p.said("form") == "none",
+        },
+    ),
+    *about(
+        "stored-version-is-the-latest equal-version-is-unchanged",
+        {
+            "data-version.query-stores-nothing": lambda p: len(p.all(QueryVersion)) > 1,
+            "data-version.same-on-every-connection": lambda p: p.asks_otherwise(
+                lambda one, asked: one.conn != asked.conn
+            ),
+        },
+    ),
+    *about(
+        "equal-version-is-unchanged",
+        {
+            "data-version.state-version-counts": lambda p: p.asks_otherwise(
+                lambda one, asked: one.state != asked.state
+            ),
+            "data-version.state-version-is-not-known": lambda p: p.asks_otherwise(
+                lambda one, asked: one.state != asked.state
+            ),
+            "data-version.different-timestamp-is-changed": lambda p: p.asks_otherwise(
+                lambda one, asked: one.timestamp != asked.timestamp
+            ),
+            "data-version.different-counter-is-changed": lambda p: p.asks_otherwise(
+                lambda one, asked: one.counter != asked.counter
+            ),
+        },
+    ),
+    *about(
+        _LEAVING,
+        {
+            "unregistration.other-cluster-leaves-tables-in-agreement": lambda p: p.leaves_otherwise(
+                lambda one, gone: one.cluster != gone.cluster
+            ),
+            "unregistration.matches-by-address-whatever-the-id": lambda p: p.leaves_otherwise(
+                lambda one, gone: one.id != gone.id
+            ),
+            "unregistration.one-way-unregistration-takes-effect": lambda p: p.has(
+                Unregister, lambda one: one.oneway
+            ),
+            "topic-registration.topic-leaves-with-its-broker": lambda p: p.has(RegisterTopic),
+        },
+    ),
+    *about(
+        f"{_LEAVING} {LISTED}",
+        {
+            "unregistration.same-address-under-other-name-is-kept": lambda p: p.leaves_otherwise(
+                lambda one, gone: one.broker != gone.broker
+            ),
+        },
+    ),
+    *about(
+        f"{_LEAVING} lone-topic-of-a-new-id-is-refused",
+        {
+            "unregistration.any-connection-may-unregister": lambda p: p.leaves_otherwise(
+                lambda one, gone: one.conn != gone.conn
+            ),
+            "unregistration.repetition-is-a-success": lambda p: len(p.all(Unregister)) > 1,
+        },
+    ),
+    *about(
+        f"{LISTED} masters-topics-are-routed",
+        {"unregistration.broker-registers-anew": lambda p: p.has(Unregister) and p.again},
+    ),
+)

@@ -1,0 +1,272 @@
+"""Queue data, what is given and taken of it, static topics, filter servers, routes and lists."""
+
+from typing import Final
+
+from harness.findings.naming.listed import ROUTED
+from harness.findings.naming.small import Small, about
+from harness.program.steps import (
+    Close,
+    DeleteTopic,
+    Kv,
+    Permission,
+    Register,
+    RegisterTopic,
+    Route,
+    Topics,
+    Unregister,
+)
+
+__all__ = ["RULES"]
+
+_QUEUES = "queue-data-are-exact changed-version-updates only-masters-change-queues promoted-slave-publishes"
+_PERMITTED = (
+    "write-permission-is-wiped write-permission-is-added wipe-keeps-the-numbers "
+    "equal-version-changes-nothing-known acting-slave-gives-no-write-permission "
+    f"leaving-master-takes-write-permission {_QUEUES}"
+)
+_DELETED = f"{ROUTED} deleted-topic-is-gone deletion-is-limited-to-its-cluster"
+_ABSENT = (
+    f"{ROUTED} absent-topics-are-kept unserved-topic-is-not-listed unserved-topic-has-no-route "
+    "lease-ends expired-broker-leaves-nothing"
+)
+_MAPPED = "static-mappings-are-routed static-mapping-goes-with-its-queues"
+_BEYOND_READ_AND_WRITE = ~6
+
+
+def _left(small: Small) -> bool:
+    return small.has(Unregister) or small.has(Close)
+
+
+def _permits(small: Small, code: int) -> bool:
+    return small.has(Permission, lambda one: one.code == code)
+
+
+def _has_other_bits(small: Small) -> bool:
+    return small.has(
+        Register, lambda one: any(queues[2] & _BEYOND_READ_AND_WRITE for queues in one.topics.values())
+    )
+
+
+def _names_no_cluster_of_ours(small: Small) -> bool:
+    clusters = {one.cluster for one in small.registrations}
+    return small.has(DeleteTopic, lambda one: one.cluster and one.cluster not in clusters)
+
+
+def _epoch(one: Register) -> int:
+    return max((epoch for _, epoch in one.mappings.values()), default=0)
+
+
+RULES: Final = (
+    *about(
+        _DELETED,
+        {
+            "topic-deletion.nothing-named-changes-nothing": lambda p: p.has(
+                DeleteTopic, lambda one: "topic" in one.drop
+            ),
+            "topic-deletion.empty-cluster-is-none": lambda p: p.has(
+                DeleteTopic, lambda one: one.cluster == ""
+            ),
+            "topic-deletion.unknown-cluster-deletes-nothing": _names_no_cluster_of_ours,
+        },
+    ),
+    *about(
+        "deleted-topic-is-gone slaves-publish-nothing lone-slave-publishes-nothing",
+        {"topic-deletion.slave-brings-nothing-back": lambda p: p.has(DeleteTopic) and p.has_slaves},
+    ),
+    *about(
+        f"{ROUTED} equal-version-adds-what-is-missing",
+        {
+            "topic-deletion.changed-version-brings-topic-back": lambda p: (
+                p.has(DeleteTopic) and p.has_changed_version
+            ),
+            "topic-deletion.equal-version-brings-topic-back": lambda p: (
+                p.has(DeleteTopic) and p.has_equal_version
+            ),
+        },
+    ),
+    *about(
+        _ABSENT,
+        {
+            "topic-deletion.static-mappings-prevent-deletion": lambda p: (
+                p.sets("deleteTopicWithBrokerRegistration") and p.has(Register, lambda one: one.mappings)
+            ),
+            "topic-deletion.absent-topics-go-if-configured": lambda p: p.sets(
+                "deleteTopicWithBrokerRegistration"
+            ),
+        },
+    ),
+    *about(
+        "unserved-topic-has-no-route unserved-topic-is-not-listed route-has-every-broker",
+        {
+            "topic-registration.unknown-broker-gives-nothing": lambda p: p.has(
+                RegisterTopic, lambda one: not all(map(p.knows, one.queues))
+            ),
+        },
+    ),
+    *about(
+        "topic-registration-answers-plainly",
+        {
+            "topic-registration.malformed-body-is-refused": lambda p: p.has(
+                RegisterTopic, lambda one: one.form != "json"
+            ),
+        },
+    ),
+    *about(
+        f"{ROUTED} {_QUEUES}",
+        {
+            "topic-registration.equal-version-keeps-it": lambda p: (
+                p.has(RegisterTopic) and p.has_equal_version
+            ),
+            "topic-registration.changed-version-replaces-it": lambda p: (
+                p.has(RegisterTopic) and p.has_changed_version
+            ),
+            "registration.demotion-keeps-topics": lambda p: any(
+                one.id == 0 != other.id for one, other in p.again
+            ),
+        },
+    ),
+    *about(
+        "unit-topics-are-listed unit-subscriptions-are-listed cluster-lists-its-topics",
+        {"topic-registration.counts-as-the-brokers": lambda p: p.has(RegisterTopic)},
+    ),
+    *about(
+        f"{_PERMITTED} {ROUTED}",
+        {"write-permission.wipe-ends-with-the-broker": lambda p: p.has(Permission) and _left(p) and p.again},
+    ),
+    *about(
+        _PERMITTED,
+        {
+            "write-permission.slave-does-not-undo-wipe": lambda p: (
+                p.has(Permission) and p.has_slaves and p.of_a_name and not p.again
+            ),
+            "write-permission.changed-version-undoes-wipe": lambda p: (
+                p.has(Permission) and p.has_changed_version and not _left(p)
+            ),
+            "write-permission.equal-version-keeps-wipe": lambda p: (
+                p.has(Permission) and p.has_equal_version and not _left(p)
+            ),
+            "write-permission.add-spares-other-brokers": lambda p: (
+                _permits(p, 327) and len({one.broker for one in p.registrations}) > 1
+            ),
+            "write-permission.wipe-spares-other-brokers": lambda p: (
+                _permits(p, 205) and len({one.broker for one in p.registrations}) > 1
+            ),
+            "write-permission.add-keeps-other-bits": lambda p: _permits(p, 327) and _has_other_bits(p),
+            "registration.returning-master-restores-write-permission": lambda p: (
+                p.has(Unregister) and p.again and p.has_slaves
+            ),
+        },
+    ),
+    *about(
+        "permission-counts-topics",
+        {
+            "write-permission.unknown-broker-counts-zero": lambda p: not p.knows(p.said("broker")),
+            "write-permission.add-counts-topics": lambda p: p.said("code") == 327,
+        },
+    ),
+    *about(
+        "changed-version-updates",
+        {
+            "registration.lower-data-version-updates-queues": lambda p: any(
+                (other.timestamp, other.counter) < (one.timestamp, one.counter) for one, other in p.again
+            ),
+            "registration.state-version-change-updates-queues": lambda p: p.changes("state"),
+        },
+    ),
+    *about(
+        _MAPPED,
+        {
+            "static-topics.mapping-returns-with-its-broker": lambda p: _left(p) and p.again,
+            "static-topics.mapping-goes-with-its-broker": _left,
+            "static-topics.slave-registers-no-mapping": lambda p: p.has(
+                Register, lambda one: one.id and one.mappings
+            ),
+            "static-topics.mapping-names-its-broker": lambda p: p.has(
+                Register, lambda one: any(name != one.broker for name, _ in one.mappings.values())
+            ),
+            "static-topics.mapping-returns-with-its-topic": lambda p: any(
+                other.mappings and not set(other.mappings) <= set(one.topics) for one, other in p.again
+            ),
+            "static-topics.absent-mapping-is-kept": lambda p: any(
+                one.mappings and not other.mappings for one, other in p.again
+            ),
+            "static-topics.equal-version-keeps-mapping": lambda p: p.has_equal_version,
+            "static-topics.epochs-are-not-ordered": lambda p: any(
+                _epoch(other) < _epoch(one) for one, other in p.again
+            ),
+            "static-topics.changed-version-replaces-mapping": lambda p: p.has_changed_version,
+            "static-topics.mappings-of-brokers-are-merged": lambda p: (
+                sum(bool(one.mappings) for one in p.registrations) > 1
+            ),
+        },
+    ),
+    *about(
+        "static-mapping-goes-with-its-queues",
+        {"routes.static-mapping-is-shown": lambda p: len(p.registrations) == 1 and not p.has(DeleteTopic)},
+    ),
+    *about(
+        "filter-servers-are-routed",
+        {
+            "registration.null-filter-servers-keep-the-list": lambda p: any(
+                other.filters is None for _, other in p.again
+            ),
+            "registration.no-body-clears-filter-servers": lambda p: any(
+                other.form == "none" for _, other in p.again
+            ),
+            "registration.old-version-keeps-filter-servers": lambda p: any(
+                other.form == "bare" or other.no_filters for _, other in p.again
+            ),
+            "registration.empty-filter-servers-clear-the-list": lambda p: any(
+                one.filters and not other.filters for one, other in p.again
+            ),
+            "routes.zone-drops-filter-servers": lambda p: p.said("zone_mode"),
+        },
+    ),
+    *about(
+        "zone-filters-routes",
+        {
+            "routes.zone-needs-both-fields": lambda p: (
+                isinstance(p.last, Route) and None in (p.last.zone, p.last.zone_mode)
+            ),
+            "routes.zone-mode-ignores-case": lambda p: p.said("zone_mode") in ("TRUE", "True"),
+            "routes.zone-keeps-slaves-without-master": lambda p: (
+                p.registrations and all(one.id for one in p.registrations)
+            ),
+        },
+    ),
+    *about(
+        "order-configuration-is-routed",
+        {
+            "order-topics.both-flavours-tell-it": lambda p: p.said("standard") is not None,
+            "order-topics.route-follows-changes": lambda p: len(p.all(Kv)) > 1,
+        },
+    ),
+    *about(
+        "order-table-is-returned order-table-is-returned-where-there-is-one",
+        {
+            "order-topics.table-is-held-back-if-configured": lambda p: p.sets(
+                "returnOrderTopicConfigToBroker"
+            ),
+        },
+    ),
+    *about(
+        "every-topic-is-listed unserved-topic-is-not-listed",
+        {"topics.list-is-current": lambda p: isinstance(p.last, Topics) and p.looked_before},
+    ),
+    *about(
+        "cluster-lists-its-topics",
+        {
+            "topic-lists.cluster-list-is-current": lambda p: p.looked_before,
+            "topic-lists.name-in-two-clusters-is-in-both-lists": lambda p: any(
+                one.cluster != other.cluster for one, other in p.of_a_name
+            ),
+            "topic-lists.unknown-cluster-lists-nothing": lambda p: all(
+                one.cluster != p.said("cluster") for one in p.registrations
+            ),
+        },
+    ),
+    *about(
+        "system-list-has-clusters-and-brokers",
+        {"topic-lists.system-list-is-current": lambda p: p.looked_before},
+    ),
+)
