@@ -72,7 +72,7 @@ RULES: Final = (
             "configuration.lines-may-be-continued": lambda p: any(line.endswith("\\") for line in p.lines),
             "configuration.escapes-are-resolved": lambda p: any("\\" in line for line in p.lines),
             "configuration.separator-may-be-a-colon-or-a-blank": lambda p: any(
-                "=" not in line for line in p.lines
+                "=" not in line and (":" in line or " " in line) for line in p.lines
             ),
             "configuration.later-pair-counts": lambda p: (
                 len({key for key, _ in p.settings}) < len(p.settings)

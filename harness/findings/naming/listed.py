@@ -6,6 +6,7 @@ from harness.findings.naming.small import Small, about, lone
 from harness.program.steps import (
     Close,
     ClusterInfo,
+    Heartbeat,
     Permission,
     QueryVersion,
     Reconnect,
@@ -36,6 +37,9 @@ _ACTING = (
 )
 _VERSIONS = "unknown-broker-is-changed stored-version-is-the-latest equal-version-is-unchanged"
 _MANY = 6
+_KNOWN = 1000
+"""No release has so great a `MQVersion`."""
+_IDENTIFIERS = frozenset({"brokerName", "brokerAddr", "clusterName"})
 
 
 def _shares_an_address(small: Small) -> bool:
@@ -100,6 +104,37 @@ RULES: Final = (
         },
     ),
     *about(
+        f"{LISTED} {ROUTED} unreadable-registration-is-refused failure-has-a-remark",
+        {
+            "registration.unknown-newer-version-is-accepted": lambda p: p.has(
+                Register, lambda one: (one.announces or 0) > _KNOWN
+            ),
+            "registration.missing-broker-id-is-refused": lambda p: p.has(
+                Register, lambda one: "brokerId" in one.drop
+            ),
+            "registration.identifiers-are-required": lambda p: p.has(
+                Register, lambda one: _IDENTIFIERS.intersection(one.drop)
+            ),
+        },
+    ),
+    *about(
+        "name-is-in-its-clusters",
+        {
+            "unregistration.cluster-stays-for-other-names": lambda p: (
+                (p.has(Unregister) or p.has(Close)) and len({one.broker for one in p.registrations}) > 1
+            ),
+        },
+    ),
+    *about(
+        f"{LISTED} member-group-is-complete",
+        {
+            "registration.heartbeat-registers-nothing": lambda p: p.has(Heartbeat) and not p.registrations,
+            "topic-registration.unknown-broker-gives-nothing": lambda p: (
+                p.has(RegisterTopic) and not p.registrations
+            ),
+        },
+    ),
+    *about(
         "member-group-is-complete unknown-group-is-empty",
         {
             "cluster.member-group-without-name-is-empty": lambda p: (
@@ -152,8 +187,11 @@ RULES: Final = (
                 lambda one, asked: (one.cluster, one.broker) != (asked.cluster, asked.broker)
             ),
             "data-version.replaced-address-is-forgotten": lambda p: p.of_a_name and lone(p),
-            "data-version.no-body-is-changed": lambda p: p.said("form") == "none",
         },
+    ),
+    *about(
+        f"{_VERSIONS} undecodable-version-is-refused",
+        {"data-version.no-body-is-changed": lambda p: p.said("form") == "none"},
     ),
     *about(
         "stored-version-is-the-latest equal-version-is-unchanged",

@@ -12,6 +12,7 @@ from harness.program.steps import (
     Register,
     RegisterTopic,
     Route,
+    Time,
     Topics,
     Unregister,
 )
@@ -33,8 +34,25 @@ _MAPPED = "static-mappings-are-routed static-mapping-goes-with-its-queues"
 _BEYOND_READ_AND_WRITE = ~6
 
 
+_LONG = 100
+"""Protocol seconds in which leases may end."""
+
+
 def _left(small: Small) -> bool:
-    return small.has(Unregister) or small.has(Close)
+    is_over = small.has(Time, lambda one: one.seconds > _LONG)
+    return small.has(Unregister) or small.has(Close) or is_over
+
+
+def _leaves_topics_out(small: Small) -> bool:
+    return any(set(one.topics) - set(other.topics) for one, other in small.again)
+
+
+def _has_several_flags(small: Small) -> bool:
+    """Of a topic."""
+    return small.has(
+        Register,
+        lambda one: any(queues[3] & (queues[3] - 1) for queues in one.topics.values()),
+    )
 
 
 def _permits(small: Small, code: int) -> bool:
@@ -67,6 +85,9 @@ RULES: Final = (
                 DeleteTopic, lambda one: one.cluster == ""
             ),
             "topic-deletion.unknown-cluster-deletes-nothing": _names_no_cluster_of_ours,
+            "topic-deletion.other-topics-stay": lambda p: (
+                isinstance(p.last, Route) and p.has(DeleteTopic, lambda one: one.topic != p.said("topic"))
+            ),
         },
     ),
     *about(
@@ -126,6 +147,29 @@ RULES: Final = (
         },
     ),
     *about(
+        "unit-topics-are-listed unit-subscriptions-are-listed unit-subscriptions-of-others-are-listed",
+        {"topic-lists.other-bits-do-not-count": _has_several_flags},
+    ),
+    *about(
+        f"{ROUTED} absent-topics-are-kept",
+        {
+            "routes.older-clients-can-read": lambda p: (
+                isinstance(p.last, Route) and p.last.announces is not None
+            ),
+            "registration.absent-topics-are-retained": lambda p: (
+                _leaves_topics_out(p) and not (p.has(DeleteTopic) or _left(p))
+            ),
+        },
+    ),
+    *about(
+        "leaving-master-takes-write-permission",
+        {
+            "unregistration.permissions-stay-without-acting-master": lambda p: (
+                not p.has(Register, lambda one: one.acting)
+            ),
+        },
+    ),
+    *about(
         "unit-topics-are-listed unit-subscriptions-are-listed cluster-lists-its-topics",
         {"topic-registration.counts-as-the-brokers": lambda p: p.has(RegisterTopic)},
     ),
@@ -174,9 +218,12 @@ RULES: Final = (
         },
     ),
     *about(
+        "static-mappings-are-routed",
+        {"static-topics.mapping-returns-with-its-broker": lambda p: _left(p) and p.again},
+    ),
+    *about(
         _MAPPED,
         {
-            "static-topics.mapping-returns-with-its-broker": lambda p: _left(p) and p.again,
             "static-topics.mapping-goes-with-its-broker": _left,
             "static-topics.slave-registers-no-mapping": lambda p: p.has(
                 Register, lambda one: one.id and one.mappings
@@ -207,6 +254,9 @@ RULES: Final = (
     *about(
         "filter-servers-are-routed",
         {
+            "routes.filter-servers-of-every-address": lambda p: p.has(
+                Register, lambda one: one.id and one.filters
+            ),
             "registration.null-filter-servers-keep-the-list": lambda p: any(
                 other.filters is None for _, other in p.again
             ),
@@ -220,6 +270,9 @@ RULES: Final = (
                 one.filters and not other.filters for one, other in p.again
             ),
             "routes.zone-drops-filter-servers": lambda p: p.said("zone_mode"),
+            "routes.filter-servers-of-its-brokers-only": lambda p: (
+                len({one.broker for one in p.registrations}) > 1
+            ),
         },
     ),
     *about(
@@ -237,6 +290,9 @@ RULES: Final = (
     *about(
         "order-configuration-is-routed",
         {
+            "configuration.order-is-shown-from-then-on": lambda p: (
+                p.sets("orderMessageEnable") and p.looked_before
+            ),
             "order-topics.both-flavours-tell-it": lambda p: p.said("standard") is not None,
             "order-topics.route-follows-changes": lambda p: len(p.all(Kv)) > 1,
         },

@@ -193,6 +193,18 @@ def test_a_name_that_has_just_left_may_still_be_in_its_cluster(leaves: AnyStep) 
     assert played(later, known=KNOWN, seeks=False) == later
 
 
+def test_a_registration_may_find_that_its_broker_has_left_with_the_connection() -> None:
+    """Quirk `refused-registration-leaves-traces`: the connection ends right behind it."""
+    stage = Stage(parse("builtin:5.3"), "5.3")
+    known = Quirks(applying(quirks(), "5.3", ["apache"]))
+    performance = Performance(stage, Names(chance("performance")), quirks=known, seeks=False)
+    program = [Register(topics=TOPICS), Register(topics={"T0": (4, 4, 6, 0)}, broken=100_000)]
+    for step in program:
+        performance.do(step)
+    performance.leave()
+    assert performance.steps == program[:1]
+
+
 def test_a_scan_that_goes_on_is_no_quirk() -> None:
     stage = Stage(parse("builtin:4.9"), "4.9")
     player, *_ = stage.player(1, Names(chance("proof")), fresh=True, case="proof")
