@@ -327,15 +327,15 @@ def _registers(model: Model, step: AnyStep) -> Register | None:
 
 
 def _lone_topic(model: Model, step: AnyStep) -> bool:
-    """103: an id that is not listed comes with exactly one topic; or one that may have left by then, with the
-    connection that ends right behind the request.
+    """103: an id that is not listed comes with exactly one topic; or one that may have left by then: with the
+    connection that ends right behind the request, or because its lease is shorter than a program may take.
     """
     found = _registers(model, step)
-    if found is None:
+    if found is None or not model.five or len(model.payload(found)) != 1:
         return False
-    return model.lone_topic(found) or (
-        model.five and found.broken is not None and len(model.payload(found)) == 1
-    )
+    lease = model.lease(found.cluster, found.address)
+    is_short = lease is not None and lease.length < DEFAULT_LEASE
+    return is_short or found.broken is not None or model.lone_topic(found)
 
 
 def _outranked(model: Model, step: AnyStep) -> bool:

@@ -193,12 +193,14 @@ def test_a_name_that_has_just_left_may_still_be_in_its_cluster(leaves: AnyStep) 
     assert played(later, known=KNOWN, seeks=False) == later
 
 
-def test_a_registration_may_find_that_its_broker_has_left_with_the_connection() -> None:
-    """Quirk `refused-registration-leaves-traces`: the connection ends right behind it."""
+@pytest.mark.parametrize(("lease", "broken"), [(None, 100_000), (20_000, None)])
+def test_a_registration_may_find_that_its_broker_has_left(lease: int | None, broken: int | None) -> None:
+    """Quirk `refused-registration-leaves-traces`: its connection ends behind it, or its lease is short."""
     stage = Stage(parse("builtin:5.3"), "5.3")
     known = Quirks(applying(quirks(), "5.3", ["apache"]))
+    one_topic = Register(topics={"T0": (4, 4, 6, 0)}, lease=lease, broken=broken)
+    program: list[AnyStep] = [Register(topics=TOPICS, lease=lease), one_topic]
     performance = Performance(stage, Names(chance("performance")), quirks=known, seeks=False)
-    program = [Register(topics=TOPICS), Register(topics={"T0": (4, 4, 6, 0)}, broken=100_000)]
     for step in program:
         performance.do(step)
     performance.leave()
