@@ -354,11 +354,15 @@ def _promoted_over_master(model: Model, step: AnyStep) -> bool:
 
 
 def _replaces_address(model: Model, step: AnyStep) -> bool:
-    """103: the id is held by another address that is live."""
+    """103: the id is held by another address that is live, or that may be yet."""
     found = _registers(model, step)
-    name = None if found is None else model.names.get(found.broker)
-    held = None if found is None or name is None else name.ids.get(found.id)
-    return found is not None and held is not None and held != found.address
+    if found is None:
+        return False
+    names = [(found.broker, model.names[found.broker])] if found.broker in model.names else []
+    return any(
+        broker == found.broker and name.ids.get(found.id, found.address) != found.address
+        for broker, name in (*names, *model.lingering())
+    )
 
 
 def _several_clusters(model: Model, step: AnyStep) -> bool:

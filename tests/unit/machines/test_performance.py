@@ -193,6 +193,18 @@ def test_a_name_that_has_just_left_may_still_be_in_its_cluster(leaves: AnyStep) 
     assert played(later, known=KNOWN, seeks=False) == later
 
 
+def test_an_address_whose_lease_has_just_ended_may_still_hold_its_id() -> None:
+    """Quirk `replaced-address-lives-on`: no scan may have seen it."""
+    stage = Stage(parse("builtin:5.3"), "5.3")
+    known = Quirks(applying(quirks(), "5.3", ["apache"]))
+    performance = Performance(stage, Names(chance("performance")), quirks=known, seeks=False)
+    program = [Register(topics=TOPICS), Time(seconds=122), Register(address="a1", topics=TOPICS)]
+    for step in program:
+        performance.do(step)
+    performance.leave()
+    assert performance.steps == program[:2]
+
+
 @pytest.mark.parametrize(("lease", "broken"), [(None, 100_000), (20_000, None)])
 def test_a_registration_may_find_that_its_broker_has_left(lease: int | None, broken: int | None) -> None:
     """Quirk `refused-registration-leaves-traces`: its connection ends behind it, or its lease is short."""
