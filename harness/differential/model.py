@@ -397,11 +397,18 @@ def _address_of_another(model: Model, step: AnyStep) -> bool:
 
 
 def _mapped_topic_goes(model: Model, step: AnyStep) -> bool:
-    """Queue data of a topic with static mappings may go: it is deleted or left out, or its broker leaves."""
+    """Queue data of a topic with static mappings may go: it is deleted or left out, or its broker leaves, be it
+    because its lease is shorter than a program may take.
+    """
     if isinstance(step, DeleteTopic):
         return step.topic in model.mapped
     brokers = {lease.broker for lease in _departing(model, step)}
-    if isinstance(step, Unregister) or (isinstance(step, Register) and model.deletes_absent_topics):
+    is_short = isinstance(step, Register) and step.lease is not None and step.lease / 1000 < DEFAULT_LEASE
+    if isinstance(step, Register) and is_short and step.mappings:
+        return True
+    if isinstance(step, Unregister) or (
+        isinstance(step, Register) and (is_short or model.deletes_absent_topics)
+    ):
         brokers.add(step.broker)
     return any(brokers & mapped for mapped in model.mapped.values())
 

@@ -79,6 +79,25 @@ class Running(Stage):
     nature = Nature(scheme="exec", starts="soon", warp=20.0)
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        [Register(topics=TOPICS, mappings={"T0": ("b0", 1)}, lease=20_000)],
+        [Register(topics=TOPICS, mappings={"T0": ("b0", 1)}), Register(topics=TOPICS, lease=20_000)],
+    ],
+)
+def test_a_short_lease_may_end_within_any_program(program: list[AnyStep]) -> None:
+    """Quirk `mapping-stays`."""
+    known = Quirks(applying(quirks(), "5.3", ["apache"]))
+    performance = Performance(
+        Stage(parse("builtin:5.3"), "5.3"), Names(chance("performance")), quirks=known, seeks=False
+    )
+    for step in program:
+        performance.do(step)
+    performance.leave()
+    assert performance.steps == program[:-1]
+
+
 @pytest.mark.parametrize(("stage", "plays"), [(Stage, True), (Running, False)])
 def test_where_time_is_real_a_lease_may_end_a_little_earlier(stage: type[Stage], plays: bool) -> None:
     """Quirk `mapping-stays`."""
