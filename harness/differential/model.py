@@ -397,8 +397,8 @@ def _address_of_another(model: Model, step: AnyStep) -> bool:
 
 
 def _mapped_topic_goes(model: Model, step: AnyStep) -> bool:
-    """Queue data of a topic with static mappings may go: it is deleted or left out, or its broker leaves, be it
-    because its lease is shorter than a program may take.
+    """Queue data of a topic with static mappings may go: it is deleted or left out, or its broker leaves,
+    be it because its lease is shorter than a program may take.
     """
     if isinstance(step, DeleteTopic):
         return step.topic in model.mapped
