@@ -31,10 +31,7 @@ _LEAVING = (
     "topic-goes-with-its-last-broker departure-keeps-the-topics-of-the-rest unregistration-succeeds"
 )
 _LIVES = "lease-ends expired-broker-leaves-nothing lease-lasts requests-harm-no-other-connection"
-_ACTING = (
-    "any-slave-may-act returning-master-ends-acting next-slave-acts no-slave-acts-unasked "
-    "acting-master-is-shown-in-time"
-)
+_ACTING = "any-slave-may-act returning-master-ends-acting next-slave-acts acting-master-is-shown-in-time"
 _VERSIONS = "unknown-broker-is-changed stored-version-is-the-latest equal-version-is-unchanged"
 _MANY = 6
 _KNOWN = 1000
@@ -153,12 +150,11 @@ RULES: Final = (
         {"routes.acting-master-is-shown": lambda p: isinstance(p.last, Route) and lone(p)},
     ),
     *about(
-        _ACTING,
+        f"{_ACTING} no-slave-acts-unasked",
         {
             "acting-master.writable-topics-show-real-ids": lambda p: (
                 p.has(Permission) or p.has(RegisterTopic)
             ),
-            "acting-master.lost-connection-counts-as-leaving": lambda p: p.has(Close),
         },
     ),
     *about(
@@ -168,6 +164,10 @@ RULES: Final = (
                 len({one.address for one in p.registrations if one.id}) > 1
             ),
         },
+    ),
+    *about(
+        _ACTING,
+        {"acting-master.lost-connection-counts-as-leaving": lambda p: p.has(Close)},
     ),
     *about(
         "zone-filters-routes",

@@ -141,9 +141,6 @@ RULES: Final = (
             "topic-registration.changed-version-replaces-it": lambda p: (
                 p.has(RegisterTopic) and p.has_changed_version
             ),
-            "registration.demotion-keeps-topics": lambda p: any(
-                one.id == 0 != other.id for one, other in p.again
-            ),
         },
     ),
     *about(
@@ -158,6 +155,14 @@ RULES: Final = (
             ),
             "registration.absent-topics-are-retained": lambda p: (
                 _leaves_topics_out(p) and not (p.has(DeleteTopic) or _left(p))
+            ),
+        },
+    ),
+    *about(
+        ROUTED,
+        {
+            "registration.demotion-keeps-topics": lambda p: any(
+                one.id == 0 != other.id for one, other in p.again
             ),
         },
     ),
