@@ -44,10 +44,6 @@ def _shares_an_address(small: Small) -> bool:
     return len({(server, address) for server, address, _ in brokers}) < len(brokers)
 
 
-def _changes_cluster(small: Small) -> bool:
-    return any(one.cluster != other.cluster for one, other in small.of_a_name)
-
-
 def _asks_for_another_cluster(small: Small) -> bool:
     return bool(small.registrations) and all(
         one.cluster != small.said("cluster") for one in small.registrations
@@ -77,7 +73,7 @@ RULES: Final = (
     ),
     *about(
         LISTED,
-        {"registration.name-is-listed-in-each-cluster": _changes_cluster},
+        {"registration.name-is-listed-in-each-cluster": lambda p: p.changes_cluster},
     ),
     *about(
         f"{LISTED} {ROUTED}",
@@ -118,7 +114,7 @@ RULES: Final = (
         "name-is-in-its-clusters",
         {
             "unregistration.cluster-stays-for-other-names": lambda p: (
-                (p.has(Unregister) or p.has(Close)) and len({one.broker for one in p.registrations}) > 1
+                (p.has(Unregister) or p.has(Close)) and p.has_several_names
             ),
         },
     ),

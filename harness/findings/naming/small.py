@@ -90,6 +90,16 @@ class Small:
         """Whether there are ids other than 0."""
         return any(one.id for one in self.registrations)
 
+    @property
+    def has_several_names(self) -> bool:
+        """Whether brokers of more than one name register."""
+        return len({one.broker for one in self.registrations}) > 1
+
+    @property
+    def changes_cluster(self) -> bool:
+        """Whether a name registers with another cluster than before."""
+        return any(one.cluster != other.cluster for one, other in self.of_a_name)
+
     def knows(self, broker: object) -> bool:
         """Whether a name is registered."""
         return any(one.broker == broker for one in self.registrations)

@@ -32,8 +32,6 @@ _ABSENT = (
 )
 _MAPPED = "static-mappings-are-routed static-mapping-goes-with-its-queues"
 _BEYOND_READ_AND_WRITE = ~6
-
-
 _LONG = 100
 """Protocol seconds in which leases may end."""
 
@@ -194,12 +192,8 @@ RULES: Final = (
             "write-permission.equal-version-keeps-wipe": lambda p: (
                 p.has(Permission) and p.has_equal_version and not _left(p)
             ),
-            "write-permission.add-spares-other-brokers": lambda p: (
-                _permits(p, 327) and len({one.broker for one in p.registrations}) > 1
-            ),
-            "write-permission.wipe-spares-other-brokers": lambda p: (
-                _permits(p, 205) and len({one.broker for one in p.registrations}) > 1
-            ),
+            "write-permission.add-spares-other-brokers": lambda p: _permits(p, 327) and p.has_several_names,
+            "write-permission.wipe-spares-other-brokers": lambda p: _permits(p, 205) and p.has_several_names,
             "write-permission.add-keeps-other-bits": lambda p: _permits(p, 327) and _has_other_bits(p),
             "registration.returning-master-restores-write-permission": lambda p: (
                 p.has(Unregister) and p.again and p.has_slaves
@@ -275,9 +269,7 @@ RULES: Final = (
                 one.filters and not other.filters for one, other in p.again
             ),
             "routes.zone-drops-filter-servers": lambda p: p.said("zone_mode"),
-            "routes.filter-servers-of-its-brokers-only": lambda p: (
-                len({one.broker for one in p.registrations}) > 1
-            ),
+            "routes.filter-servers-of-its-brokers-only": lambda p: p.has_several_names,
         },
     ),
     *about(
@@ -318,9 +310,7 @@ RULES: Final = (
         "cluster-lists-its-topics",
         {
             "topic-lists.cluster-list-is-current": lambda p: p.looked_before,
-            "topic-lists.name-in-two-clusters-is-in-both-lists": lambda p: any(
-                one.cluster != other.cluster for one, other in p.of_a_name
-            ),
+            "topic-lists.name-in-two-clusters-is-in-both-lists": lambda p: p.changes_cluster,
             "topic-lists.unknown-cluster-lists-nothing": lambda p: all(
                 one.cluster != p.said("cluster") for one in p.registrations
             ),
