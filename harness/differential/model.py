@@ -8,6 +8,7 @@ Rules of this module:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 
@@ -41,6 +42,8 @@ IDLE = 120
 MASTER = 0
 _UNSEEN = 30.0
 """Protocol seconds within which a scan sees that a lease has ended: 10, and what a busy machine adds."""
+_LEAVING = 20
+"""So many steps may pass on a busy machine until a departure that nobody waits for is carried out."""
 
 Version = tuple[int, int, int]
 """Counter, timestamp, state version."""
@@ -70,6 +73,17 @@ class Lease(msgspec.Struct):
     since: float
 
 
+class _Lingering(msgspec.Struct):
+    """A broker name as it was before a lease ended or an address left. No scan may have seen the one; ends of
+    connections and one-way requests are carried out at some later moment, and on 5.x all departures.
+    """
+
+    broker: str
+    name: Name
+    until: float
+    last: float
+
+
 class Model:
     """The state that a program should have brought about. `five` is the 5.x line."""
 
@@ -84,11 +98,8 @@ class Model:
         """Topic -> broker names that serve it."""
         self.odd: set[str] = set()
         """Broker names of which a topic may have a permission other than 4 and 6."""
-        self._lingering: list[tuple[float, str, Name]] = []
-        """Broker names as they were when a lease ended or the last address left, and until when that may be
-        unseen: ends of connections and one-way requests are carried out at some later moment, and on 5.x all
-        departures.
-        """
+        self._lingering: list[_Lingering] = []
+        self._steps = 0
         self.settings: dict[str, str] = {}
         self.idle: dict[str, int] = {}
         """For how long connections have been left alone."""
@@ -108,8 +119,22 @@ class Model:
         return [lease for lease in self.leases.values() if lease.conn == conn]
 
     def lingering(self) -> list[tuple[str, Name]]:
-        """Broker names as they may still be in a target: no scan may have seen yet that a lease has ended."""
-        return [(broker, name) for until, broker, name in self._lingering if self.now < until]
+        """Broker names as they may still be in a target: not every departure may have been carried out."""
+        return [
+            (one.broker, one.name)
+            for one in self._lingering
+            if self.now < one.until and self._steps <= one.last
+        ]
+
+    def holders(self, step: Register) -> set[str]:
+        """The other addresses that have the id of a registration, or may have it yet."""
+        names = [(step.broker, self.names[step.broker])] if step.broker in self.names else []
+        held = {
+            name.ids.get(step.id, step.address)
+            for broker, name in (*names, *self.lingering())
+            if broker == step.broker
+        }
+        return held - {step.address}
 
     def topics_of(self, step: Register) -> dict[str, Queues] | None:
         """The topics that a registration announces; None where it gets no further than its body."""
@@ -162,6 +187,7 @@ class Model:
 
     def apply(self, step: AnyStep) -> None:
         """Carries a step out."""
+        self._steps += 1
         match step:
             case Register():
                 if self.is_registration(step):
@@ -252,12 +278,12 @@ class Model:
         name = self.names.get(broker)
         if name is None:
             return
+        self._lingers(broker, self.now, self._steps + _LEAVING)
         if self.five or number is None:
             self._forget_ids(name, address, but=None)
         else:
             name.ids.pop(number, None)
         if not name.ids:
-            self._lingering.append((self.now + _UNSEEN, broker, name))
             del self.names[broker]
             for topic in name.topics:
                 self._drop(topic, broker)
@@ -274,6 +300,11 @@ class Model:
         for broker in [b for b, name in self.names.items() if lease.address in name.ids.values()]:
             self._leave(lease.cluster, lease.address, broker, None)
 
+    def _lingers(self, broker: str, since: float, last: float) -> None:
+        """A broker name is going to change: as it is, it may yet be in a target up to a step, ``last``."""
+        self._lingering = [one for one in self._lingering if self.now < one.until and self._steps <= one.last]
+        self._lingering.append(_Lingering(broker, deepcopy(self.names[broker]), since + _UNSEEN, last))
+
     def _delete_topic(self, step: DeleteTopic) -> None:
         for broker in list(self.topics.get(step.topic, ())):
             name = self.names.get(broker)
@@ -283,10 +314,9 @@ class Model:
                     name.topics.discard(step.topic)
 
     def _pass(self, step: Time) -> None:
-        self._lingering = [old for old in self._lingering if old[0] > self.now]
         for lease in self.ending(step):
-            if (name := self.names.get(lease.broker)) is not None:
-                self._lingering.append((lease.since + lease.length + _UNSEEN, lease.broker, deepcopy(name)))
+            if lease.broker in self.names:
+                self._lingers(lease.broker, lease.since + lease.length, math.inf)
             for other in self.on(lease.conn):  # the target closes the connection of an ended lease
                 self._end(other)
             self._end(lease)
@@ -356,17 +386,19 @@ def _promoted_over_master(model: Model, step: AnyStep) -> bool:
 def _replaces_address(model: Model, step: AnyStep) -> bool:
     """103: the id is held by another address that is live, or that may be yet."""
     found = _registers(model, step)
-    if found is None:
-        return False
-    names = [(found.broker, model.names[found.broker])] if found.broker in model.names else []
-    return any(
-        broker == found.broker and name.ids.get(found.id, found.address) != found.address
-        for broker, name in (*names, *model.lingering())
-    )
+    return found is not None and bool(model.holders(found))
 
 
 def _several_clusters(model: Model, step: AnyStep) -> bool:
-    """An address leaves a broker name that was registered under more than one cluster."""
+    """An address leaves a broker name that was registered under more than one cluster; or registers there
+    while a lease may end unseen.
+    """
+    if isinstance(step, Register):
+        name = model.names.get(step.broker)
+        leases = [lease.length for lease in model.leases.values() if lease.broker == step.broker]
+        leases += [] if step.lease is None or not model.five else [step.lease / 1000]
+        is_short = any(length < DEFAULT_LEASE for length in leases)
+        return is_short and name is not None and {step.cluster} != name.clusters
     brokers = {lease.broker for lease in _departing(model, step)}
     if isinstance(step, Unregister):
         brokers.add(step.broker)

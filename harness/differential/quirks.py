@@ -230,9 +230,7 @@ def _touched(scope: Scope, step: AnyStep, model: Model) -> set[str]:
     if scope == "address":
         return {word for word in words if word.startswith("a")}
     if scope == "holder":
-        name = model.names.get(step.broker) if isinstance(step, Register) else None
-        held = None if name is None or not isinstance(step, Register) else name.ids.get(step.id)
-        return set() if held is None else {held}
+        return model.holders(step) if isinstance(step, Register) else set()
     # It names no broker, and is about those that have mapped the topic.
     mapped = model.mapped.get(step.topic, set()) if isinstance(step, DeleteTopic) else set()
     return words | mapped | _around({word for word in words if word.startswith("b")}, model)

@@ -19,9 +19,9 @@ import msgspec
 from harness.findings.experiment import Attempt, Ended
 from harness.machines.histories import Shape, program_of
 from harness.machines.judge import died
+from harness.machines.known import at_most
 from harness.machines.picture import Picture
-from harness.machines.player import Player
-from harness.machines.proofs import is_proven
+from harness.machines.proofs import proven
 from harness.machines.run import Tell, Tried, counted
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
@@ -104,12 +104,15 @@ class HistoryExperiment:
         player, jitters, _ = self._stage.player(servers, names, fresh=fresh, sound=sound, case=self.kind)
         picture = Picture(five=self.profile != "4.9", servers=servers)
         seen: list[Observed] = []
+        passing: dict[str, None] = {}
         ended: Ended = "whole"
         violations: tuple[Violation, ...] = ()
         stepped = 0
         try:
             for step in program:
                 stepped += 1
+                about = self._quirks.about(at_most(step, self._stage.nature), picture)
+                passing |= {quirk.id: None for quirk in about if quirk.passing}
                 picture.apply(step)
                 seen += player.play(step)
             seen += player.finish()
@@ -123,7 +126,7 @@ class HistoryExperiment:
             violations = self._judged(seen, names, max(jitters)).violations
         quirk = None
         try:
-            quirk = self._explanation(player, servers, violations) if ended == "whole" else None
+            quirk = proven(player, servers, passing) if ended == "whole" and violations else None
         except (TooLate, CaseTimeout):
             ended, violations = "late", ()
         self._stage.leave(player, picture, ended=ended, well=not violations)
@@ -137,12 +140,6 @@ class HistoryExperiment:
             judged=judged_in_a_history(seen) if ended == "whole" else {},
         )
         return attempt, quirk
-
-    def _explanation(self, player: Player, servers: int, violations: Sequence[Violation]) -> str | None:
-        """The named quirk that explains all of the violations, where one does."""
-        passing = {self._quirks.passing(violation.statement) for violation in violations}
-        quirk = passing.pop() if len(passing) == 1 else None
-        return quirk if quirk is not None and is_proven(player, servers, quirk) else None
 
     def _judged(self, seen: Sequence[Observed], names: Names, jitter: float) -> Judgement:
         found = judge(seen, self.profile, names, jitter=jitter, term=_term(self._stage))

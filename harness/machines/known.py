@@ -1,17 +1,25 @@
 """Named quirks of NameServers: which of them a step is about.
 
-Rules of this module: a quirk is about a step, or about the end of a connection that a step brings with it.
+Rules of this module:
+- A quirk is about a step, or about the end of a connection that a step brings with it.
+- Where time is not virtual, more of it may pass than a step says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from harness.differential.quirks import ByStep, Quirk
 from harness.machines.picture import Picture
 from harness.program.steps import AnyStep, Close, Reconnect, Request, Time
+from harness.targets import Nature
 
-__all__ = ["Quirks", "end_in"]
+__all__ = ["Quirks", "at_most", "end_in"]
+
+_SLOW = 30
+"""Protocol seconds by which real time may be ahead of the steps that let it pass: leases may have ended."""
 
 
 class Quirks:
@@ -24,10 +32,6 @@ class Quirks:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def passing(self, statement: str) -> str | None:
-        """One that comes to pass on some runs only, and breaks this statement then."""
-        return next((one.id for one in self._found if one.passing and statement in one.statements), None)
-
     def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
         """Those that a step is about, where it is carried out now."""
         if not self._found:
@@ -38,6 +42,13 @@ class Quirks:
         return [
             quirk for model in models for one in steps for quirk in self._by_step.triggered_by(one, model)
         ]
+
+
+def at_most(step: AnyStep, nature: Nature) -> AnyStep:
+    """A step that lets time pass, with all the time that may have passed on such a target."""
+    if isinstance(step, Time) and not nature.is_virtual:
+        return msgspec.structs.replace(step, seconds=step.seconds + _SLOW)
+    return step
 
 
 def end_in(step: AnyStep) -> Close | None:

@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from harness.findings.experiment import Attempt, Ended
 from harness.machines.goals import Tally
 from harness.machines.judge import died
-from harness.machines.known import Quirks, end_in
-from harness.machines.proofs import is_proven
+from harness.machines.known import Quirks, at_most, end_in
+from harness.machines.proofs import proven
 from harness.machines.role import KnownQuirk, KnownQuirks
 from harness.machines.stage import Stage
 from harness.model import Observed, Violation
@@ -32,9 +30,6 @@ from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 
 __all__ = ["Performance"]
-
-_SLOW = 30
-"""Protocol seconds by which real time may be ahead of the steps that let it pass: leases may have ended."""
 
 
 class Performance:
@@ -193,14 +188,11 @@ class Performance:
         """
         if not self.violations or self.quirk is not None or self.ended != "whole":
             return
-        for quirk in self._passing:
-            try:
-                if is_proven(self._player, self.picture.servers, quirk):
-                    self.quirk = quirk
-            except (TooLate, CaseTimeout):
-                self.violations.clear()
-                self.ended = "late"
-                return
+        try:
+            self.quirk = proven(self._player, self.picture.servers, self._passing)
+        except (TooLate, CaseTimeout):
+            self.violations.clear()
+            self.ended = "late"
 
     def _explanation(self) -> str:
         """The quirk that is about the statement of the violation; else the last that a step was about."""
@@ -211,9 +203,7 @@ class Performance:
         return self._triggered[-1].id
 
     def _is_avoided(self, step: AnyStep) -> bool:
-        if isinstance(step, Time) and not self._stage.nature.is_virtual:
-            step = msgspec.structs.replace(step, seconds=step.seconds + _SLOW)
-        found = self._quirks.about(step, self.picture)
+        found = self._quirks.about(at_most(step, self._stage.nature), self.picture)
         about = [quirk for quirk in found if not quirk.passing]
         self._passing |= {quirk.id: None for quirk in found if quirk.passing}
         if about:

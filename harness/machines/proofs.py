@@ -8,7 +8,7 @@ Rules of this module:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -19,7 +19,7 @@ from harness.session import TargetDied
 from harness.wire import WireError
 from harness.wire.bodies import ClusterInfo as ClusterBody
 
-__all__ = ["PROOFS", "is_proven"]
+__all__ = ["PROOFS", "proven"]
 
 _BROKER = "b98"
 _LEASE_AND_SCAN = 160
@@ -27,16 +27,17 @@ _LEASE_AND_SCAN = 160
 30 for a machine that is busy."""
 
 
-def is_proven(player: Player, servers: int, quirk: str) -> bool:
-    """Whether a server of a performance shows that a quirk has come to pass. Its program is over.
+def proven(player: Player, servers: int, quirks: Iterable[str]) -> str | None:
+    """The first of several quirks of which a server of a performance shows that it has come to pass, if one
+    does. Its program is over.
 
     Raises ``TooLate`` and ``CaseTimeout`` where that could not be measured.
     """
     try:
         player.finish()
-        return PROOFS[quirk](player, servers)
+        return next((quirk for quirk in quirks if PROOFS[quirk](player, servers)), None)
     except TargetDied:
-        return False
+        return None
 
 
 def _no_lease_ends(player: Player, servers: int) -> bool:

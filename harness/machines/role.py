@@ -61,10 +61,6 @@ class KnownQuirks(Protocol):
 
     def __bool__(self) -> bool: ...
 
-    def passing(self, statement: str) -> str | None:
-        """One that comes to pass on some runs only, and breaks this statement then."""
-        ...
-
     def about(self, step: AnyStep, picture: Any) -> Sequence[KnownQuirk]:
         """Those that a step is about, where it is carried out now."""
         ...

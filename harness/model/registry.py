@@ -140,9 +140,14 @@ class Registry:
             if len(seen) > 4 * limit:
                 return None
             events = self._events(one, now[1])
-            overdue = [event for event in events if event[1] < now[0]]
-            if overdue:
-                waiting += self._fire(one, min(overdue, key=lambda event: event[1])[2], now)
+            overdue = min((end for _, end, _ in events if end < now[0]), default=None)
+            if overdue is not None:  # what may have happened before it, may not have waited for it
+                waiting += [
+                    other
+                    for start, _, what in events
+                    if start <= overdue
+                    for other in self._fire(one, what, now)
+                ]
                 continue
             found.append(one)
             for _, _, what in events:

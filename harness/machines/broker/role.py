@@ -47,10 +47,6 @@ class _Quirks:
     def __bool__(self) -> bool:
         return self._apply
 
-    def passing(self, statement: str) -> str | None:
-        """None of them comes and goes."""
-        return None
-
     def about(self, step: AnyStep, picture: Picture) -> list[_Quirk]:
         """A transaction that has ended is committed."""
         if not self._apply or not isinstance(step, End) or step.verdict != 8:

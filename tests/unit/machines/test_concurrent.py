@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from harness.differential.quirks import applying, quirks
 from harness.machines.concurrent import HistoryExperiment, HistoryKind
 from harness.machines.histories import Shape, program_of
+from harness.machines.known import Quirks
 from harness.machines.run import Tried
 from harness.machines.stage import Stage
 from harness.machines.stateful import StatefulExperiment
 from harness.program.chance import chance
-from harness.program.steps import Close, Register, Request, Time
+from harness.program.steps import AnyStep, Close, ClusterInfo, Register, Request, Time
 from harness.session import ProfileName
 from harness.targets import parse
 
@@ -44,6 +46,20 @@ def test_programs_meet_and_keep_to_their_rules(profile: str) -> None:
                 owners.setdefault((number, step.conn), set()).add(step.address)
                 assert profile == "4.9" or len(step.topics) != 1
     assert {len(addresses) for addresses in owners.values()} == {1}
+
+
+@pytest.mark.parametrize(
+    ("mutant", "quirk"), [("leases-never-end", "expiry-scan-ends"), ("cluster-lists-lowest-id-only", None)]
+)
+def test_a_scan_that_has_died_is_proven_and_explains_nothing_else(mutant: str, quirk: str | None) -> None:
+    experiment = HistoryExperiment(_stage("4.9", mutant), "scan")
+    experiment._quirks = Quirks(applying(quirks(), "4.9", ["apache"]))
+    topics = {"T0": (4, 4, 6, 0)}
+    master, slave = Register(conn="k1", topics=topics), Register(conn="k1", id=1, address="a1", topics=topics)
+    both: list[AnyStep] = [master, slave, ClusterInfo(conn="k2")]
+    attempt, found = experiment.play([master, Time(seconds=150), ClusterInfo(conn="k2")] if quirk else both)
+    assert attempt.violations
+    assert found == quirk
 
 
 @pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from harness.differential.quirks import applying, quirks
@@ -10,7 +12,7 @@ from harness.machines.known import Quirks
 from harness.machines.performance import Performance
 from harness.machines.picture import Picture
 from harness.machines.player import Player
-from harness.machines.proofs import PROOFS, is_proven
+from harness.machines.proofs import PROOFS, proven
 from harness.machines.stage import Stage
 from harness.program.chance import chance
 from harness.program.frames import Names
@@ -148,10 +150,6 @@ def test_a_pair_that_may_have_been_put_is_taken_back(broken: int) -> None:
 
 def test_each_quirk_that_comes_and_goes_can_be_proven() -> None:
     assert {quirk.id for quirk in quirks() if quirk.passing} == set(PROOFS)
-    assert KNOWN.passing("ns.lease.expired-broker-is-removed") == "expiry-scan-ends"
-    assert KNOWN.passing("ns.lease.lease-lasts-its-time") is None
-    newer = Quirks(applying(quirks(), "5.3", ["apache"]))
-    assert newer.passing("ns.lease.expired-broker-is-removed") is None
 
 
 def test_a_scan_that_has_died_is_proven_on_the_server_that_showed_it() -> None:
@@ -183,10 +181,10 @@ def test_what_follows_from_a_scan_that_has_died_is_explained_by_it() -> None:
 def test_a_proof_that_comes_too_late_proves_nothing_and_accuses_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def late(player: Player, servers: int, quirk: str) -> bool:
+    def late(player: Player, servers: int, quirks: Iterable[str]) -> str | None:
         raise TooLate("this machine is too slow")
 
-    monkeypatch.setattr("harness.machines.performance.is_proven", late)
+    monkeypatch.setattr("harness.machines.performance.proven", late)
     stage = Stage(parse("builtin:4.9?mutant=leases-never-end"), "4.9")
     performance = Performance(stage, Names(chance("proof")), quirks=KNOWN)
     for step in [Register(conn="k1", topics=TOPICS), Time(seconds=145), ClusterInfo(conn="k2")]:
@@ -224,6 +222,39 @@ def test_an_address_whose_lease_has_just_ended_may_still_hold_its_id() -> None:
     assert performance.steps == program[:2]
 
 
+@pytest.mark.parametrize(
+    ("steps", "known"), [(0, True), (10, True), (30, False)], ids=["at once", "soon", "later"]
+)
+def test_an_address_that_has_just_left_may_still_hold_its_id(steps: int, known: bool) -> None:
+    """Quirk `replaced-address-lives-on`: the end of a connection is noticed at some later moment."""
+    stage = Stage(parse("builtin:5.3"), "5.3")
+    quirk = Quirks(applying(quirks(), "5.3", ["apache"]))
+    performance = Performance(stage, Names(chance("performance")), quirks=quirk, seeks=False)
+    program: list[AnyStep] = [
+        Register(conn="k0", topics=TOPICS),
+        Register(conn="k1", id=1, address="a1", topics=TOPICS),
+        Close(conn="k0", how="reset"),
+        *[Topics()] * steps,
+        Register(conn="k1", address="a1", topics=TOPICS),
+    ]
+    for step in program:
+        performance.do(step)
+    performance.leave()
+    assert performance.steps == (program[:-1] if known else program)
+
+
+def test_a_short_lease_may_end_unseen_under_two_clusters() -> None:
+    """Quirk `cluster-entry-stays`: the record under the first cluster ends while others look."""
+    stage = Stage(parse("builtin:5.3"), "5.3")
+    known = Quirks(applying(quirks(), "5.3", ["apache"]))
+    performance = Performance(stage, Names(chance("performance")), quirks=known, seeks=False)
+    program = [Register(cluster="c1", topics=TOPICS, lease=20_000), Register(topics=TOPICS)]
+    for step in program:
+        performance.do(step)
+    performance.leave()
+    assert performance.steps == program[:1]
+
+
 @pytest.mark.parametrize(("lease", "broken"), [(None, 100_000), (20_000, None)])
 def test_a_registration_may_find_that_its_broker_has_left(lease: int | None, broken: int | None) -> None:
     """Quirk `refused-registration-leaves-traces`: its connection ends behind it, or its lease is short."""
@@ -241,7 +272,7 @@ def test_a_registration_may_find_that_its_broker_has_left(lease: int | None, bro
 def test_a_scan_that_goes_on_is_no_quirk() -> None:
     stage = Stage(parse("builtin:4.9"), "4.9")
     player, *_ = stage.player(1, Names(chance("proof")), fresh=True, case="proof")
-    assert not is_proven(player, 1, "expiry-scan-ends")
+    assert proven(player, 1, ["expiry-scan-ends"]) is None
     player.close()
     stage.close()
 

@@ -133,6 +133,29 @@ def test_a_deletion_that_is_not_waited_for_may_come_behind_a_first_registration(
     assert violations_of(knowledge, iter([settled, register, route])) != []
 
 
+@pytest.mark.parametrize(("profile", "later"), [("4.9", 10.0), ("5.3", 10.0), ("5.3", 0.09)])
+def test_what_was_sent_together_may_be_carried_out_in_reverse(profile: ProfileName, later: float) -> None:
+    """A pool of threads may carry out a registration behind the unregistration that came behind it."""
+    text = """
+{"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"unregister","conn":"k1"}
+{"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"cluster-info"}
+"""
+    first, unregister, register, shown = seen_of(text, profile)
+    held = msgspec.structs.replace(register.step, held=True)  # type: ignore[type-var]
+    replace = msgspec.structs.replace
+    judged(
+        [
+            replace(first, returned=0.0),
+            replace(register, number=1, step=held, invoked=0.01, returned=0.08),
+            replace(unregister, number=2, invoked=0.01, returned=0.06),
+            replace(shown, invoked=later, returned=later),
+        ],
+        profile,
+    )
+
+
 def test_a_registration_behind_garbled_bytes_may_have_taken_effect() -> None:
     text = """
 {"do":"register","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
