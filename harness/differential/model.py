@@ -375,16 +375,18 @@ def _outranked(model: Model, step: AnyStep) -> bool:
 
 
 def _promoted_over_master(model: Model, step: AnyStep) -> bool:
-    """103 as master by an address that is listed as a slave, while another address is the master."""
+    """103 as master by an address that is listed as a slave, while another address is the master, or may be
+    yet.
+    """
     found = _registers(model, step)
     name = None if found is None else model.names.get(found.broker)
     if found is None or name is None or found.id != MASTER:
         return False
-    return name.ids.get(MASTER, found.address) != found.address and found.address in name.ids.values()
+    return found.address in name.ids.values() and bool(model.holders(found))
 
 
 def _replaces_address(model: Model, step: AnyStep) -> bool:
-    """103: the id is held by another address that is live, or that may be yet."""
+    """103: the id is held by another address, or may be yet."""
     found = _registers(model, step)
     return found is not None and bool(model.holders(found))
 

@@ -71,6 +71,8 @@ class _Open(msgspec.Struct):
     held: list[tuple[int, AnyQuestion]] = []
     strays: int = 0
     """How many of its strays have been told."""
+    left: bool = False
+    """Whether we have ended it, be it our half: that the target ends it, too, says nothing."""
 
 
 class _Asked(msgspec.Struct):
@@ -283,6 +285,7 @@ class Player:
             outcome, returned = _outcome_of(seen), seen.at
             if isinstance(outcome, Ended):
                 self._refuse_if_quiet(session, one.open)
+                outcome = Unanswered() if one.open.left else outcome
             elif isinstance(outcome, Answered):
                 one.open.alive = returned
                 if isinstance(one.step, AnyBrokerRequest):
@@ -363,6 +366,7 @@ class Player:
         self._send(open_)
         invoked = session.now()
         event = open_.connection.link.close(step.how)
+        open_.left = True
         closed = self._observed(step, invoked, asked=event)
         del self._opens[step.server][step.conn]  # the end is ours: it is not to be noticed as the target's
         seen = self._collect()

@@ -243,6 +243,17 @@ def test_an_address_that_has_just_left_may_still_hold_its_id(steps: int, known: 
     assert performance.steps == (program[:-1] if known else program)
 
 
+def test_a_master_that_has_just_left_may_still_be_listed_beside_a_promoted_slave() -> None:
+    """Quirk `promoted-slave-publishes-nothing`: with the data version that it had as a slave."""
+    program: list[AnyStep] = [
+        Register(conn="k0", topics=TOPICS),
+        Register(conn="k1", id=1, address="a1", topics=TOPICS),
+        Close(conn="k0", how="reset"),
+        Register(conn="k1", address="a1", topics=TOPICS),
+    ]
+    assert played(program, known=KNOWN, seeks=False) == program[:-1]
+
+
 def test_a_short_lease_may_end_unseen_under_two_clusters() -> None:
     """Quirk `cluster-entry-stays`: the record under the first cluster ends while others look."""
     stage = Stage(parse("builtin:5.3"), "5.3")

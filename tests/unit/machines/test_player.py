@@ -21,6 +21,9 @@ from harness.program.steps import (
     Time,
     Unknown,
 )
+from harness.session import Session
+from harness.session.exchange import Asked
+from harness.session.outcome import ClosedBy
 from harness.targets.builtin import BuiltinInstance
 from harness.trace import Closed, Opened, Received, Sent
 from harness.wire import FrameBuffer, decode
@@ -177,6 +180,20 @@ def test_a_restart_ends_connections_and_forgets_brokers(player: Player, how: str
 def test_half_a_close_lets_what_is_under_way_be_answered(player: Player) -> None:
     seen = played(player, Route(awaited=False), Close(how="half"), ClusterInfo())
     assert [type(one.step) for one in seen] == [Route, Close, ClusterInfo]
+
+
+def test_behind_our_half_of_a_close_the_end_of_the_target_says_nothing(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may read that nothing more comes before it has answered."""
+
+    def ended(session: Session, asked: Asked, *rest: object, **more: object) -> ClosedBy:
+        asked.link.close("fin")
+        return ClosedBy(connection=asked.link.number, event=1, at=0.0, how="fin", by="target")
+
+    monkeypatch.setattr(Session, "decide", ended)
+    seen = played(player, Route(awaited=False), Close(how="half"))
+    assert [one.outcome for one in seen] == [Unanswered(), None]
 
 
 def test_several_servers_have_connections_and_clocks_of_their_own_and_one_trace() -> None:
