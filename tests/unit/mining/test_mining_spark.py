@@ -31,7 +31,10 @@ print(spark.sparkContext.master, conf.get("spark.driver.memory"), conf.get("spar
 print(spark.range(3).count(), spark.conf.get("spark.sql.session.timeZone"))
 workers = spark.sparkContext.parallelize([1], 1).map(lambda _: __import__("sys").prefix).collect()
 print(workers == [__import__("sys").prefix])
+beans = spark.sparkContext._jvm.java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()
+print(*sorted(bean.getName() for bean in beans), sep=", ")
 """
+_PARALLEL = "PS MarkSweep, PS Scavenge"
 
 
 def said(cwd: Path, *before: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -52,7 +55,7 @@ def said(cwd: Path, *before: str, **environment: str) -> subprocess.CompletedPro
 @pytest.mark.spark
 def test_ours_are_defaults_and_nothing_is_seen_or_left(tmp_path: Path) -> None:
     done = said(tmp_path)
-    assert done.stdout.splitlines() == ["local[*,4] 600m false", "3 UTC", "True"]
+    assert done.stdout.splitlines() == ["local[*,4] 600m false", "3 UTC", "True", _PARALLEL]
     assert done.stderr == ""
     assert [one.name for one in tmp_path.iterdir()] == ["said.py"]
 
@@ -64,10 +67,20 @@ def test_what_the_files_of_spark_say_stands(tmp_path: Path) -> None:
         "spark.master local[1]",
         "spark.ui.enabled true",
         "spark.sql.session.timeZone CET",
+        "spark.driver.extraJavaOptions -Dsaid=1 -XX:+UseSerialGC",
     )
     (tmp_path / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
     done = said(tmp_path, SPARK_CONF_DIR=str(tmp_path))
-    assert done.stdout.splitlines() == ["local[1] 700m true", "3 UTC", "True"]
+    assert done.stdout.splitlines() == ["local[1] 700m true", "3 UTC", "True", "Copy, MarkSweepCompact"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("said_to_java", "collectors"), [("-Dsaid=1", _PARALLEL), ("-XX:+UseSerialGC", "Copy, MarkSweepCompact")]
+)
+def test_what_the_environment_says_to_java_stands(tmp_path: Path, said_to_java: str, collectors: str) -> None:
+    done = said(tmp_path, SPARK_SUBMIT_OPTS=said_to_java)
+    assert done.stdout.splitlines()[3:] == [collectors]
 
 
 @pytest.mark.spark
@@ -76,7 +89,7 @@ def test_it_runs_under_spark_submit(tmp_path: Path) -> None:
     done = said(
         tmp_path, submit, "--master", "local[2]", "--driver-memory", "650m", PYSPARK_PYTHON=sys.executable
     )
-    assert done.stdout.splitlines() == ["local[2] 650m false", "3 UTC", "True"]
+    assert done.stdout.splitlines()[:3] == ["local[2] 650m false", "3 UTC", "True"]
 
 
 @pytest.mark.parametrize("memory", ["3m", "0g", "2", "lots", "-1g", "2g "])
