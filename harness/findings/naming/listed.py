@@ -13,6 +13,7 @@ from harness.program.steps import (
     Register,
     RegisterTopic,
     Route,
+    Time,
     Unregister,
 )
 
@@ -34,6 +35,7 @@ _LIVES = "lease-ends expired-broker-leaves-nothing lease-lasts requests-harm-no-
 _ACTING = "any-slave-may-act returning-master-ends-acting next-slave-acts acting-master-is-shown-in-time"
 _VERSIONS = "unknown-broker-is-changed stored-version-is-the-latest equal-version-is-unchanged"
 _MANY = 6
+_LEASE = 120
 _KNOWN = 1000
 """No release has so great a `MQVersion`."""
 _IDENTIFIERS = frozenset({"brokerName", "brokerAddr", "clusterName"})
@@ -48,6 +50,11 @@ def _asks_for_another_cluster(small: Small) -> bool:
     return bool(small.registrations) and all(
         one.cluster != small.said("cluster") for one in small.registrations
     )
+
+
+def _unregisters_an_unknown_address(small: Small) -> bool:
+    addresses = {one.address for one in small.registrations}
+    return small.has(Unregister, lambda gone: small.knows(gone.broker) and gone.address not in addresses)
 
 
 RULES: Final = (
@@ -166,8 +173,20 @@ RULES: Final = (
         {"acting-master.lost-connection-counts-as-leaving": lambda p: p.has(Close)},
     ),
     *about(
-        "zone-filters-routes",
-        {"acting-master.is-a-master-to-the-zone-filter": lambda p: p.sets("supportActingMaster")},
+        "zone-filters-routes route-has-every-id",
+        {
+            "acting-master.is-a-master-to-the-zone-filter": lambda p: (
+                p.sets("supportActingMaster") and p.said("zone_mode")
+            ),
+        },
+    ),
+    *about(
+        "registration-is-accepted",
+        {
+            "registration.empty-topic-table-registers-broker": lambda p: (
+                not any(one.topics for one in p.registrations)
+            ),
+        },
     ),
     *about(
         f"{LISTED} member-group-is-complete system-list-has-clusters-and-brokers",
@@ -233,6 +252,7 @@ RULES: Final = (
     *about(
         f"{_LEAVING} {LISTED}",
         {
+            "unregistration.other-address-is-kept": _unregisters_an_unknown_address,
             "unregistration.same-address-under-other-name-is-kept": lambda p: p.leaves_otherwise(
                 lambda one, gone: one.broker != gone.broker
             ),
@@ -248,7 +268,14 @@ RULES: Final = (
         },
     ),
     *about(
-        f"{LISTED} masters-topics-are-routed",
-        {"unregistration.broker-registers-anew": lambda p: p.has(Unregister) and p.again},
+        f"{LISTED} {ROUTED} equal-version-adds-what-is-missing",
+        {
+            "unregistration.broker-registers-anew": lambda p: (
+                p.has(Unregister) and (p.again or p.announces_again)
+            ),
+            "lease.expired-broker-comes-back": lambda p: (
+                p.has(Time, lambda one: one.seconds > _LEASE) and p.announces_again
+            ),
+        },
     ),
 )

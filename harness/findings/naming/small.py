@@ -76,6 +76,12 @@ class Small:
         return any(getattr(one, field) != getattr(other, field) for one, other in self.again)
 
     @property
+    def announces_again(self) -> bool:
+        """Whether a topic is announced again, be it by another broker."""
+        announced = [(one.server, topic) for one in self.registrations for topic in one.topics]
+        return len(set(announced)) < len(announced)
+
+    @property
     def has_equal_version(self) -> bool:
         """Whether a broker registers again with the data version that it had."""
         return any(_version(one) == _version(other) for one, other in self.again)

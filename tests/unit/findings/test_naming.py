@@ -26,6 +26,8 @@ from harness.program.steps import (
 )
 
 BROKER = Register(topics={"T0": (4, 4, 6, 0)})
+ANOTHER = Register(broker="b1", address="a3", topics={"T0": (4, 4, 6, 0)})
+ACTING = Configure(lines=("supportActingMaster=true",))
 SLAVE = Register(address="a1", id=1, acting=True)
 CHANGED = Register(topics={"T0": (8, 8, 6, 0)}, counter=2)
 STATIC = Register(topics={"T0": (4, 4, 6, 0)}, mappings={"T0": ("b0", 1)})
@@ -127,6 +129,23 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         [BROKER, Permission(), Unregister(), BROKER, Route()],
     ),
     ("permission-counts-topics", "write-permission.unknown-broker-counts-zero", [Permission()]),
+    ("registration-is-accepted", "registration.empty-topic-table-registers-broker", [Register()]),
+    (
+        "departure-keeps-the-topics-of-the-rest",
+        "unregistration.other-address-is-kept",
+        [BROKER, Unregister(address="a4"), Route()],
+    ),
+    (
+        "masters-topics-are-routed",
+        "unregistration.broker-registers-anew",
+        [BROKER, Unregister(), ANOTHER, Route()],
+    ),
+    ("every-topic-is-listed", "lease.expired-broker-comes-back", [BROKER, LONG, ANOTHER, Topics()]),
+    (
+        "route-has-every-id",
+        "acting-master.is-a-master-to-the-zone-filter",
+        [ACTING, SLAVE, Route(zone_mode="true", zone="z1")],
+    ),
     ("permission-counts-topics", "write-permission.add-counts-topics", [BROKER, Permission(code=327)]),
     ("changed-version-updates", "registration.lower-data-version-updates-queues", [CHANGED, BROKER, Route()]),
     (
