@@ -161,7 +161,7 @@ RULES: Final = (
         },
     ),
     *about(
-        "acting-master-is-shown-in-time",
+        _ACTING,
         {
             "acting-master.next-slave-takes-over": lambda p: (
                 len({one.address for one in p.registrations if one.id}) > 1

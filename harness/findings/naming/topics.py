@@ -317,6 +317,14 @@ RULES: Final = (
         },
     ),
     *about(
+        _QUEUES,
+        {
+            "registration.acting-slave-publishes-without-write-permission": lambda p: p.has(
+                Register, lambda one: one.acting and one.id
+            ),
+        },
+    ),
+    *about(
         "system-list-has-clusters-and-brokers",
         {"topic-lists.system-list-is-current": lambda p: p.looked_before},
     ),

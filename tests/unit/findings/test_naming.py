@@ -1,5 +1,6 @@
 """Small programs, and the statements that they speak of."""
 
+import msgspec
 import pytest
 
 from harness.catalogue import catalogue
@@ -146,6 +147,17 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         "acting-master.is-a-master-to-the-zone-filter",
         [ACTING, SLAVE, Route(zone_mode="true", zone="z1")],
     ),
+    (
+        "queue-data-are-exact",
+        "registration.acting-slave-publishes-without-write-permission",
+        [msgspec.structs.replace(SLAVE, topics=BROKER.topics), Route()],
+    ),
+    (
+        "returning-master-ends-acting",
+        "acting-master.next-slave-takes-over",
+        [BROKER, ACTING, SLAVE, Close(), Register(id=1, acting=True), Route()],
+    ),
+    ("kv-lists-every-pair", "kv.delete-removes", [Kv(code=100), Kv(code=102, key="y"), Kv(code=219)]),
     ("permission-counts-topics", "write-permission.add-counts-topics", [BROKER, Permission(code=327)]),
     ("changed-version-updates", "registration.lower-data-version-updates-queues", [CHANGED, BROKER, Route()]),
     (
