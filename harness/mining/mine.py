@@ -12,6 +12,7 @@ Rules of this module:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -198,7 +199,7 @@ class _Mining:
         cases = _asked(ask_coverage.cases(self._runs)) if has_cases else []
         return {
             "rates": counts.rates(whole, judged),
-            "coverage": counts.coverage(whole, judged, _statements),
+            "coverage": counts.coverage(whole, judged, _wanted(judged)),
             "undistinguished": counts.undistinguished(whole, judged, cases),
         }
 
@@ -260,9 +261,23 @@ def _by_soundness(target: str) -> tuple[bool, bool, str]:
     return "mutant=" in target, not target.startswith("builtin:"), target
 
 
-def _statements(profile: str) -> list[str]:
-    """Those of the catalogue that a profile has."""
-    return [one.id for one in catalogue().statements if profile in one.profiles]
+def _wanted(judged: Iterable[Row]) -> Callable[[str, str], list[str]]:
+    """By target and profile, the statements that might have been judged: of a NameServer none that is about
+    Brokers alone.
+    """
+    known = {one.id: one for one in catalogue().statements}
+    roles: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in judged:
+        about = known[row["statement"]].roles if row["statement"] in known else ()
+        roles[row["target"], row["profile"]] |= set(about if len(about) == 1 else ())
+
+    def wanted(target: str, profile: str) -> list[str]:
+        seen = roles[target, profile] or {"nameserver"}
+        return [
+            one.id for one in known.values() if profile in one.profiles and not seen.isdisjoint(one.roles)
+        ]
+
+    return wanted
 
 
 def _goals(row: Row) -> list[str]:

@@ -112,12 +112,14 @@ def rates(tallies: Sequence[Row], judged: Sequence[Row]) -> Rows:
     return sorted(rows, key=lambda row: (-float(row["rate"]), *(row[one] for one in columns)))
 
 
-def coverage(tallies: Sequence[Row], judged: Sequence[Row], wanted: Callable[[str], Iterable[str]]) -> Rows:
-    """In how many runs each statement was judged; ``wanted`` gives those of a profile."""
+def coverage(
+    tallies: Sequence[Row], judged: Sequence[Row], wanted: Callable[[str, str], Iterable[str]]
+) -> Rows:
+    """In how many runs each statement was judged; ``wanted`` gives those of a target and profile."""
     columns = ("target", "profile", "statement")
     of = _summed(tallies, columns[:2])
     counted, failed = _summed(judged, columns), _failed(tallies, columns)
-    keys = {(*place, statement) for place in of for statement in wanted(place[1])}
+    keys = {(*place, statement) for place in of for statement in wanted(*place)}
     rows = [
         {
             **_plain(key, columns),

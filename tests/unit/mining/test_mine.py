@@ -12,9 +12,10 @@ pa: Any = pytest.importorskip("pyarrow", reason="needs the extra [spark]")
 pq: Any = pytest.importorskip("pyarrow.parquet")
 
 from bench import planted  # noqa: E402 - they need what was asked for above
+from harness.catalogue import catalogue  # noqa: E402
 from harness.mining import schema  # noqa: E402
 from harness.mining.clusters import explains  # noqa: E402
-from harness.mining.mine import Mined, mine, nothing  # noqa: E402
+from harness.mining.mine import Mined, _wanted, mine, nothing  # noqa: E402
 from harness.mining.tables import TABLES  # noqa: E402
 
 RUNS = 400
@@ -185,3 +186,14 @@ def test_what_may_hold_runs_is_left_to_spark(tmp_path: Path) -> None:
     (tmp_path / "runs" / "campaign=c" / "text.parquet").write_text("not Parquet at all")
     assert nothing(str(tmp_path)) is None
     assert nothing("hdfs://somewhere/else") is None
+
+
+@pytest.mark.parametrize(
+    ("judged", "roles"), [([], "ns"), (["ns.kv.delete-removes"], "ns"), (["bk.pull"], "bk")]
+)
+def test_what_is_about_another_kind_of_server_is_not_missing(judged: list[str], roles: str) -> None:
+    """Statements about frames are about every kind."""
+    ids = [one.id for one in catalogue().statements for begins in judged if one.id.startswith(begins)]
+    wanted = _wanted([{"target": "t", "profile": "5.3", "statement": one} for one in ids])("t", "5.3")
+    assert {one.partition(".")[0] for one in wanted} == {roles, "wire"}
+    assert len(judged) == len({one.rpartition(".")[0] for one in ids})
