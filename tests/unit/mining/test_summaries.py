@@ -74,7 +74,7 @@ def test_what_was_never_reached_comes_first() -> None:
     rows = counts.goals([tally("pass", 10)], reached, lambda _: ["met", "never"])
     assert [(row["goal"], row["reached"], row["runs"]) for row in rows] == [("never", 0, 10), ("met", 3, 10)]
     assert rows[0]["at_most"] == 0.3
-    covered = counts.coverage([tally("pass", 10)], [], lambda target, profile: [f"in-{profile}"])
+    covered = counts.coverage([tally("pass", 10)], [], lambda *place: [f"in-{place[1]}"])
     assert [(row["statement"], row["judged_runs"], row["runs"]) for row in covered] == [("in-5.3", 0, 10)]
 
 
