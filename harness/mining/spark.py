@@ -54,7 +54,7 @@ _ALWAYS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 _COLLECTOR = "-XX:+UseParallelGC"
-"""With Java's own choice mining takes a fifth longer: what it leaves behind is short-lived."""
+"""Mining is slower with Java's own choice (`bench.mining`): what it leaves behind is short-lived."""
 _JAVA_SAID = (
     "SPARK_SUBMIT_OPTS",
     "PYSPARK_SUBMIT_ARGS",
