@@ -164,12 +164,15 @@ class Exchange:
         pause = clock.timing.pause
         while True:
             try:
-                return self._judge(expectation)
+                answer = self._judge(expectation)
             except Unmet:
                 impatient = clock.waiting() >= end or not session.looks_again()
                 link = self._question.asked.link
                 if impatient or link is None or not link.takes_frames:
                     raise
+            else:
+                session.refuse_if_overdue(self.subject)
+                return answer
             session.pause(pause)
             pause = min(pause * 1.5, 0.1)
             self._question.again()

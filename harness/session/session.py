@@ -449,12 +449,25 @@ class Session:
                     f"{unmet.exchange.subject}: the connection was quiet for {quiet:.0f} protocol seconds, "
                     f"as long as an idle timer; the machine is too slow for this warp"
                 ) from unmet
-        if self._limit is not None and self.clock.now() > self._limit:
-            late = self.clock.now() - self._limit
+        if (late := self._late()) > 0:
             raise TooLate(
                 f"{unmet.exchange.subject}: the answer came {late:.1f} protocol seconds after the term that "
                 f"it was to be seen within; the machine is too slow for this warp"
             ) from unmet
+
+    def refuse_if_overdue(self, subject: str) -> None:
+        """Raises ``TooLate`` where what was waited for came after the term of ``while_lasts``: it may be there
+        only because that is over.
+        """
+        if self._last_look is not None and (late := self._late()) > 0:
+            raise TooLate(
+                f"{subject}: what was expected came {late:.1f} protocol seconds after the term that it was to "
+                f"be seen within; the machine is too slow for this warp"
+            )
+
+    def _late(self) -> float:
+        """Protocol seconds since the end of the term; 0 where it lasts, or there is none."""
+        return 0.0 if self._limit is None else max(0.0, self.clock.now() - self._limit)
 
     def looks_again(self) -> bool:
         """Whether ``eventually`` may ask once more: not shortly before the end of what ``while_lasts``

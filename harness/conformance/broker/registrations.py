@@ -57,8 +57,8 @@ def next_of_time(
     return heard >> Request(REGISTER)
 
 
-def seconds_later(bk: BrokerSession, since: Answer, seconds: float, *, late: float = 0.0) -> Answer:
-    """The next registration that time brings, so many seconds after ``since``, or ``late`` by no more."""
-    latest = seconds + late + bk.jitter
+def seconds_later(bk: BrokerSession, since: Answer, seconds: float) -> Answer:
+    """The next registration that time brings, so many seconds after ``since``."""
+    latest = seconds + bk.jitter
     heard = bk.nameserver.next(REGISTER, since=since, within=latest, where=all_topics)
     return heard.seconds >> Request(REGISTER, Between(seconds - bk.jitter, latest))

@@ -209,6 +209,17 @@ def test_what_is_unmet_after_the_term_is_too_late(ns: NameServerSession) -> None
         ns.route("T") >> Code(SUCCESS)
 
 
+def test_what_is_met_in_the_end_only_after_the_term_is_too_late(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    since = broker.register() >> Code(SUCCESS)
+    ns.while_lasts(120, since)
+    ns.cluster().eventually() >> Code(SUCCESS)
+    ns.clock.pause(125)  # the machine had something else to do, and the lease has ended
+    with pytest.raises(TooLate, match=r"what was expected came 5\.0 protocol seconds after the term"):
+        ns.route(broker.topic("A")).eventually() >> Code(TOPIC_NOT_EXIST)
+    ns.route(broker.topic("A")) >> Code(TOPIC_NOT_EXIST)
+
+
 def test_eventually_asks_again(ns53: NameServerSession) -> None:
     broker = ns53.broker()
     broker.register() >> Code(SUCCESS)
