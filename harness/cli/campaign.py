@@ -247,7 +247,8 @@ def _answer(plan: Plan, campaign: Campaign, ending: Ending, seconds: float) -> d
 def _status(plan: Plan, campaign: Campaign, ending: Ending, outcomes: Counter[str]) -> tuple[int, str, str]:
     """Exit status, what it is called, and why: of all runs that the campaign has by now."""
     if ending == "interrupted":
-        return INTERRUPTED, "INTERRUPTED", "what was played is kept; the same command goes on with the rest"
+        kept = "what was played is kept" if campaign.played.runs else "no run had come to its end by then"
+        return INTERRUPTED, "INTERRUPTED", f"{kept}; the same command goes on with the rest"
     if ending == "stopped":
         return HARNESS_FAILED, "THE TARGET DOES NOT START", campaign.trouble
     if outcomes["fail"] or outcomes["died"]:

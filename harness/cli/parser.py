@@ -13,6 +13,7 @@ AGAIN = ("console", "html", "json", "junit", "markdown", "badge")  # reports tha
 REPORTS = (*AGAIN, "allure")
 LEVELS = ("must", "should", "may")
 ROLES = ("nameserver", "broker")
+_MOST = 10**9
 TARGETS = (
     "builtin:[4.9|5.3|5.5]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
     "docker:IMAGE[?warp=60]"
@@ -89,9 +90,9 @@ def _duration(text: str) -> float:
     return _seconds(text) if not unit else unit * _seconds(text[:-1])
 
 
-def _steps(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 10**9:
-        raise argparse.ArgumentTypeError(f"expected a number of steps from 1 on, got {text!r}")
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {_MOST}, got {text!r}")
     return int(text)
 
 
@@ -274,7 +275,7 @@ def _add_diff(command: _Command) -> None:
     parser.add_argument(
         "--profile", metavar="P", default="", help="whose rules the operations follow (that of the targets)"
     )
-    parser.add_argument("--steps", type=_steps, default=10_000, metavar="N", help="operations in all (10000)")
+    parser.add_argument("--steps", type=_count, default=10_000, metavar="N", help="operations in all (10000)")
     parser.add_argument("--seed", metavar="S", help="what decides the operations (a new one, printed)")
     parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where journal and findings go (nowhere)")
@@ -315,7 +316,7 @@ def _add_fuzz(command: _Command) -> None:
     )
     parser.add_argument("--seed", metavar="S", help="what decides the programs (a new one, printed)")
     parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
-    parser.add_argument("--max-examples", type=_steps, metavar="N", help="programs at most")
+    parser.add_argument("--max-examples", type=_count, metavar="N", help="programs at most")
     parser.add_argument(
         "--out", type=Path, default=Path("out/fuzz"), metavar="DIR", help="where findings go (out/fuzz)"
     )
@@ -326,7 +327,7 @@ def _add_fuzz(command: _Command) -> None:
     parser.add_argument("--strict", action="store_true", help="frames: what a SHOULD forbids fails too")
     parser.add_argument(
         "--memory",
-        type=_steps,
+        type=_count,
         default=1024,
         metavar="MIB",
         help="frames: what a target that is started here may have resident (1024)",
@@ -335,7 +336,7 @@ def _add_fuzz(command: _Command) -> None:
         "--allow-remote", action="store_true", help="also where the target is not on this machine"
     )
     parser.add_argument(
-        "--attempts", type=_steps, default=400, metavar="N", help="to make a finding small (400)"
+        "--attempts", type=_count, default=400, metavar="N", help="to make a finding small (400)"
     )
     parser.add_argument(
         "--shrink-time", type=_duration, default=60.0, metavar="T", help="the same, in real time (60s)"
@@ -348,7 +349,7 @@ def _add_campaign(command: _Command) -> None:
     parser.add_argument(
         "target", nargs="*", metavar="TARGET", help=f"one or several; default builtin:; {TARGETS}"
     )
-    parser.add_argument("--runs", type=_steps, metavar="N", help="of each kind, for each target")
+    parser.add_argument("--runs", type=_count, metavar="N", help="of each kind, for each target")
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="of the first run; they count up (1)"
     )
@@ -387,12 +388,12 @@ def _add_campaign(command: _Command) -> None:
         "--deadline", type=_duration, default=120.0, metavar="T", help="of a run, its own waits apart (120s)"
     )
     parser.add_argument(
-        "--chunk", type=_steps, metavar="N", help="runs in a file (1000; 100 of started targets)"
+        "--chunk", type=_count, metavar="N", help="runs in a file (1000; 100 of started targets)"
     )
     parser.add_argument(
         "--shrink", type=int, default=2, metavar="N", help="failures of a signature in a chunk made small (2)"
     )
-    parser.add_argument("--attempts", type=_steps, default=200, metavar="N", help="to make one small (200)")
+    parser.add_argument("--attempts", type=_count, default=200, metavar="N", help="to make one small (200)")
     parser.add_argument(
         "--sample",
         type=int,

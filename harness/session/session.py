@@ -456,13 +456,13 @@ class Session:
             ) from unmet
 
     def refuse_if_overdue(self, subject: str) -> None:
-        """Raises ``TooLate`` where what was waited for came after the term of ``while_lasts``: it may be there
-        only because that is over.
+        """Raises ``TooLate`` where what was waited for came after the term of ``while_lasts``: that it is
+        over may be why it came.
         """
         if self._last_look is not None and (late := self._late()) > 0:
             raise TooLate(
-                f"{subject}: what was expected came {late:.1f} protocol seconds after the term that it was to "
-                f"be seen within; the machine is too slow for this warp"
+                f"{subject}: what was expected came {late:.1f} protocol seconds after the term that it was "
+                f"to be seen within; the machine is too slow for this warp"
             )
 
     def _late(self) -> float:

@@ -66,7 +66,7 @@ class TermSession(Session):
         """What follows is seen before ``seconds`` after ``since`` are over, such as a lease that must not end
         meanwhile: at a fast clock the patience of ``eventually`` is as long as that.
 
-        What is not met after the term counts as ``TooLate``, and so does what is met ``eventually`` only then.
+        What is not met after the term counts as ``TooLate``, as does what is met ``eventually`` only then.
         Holds until time is advanced.
         """
         self._limit = self._mark(since).earliest + seconds

@@ -1,6 +1,9 @@
 """`campaign`: what is refused, and a whole one on this machine."""
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -91,4 +94,32 @@ def test_the_time_is_kept_and_what_was_played_stays(
     assert (status, answer["conclusion"]) == (0, "NOTHING FOUND")
     assert 0 < answer["runs"] == answer["played"] < 100_000
     assert "time was over" in answer["why"]
+    assert not list((tmp_path / ".partial").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("sign", ["manifest/*/campaign.json", "index/*/*/*.parquet"])
+def test_an_interrupt_loses_no_run_that_was_played(
+    sign: str, spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert spark is not None
+    over = threading.Event()
+
+    def interrupt() -> None:
+        while not list(tmp_path.glob(sign)) and not over.wait(0.05):
+            pass
+        if not over.wait(1.0):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    asked = ["--runs", "100000", "--chunk", "20", "--out", str(tmp_path)]
+    try:
+        status, answer = _json(capsys, "builtin:5.3", *asked)
+    finally:
+        over.set()
+        interrupting.join()
+    assert (status, answer["conclusion"]) == (130, "INTERRUPTED")
+    rows = [pq.read_metadata(file).num_rows for file in tmp_path.glob("runs/*/*/*.parquet")]
+    assert answer["runs"] == answer["played"] == sum(rows) < 100_000
+    assert ("what was played is kept" if rows else "no run had come to its end") in answer["why"]
     assert not list((tmp_path / ".partial").rglob("*.parquet"))
