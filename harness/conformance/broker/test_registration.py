@@ -269,9 +269,7 @@ def test_is_split_into_chunks(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
     bk.advance(5)  # the other parts of it have come
     whole = bk.mark()
-    first, second, rest = (
-        bk.nameserver.next(REGISTER, since=whole, within=30 + bk.jitter) for _ in range(3)
-    )
+    first, second, rest = (bk.nameserver.next(REGISTER, since=whole, within=30 + bk.jitter) for _ in range(3))
     first.number_of_topics >> Request(REGISTER, CHUNK)
     second.number_of_topics >> Request(REGISTER, CHUNK)
     rest.number_of_topics >> Request(REGISTER, Between(0, CHUNK - 1))
