@@ -144,12 +144,16 @@ def test_list_of_emptied_namespace(ns: NameServerSession) -> None:
     ns.list_kv(namespace).table >> Reply(SUCCESS, {})
 
 
-@case("ns.kv.namespaces-are-apart", kills=["delete-reaches-every-namespace"])
+@case(
+    "ns.kv.namespaces-are-apart",
+    kills=["delete-reaches-every-namespace", "put-reaches-every-namespace"],
+)
 def test_namespaces_are_apart(ns: NameServerSession) -> None:
     """What happens to a key in one namespace does not touch the other's."""
     one, other = ns.name("space"), ns.name("space")
     ns.put_kv(one, "key", "1") >> Reply(SUCCESS)
     ns.put_kv(other, "key", "2") >> Reply(SUCCESS)
+    ns.get_kv(one, "key").value >> Reply(SUCCESS, "1")
     ns.delete_kv(one, "key") >> Reply(SUCCESS)
     ns.get_kv(one, "key") >> Reply(QUERY_NOT_FOUND)
     ns.get_kv(other, "key").value >> Reply(SUCCESS, "2")

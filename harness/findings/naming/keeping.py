@@ -24,6 +24,10 @@ def _codes(small: Small) -> list[int]:
     return [one.code for one in small.all(Kv)]
 
 
+def _is_plain(text: str) -> bool:
+    return all(one.isascii() and (one.isalnum() or one in "_%-") for one in text)
+
+
 def _is_blank_around(value: str) -> bool:
     return value != value.strip()
 
@@ -44,8 +48,12 @@ RULES: Final = (
             "kv.empty-strings-are-legal": lambda p: p.has(
                 Kv, lambda one: "" in (one.namespace, one.key, one.value)
             ),
+            "kv.namespaces-are-apart": lambda p: len({one.namespace for one in p.all(Kv)}) > 1,
             "kv.deletion-survives-a-restart": lambda p: p.has(Restart) and _DELETE in _codes(p),
             "kv.put-overwrites": lambda p: _codes(p) == [_PUT, _PUT, _GET],
+            "kv.text-survives": lambda p: p.has(
+                Kv, lambda one: one.code == _PUT and not _is_plain(one.value)
+            ),
             "kv.delete-creates-nothing": lambda p: _codes(p) in ([_DELETE, _LIST], [_DELETE, _GET]),
             "kv.list-of-emptied-namespace": lambda p: (
                 _codes(p) == [_PUT, _DELETE, _LIST] and len({one.key for one in p.all(Kv)[:2]}) == 1
@@ -54,6 +62,14 @@ RULES: Final = (
             "kv.missing-namespace-is-not-found": lambda p: _codes(p) == [_GET],
             "kv.visible-on-every-connection": lambda p: len({one.conn for one in p.all(Kv)}) > 1,
             "kv.delete-removes": lambda p: _DELETE in _codes(p)[:-1],
+        },
+    ),
+    *about(
+        "kv-put-is-answered",
+        {
+            "kv.any-name-is-a-name": lambda p: p.has(
+                Kv, lambda one: not (_is_plain(one.namespace) and _is_plain(one.key))
+            ),
         },
     ),
     *about(

@@ -1,5 +1,6 @@
 """Leases and connections."""
 
+from collections.abc import Callable
 from typing import Final
 
 from harness.findings.naming.small import Small, about
@@ -9,6 +10,7 @@ __all__ = ["RULES"]
 
 _LEASE = 120_000
 """Milliseconds (`BrokerLiveInfo`, both lines)."""
+_LEASE_SECONDS = _LEASE / 1000
 _OUTLIVED = "lease-ends expired-broker-leaves-nothing"
 _CUT_SHORT = "lease-lasts requests-harm-no-other-connection expired-connection-is-closed"
 _HIT = "late-close-removes-no-fresh-registration unrelated-close-removes-nothing"
@@ -19,13 +21,51 @@ def _waits(small: Small) -> bool:
     return small.has(Time)
 
 
+def _one_ends(small: Small, such: Callable[[Register, Register], object]) -> bool:
+    """Whether a lease ends, and that of another broker, of which more is true, goes on."""
+    over, others = small.outlived
+    return over is not None and any(such(over, one) for one in others)
+
+
+def _over_closed_connections(small: Small) -> list[Register]:
+    """Who registered over the connections that were closed."""
+    closed = {(one.server, one.conn) for one in small.all(Close)}
+    return [one for one in small.registrations if (one.server, one.conn) in closed]
+
+
 def _asks_about_another_version(small: Small) -> bool:
     return small.asks_otherwise(
         lambda one, asked: (one.counter, one.timestamp) != (asked.counter, asked.timestamp)
     )
 
 
+def _beats_elsewhere(small: Small) -> bool:
+    """Whether a heartbeat comes over another connection than the registration of its address."""
+    over = {(one.server, one.address, one.conn) for one in small.registrations}
+    addresses = {(server, address) for server, address, _ in over}
+    return small.has(
+        Heartbeat,
+        lambda one: (
+            (one.server, one.address) in addresses and (one.server, one.address, one.conn) not in over
+        ),
+    )
+
+
 RULES: Final = (
+    *about(
+        "lease-lasts requests-harm-no-other-connection",
+        {
+            "lease.master-lease-ends-alone": lambda p: _one_ends(
+                p, lambda over, one: over.broker == one.broker and not over.id
+            ),
+            "lease.slave-lease-ends-alone": lambda p: _one_ends(
+                p, lambda over, one: over.broker == one.broker and over.id
+            ),
+            "lease.lease-of-others-goes-on": lambda p: _one_ends(
+                p, lambda over, one: over.broker != one.broker or over.id == one.id
+            ),
+        },
+    ),
     *about(
         f"{_OUTLIVED} {_CUT_SHORT} {_HIT}",
         {
@@ -36,6 +76,7 @@ RULES: Final = (
     *about(
         f"{_CUT_SHORT} {_HIT}",
         {
+            "lease.heartbeat-does-not-move-broker": lambda p: _waits(p) and _beats_elsewhere(p),
             "lease.heartbeat-refreshes": lambda p: p.has(Heartbeat) and _waits(p),
             "lease.query-does-not-move-broker": lambda p: (
                 _waits(p) and p.asks_otherwise(lambda one, asked: one.conn != asked.conn)
@@ -70,6 +111,25 @@ RULES: Final = (
         },
     ),
     *about(
+        f"{_LOST} {_HIT}",
+        {"lease.lost-broker-of-other-cluster-is-removed": lambda p: p.has(Close) and p.changes_cluster},
+    ),
+    *about(
+        "departure-keeps-the-topics-of-the-rest unrelated-close-removes-nothing name-is-in-its-clusters "
+        "cluster-information-is-complete registered-broker-is-listed",
+        {
+            "lease.lost-slave-leaves-master": lambda p: (
+                p.has_masters and any(one.id for one in _over_closed_connections(p))
+            ),
+            "lease.lost-master-leaves-slaves": lambda p: (
+                p.has_slaves and any(not one.id for one in _over_closed_connections(p))
+            ),
+            "lease.lost-broker-leaves-others": lambda p: (
+                p.has_several_names and bool(_over_closed_connections(p))
+            ),
+        },
+    ),
+    *about(
         _LOST,
         {
             "lease.reset-connection-removes-broker": lambda p: p.has(Close, lambda one: one.how == "reset"),
@@ -86,7 +146,12 @@ RULES: Final = (
         {"unregistration.closing-afterwards-is-harmless": lambda p: p.has(Unregister)},
     ),
     *about(
-        "departed-filter-servers-are-forgotten",
-        {"lease.lost-broker-takes-filter-servers": lambda p: p.has(Close) or _waits(p)},
+        "departed-filter-servers-are-forgotten filter-servers-are-routed",
+        {
+            "lease.lost-broker-takes-filter-servers": lambda p: (
+                p.again and (p.has(Close) or p.has(Time, lambda one: one.seconds > _LEASE_SECONDS))
+            ),
+            "unregistration.filter-servers-are-removed": lambda p: p.again and p.has(Unregister),
+        },
     ),
 )

@@ -1,5 +1,6 @@
 """Who is listed, who acts for whom, which data versions are known, and who leaves."""
 
+from collections.abc import Callable
 from typing import Final
 
 from harness.findings.naming.small import Small, about, lone
@@ -38,6 +39,8 @@ _MANY = 6
 _LEASE = 120
 _KNOWN = 1000
 """No release has so great a `MQVersion`."""
+_MAPPINGS_FROM = 413
+"""`MQVersion` from which a compressed body has a part for mappings."""
 _IDENTIFIERS = frozenset({"brokerName", "brokerAddr", "clusterName"})
 
 
@@ -57,7 +60,28 @@ def _unregisters_an_unknown_address(small: Small) -> bool:
     return small.has(Unregister, lambda gone: small.knows(gone.broker) and gone.address not in addresses)
 
 
+def _unregisters(small: Small, such: Callable[[Register], object]) -> bool:
+    """Whether one of whom more is true unregisters."""
+    return small.leaves_otherwise(lambda one, gone: one.broker == gone.broker and such(one))
+
+
 RULES: Final = (
+    *about(
+        f"{LISTED} {ROUTED} {_LEAVING} {_LIVES} unregistration-without-id",
+        {
+            "unregistration.success-without-id-takes-effect": lambda p: p.has(
+                Unregister, lambda gone: "brokerId" in gone.drop
+            ),
+        },
+    ),
+    *about(
+        f"{LISTED} {ROUTED} slave-learns-its-live-master changed-version-updates",
+        {
+            "registration.own-state-version-may-fall": lambda p: any(
+                (other.state or 0) < (one.state or 0) for one, other in p.again
+            ),
+        },
+    ),
     *about(
         f"{LISTED} {ROUTED} acting-master-is-shown-in-time",
         {"concurrency.returning-broker-is-served": lambda p: len(p.all(Reconnect)) > 2},
@@ -101,6 +125,9 @@ RULES: Final = (
                 Register, lambda one: one.form == "none"
             ),
             "registration.ha-address-may-be-absent": lambda p: p.has(Register, lambda one: not one.ha),
+            "registration.optional-fields-may-be-absent": lambda p: p.has(
+                Register, lambda one: one.crc == "none"
+            ),
         },
     ),
     *about(
@@ -114,6 +141,24 @@ RULES: Final = (
             ),
             "registration.identifiers-are-required": lambda p: p.has(
                 Register, lambda one: _IDENTIFIERS.intersection(one.drop)
+            ),
+        },
+    ),
+    *about(
+        "unreadable-registration-is-refused",
+        {
+            "registration.wrong-crc-is-refused": lambda p: p.has(Register, lambda one: one.crc == "wrong"),
+            "registration.mapping-section-is-needed-from-413": lambda p: p.has(
+                Register,
+                lambda one: one.form == "compressed" and (one.announces or _KNOWN) >= _MAPPINGS_FROM,
+            ),
+        },
+    ),
+    *about(
+        "slave-learns-its-live-master slave-learns-no-other-master",
+        {
+            "registration.slave-learns-new-master-address": lambda p: (
+                len({one.address for one in p.registrations if not one.id}) > 1
             ),
         },
     ),
@@ -161,6 +206,10 @@ RULES: Final = (
         },
     ),
     *about(
+        f"{_ACTING} no-slave-acts-unasked",
+        {"acting-master.each-name-for-itself": lambda p: p.has_several_names},
+    ),
+    *about(
         _ACTING,
         {
             "acting-master.next-slave-takes-over": lambda p: (
@@ -201,6 +250,7 @@ RULES: Final = (
             "data-version.found-by-address": lambda p: p.asks_otherwise(
                 lambda one, asked: (one.cluster, one.broker) != (asked.cluster, asked.broker)
             ),
+            "data-version.slaves-have-their-own": lambda p: p.of_a_name and lone(p) and p.has_slaves,
             "data-version.replaced-address-is-forgotten": lambda p: p.of_a_name and lone(p),
         },
     ),
@@ -226,8 +276,10 @@ RULES: Final = (
             "data-version.state-version-is-not-known": lambda p: p.asks_otherwise(
                 lambda one, asked: one.state != asked.state
             ),
-            "data-version.different-timestamp-is-changed": lambda p: p.asks_otherwise(
-                lambda one, asked: one.timestamp != asked.timestamp
+            "data-version.different-timestamp-is-changed": lambda p: (
+                p.asks_otherwise(lambda one, asked: one.timestamp != asked.timestamp)
+                # Without a body a broker has the counter 0, and the time at which its version was made.
+                or (p.said("counter") == 0 and p.has(Register, lambda one: one.form == "none"))
             ),
             "data-version.different-counter-is-changed": lambda p: p.asks_otherwise(
                 lambda one, asked: one.counter != asked.counter
@@ -247,6 +299,23 @@ RULES: Final = (
                 Unregister, lambda one: one.oneway
             ),
             "topic-registration.topic-leaves-with-its-broker": lambda p: p.has(RegisterTopic),
+        },
+    ),
+    *about(
+        "departure-keeps-the-topics-of-the-rest",
+        {
+            "unregistration.topics-survive-on-other-id": lambda p: p.has(Unregister) and not p.has_masters,
+            "unregistration.topics-survive-on-other-broker": lambda p: (
+                p.has(Unregister) and p.has_several_names
+            ),
+        },
+    ),
+    *about(
+        "unregistration-removes-no-other cluster-information-is-complete registered-broker-is-listed",
+        {
+            "unregistration.leaving-slave-keeps-master": lambda p: (
+                p.has_masters and _unregisters(p, lambda one: one.id)
+            ),
         },
     ),
     *about(
@@ -273,6 +342,7 @@ RULES: Final = (
             "unregistration.broker-registers-anew": lambda p: (
                 p.has(Unregister) and (p.again or p.announces_again)
             ),
+            "lease.lost-broker-comes-back": lambda p: p.has(Close) and p.again and p.announces_again,
             "lease.expired-broker-comes-back": lambda p: (
                 p.has(Time, lambda one: one.seconds > _LEASE) and p.announces_again
             ),

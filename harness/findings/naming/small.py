@@ -12,6 +12,7 @@ from harness.program.steps import (
     ClusterInfo,
     Configuration,
     Configure,
+    Heartbeat,
     MemberGroup,
     QueryVersion,
     Register,
@@ -26,6 +27,9 @@ from harness.program.steps import (
 __all__ = ["Rule", "Small", "about", "lone"]
 
 _LOOKS = (Route, ClusterInfo, Topics, MemberGroup, TopicsOfCluster, SystemTopics, Configuration)
+
+_LEASE = 120_000
+"""Milliseconds (`BrokerLiveInfo`, both lines)."""
 
 S = TypeVar("S", bound=AnyStep)
 
@@ -71,6 +75,24 @@ class Small:
                 yield before, one
             latest[key(one)] = one
 
+    @cached_property
+    def outlived(self) -> tuple[Register | None, list[Register]]:
+        """Of several addresses the one whose lease was the first to end, if one has ended, and those whose
+        leases had not.
+        """
+        at, ends = 0.0, dict[object, tuple[float, Register]]()
+        for one in self._program:
+            if isinstance(one, Time):
+                at += one.seconds
+            elif isinstance(one, Register):
+                lease = (one.lease or _LEASE) / 1000
+                ends[one.server, one.address] = (at + lease, one)
+            elif isinstance(one, Heartbeat | QueryVersion) and (one.server, one.address) in ends:
+                known = ends[one.server, one.address][1]
+                ends[one.server, one.address] = (at + (known.lease or _LEASE) / 1000, known)
+        over = sorted((end, number, one) for number, (end, one) in enumerate(ends.values()) if end < at)
+        return (over[0][2] if over else None), [one for end, one in ends.values() if end >= at]
+
     def changes(self, field: str) -> bool:
         """Whether a broker registers again and says something else in a field."""
         return any(getattr(one, field) != getattr(other, field) for one, other in self.again)
@@ -105,6 +127,11 @@ class Small:
     def changes_cluster(self) -> bool:
         """Whether a name registers with another cluster than before."""
         return any(one.cluster != other.cluster for one, other in self.of_a_name)
+
+    @property
+    def has_masters(self) -> bool:
+        """Whether somebody registers with the id 0."""
+        return any(not one.id for one in self.registrations)
 
     def knows(self, broker: object) -> bool:
         """Whether a name is registered."""

@@ -45,6 +45,14 @@ def _leaves_topics_out(small: Small) -> bool:
     return any(set(one.topics) - set(other.topics) for one, other in small.again)
 
 
+def _changes_queues_under_an_equal_version(small: Small) -> bool:
+    return small.has_equal_version and any(
+        one.topics[topic] != other.topics[topic]
+        for one, other in small.again
+        for topic in one.topics.keys() & other.topics.keys()
+    )
+
+
 def _has_several_flags(small: Small) -> bool:
     """Of a topic."""
     return small.has(
@@ -89,6 +97,14 @@ RULES: Final = (
         },
     ),
     *about(
+        "deleted-topic-is-gone",
+        {
+            "topic-deletion.cluster-means-all-its-brokers": lambda p: (
+                p.has(DeleteTopic, lambda one: one.cluster) and p.has_several_names
+            ),
+        },
+    ),
+    *about(
         "deleted-topic-is-gone slaves-publish-nothing lone-slave-publishes-nothing",
         {"topic-deletion.slave-brings-nothing-back": lambda p: p.has(DeleteTopic) and p.has_slaves},
     ),
@@ -106,6 +122,12 @@ RULES: Final = (
     *about(
         _ABSENT,
         {
+            "topic-deletion.absent-topics-of-others-stay": lambda p: (
+                p.sets("deleteTopicWithBrokerRegistration") and p.has_several_names
+            ),
+            "topic-deletion.slave-deletes-nothing": lambda p: (
+                p.sets("deleteTopicWithBrokerRegistration") and p.has_slaves
+            ),
             "topic-deletion.static-mappings-prevent-deletion": lambda p: (
                 p.sets("deleteTopicWithBrokerRegistration") and p.has(Register, lambda one: one.mappings)
             ),
@@ -115,11 +137,24 @@ RULES: Final = (
         },
     ),
     *about(
-        "unserved-topic-has-no-route unserved-topic-is-not-listed route-has-every-broker",
+        "unserved-topic-has-no-route unserved-topic-is-not-listed route-has-every-broker "
+        "lone-slave-publishes-nothing",
         {
             "topic-registration.unknown-broker-gives-nothing": lambda p: p.has(
                 RegisterTopic, lambda one: not all(map(p.knows, one.queues))
             ),
+        },
+    ),
+    *about(
+        f"{ROUTED} lone-slave-publishes-nothing",
+        {
+            "topic-registration.nothing-given-changes-nothing": lambda p: p.has(
+                RegisterTopic, lambda one: not one.queues
+            ),
+            "topic-registration.no-topic-changes-nothing": lambda p: p.has(
+                RegisterTopic, lambda one: "topic" in one.drop
+            ),
+            "topic-registration.slaves-name-is-known": lambda p: p.has(RegisterTopic) and not p.has_masters,
         },
     ),
     *about(
@@ -313,6 +348,30 @@ RULES: Final = (
             "topic-lists.name-in-two-clusters-is-in-both-lists": lambda p: p.changes_cluster,
             "topic-lists.unknown-cluster-lists-nothing": lambda p: all(
                 one.cluster != p.said("cluster") for one in p.registrations
+            ),
+        },
+    ),
+    *about(
+        "queue-data-are-exact",
+        {
+            "topic-registration.known-topic-is-changed": lambda p: p.has(
+                RegisterTopic, lambda one: any(one.topic in known.topics for known in p.registrations)
+            ),
+            "topic-registration.topic-becomes-routable": lambda p: p.has(RegisterTopic),
+            "registration.compressed-body-of-five-line-is-accepted": lambda p: p.has(
+                Register, lambda one: one.form == "compressed-5"
+            ),
+            "registration.compressed-body-is-accepted": lambda p: p.has(
+                Register, lambda one: one.form == "compressed"
+            ),
+            "registration.equal-data-version-keeps-queues": _changes_queues_under_an_equal_version,
+        },
+    ),
+    *about(
+        f"{_QUEUES} prime-slave-publishes",
+        {
+            "registration.non-acting-slave-publishes-with-permission": lambda p: (
+                not p.has_masters and p.registrations[-1:] and p.registrations[-1].acting is False
             ),
         },
     ),

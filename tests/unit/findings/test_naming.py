@@ -187,6 +187,185 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         "configuration.case-of-a-key-counts",
         [Configure(lines=("ROCKETMQHOME=x",))],
     ),
+    (
+        "lease-lasts",
+        "lease.slave-lease-ends-alone",
+        [BROKER, Register(address="a1", id=1, lease=20000), Time(seconds=35), ClusterInfo()],
+    ),
+    (
+        "lease-lasts",
+        "lease.master-lease-ends-alone",
+        [BROKER, Time(seconds=90), SLAVE, Time(seconds=60), ClusterInfo()],
+    ),
+    (
+        "requests-harm-no-other-connection",
+        "lease.lease-of-others-goes-on",
+        [BROKER, ANOTHER, Time(seconds=60), Heartbeat(), Time(seconds=90)],
+    ),
+    (
+        "lease-lasts",
+        "lease.heartbeat-does-not-move-broker",
+        [BROKER, Heartbeat(conn="k1"), Time(seconds=90), ClusterInfo()],
+    ),
+    (
+        "lost-broker-leaves-nothing",
+        "lease.lost-broker-of-other-cluster-is-removed",
+        [BROKER, Register(address="a1", id=1, cluster="c1"), Close(conn="a1"), ClusterInfo()],
+    ),
+    (
+        "registered-broker-is-listed",
+        "lease.lost-slave-leaves-master",
+        [BROKER, Register(address="a1", id=1, conn="k1"), Close(conn="k1"), ClusterInfo()],
+    ),
+    (
+        "cluster-information-is-complete",
+        "lease.lost-master-leaves-slaves",
+        [Register(conn="k1"), SLAVE, Close(conn="k1"), ClusterInfo()],
+    ),
+    (
+        "departure-keeps-the-topics-of-the-rest",
+        "lease.lost-broker-leaves-others",
+        [Register(conn="k1", topics=BROKER.topics), ANOTHER, Close(conn="k1"), Route()],
+    ),
+    (
+        "filter-servers-are-routed",
+        "lease.lost-broker-takes-filter-servers",
+        [Register(filters=("f1",)), Close(), Register(filters=None), Route()],
+    ),
+    (
+        "filter-servers-are-routed",
+        "unregistration.filter-servers-are-removed",
+        [Register(filters=("f1",)), Unregister(), Register(filters=None), Route()],
+    ),
+    ("kv-returns-what-was-put", "kv.text-survives", [Kv(code=100, value="a\\b"), Kv()]),
+    ("kv-put-is-answered", "kv.any-name-is-a-name", [Kv(code=100, key="a/b")]),
+    (
+        "kv-returns-what-was-put",
+        "kv.namespaces-are-apart",
+        [Kv(code=100), Kv(code=100, namespace="n1", value="w"), Kv()],
+    ),
+    (
+        "promoted-slave-publishes",
+        "unregistration.success-without-id-takes-effect",
+        [BROKER, SLAVE, Unregister(drop=("brokerId",)), Register(address="a1"), Route()],
+    ),
+    (
+        "slave-learns-its-live-master",
+        "registration.own-state-version-may-fall",
+        [Register(id=1, state=1), Register(address="a1"), Register(id=1)],
+    ),
+    ("registration-is-accepted", "registration.optional-fields-may-be-absent", [Register(crc="none")]),
+    ("unreadable-registration-is-refused", "registration.wrong-crc-is-refused", [Register(crc="wrong")]),
+    (
+        "unreadable-registration-is-refused",
+        "registration.mapping-section-is-needed-from-413",
+        [Register(form="compressed")],
+    ),
+    (
+        "slave-learns-its-live-master",
+        "registration.slave-learns-new-master-address",
+        [BROKER, Register(address="a2"), SLAVE],
+    ),
+    (
+        "stored-version-is-the-latest",
+        "data-version.slaves-have-their-own",
+        [BROKER, SLAVE, QueryVersion(address="a1")],
+    ),
+    (
+        "equal-version-is-unchanged",
+        "data-version.different-timestamp-is-changed",
+        [Register(form="none"), QueryVersion(counter=0)],
+    ),
+    (
+        "any-slave-may-act",
+        "acting-master.each-name-for-itself",
+        [ACTING, SLAVE, Register(broker="b1", address="a2", id=1, acting=True), Route()],
+    ),
+    (
+        "departure-keeps-the-topics-of-the-rest",
+        "unregistration.topics-survive-on-other-id",
+        [Register(address="a1", id=1, topics=BROKER.topics), Unregister(address="a4"), Route()],
+    ),
+    (
+        "departure-keeps-the-topics-of-the-rest",
+        "unregistration.topics-survive-on-other-broker",
+        [BROKER, ANOTHER, Unregister(), Route()],
+    ),
+    (
+        "unregistration-removes-no-other",
+        "unregistration.leaving-slave-keeps-master",
+        [BROKER, SLAVE, Unregister(address="a1", id=1), ClusterInfo()],
+    ),
+    (
+        "every-topic-is-listed",
+        "lease.lost-broker-comes-back",
+        [BROKER, Close(), BROKER, Topics()],
+    ),
+    (
+        "lone-slave-publishes-nothing",
+        "topic-registration.unknown-broker-gives-nothing",
+        [SLAVE, RegisterTopic(queues={"b0": (4, 4, 6, 0), "b7": (4, 4, 6, 0)}), Route()],
+    ),
+    (
+        "registered-topic-is-routed",
+        "topic-registration.nothing-given-changes-nothing",
+        [BROKER, RegisterTopic(), Route()],
+    ),
+    (
+        "registered-topic-is-routed",
+        "topic-registration.no-topic-changes-nothing",
+        [BROKER, RegisterTopic(queues={"b0": (4, 4, 6, 0)}, drop=("topic",)), Route()],
+    ),
+    (
+        "registered-topic-is-routed",
+        "topic-registration.slaves-name-is-known",
+        [SLAVE, RegisterTopic(queues={"b0": (4, 4, 6, 0)}), Route()],
+    ),
+    (
+        "every-topic-is-listed",
+        "topic-deletion.absent-topics-of-others-stay",
+        [Configure(lines=("deleteTopicWithBrokerRegistration=true",)), BROKER, ANOTHER, Register(), Topics()],
+    ),
+    (
+        "every-topic-is-listed",
+        "topic-deletion.slave-deletes-nothing",
+        [Configure(lines=("deleteTopicWithBrokerRegistration=true",)), BROKER, SLAVE, Topics()],
+    ),
+    (
+        "deleted-topic-is-gone",
+        "topic-deletion.cluster-means-all-its-brokers",
+        [BROKER, ANOTHER, DeleteTopic(cluster="c0"), Route()],
+    ),
+    (
+        "queue-data-are-exact",
+        "topic-registration.known-topic-is-changed",
+        [BROKER, RegisterTopic(queues={"b0": (2, 4, 6, 0)}), Route()],
+    ),
+    (
+        "queue-data-are-exact",
+        "topic-registration.topic-becomes-routable",
+        [Register(), RegisterTopic(queues={"b0": (2, 4, 6, 0)}), Route()],
+    ),
+    (
+        "queue-data-are-exact",
+        "registration.compressed-body-is-accepted",
+        [Register(form="compressed", topics=BROKER.topics), Route()],
+    ),
+    (
+        "queue-data-are-exact",
+        "registration.compressed-body-of-five-line-is-accepted",
+        [Register(form="compressed-5", topics=BROKER.topics), Route()],
+    ),
+    (
+        "queue-data-are-exact",
+        "registration.equal-data-version-keeps-queues",
+        [BROKER, Register(topics={"T0": (8, 8, 6, 0)}), Route()],
+    ),
+    (
+        "changed-version-updates",
+        "registration.non-acting-slave-publishes-with-permission",
+        [SLAVE, Register(address="a2", id=1, acting=False, topics=BROKER.topics), Route()],
+    ),
 ]
 
 PLAIN: list[tuple[str, list[AnyStep]]] = [
