@@ -45,8 +45,8 @@ RULES: Final = (
         _KV,
         {
             "kv.put-without-value-is-not-found": lambda p: p.has(Kv, lambda one: "value" in one.drop),
-            "kv.empty-strings-are-legal": lambda p: p.has(
-                Kv, lambda one: "" in (one.namespace, one.key, one.value)
+            "kv.empty-strings-are-legal": lambda p: (
+                _DELETE not in _codes(p) and p.has(Kv, lambda one: "" in (one.namespace, one.key, one.value))
             ),
             "kv.namespaces-are-apart": lambda p: len({one.namespace for one in p.all(Kv)}) > 1,
             "kv.deletion-survives-a-restart": lambda p: p.has(Restart) and _DELETE in _codes(p),
@@ -60,7 +60,9 @@ RULES: Final = (
             ),
             "kv.list-of-missing-namespace": lambda p: _codes(p) == [_LIST],
             "kv.missing-namespace-is-not-found": lambda p: _codes(p) == [_GET],
-            "kv.visible-on-every-connection": lambda p: len({one.conn for one in p.all(Kv)}) > 1,
+            "kv.visible-on-every-connection": lambda p: (
+                len({one.conn for one in p.all(Kv)}) > 1 or _codes(p) == [_GET, _PUT, _GET]
+            ),
             "kv.delete-removes": lambda p: _DELETE in _codes(p)[:-1],
         },
     ),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from harness.findings.naming.small import Small, about
+from harness.findings.naming.small import Small, about, lone
 from harness.program.steps import Close, Heartbeat, QueryVersion, Reconnect, Register, Time, Unregister
 
 __all__ = ["RULES"]
@@ -115,17 +115,17 @@ RULES: Final = (
         {"lease.lost-broker-of-other-cluster-is-removed": lambda p: p.has(Close) and p.changes_cluster},
     ),
     *about(
-        "departure-keeps-the-topics-of-the-rest unrelated-close-removes-nothing name-is-in-its-clusters "
-        "cluster-information-is-complete registered-broker-is-listed",
+        f"{_HIT} departure-keeps-the-topics-of-the-rest cluster-information-is-complete "
+        "registered-broker-is-listed",
         {
             "lease.lost-slave-leaves-master": lambda p: (
-                p.has_masters and any(one.id for one in _over_closed_connections(p))
+                lone(p) and p.has_masters and any(one.id for one in _over_closed_connections(p))
             ),
             "lease.lost-master-leaves-slaves": lambda p: (
-                p.has_slaves and any(not one.id for one in _over_closed_connections(p))
+                lone(p) and p.has_slaves and any(not one.id for one in _over_closed_connections(p))
             ),
             "lease.lost-broker-leaves-others": lambda p: (
-                p.has_several_names and bool(_over_closed_connections(p))
+                lone(p) and p.has_several_names and _over_closed_connections(p)
             ),
         },
     ),
@@ -144,6 +144,15 @@ RULES: Final = (
     *about(
         _HIT,
         {"unregistration.closing-afterwards-is-harmless": lambda p: p.has(Unregister)},
+    ),
+    *about(
+        "departed-version-is-forgotten unknown-broker-is-changed",
+        {
+            "lease.lost-broker-leaves-nothing": lambda p: p.has(Close) and not p.has(Unregister),
+            "lease.expired-broker-leaves-nothing": lambda p: (
+                p.has(Time, lambda one: one.seconds > _LEASE_SECONDS) and not p.has(Unregister)
+            ),
+        },
     ),
     *about(
         "departed-filter-servers-are-forgotten filter-servers-are-routed",

@@ -17,6 +17,7 @@ from harness.program.steps import (
     Time,
     Unregister,
 )
+from harness.wire.codes import V3_0_11, V5_0_0
 
 __all__ = ["LISTED", "ROUTED", "RULES"]
 
@@ -39,8 +40,7 @@ _MANY = 6
 _LEASE = 120
 _KNOWN = 1000
 """No release has so great a `MQVersion`."""
-_MAPPINGS_FROM = 413
-"""`MQVersion` from which a compressed body has a part for mappings."""
+_TWO_TO_31 = 2**31
 _IDENTIFIERS = frozenset({"brokerName", "brokerAddr", "clusterName"})
 
 
@@ -71,6 +71,22 @@ RULES: Final = (
         {
             "unregistration.success-without-id-takes-effect": lambda p: p.has(
                 Unregister, lambda gone: "brokerId" in gone.drop
+            ),
+        },
+    ),
+    *about(
+        f"{LISTED} {ROUTED} {_VERSIONS} one-id-per-address latest-address-holds-the-id",
+        {
+            "registration.broker-ids-hold-64-bits": lambda p: p.has(
+                Register, lambda one: one.id >= _TWO_TO_31
+            ),
+        },
+    ),
+    *about(
+        f"{LISTED} {ROUTED} unserved-topic-is-not-listed unserved-topic-has-no-route",
+        {
+            "registration.version-37-sends-register-body": lambda p: p.has(
+                Register, lambda one: one.form == "bare" and one.announces == V3_0_11
             ),
         },
     ),
@@ -150,7 +166,7 @@ RULES: Final = (
             "registration.wrong-crc-is-refused": lambda p: p.has(Register, lambda one: one.crc == "wrong"),
             "registration.mapping-section-is-needed-from-413": lambda p: p.has(
                 Register,
-                lambda one: one.form == "compressed" and (one.announces or _KNOWN) >= _MAPPINGS_FROM,
+                lambda one: one.form == "compressed" and (one.announces or _KNOWN) >= V5_0_0,
             ),
         },
     ),
@@ -159,6 +175,22 @@ RULES: Final = (
         {
             "registration.slave-learns-new-master-address": lambda p: (
                 len({one.address for one in p.registrations if not one.id}) > 1
+            ),
+        },
+    ),
+    *about(
+        "name-is-in-its-clusters system-list-has-clusters-and-brokers",
+        {
+            "unregistration.last-address-takes-name-and-cluster": lambda p: (
+                p.has(Unregister) and lone(p) and not p.has_several_names
+            ),
+        },
+    ),
+    *about(
+        "registration-is-accepted",
+        {
+            "registration.single-topic-registration-of-known-id-is-accepted": lambda p: any(
+                len(other.topics) == 1 for _, other in p.again
             ),
         },
     ),
@@ -174,7 +206,7 @@ RULES: Final = (
         f"{LISTED} member-group-is-complete",
         {
             "registration.heartbeat-registers-nothing": lambda p: p.has(Heartbeat) and not p.registrations,
-            "topic-registration.unknown-broker-gives-nothing": lambda p: (
+            "topic-registration.broker-data-are-ignored": lambda p: (
                 p.has(RegisterTopic) and not p.registrations
             ),
         },

@@ -202,6 +202,9 @@ RULES: Final = (
     *about(
         "leaving-master-takes-write-permission",
         {
+            "unregistration.leaving-slave-keeps-write-permission": lambda p: (
+                p.has_masters and not p.leaves_otherwise(lambda one, _: not one.id)
+            ),
             "unregistration.permissions-stay-without-acting-master": lambda p: (
                 not p.has(Register, lambda one: one.acting)
             ),

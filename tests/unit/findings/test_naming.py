@@ -366,6 +366,43 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         "registration.non-acting-slave-publishes-with-permission",
         [SLAVE, Register(address="a2", id=1, acting=False, topics=BROKER.topics), Route()],
     ),
+    (
+        "departed-version-is-forgotten",
+        "lease.lost-broker-leaves-nothing",
+        [BROKER, Close(), QueryVersion()],
+    ),
+    ("unknown-broker-is-changed", "lease.expired-broker-leaves-nothing", [BROKER, LONG, QueryVersion()]),
+    ("kv-returns-what-was-put", "kv.visible-on-every-connection", [Kv(), Kv(code=100), Kv()]),
+    (
+        "cluster-information-is-complete",
+        "topic-registration.broker-data-are-ignored",
+        [RegisterTopic(queues={"b0": (4, 4, 6, 0)}), ClusterInfo()],
+    ),
+    (
+        "name-is-in-its-clusters",
+        "unregistration.last-address-takes-name-and-cluster",
+        [BROKER, Unregister(), ClusterInfo()],
+    ),
+    (
+        "registration-is-accepted",
+        "registration.single-topic-registration-of-known-id-is-accepted",
+        [Register(id=1), Register(id=1, topics=BROKER.topics)],
+    ),
+    (
+        "one-id-per-address",
+        "registration.broker-ids-hold-64-bits",
+        [Register(), Register(id=2**32 + 1), ClusterInfo()],
+    ),
+    (
+        "unserved-topic-is-not-listed",
+        "registration.version-37-sends-register-body",
+        [Register(form="bare", announces=37, topics=BROKER.topics), Topics()],
+    ),
+    (
+        "leaving-master-takes-write-permission",
+        "unregistration.leaving-slave-keeps-write-permission",
+        [msgspec.structs.replace(BROKER, acting=True), Unregister(address="a1"), Route()],
+    ),
 ]
 
 PLAIN: list[tuple[str, list[AnyStep]]] = [
