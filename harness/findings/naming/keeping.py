@@ -50,6 +50,7 @@ RULES: Final = (
             ),
             "kv.namespaces-are-apart": lambda p: len({one.namespace for one in p.all(Kv)}) > 1,
             "kv.deletion-survives-a-restart": lambda p: p.has(Restart) and _DELETE in _codes(p),
+            "kv.survives-a-restart": lambda p: p.has(Restart),
             "kv.put-overwrites": lambda p: _codes(p) == [_PUT, _PUT, _GET],
             "kv.text-survives": lambda p: p.has(
                 Kv, lambda one: one.code == _PUT and not _is_plain(one.value)

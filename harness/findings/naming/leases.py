@@ -39,6 +39,12 @@ def _asks_about_another_version(small: Small) -> bool:
     )
 
 
+def _takes_back(small: Small) -> bool:
+    """Whether a broker registers over a new connection, and then over the old one."""
+    old = {(one.server, one.old) for one in small.all(Reconnect)}
+    return any((other.server, other.conn) in old for _, other in small.again)
+
+
 def _beats_elsewhere(small: Small) -> bool:
     """Whether a heartbeat comes over another connection than the registration of its address."""
     over = {(one.server, one.address, one.conn) for one in small.registrations}
@@ -63,6 +69,18 @@ RULES: Final = (
             ),
             "lease.lease-of-others-goes-on": lambda p: _one_ends(
                 p, lambda over, one: over.broker != one.broker or over.id == one.id
+            ),
+        },
+    ),
+    *about(
+        f"{_CUT_SHORT} {_HIT} {_LOST} system-list-has-clusters-and-brokers",
+        {"lease.connection-is-taken-back": _takes_back},
+    ),
+    *about(
+        _CUT_SHORT,
+        {
+            "lease.registered-timeout-is-not-known": lambda p: (
+                _waits(p) and p.has(Register, lambda one: (one.lease or _LEASE) < _LEASE)
             ),
         },
     ),
@@ -143,12 +161,17 @@ RULES: Final = (
     ),
     *about(
         _HIT,
-        {"unregistration.closing-afterwards-is-harmless": lambda p: p.has(Unregister)},
+        {
+            "unregistration.same-address-under-other-name-is-kept": lambda p: p.leaves_otherwise(
+                lambda one, gone: one.broker != gone.broker
+            ),
+            "unregistration.closing-afterwards-is-harmless": lambda p: p.has(Unregister),
+        },
     ),
     *about(
         "departed-version-is-forgotten unknown-broker-is-changed",
         {
-            "lease.lost-broker-leaves-nothing": lambda p: p.has(Close) and not p.has(Unregister),
+            "lease.lost-broker-leaves-nothing": lambda p: p.has(Close) and lone(p) and not p.has(Unregister),
             "lease.expired-broker-leaves-nothing": lambda p: (
                 p.has(Time, lambda one: one.seconds > _LEASE_SECONDS) and not p.has(Unregister)
             ),

@@ -40,7 +40,7 @@ _MANY = 6
 _LEASE = 120
 _KNOWN = 1000
 """No release has so great a `MQVersion`."""
-_TWO_TO_31 = 2**31
+_TWO_TO_31, _TWO_TO_53 = 2**31, 2**53
 _IDENTIFIERS = frozenset({"brokerName", "brokerAddr", "clusterName"})
 
 
@@ -181,6 +181,7 @@ RULES: Final = (
     *about(
         "name-is-in-its-clusters system-list-has-clusters-and-brokers",
         {
+            "unregistration.name-leaves-every-cluster": lambda p: p.has(Unregister) and p.changes_cluster,
             "unregistration.last-address-takes-name-and-cluster": lambda p: (
                 p.has(Unregister) and lone(p) and not p.has_several_names
             ),
@@ -189,6 +190,7 @@ RULES: Final = (
     *about(
         "registration-is-accepted",
         {
+            "registration.topic-mappings-are-published": lambda p: p.has(Register, lambda one: one.mappings),
             "registration.single-topic-registration-of-known-id-is-accepted": lambda p: any(
                 len(other.topics) == 1 for _, other in p.again
             ),
@@ -293,6 +295,9 @@ RULES: Final = (
     *about(
         "stored-version-is-the-latest equal-version-is-unchanged",
         {
+            "data-version.numbers-have-64-bits": lambda p: p.has(
+                Register, lambda one: max(one.counter, one.timestamp) >= _TWO_TO_53
+            ),
             "data-version.query-stores-nothing": lambda p: len(p.all(QueryVersion)) > 1,
             "data-version.same-on-every-connection": lambda p: p.asks_otherwise(
                 lambda one, asked: one.conn != asked.conn
@@ -351,7 +356,7 @@ RULES: Final = (
         },
     ),
     *about(
-        f"{_LEAVING} {LISTED}",
+        f"{_LEAVING} {LISTED} {_LIVES}",
         {
             "unregistration.other-address-is-kept": _unregisters_an_unknown_address,
             "unregistration.same-address-under-other-name-is-kept": lambda p: p.leaves_otherwise(

@@ -133,6 +133,11 @@ class Small:
         """Whether somebody registers with the id 0."""
         return any(not one.id for one in self.registrations)
 
+    def has_slaves_alone(self, broker: object) -> bool:
+        """Whether a name is registered, and never with the id 0."""
+        ids = [one.id for one in self.registrations if one.broker == broker]
+        return bool(ids) and all(ids)
+
     def knows(self, broker: object) -> bool:
         """Whether a name is registered."""
         return any(one.broker == broker for one in self.registrations)

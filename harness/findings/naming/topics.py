@@ -3,7 +3,7 @@
 from typing import Final
 
 from harness.findings.naming.listed import ROUTED
-from harness.findings.naming.small import Small, about
+from harness.findings.naming.small import Small, about, lone
 from harness.program.steps import (
     Close,
     DeleteTopic,
@@ -42,7 +42,7 @@ def _left(small: Small) -> bool:
 
 
 def _leaves_topics_out(small: Small) -> bool:
-    return any(set(one.topics) - set(other.topics) for one, other in small.again)
+    return any(one.id == other.id and set(one.topics) - set(other.topics) for one, other in small.again)
 
 
 def _changes_queues_under_an_equal_version(small: Small) -> bool:
@@ -160,6 +160,9 @@ RULES: Final = (
     *about(
         "topic-registration-answers-plainly",
         {
+            "topic-registration.nothing-given-changes-nothing": lambda p: p.has(
+                RegisterTopic, lambda one: one.form == "none"
+            ),
             "topic-registration.malformed-body-is-refused": lambda p: p.has(
                 RegisterTopic, lambda one: one.form != "json"
             ),
@@ -221,6 +224,7 @@ RULES: Final = (
     *about(
         _PERMITTED,
         {
+            "write-permission.visible-on-every-connection": lambda p: p.has(Permission) and p.looked_before,
             "write-permission.slave-does-not-undo-wipe": lambda p: (
                 p.has(Permission) and p.has_slaves and p.of_a_name and not p.again
             ),
@@ -301,7 +305,7 @@ RULES: Final = (
                 other.form == "none" for _, other in p.again
             ),
             "registration.old-version-keeps-filter-servers": lambda p: any(
-                other.form == "bare" or other.no_filters for _, other in p.again
+                other.form == "bare" for _, other in p.again
             ),
             "registration.empty-filter-servers-clear-the-list": lambda p: any(
                 one.filters and not other.filters for one, other in p.again
@@ -357,6 +361,9 @@ RULES: Final = (
     *about(
         "queue-data-are-exact",
         {
+            "topic-registration.slaves-name-is-known": lambda p: p.has(
+                RegisterTopic, lambda one: any(map(p.has_slaves_alone, one.queues))
+            ),
             "topic-registration.known-topic-is-changed": lambda p: p.has(
                 RegisterTopic, lambda one: any(one.topic in known.topics for known in p.registrations)
             ),
@@ -377,6 +384,10 @@ RULES: Final = (
                 not p.has_masters and p.registrations[-1:] and p.registrations[-1].acting is False
             ),
         },
+    ),
+    *about(
+        "acting-slave-gives-no-write-permission",
+        {"registration.higher-slave-publishes-no-topic": lambda p: p.has_masters and lone(p)},
     ),
     *about(
         _QUEUES,

@@ -18,9 +18,12 @@ from harness.program.steps import (
     MemberGroup,
     Permission,
     QueryVersion,
+    Reconnect,
     Register,
     RegisterTopic,
+    Restart,
     Route,
+    SystemTopics,
     Time,
     Topics,
     Unregister,
@@ -403,6 +406,62 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         "unregistration.leaving-slave-keeps-write-permission",
         [msgspec.structs.replace(BROKER, acting=True), Unregister(address="a1"), Route()],
     ),
+    (
+        "queue-data-are-exact",
+        "topic-registration.slaves-name-is-known",
+        [ANOTHER, SLAVE, RegisterTopic(queues={"b0": (4, 4, 6, 0), "b1": (4, 4, 6, 0)}), Route()],
+    ),
+    (
+        "write-permission-is-wiped",
+        "write-permission.visible-on-every-connection",
+        [BROKER, Route(), Permission(), Route()],
+    ),
+    (
+        "masters-topics-are-routed",
+        "registration.demotion-keeps-topics",
+        [BROKER, Register(id=1), Route()],
+    ),
+    (
+        "topic-registration-answers-plainly",
+        "topic-registration.nothing-given-changes-nothing",
+        [RegisterTopic(form="none")],
+    ),
+    (
+        "acting-slave-gives-no-write-permission",
+        "registration.higher-slave-publishes-no-topic",
+        [BROKER, msgspec.structs.replace(SLAVE, topics=BROKER.topics), Route()],
+    ),
+    (
+        "lease-lasts",
+        "unregistration.same-address-under-other-name-is-kept",
+        [BROKER, Unregister(broker="b1"), ClusterInfo()],
+    ),
+    (
+        "late-close-removes-no-fresh-registration",
+        "lease.connection-is-taken-back",
+        [BROKER, Reconnect(), BROKER, Register(conn="q-old"), Close(), ClusterInfo()],
+    ),
+    (
+        "system-list-has-clusters-and-brokers",
+        "unregistration.name-leaves-every-cluster",
+        [BROKER, Register(address="a1", cluster="c1"), Unregister(address="a1"), SystemTopics()],
+    ),
+    (
+        "registration-is-accepted",
+        "registration.topic-mappings-are-published",
+        [Register(mappings={"T0": ("b0", 1)})],
+    ),
+    (
+        "stored-version-is-the-latest",
+        "data-version.numbers-have-64-bits",
+        [Register(counter=2**53 + 1), QueryVersion()],
+    ),
+    ("kv-lists-every-pair", "kv.survives-a-restart", [Kv(code=100), Restart(), Kv(code=219)]),
+    (
+        "filter-servers-are-routed",
+        "registration.empty-filter-servers-clear-the-list",
+        [Register(filters=("f1",)), Register(no_filters=True), Route()],
+    ),
 ]
 
 PLAIN: list[tuple[str, list[AnyStep]]] = [
@@ -428,6 +487,13 @@ def test_what_is_not_plain_in_a_small_program_is_what_it_is_about(
 @pytest.mark.parametrize(("invariant", "program"), PLAIN, ids=[one for one, _ in PLAIN])
 def test_a_plain_program_speaks_of_the_invariant_itself(invariant: str, program: list[AnyStep]) -> None:
     assert statement_of(program, invariant, "ns.x.y", "5.3") == "ns.x.y"
+
+
+def test_what_is_of_one_line_alone_is_named_there() -> None:
+    program: list[AnyStep] = [Register(lease=60000), Time(seconds=75)]
+    about = ("requests-harm-no-other-connection", "ns.x.y")
+    assert statement_of(program, *about, "4.9") == "ns.lease.registered-timeout-is-not-known"
+    assert statement_of(program, *about, "5.3") == "ns.x.y"
 
 
 def test_what_a_profile_does_not_have_is_not_named() -> None:
