@@ -1,7 +1,7 @@
 """What mining names the small programs of mutants: as it did when a case was seen to fail for it.
 
-`named.jsonl` has a line for each mutant that a campaign (40 runs) found and mining named rightly: what was broken,
-the program made small, and the statement that it was said to be about.
+`named.jsonl` has a line for each mutant that a campaign found in 40 runs and mining named rightly: what was
+broken, the program made small, and the statement that it was said to be about.
 """
 
 from __future__ import annotations
