@@ -13,13 +13,19 @@ Rules of this package:
 from collections.abc import Sequence
 from typing import Final
 
-from harness.findings.naming import keeping, leases, listed, topics
+from harness.findings.naming import keeping, leases, listed, routes, topics
 from harness.findings.naming.small import Rule, Small
 from harness.program.steps import AnyStep
 
 __all__ = ["RULES", "statement_of"]
 
-RULES: Final[Sequence[Rule]] = (*leases.RULES, *listed.RULES, *topics.RULES, *keeping.RULES)
+RULES: Final[Sequence[Rule]] = (
+    *leases.RULES,
+    *listed.RULES,
+    *routes.RULES,
+    *topics.RULES,
+    *keeping.RULES,
+)
 """In the order in which they are tried."""
 
 

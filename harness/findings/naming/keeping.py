@@ -1,9 +1,10 @@
 """KV pairs and settings."""
 
+import re
 from typing import Final
 
 from harness.findings.naming.small import Small, about
-from harness.program.steps import Kv, Restart
+from harness.program.steps import Configure, Kv, Restart
 
 __all__ = ["RULES"]
 
@@ -14,6 +15,7 @@ _KV = (
 _SET = "update-of-settings-is-answered settings-are-shown failure-has-a-remark"
 _PATHS = ("kvConfigPath", "configStorePath")
 _KEPT = ("rocketmqHome", "configBlackList")
+_BAD_ESCAPE = re.compile(r"\\u(?![0-9A-Fa-f]{4})")
 _LOWER = frozenset(key.lower() for key in (*_PATHS, *_KEPT))
 _NUMBERS = ("serverCallbackExecutorThreads",)
 """Settings of programs that are numbers."""
@@ -76,13 +78,31 @@ RULES: Final = (
         },
     ),
     *about(
+        "failure-has-a-remark",
+        {"configuration.malformed-escape-remark": lambda p: any(map(_BAD_ESCAPE.search, p.lines))},
+    ),
+    *about(
+        "settings-are-shown",
+        {
+            "configuration.update-changes-what-is-shown": lambda p: (
+                len(p.all(Configure)) > 1 and len(p.settings) == len(p.lines)
+            ),
+            "configuration.what-5-does-is-listed": lambda p: not p.has(Configure),
+        },
+    ),
+    *about(
         "settings-are-shown",
         {"configuration.refused-update-changes-nothing": lambda p: p.sets(*_PATHS, *_KEPT)},
     ),
     *about(
         _SET,
         {
-            "configuration.spelling-does-not-help": lambda p: any("\\" in key for key, _ in p.settings),
+            "configuration.no-body-changes-nothing": lambda p: p.has(Configure, lambda one: not one.lines),
+            "configuration.malformed-escape-is-refused": lambda p: any(map(_BAD_ESCAPE.search, p.lines)),
+            "configuration.spelling-does-not-help": lambda p: (
+                any("\\" in key for key, _ in p.settings)
+                or (p.sets(*_PATHS) and not any(line.startswith(_PATHS) for line in p.lines))
+            ),
             "configuration.paths-cannot-be-changed": lambda p: p.sets(*_PATHS),
             "configuration.home-and-black-list-cannot-be-changed": lambda p: p.sets(*_KEPT),
             "configuration.case-of-a-key-counts": lambda p: any(

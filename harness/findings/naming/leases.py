@@ -39,6 +39,13 @@ def _asks_about_another_version(small: Small) -> bool:
     )
 
 
+def _is_replaced(small: Small) -> bool:
+    return any(
+        (one.id, one.cluster) == (other.id, other.cluster) and one.address != other.address
+        for one, other in small.of_a_name
+    )
+
+
 def _takes_back(small: Small) -> bool:
     """Whether a broker registers over a new connection, and then over the old one."""
     old = {(one.server, one.old) for one in small.all(Reconnect)}
@@ -119,11 +126,6 @@ RULES: Final = (
             "lease.registered-timeout-lengthens": lambda p: (
                 _waits(p) and p.has(Register, lambda one: (one.lease or 0) > _LEASE)
             ),
-        },
-    ),
-    *about(
-        "lease-lasts",
-        {
             "lease.new-connection-has-a-new-lease": lambda p: p.has(Reconnect) and p.again,
             "lease.registration-refreshes": lambda p: _waits(p) and p.again,
         },
@@ -171,6 +173,7 @@ RULES: Final = (
     *about(
         "departed-version-is-forgotten unknown-broker-is-changed",
         {
+            "data-version.replaced-address-is-forgotten": _is_replaced,
             "lease.lost-broker-leaves-nothing": lambda p: p.has(Close) and lone(p) and not p.has(Unregister),
             "lease.expired-broker-leaves-nothing": lambda p: (
                 p.has(Time, lambda one: one.seconds > _LEASE_SECONDS) and not p.has(Unregister)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -31,6 +32,9 @@ _LOOKS = (Route, ClusterInfo, Topics, MemberGroup, TopicsOfCluster, SystemTopics
 _LEASE = 120_000
 """Milliseconds (`BrokerLiveInfo`, both lines)."""
 
+_PAIR = re.compile(r"[ \t]*([^#!=: \t][^=: \t]*)(?:=|[ \t]*[:= \t])(.*)", re.DOTALL)
+"""A line of properties: a key, a separator, a value."""
+
 S = TypeVar("S", bound=AnyStep)
 
 
@@ -48,6 +52,10 @@ class Small:
     def has(self, kind: type[S], such: Callable[[S], object] = lambda _: True) -> bool:
         """Whether it has a step of a kind, of which more is true."""
         return any(such(one) for one in self.all(kind))
+
+    def has_only(self, *kinds: type[AnyStep]) -> bool:
+        """Whether all its steps are of these kinds."""
+        return all(isinstance(one, kinds) for one in self._program)
 
     def said(self, field: str) -> object:
         """What the last step says in a field; None where it has no such field."""
@@ -168,8 +176,9 @@ class Small:
 
     @cached_property
     def settings(self) -> list[tuple[str, str]]:
-        """Keys and values of the lines that are pairs, as they are written."""
-        return [(key, value) for key, equals, value in (line.partition("=") for line in self.lines) if equals]
+        """Keys and values of the lines that are pairs, values as they are written."""
+        pairs = (_PAIR.fullmatch(line) for line in self.lines)
+        return [(pair[1], pair[2]) for pair in pairs if pair is not None]
 
     def sets(self, *keys: str) -> bool:
         """Whether one of these settings is written."""

@@ -7,13 +7,11 @@ from harness.findings.naming.small import Small, about, lone
 from harness.program.steps import (
     Close,
     DeleteTopic,
-    Kv,
     Permission,
     Register,
     RegisterTopic,
     Route,
     Time,
-    Topics,
     Unregister,
 )
 
@@ -50,14 +48,6 @@ def _changes_queues_under_an_equal_version(small: Small) -> bool:
         one.topics[topic] != other.topics[topic]
         for one, other in small.again
         for topic in one.topics.keys() & other.topics.keys()
-    )
-
-
-def _has_several_flags(small: Small) -> bool:
-    """Of a topic."""
-    return small.has(
-        Register,
-        lambda one: any(queues[3] & (queues[3] - 1) for queues in one.topics.values()),
     )
 
 
@@ -180,10 +170,6 @@ RULES: Final = (
         },
     ),
     *about(
-        "unit-topics-are-listed unit-subscriptions-are-listed unit-subscriptions-of-others-are-listed",
-        {"topic-lists.other-bits-do-not-count": _has_several_flags},
-    ),
-    *about(
         f"{ROUTED} absent-topics-are-kept",
         {
             "routes.older-clients-can-read": lambda p: (
@@ -205,6 +191,7 @@ RULES: Final = (
     *about(
         "leaving-master-takes-write-permission",
         {
+            "acting-master.lost-connection-counts-as-leaving": lambda p: p.has(Close),
             "unregistration.leaving-slave-keeps-write-permission": lambda p: (
                 p.has_masters and not p.leaves_otherwise(lambda one, _: not one.id)
             ),
@@ -273,15 +260,16 @@ RULES: Final = (
                 Register, lambda one: any(name != one.broker for name, _ in one.mappings.values())
             ),
             "static-topics.mapping-returns-with-its-topic": lambda p: any(
-                other.mappings and not set(other.mappings) <= set(one.topics) for one, other in p.again
+                other.mappings and not one.mappings and not set(other.mappings) <= set(one.topics)
+                for one, other in p.again
             ),
             "static-topics.absent-mapping-is-kept": lambda p: any(
                 one.mappings and not other.mappings for one, other in p.again
             ),
-            "static-topics.equal-version-keeps-mapping": lambda p: p.has_equal_version,
             "static-topics.epochs-are-not-ordered": lambda p: any(
                 _epoch(other) < _epoch(one) for one, other in p.again
             ),
+            "static-topics.equal-version-keeps-mapping": lambda p: p.has_equal_version,
             "static-topics.changed-version-replaces-mapping": lambda p: p.has_changed_version,
             "static-topics.mappings-of-brokers-are-merged": lambda p: (
                 sum(bool(one.mappings) for one in p.registrations) > 1
@@ -312,50 +300,6 @@ RULES: Final = (
             ),
             "routes.zone-drops-filter-servers": lambda p: p.said("zone_mode"),
             "routes.filter-servers-of-its-brokers-only": lambda p: p.has_several_names,
-        },
-    ),
-    *about(
-        "zone-filters-routes",
-        {
-            "routes.zone-needs-both-fields": lambda p: (
-                isinstance(p.last, Route) and None in (p.last.zone, p.last.zone_mode)
-            ),
-            "routes.zone-mode-ignores-case": lambda p: p.said("zone_mode") in ("TRUE", "True"),
-            "routes.zone-keeps-slaves-without-master": lambda p: (
-                p.registrations and all(one.id for one in p.registrations)
-            ),
-        },
-    ),
-    *about(
-        "order-configuration-is-routed",
-        {
-            "configuration.order-is-shown-from-then-on": lambda p: (
-                p.sets("orderMessageEnable") and p.looked_before
-            ),
-            "order-topics.both-flavours-tell-it": lambda p: p.said("standard") is not None,
-            "order-topics.route-follows-changes": lambda p: len(p.all(Kv)) > 1,
-        },
-    ),
-    *about(
-        "order-table-is-returned order-table-is-returned-where-there-is-one",
-        {
-            "order-topics.table-is-held-back-if-configured": lambda p: p.sets(
-                "returnOrderTopicConfigToBroker"
-            ),
-        },
-    ),
-    *about(
-        "every-topic-is-listed unserved-topic-is-not-listed",
-        {"topics.list-is-current": lambda p: isinstance(p.last, Topics) and p.looked_before},
-    ),
-    *about(
-        "cluster-lists-its-topics",
-        {
-            "topic-lists.cluster-list-is-current": lambda p: p.looked_before,
-            "topic-lists.name-in-two-clusters-is-in-both-lists": lambda p: p.changes_cluster,
-            "topic-lists.unknown-cluster-lists-nothing": lambda p: all(
-                one.cluster != p.said("cluster") for one in p.registrations
-            ),
         },
     ),
     *about(
@@ -396,9 +340,5 @@ RULES: Final = (
                 Register, lambda one: one.acting and one.id
             ),
         },
-    ),
-    *about(
-        "system-list-has-clusters-and-brokers",
-        {"topic-lists.system-list-is-current": lambda p: p.looked_before},
     ),
 )
