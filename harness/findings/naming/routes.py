@@ -99,7 +99,9 @@ RULES: Final = (
             "configuration.order-is-shown-from-then-on": lambda p: (
                 p.sets("orderMessageEnable") and p.looked_before
             ),
-            "order-topics.both-flavours-tell-it": lambda p: p.said("announces") is not None,
+            "order-topics.both-flavours-tell-it": lambda p: (
+                p.said("standard") is not None or p.said("announces") is not None
+            ),
             "order-topics.route-follows-changes": lambda p: len(p.all(Kv)) > 1,
         },
     ),

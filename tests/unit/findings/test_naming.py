@@ -1,5 +1,7 @@
 """Small programs, and the statements that they speak of."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -26,8 +28,11 @@ from harness.program.steps import (
     SystemTopics,
     Time,
     Topics,
+    TopicsOfCluster,
     Unregister,
 )
+
+NAMED = Path(__file__).parents[2] / "quality" / "named.jsonl"
 
 BROKER = Register(topics={"T0": (4, 4, 6, 0)})
 ANOTHER = Register(broker="b1", address="a3", topics={"T0": (4, 4, 6, 0)})
@@ -36,6 +41,8 @@ SLAVE = Register(address="a1", id=1, acting=True)
 CHANGED = Register(topics={"T0": (8, 8, 6, 0)}, counter=2)
 STATIC = Register(topics={"T0": (4, 4, 6, 0)}, mappings={"T0": ("b0", 1)})
 LONG = Time(seconds=130)
+ORDER = Kv(code=100, namespace="ORDER_TOPIC_CONFIG", topic="T0")
+ORDERED = Configure(lines=("orderMessageEnable=true",))
 
 SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
     (
@@ -462,6 +469,239 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         "registration.empty-filter-servers-clear-the-list",
         [Register(filters=("f1",)), Register(no_filters=True), Route()],
     ),
+    (
+        "lease-ends",
+        "lease.latest-registration-sets-timeout",
+        [Register(lease=300000), Register(lease=60000), Time(seconds=75), ClusterInfo()],
+    ),
+    (
+        "lease-lasts",
+        "lease.new-connection-has-a-new-lease",
+        [BROKER, Time(seconds=90), Reconnect(), BROKER, Time(seconds=60), ClusterInfo()],
+    ),
+    (
+        "registered-broker-is-listed",
+        "concurrency.returning-broker-is-served",
+        [*([Reconnect(), BROKER] * 3), ClusterInfo()],
+    ),
+    (
+        "every-topic-is-listed",
+        "concurrency.reads-see-what-stays",
+        [*(Register(address=f"a{n}") for n in range(7)), Topics()],
+    ),
+    (
+        "masters-topics-are-routed",
+        "registration.one-way-registration-takes-effect",
+        [Register(oneway=True, topics=BROKER.topics), Route()],
+    ),
+    (
+        "masters-topics-are-routed",
+        "registration.old-version-sends-bare-wrapper",
+        [Register(form="bare", topics=BROKER.topics), Route()],
+    ),
+    (
+        "registered-broker-is-listed",
+        "registration.no-body-registers-broker",
+        [Register(form="none"), ClusterInfo()],
+    ),
+    (
+        "registered-broker-is-listed",
+        "registration.unknown-newer-version-is-accepted",
+        [Register(announces=5000), ClusterInfo()],
+    ),
+    ("failure-has-a-remark", "registration.missing-broker-id-is-refused", [Register(drop=("brokerId",))]),
+    (
+        "member-group-is-complete",
+        "cluster.member-group-without-name-is-empty",
+        [BROKER, MemberGroup(drop=("brokerName",))],
+    ),
+    ("zone-follows-registration", "cluster.broker-data-tells-zone", [Register(zone="z1"), ClusterInfo()]),
+    (
+        "name-leaves-every-cluster",
+        "unregistration.other-cluster-leaves-tables-in-agreement",
+        [BROKER, Unregister(cluster="c1"), ClusterInfo()],
+    ),
+    (
+        "topic-goes-with-its-last-broker",
+        "topic-registration.topic-leaves-with-its-broker",
+        [Register(), RegisterTopic(queues={"b0": (4, 4, 6, 0)}), Unregister(), Topics()],
+    ),
+    (
+        "unregistration-succeeds",
+        "unregistration.repetition-is-a-success",
+        [BROKER, Unregister(), Unregister()],
+    ),
+    (
+        "zone-filters-routes",
+        "routes.zone-keeps-slaves-without-master",
+        [SLAVE, Route(zone_mode="true", zone="z1")],
+    ),
+    (
+        "order-configuration-is-routed",
+        "order-topics.route-follows-changes",
+        [BROKER, ORDERED, ORDER, Kv(code=102, namespace=ORDER.namespace, topic="T0"), Route()],
+    ),
+    (
+        "cluster-lists-its-topics",
+        "topic-lists.cluster-list-is-current",
+        [TopicsOfCluster(), BROKER, TopicsOfCluster()],
+    ),
+    (
+        "cluster-lists-its-topics",
+        "topic-lists.name-in-two-clusters-is-in-both-lists",
+        [BROKER, Register(address="a1", cluster="c1"), TopicsOfCluster(cluster="c1")],
+    ),
+    (
+        "cluster-lists-its-topics",
+        "topic-lists.unknown-cluster-lists-nothing",
+        [BROKER, TopicsOfCluster(cluster="c1")],
+    ),
+    (
+        "system-list-has-clusters-and-brokers",
+        "topic-lists.enable-all-topic-list-leaves-the-rest",
+        [BROKER, Configure(lines=("enableAllTopicList=false",)), SystemTopics()],
+    ),
+    (
+        "deleted-topic-is-gone",
+        "topic-deletion.slave-brings-nothing-back",
+        [BROKER, DeleteTopic(), msgspec.structs.replace(SLAVE, topics=BROKER.topics), Route()],
+    ),
+    (
+        "masters-topics-are-routed",
+        "topic-deletion.equal-version-brings-topic-back",
+        [BROKER, DeleteTopic(), BROKER, Route()],
+    ),
+    (
+        "absent-topics-are-kept",
+        "topic-deletion.static-mappings-prevent-deletion",
+        [Configure(lines=("deleteTopicWithBrokerRegistration=true",)), STATIC, Register(counter=2), Route()],
+    ),
+    (
+        "queue-data-are-exact",
+        "topic-registration.equal-version-keeps-it",
+        [BROKER, RegisterTopic(queues={"b0": (2, 2, 6, 0)}), BROKER, Route()],
+    ),
+    (
+        "cluster-lists-its-topics",
+        "topic-registration.counts-as-the-brokers",
+        [BROKER, RegisterTopic(topic="T1", queues={"b0": (4, 4, 6, 0)}), TopicsOfCluster()],
+    ),
+    (
+        "write-permission-is-wiped",
+        "write-permission.slave-does-not-undo-wipe",
+        [BROKER, Permission(), msgspec.structs.replace(SLAVE, topics=BROKER.topics), Route()],
+    ),
+    (
+        "write-permission-is-wiped",
+        "write-permission.equal-version-keeps-wipe",
+        [BROKER, Permission(), BROKER, Route()],
+    ),
+    (
+        "write-permission-is-added",
+        "write-permission.add-spares-other-brokers",
+        [BROKER, ANOTHER, Permission(code=327), Route()],
+    ),
+    (
+        "write-permission-is-added",
+        "write-permission.add-keeps-other-bits",
+        [Register(topics={"T0": (4, 4, 13, 0)}), Permission(code=327), Route()],
+    ),
+    (
+        "changed-version-updates",
+        "registration.returning-master-restores-write-permission",
+        [BROKER, SLAVE, Unregister(), BROKER, Route()],
+    ),
+    (
+        "changed-version-updates",
+        "registration.state-version-change-updates-queues",
+        [BROKER, msgspec.structs.replace(BROKER, state=1), Route()],
+    ),
+    (
+        "static-mappings-are-routed",
+        "static-topics.changed-version-replaces-mapping",
+        [STATIC, msgspec.structs.replace(STATIC, counter=2, mappings={"T0": ("b0", 2)}), Route()],
+    ),
+    (
+        "filter-servers-are-routed",
+        "routes.filter-servers-of-every-address",
+        [BROKER, msgspec.structs.replace(SLAVE, filters=("f1",)), Route()],
+    ),
+    ("kv-put-is-answered", "kv.put-without-value-is-not-found", [Kv(code=100, drop=("value", "key")), Kv()]),
+    ("kv-missing-is-not-found", "kv.list-of-missing-namespace", [Kv(code=219)]),
+    (
+        "update-of-settings-is-answered",
+        "configuration.paths-cannot-be-changed",
+        [Configure(lines=("kvConfigPath=x",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.escapes-are-resolved",
+        [Configure(lines=("productEnvName=b\\u0063",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.separator-may-be-a-colon-or-a-blank",
+        [Configure(lines=("productEnvName : b",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.later-pair-counts",
+        [
+            Configure(
+                lines=(
+                    "productEnvName=a",
+                    "productEnvName=b",
+                )
+            )
+        ],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.bytes-are-iso-8859-1",
+        [Configure(lines=("productEnvName=é",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.boolean-is-true-in-any-case",
+        [Configure(lines=("clusterTest=TRUE",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.blank-after-true-makes-it-false",
+        [Configure(lines=("clusterTest=true ",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.blank-after-a-number-makes-it-bad",
+        [Configure(lines=("serverCallbackExecutorThreads=7 ",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.signed-number-is-a-number",
+        [Configure(lines=("serverCallbackExecutorThreads=+7",))],
+    ),
+    (
+        "update-of-settings-is-answered",
+        "configuration.bad-number-changes-nothing",
+        [Configure(lines=("serverCallbackExecutorThreads=x",))],
+    ),
+]
+OF_4_9: list[tuple[str, str, list[AnyStep]]] = [
+    (
+        "update-of-settings-is-answered",
+        "configuration.text-is-not-trimmed",
+        [Configure(lines=("productEnvName=b ",))],
+    ),
+    (
+        "equal-version-is-unchanged",
+        "data-version.state-version-is-not-known",
+        [BROKER, QueryVersion(state=1)],
+    ),
+    (
+        "requests-harm-no-other-connection",
+        "lease.registered-timeout-is-not-known",
+        [Register(lease=60000), Time(seconds=75)],
+    ),
 ]
 
 PLAIN: list[tuple[str, list[AnyStep]]] = [
@@ -489,11 +729,12 @@ def test_a_plain_program_speaks_of_the_invariant_itself(invariant: str, program:
     assert statement_of(program, invariant, "ns.x.y", "5.3") == "ns.x.y"
 
 
-def test_what_is_of_one_line_alone_is_named_there() -> None:
-    program: list[AnyStep] = [Register(lease=60000), Time(seconds=75)]
-    about = ("requests-harm-no-other-connection", "ns.x.y")
-    assert statement_of(program, *about, "4.9") == "ns.lease.registered-timeout-is-not-known"
-    assert statement_of(program, *about, "5.3") == "ns.x.y"
+@pytest.mark.parametrize(("invariant", "statement", "program"), OF_4_9, ids=[one[1] for one in OF_4_9])
+def test_what_is_of_one_line_alone_is_named_there(
+    invariant: str, statement: str, program: list[AnyStep]
+) -> None:
+    assert statement_of(program, invariant, "ns.x.y", "4.9") == f"ns.{statement}"
+    assert statement_of(program, invariant, "ns.x.y", "5.3") != f"ns.{statement}"
 
 
 def test_what_a_profile_does_not_have_is_not_named() -> None:
@@ -507,6 +748,12 @@ def test_rules_name_what_there_is() -> None:
     for rule in RULES:
         assert catalogue().statement(rule.statement) is not None, rule.statement
         assert rule.invariants <= INVARIANTS.keys(), rule.statement
+
+
+def test_every_rule_has_a_program() -> None:
+    spoken = {f"ns.{statement}" for _, statement, _ in (*SPOKEN, *OF_4_9)}
+    of_mutants = {msgspec.json.decode(line)["statement"] for line in NAMED.read_bytes().splitlines()}
+    assert {rule.statement for rule in RULES} <= spoken | of_mutants
 
 
 def test_another_invariant_is_left_as_it_is() -> None:
