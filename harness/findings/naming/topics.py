@@ -1,4 +1,4 @@
-"""Queue data, what is given and taken of it, static topics, filter servers, routes and lists."""
+"""Queue data, what is given and taken of it, static topics, filter servers."""
 
 from typing import Final
 
