@@ -116,9 +116,7 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, ProfileName]]) -
 
 @contextlib.contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """An interrupt waits until Spark is there: it breaks what Python and Java say to each other. Afterwards
-    it is what it was before; Spark's own handler would end the runs that are under way.
-    """
+    """An interrupt waits until Spark is there: it breaks what Python and Java say to each other."""
     asked: list[int] = []
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

@@ -17,11 +17,13 @@ Rules of this module:
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -137,8 +139,22 @@ def _started(app: str, master: str | None, memory: str, insisted: dict[str, str]
             conf.setIfMissing(key, value)
         # Workers are of this interpreter where they are on this machine; on a cluster its owner knows.
         with _environment({"PYSPARK_PYTHON": sys.executable} if local else {}):
-            SparkContext(conf=conf, appName=app, gateway=_Java.gateway)
+            _context(conf, app)
     return SparkSession.builder.getOrCreate()
+
+
+def _context(conf: SparkConf, app: str) -> None:
+    """Starts Spark in a thread that is not the main one. From there PySpark would put up its own handler of
+    interrupts, which speaks to Java from within whatever is being said to Java.
+    """
+    logging.getLogger().addFilter(_is_news)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(SparkContext, conf=conf, appName=app, gateway=_Java.gateway).result()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """What py4j writes where an interrupt meets it, with a trace, is none: whoever interrupts knows."""
+    return record.msg != "KeyboardInterrupt while sending command."
 
 
 def _launch(insisted: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ from harness.findings.naming import keeping, leases, listed, routes, topics
 from harness.findings.naming.small import Rule, Small
 from harness.program.steps import AnyStep
 
-__all__ = ["RULES", "statement_of"]
+__all__ = ["RULES", "rule_of", "statement_of"]
 
 RULES: Final[Sequence[Rule]] = (
     *leases.RULES,
@@ -31,8 +31,14 @@ RULES: Final[Sequence[Rule]] = (
 
 def statement_of(program: Sequence[AnyStep], invariant: str, statement: str, profile: str) -> str:
     """The id of the statement that a program made small speaks of; ``statement`` is the invariant's own."""
+    rule = rule_of(program, invariant, profile)
+    return statement if rule is None else rule.statement
+
+
+def rule_of(program: Sequence[AnyStep], invariant: str, profile: str) -> Rule | None:
+    """The first rule that fits; None where the invariant's own statement stays."""
     small = Small(program)
-    for rule in RULES:
-        if invariant in rule.invariants and rule.fits(small) and rule.applies(profile):
-            return rule.statement
-    return statement
+    fitting = (
+        rule for rule in RULES if invariant in rule.invariants and rule.fits(small) and rule.applies(profile)
+    )
+    return next(fitting, None)

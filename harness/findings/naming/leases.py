@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Final
 
-from harness.findings.naming.small import Small, about, lone
+from harness.findings.naming.small import LEASE, Small, about, lone
 from harness.program.steps import Close, Heartbeat, QueryVersion, Reconnect, Register, Time, Unregister
 
 __all__ = ["RULES"]
 
-_LEASE = 120_000
-"""Milliseconds (`BrokerLiveInfo`, both lines)."""
-_LEASE_SECONDS = _LEASE / 1000
+_LEASE_SECONDS = LEASE / 1000
 _OUTLIVED = "lease-ends expired-broker-leaves-nothing"
 _CUT_SHORT = "lease-lasts requests-harm-no-other-connection expired-connection-is-closed"
 _HIT = "late-close-removes-no-fresh-registration unrelated-close-removes-nothing"
@@ -87,7 +85,7 @@ RULES: Final = (
         _CUT_SHORT,
         {
             "lease.registered-timeout-is-not-known": lambda p: (
-                _waits(p) and p.has(Register, lambda one: (one.lease or _LEASE) < _LEASE)
+                _waits(p) and p.has(Register, lambda one: (one.lease or LEASE) < LEASE)
             ),
         },
     ),
@@ -115,7 +113,7 @@ RULES: Final = (
         {
             "lease.different-version-query-does-not-refresh": _asks_about_another_version,
             "lease.registered-timeout-shortens": lambda p: p.has(
-                Register, lambda one: (one.lease or _LEASE) < _LEASE
+                Register, lambda one: (one.lease or LEASE) < LEASE
             ),
             "lease.registered-timeout-is-not-known": lambda p: p.has(Register, lambda one: one.lease),
         },
@@ -124,7 +122,7 @@ RULES: Final = (
         "lease-lasts requests-harm-no-other-connection",
         {
             "lease.registered-timeout-lengthens": lambda p: (
-                _waits(p) and p.has(Register, lambda one: (one.lease or 0) > _LEASE)
+                _waits(p) and p.has(Register, lambda one: (one.lease or 0) > LEASE)
             ),
             "lease.new-connection-has-a-new-lease": lambda p: p.has(Reconnect) and p.again,
             "lease.registration-refreshes": lambda p: _waits(p) and p.again,

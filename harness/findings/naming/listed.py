@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from harness.findings.naming.small import Small, about, lone
+from harness.findings.naming.small import LEASE, Small, about, lone
 from harness.program.steps import (
     Close,
     ClusterInfo,
@@ -37,7 +37,6 @@ _LIVES = "lease-ends expired-broker-leaves-nothing lease-lasts requests-harm-no-
 _ACTING = "any-slave-may-act returning-master-ends-acting next-slave-acts acting-master-is-shown-in-time"
 _VERSIONS = "unknown-broker-is-changed stored-version-is-the-latest equal-version-is-unchanged"
 _MANY = 6
-_LEASE = 120
 _KNOWN = 1000
 """No release has so great a `MQVersion`."""
 _TWO_TO_31, _TWO_TO_53 = 2**31, 2**53
@@ -381,7 +380,7 @@ RULES: Final = (
             ),
             "lease.lost-broker-comes-back": lambda p: p.has(Close) and p.again and p.announces_again,
             "lease.expired-broker-comes-back": lambda p: (
-                p.has(Time, lambda one: one.seconds > _LEASE) and p.announces_again
+                p.has(Time, lambda one: one.seconds > LEASE / 1000) and p.announces_again
             ),
         },
     ),

@@ -25,11 +25,11 @@ from harness.program.steps import (
     Unregister,
 )
 
-__all__ = ["Rule", "Small", "about", "lone"]
+__all__ = ["LEASE", "Rule", "Small", "about", "lone"]
 
 _LOOKS = (Route, ClusterInfo, Topics, MemberGroup, TopicsOfCluster, SystemTopics, Configuration)
 
-_LEASE = 120_000
+LEASE = 120_000
 """Milliseconds (`BrokerLiveInfo`, both lines)."""
 
 _PAIR = re.compile(r"[ \t]*([^#!=: \t][^=: \t]*)(?:=|[ \t]*[:= \t])(.*)", re.DOTALL)
@@ -93,11 +93,11 @@ class Small:
             if isinstance(one, Time):
                 at += one.seconds
             elif isinstance(one, Register):
-                lease = (one.lease or _LEASE) / 1000
+                lease = (one.lease or LEASE) / 1000
                 ends[one.server, one.address] = (at + lease, one)
             elif isinstance(one, Heartbeat | QueryVersion) and (one.server, one.address) in ends:
                 known = ends[one.server, one.address][1]
-                ends[one.server, one.address] = (at + (known.lease or _LEASE) / 1000, known)
+                ends[one.server, one.address] = (at + (known.lease or LEASE) / 1000, known)
         over = sorted((end, number, one) for number, (end, one) in enumerate(ends.values()) if end < at)
         return (over[0][2] if over else None), [one for end, one in ends.values() if end >= at]
 

@@ -193,7 +193,7 @@ RULES: Final = (
         {
             "acting-master.lost-connection-counts-as-leaving": lambda p: p.has(Close),
             "unregistration.leaving-slave-keeps-write-permission": lambda p: (
-                p.has_masters and not p.leaves_otherwise(lambda one, _: not one.id)
+                p.has(Unregister) and p.has_masters and not p.leaves_otherwise(lambda one, _: not one.id)
             ),
             "unregistration.permissions-stay-without-acting-master": lambda p: (
                 not p.has(Register, lambda one: one.acting)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from harness.catalogue import catalogue
-from harness.findings.naming import RULES, statement_of
+from harness.findings.naming import RULES, rule_of, statement_of
 from harness.model.invariants import INVARIANTS
 from harness.program.steps import (
     AnyStep,
@@ -30,6 +30,7 @@ from harness.program.steps import (
     Topics,
     TopicsOfCluster,
     Unregister,
+    decode_step,
 )
 
 NAMED = Path(__file__).parents[2] / "quality" / "named.jsonl"
@@ -42,6 +43,7 @@ CHANGED = Register(topics={"T0": (8, 8, 6, 0)}, counter=2)
 STATIC = Register(topics={"T0": (4, 4, 6, 0)}, mappings={"T0": ("b0", 1)})
 LONG = Time(seconds=130)
 ORDER = Kv(code=100, namespace="ORDER_TOPIC_CONFIG", topic="T0")
+PRODUCT = Configure(lines=("productEnvName=a",))
 ORDERED = Configure(lines=("orderMessageEnable=true",))
 
 SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
@@ -685,6 +687,27 @@ SPOKEN: list[tuple[str, str, list[AnyStep]]] = [
         "configuration.bad-number-changes-nothing",
         [Configure(lines=("serverCallbackExecutorThreads=x",))],
     ),
+    (
+        "unrelated-close-removes-nothing",
+        "unregistration.same-address-under-other-name-is-kept",
+        [BROKER, Unregister(broker="b1"), Close(), ClusterInfo()],
+    ),
+    (
+        "any-slave-may-act",
+        "acting-master.lost-connection-counts-as-leaving",
+        [BROKER, ACTING, SLAVE, Close(), Route()],
+    ),
+    (
+        "stored-version-is-the-latest",
+        "data-version.replaced-address-is-forgotten",
+        [BROKER, Register(address="a1"), QueryVersion()],
+    ),
+    ("zone-filters-routes", "routes.zone-needs-both-fields", [BROKER, Route(zone="z1")]),
+    (
+        "settings-are-shown",
+        "configuration.update-changes-what-is-shown",
+        [PRODUCT, ORDERED, Configuration()],
+    ),
 ]
 OF_4_9: list[tuple[str, str, list[AnyStep]]] = [
     (
@@ -702,6 +725,7 @@ OF_4_9: list[tuple[str, str, list[AnyStep]]] = [
         "lease.registered-timeout-is-not-known",
         [Register(lease=60000), Time(seconds=75)],
     ),
+    ("lease-ends", "lease.registered-timeout-is-not-known", [Register(lease=300000), LONG, ClusterInfo()]),
 ]
 
 PLAIN: list[tuple[str, list[AnyStep]]] = [
@@ -729,7 +753,9 @@ def test_a_plain_program_speaks_of_the_invariant_itself(invariant: str, program:
     assert statement_of(program, invariant, "ns.x.y", "5.3") == "ns.x.y"
 
 
-@pytest.mark.parametrize(("invariant", "statement", "program"), OF_4_9, ids=[one[1] for one in OF_4_9])
+@pytest.mark.parametrize(
+    ("invariant", "statement", "program"), OF_4_9, ids=[" ".join(one[:2]) for one in OF_4_9]
+)
 def test_what_is_of_one_line_alone_is_named_there(
     invariant: str, statement: str, program: list[AnyStep]
 ) -> None:
@@ -750,10 +776,14 @@ def test_rules_name_what_there_is() -> None:
         assert rule.invariants <= INVARIANTS.keys(), rule.statement
 
 
-def test_every_rule_has_a_program() -> None:
-    spoken = {f"ns.{statement}" for _, statement, _ in (*SPOKEN, *OF_4_9)}
-    of_mutants = {msgspec.json.decode(line)["statement"] for line in NAMED.read_bytes().splitlines()}
-    assert {rule.statement for rule in RULES} <= spoken | of_mutants
+def test_every_rule_is_the_first_for_some_program() -> None:
+    fitting = [rule_of(program, invariant, "5.3") for invariant, _, program in SPOKEN]
+    fitting += [rule_of(program, invariant, "4.9") for invariant, _, program in OF_4_9]
+    for line in NAMED.read_bytes().splitlines():
+        one = msgspec.json.decode(line)
+        program = [decode_step(msgspec.json.encode(step)) for step in one["program"]]
+        fitting.append(rule_of(program, one["invariant"], one["profile"]))
+    assert [rule for rule in RULES if rule not in fitting] == []
 
 
 def test_another_invariant_is_left_as_it_is() -> None:

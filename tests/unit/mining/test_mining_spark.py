@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -142,3 +143,8 @@ def test_what_is_known_is_a_sentence(error: Exception, sentence: str) -> None:
         raise error
     assert sentence in str(told.value)
     assert "Traceback" not in str(told.value)
+
+
+def test_an_interrupt_is_left_to_the_command(spark: Any) -> None:
+    assert spark is not None
+    assert not getattr(signal.getsignal(signal.SIGINT), "__module__", "").startswith("pyspark")
