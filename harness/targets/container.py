@@ -61,7 +61,8 @@ _JVM = "-Xms32m -Xmx256m -Xmn64m -XX:TieredStopAtLevel=1"
 _VERSION = re.compile(r"\d+(\.\d+)+")
 _START_WITHIN = 180.0
 _ATTEMPT = 0.5
-_GRACE = 3
+_GRACE = 10
+"""Real seconds until what does not end when it is asked to is killed: what engines give by default."""
 _TERMINATE = """\
 found=
 for process in /proc/[0-9]*; do
@@ -190,6 +191,8 @@ class ContainerInstance:
 
     def restart(self, how: Ending = "term") -> None:
         container = self._running()
+        if how == "term":
+            self.shutdown()  # its first process may not pass on what it is told
         try:
             container.restart(_GRACE if how == "term" else 0)
         except _engine().EngineError as problem:

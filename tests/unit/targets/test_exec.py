@@ -18,11 +18,17 @@ from harness.targets import TargetError, attach, parse
 from harness.targets.process import ProcessInstance
 
 _SERVER = """
-import os, pathlib, signal, socket, subprocess, sys
+import os, pathlib, signal, socket, subprocess, sys, time
 port, directory = int(sys.argv[1]), pathlib.Path(sys.argv[2])
 mode = sys.argv[3] if len(sys.argv) > 3 else ""
 if mode == "stubborn":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if mode == "slow":
+    def end(*_):
+        time.sleep(1)
+        (directory / "ended").write_text("in order")
+        sys.exit()
+    signal.signal(signal.SIGTERM, end)
 if mode == "family":
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     (directory / "child").write_text(str(child.pid))
@@ -100,6 +106,37 @@ def test_a_restart_keeps_port_and_directory(started) -> None:
     assert instance.port == port
     assert instance.pid != pid
     assert "I am plain at 2" in instance.output()
+
+
+def test_a_restart_waits_for_an_end_in_order(started, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed while it writes down what it has, it would be judged by what is lost."""
+    monkeypatch.setattr("harness.targets.process._GRACE", 0.1)
+    instance = started("slow")
+    instance.restart()
+    assert (instance._directory / "ended").read_text() == "in order"
+    assert "I am slow at 2" in instance.output()
+
+
+def test_a_restart_of_one_that_will_not_end_is_told(started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.targets.process._ENDS_WITHIN", 0.2)
+    monkeypatch.setattr("harness.targets.process._GRACE", 0.1)
+    instance = started("stubborn")
+    with pytest.raises(TargetError, match=r"to end within 0\.2 s of SIGTERM[^$]*--exclude"):
+        instance.restart()
+    assert not _runs(instance.pid)
+    instance.restart("kill")
+    assert "I am stubborn at 2" in instance.output()
+
+
+def test_a_restart_of_one_that_never_started_signals_nobody(started, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = started()
+    instance.stop()
+    instance._pid = 0
+    asked: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, _: asked.append(group))
+    with pytest.raises(OSError, match=r"rmq-harness-"):  # its directory is gone
+        instance.restart("kill")
+    assert asked == []
 
 
 def test_one_that_will_not_end_is_made_to(started, monkeypatch: pytest.MonkeyPatch) -> None:
