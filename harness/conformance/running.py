@@ -162,7 +162,7 @@ class Runner:
             run.ends(Verdict.UNSUPPORTED, str(error))
             return
         except Exception as error:  # a target that does not start a second time: no fault of the case
-            run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {error}")
+            run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {_in_a_line(error)}")
             return
         try:
             run.measure(instance)
@@ -259,7 +259,7 @@ class _CaseRun:
                 self.ends(Verdict.BLOCKED, str(error))
         except Blocked as error:
             self.too_late = isinstance(error, TooLate)
-            self.ends(Verdict.BLOCKED, str(error))
+            self.ends(Verdict.BLOCKED, _in_a_line(error))
         except CaseTimeout as error:
             self.stalled = True
             self.ends(Verdict.BLOCKED, str(error))
@@ -399,6 +399,10 @@ def _value(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return "null" if value is None else str(value)
+
+
+def _in_a_line(error: Exception) -> str:
+    return "; ".join(" ".join(line.split()) for line in str(error).splitlines())
 
 
 def _said(error: BaseException) -> str:

@@ -1,15 +1,17 @@
-"""What can be wrong with a target before a case has run.
+"""What can be wrong with a target, at its start or at another one.
 
 Rules of this module: every message says what was expected, what was found, why that is so, and what to do.
 """
 
 from __future__ import annotations
 
+from harness.session import Blocked
+
 __all__ = ["TargetError"]
 
 
-class TargetError(Exception):
-    """A target cannot be named, reached or started. No stack trace is needed to understand it."""
+class TargetError(Blocked):
+    """A target cannot be named, reached, started, or ended. No stack trace is needed to understand it."""
 
     def __init__(self, *, expected: str, got: str, why: str = "", do: str) -> None:
         self.expected = expected

@@ -25,7 +25,7 @@ from harness.session import (
     TooLate,
     Unsupported,
 )
-from harness.targets import Shareable, parse
+from harness.targets import Shareable, TargetError, parse
 from harness.trace import read_trace
 from harness.wire import RequestCode
 
@@ -276,6 +276,11 @@ def test_a_failure_that_cannot_be_measured_again_stays_one() -> None:
         unmet(ns)
 
     assert runner(instance=instance).run(loaded(case)).verdict is Verdict.FAIL
+
+
+def test_a_target_that_does_not_end_or_start_again_blocks_its_case() -> None:
+    result = run(raising(TargetError(expected="an end", got="none", do="end")))
+    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "expected an end; got none; do end")
 
 
 def test_what_is_blocked_does_not_run() -> None:
