@@ -18,6 +18,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from harness.conformance.loading import LoadedCase
+from harness.conformance.quiet import Quiet
 from harness.session import DEFAULT_SETUP, Instance, Setup
 
 AT_ONCE = 2  # servers that are being started
@@ -47,10 +48,12 @@ class Instances:
         main: Instance,
         start: Callable[[Setup], Instance],
         waiting: Waiting,
+        quiet: Quiet,
         planned: Iterable[LoadedCase] = (),
     ) -> None:
         self._start = start
         self._waiting = waiting
+        self._quiet = quiet
         self._main = main
         self._lock = threading.Lock()
         self._room = threading.Semaphore(AHEAD)
@@ -144,14 +147,16 @@ class Instances:
     def _start_ahead(self) -> None:
         while True:
             self._room.acquire()
-            with self._lock:
-                if self._closed or not self._ahead:
-                    return
-                need = next(iter(self._ahead))
-                setup = self._ahead.pop(need)
-                found = self._started[need] = Future()
-                self._unclaimed.add(need)
-            self._fill(found, setup)
+            # What is promised is started at once: who waits for it may be whom somebody alone waits for.
+            with self._quiet.beside():
+                with self._lock:
+                    if self._closed or not self._ahead:
+                        return
+                    need = next(iter(self._ahead))
+                    setup = self._ahead.pop(need)
+                    found = self._started[need] = Future()
+                    self._unclaimed.add(need)
+                self._fill(found, setup)
 
     def _fill(self, promise: Future[Instance], setup: Setup) -> None:
         try:

@@ -25,6 +25,7 @@ from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation
 from harness.conformance.baseline import Baseline
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
+from harness.conformance.quiet import Quiet
 from harness.conformance.sessions import session_of
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import MEASURED, judge
@@ -78,18 +79,23 @@ class Runner:
     ) -> None:
         self._setting = setting
         self._instance = instance
-        self._instances = Instances(instance, start, setting.waiting, planned)
+        quiet = Quiet(instance.clock.kind)
+        self._instances = Instances(instance, start, setting.waiting, quiet, planned)
         self._stopwatch = RunningClock()
-        self._calm = threading.Lock()
+        self._quiet = quiet
         self.dead = ""
         self.blocked = ""
 
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict.
 
-        A failure must happen twice to be one, where time runs by itself; else the case is flaky.
+        A failure must happen twice to be one, where time runs by itself; else the case is flaky. The second
+        time nothing else goes on.
         """
-        result = self._in_time(one)
+        with self._quiet.beside():
+            result, too_late = self._try(one)
+        if too_late:
+            result = self._in_time(one)
         if _has_failed(result) and self._instance.clock.kind != "virtual":
             result = self._confirmed(result, lambda: self._in_time(one))
         return self._setting.baseline.settled(result)
@@ -109,17 +115,16 @@ class Runner:
         )
 
     def _in_time(self, one: LoadedCase) -> CaseResult:
-        """Runs the case until it is not too late for what it measures.
+        """Runs the case alone, until it is not too late for what it measures.
 
         A case that came too late, because the machine was too busy for the speed of the clock, has measured
-        nothing. It is tried again, one at a time, so that it does not disturb others of its kind.
+        nothing.
         """
-        result, too_late = self._try(one)
-        for _ in range(AGAIN):
-            if not too_late:
-                break
-            with self._calm:
+        for left in reversed(range(AGAIN)):
+            with self._quiet.alone():
                 result, too_late = self._try(one)
+            if not (too_late and left):
+                break
         return result
 
     def _try(self, one: LoadedCase) -> tuple[CaseResult, bool]:

@@ -43,8 +43,10 @@ _SMALL = {
     "maxHashSlotNum": "5000",
     "maxIndexNum": "20000",
     "diskMaxUsedSpaceRatio": "99",
-    # A send that waits for 200 ms is refused otherwise, and where time runs faster that is soon over.
+    # Else a send that waits for 200 ms, or while another is written for a second, is refused; where time runs
+    # faster that is soon over.
     "brokerFastFailureEnable": "false",
+    "osPageCacheBusyTimeOutMills": "60000",
 }
 _FLUSH_TIMERS = 10.0
 """Real seconds between two flushes of 5.x's timer wheel, each of which compares 38 MB byte by byte: in the

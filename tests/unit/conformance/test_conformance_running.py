@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -227,13 +229,65 @@ def test_a_case_that_came_too_late_is_tried_again() -> None:
 class InRunningTime:
     """The built-in target, in time that runs by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, warp: float = 1.0) -> None:
         self._instance = parse("builtin:5.3").start()
-        self.clock = RunningClock()
+        self.clock = RunningClock(warp)
         self.description = "running"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._instance, name)
+
+
+class Busy:
+    """Cases that say when they begin and end, the first of which fails in the beginning."""
+
+    def __init__(self, *, late: bool = False) -> None:
+        self.now: set[str] = set()
+        self.beside: dict[str, list[frozenset[str]]] = {"failing": [], "long": []}
+        self._late = late
+        self._both = threading.Barrier(2, timeout=10)
+
+    def case(self, name: str) -> LoadedCase:
+        def body(ns: NameServerSession) -> None:
+            self.now.add(name)
+            try:
+                first = not self.beside[name]
+                if first:
+                    self._both.wait()
+                self.beside[name].append(frozenset(self.now - {name}))
+                if first and name == "long":
+                    time.sleep(0.3)  # long enough for the other to have been tried again, were it to
+                if first and name == "failing":
+                    if self._late:
+                        raise TooLate("the machine is too slow")
+                    unmet(ns)
+                met(ns)
+            finally:
+                self.now.discard(name)
+
+        return loaded(body)
+
+    def run(self, warp: float) -> list[CaseResult]:
+        instance: Any = InRunningTime(warp)
+        running = runner(instance=instance)
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(running.run, [self.case("failing"), self.case("long")]))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_in_warped_time_a_case_is_tried_again_while_nothing_else_goes_on(late: bool) -> None:
+    busy = Busy(late=late)
+    results = busy.run(warp=60)
+    assert [one.verdict for one in results] == [Verdict.PASS if late else Verdict.FLAKY, Verdict.PASS]
+    first, *again = busy.beside["failing"]
+    assert first == {"long"}
+    assert again == ([frozenset()] if late else [frozenset(), frozenset()])
+
+
+def test_in_real_time_it_is_tried_again_beside_those_that_wait() -> None:
+    busy = Busy()
+    busy.run(warp=1)
+    assert busy.beside["failing"] == [{"long"}, {"long"}, {"long"}]
 
 
 def failing_in(*tries: int) -> tuple[Callable[[NameServerSession], None], list[int]]:
