@@ -79,18 +79,17 @@ class Runner:
     ) -> None:
         self._setting = setting
         self._instance = instance
-        quiet = Quiet(instance.clock.kind)
-        self._instances = Instances(instance, start, setting.waiting, quiet, planned)
+        self._quiet = Quiet(instance.clock.kind)
+        self._instances = Instances(instance, start, setting.waiting, self._quiet, planned)
         self._stopwatch = RunningClock()
-        self._quiet = quiet
         self.dead = ""
         self.blocked = ""
 
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict.
 
-        A failure must happen twice to be one, where time runs by itself; else the case is flaky. The second
-        time nothing else goes on.
+        A failure must happen twice to be one, where time runs by itself; else the case is flaky. What is
+        tried again has the run to itself, where time is warped.
         """
         with self._quiet.beside():
             result, too_late = self._try(one)
@@ -120,10 +119,10 @@ class Runner:
         A case that came too late, because the machine was too busy for the speed of the clock, has measured
         nothing.
         """
-        for left in reversed(range(AGAIN)):
+        for _ in range(AGAIN):
             with self._quiet.alone():
                 result, too_late = self._try(one)
-            if not (too_late and left):
+            if not too_late:
                 break
         return result
 

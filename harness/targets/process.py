@@ -141,10 +141,11 @@ class ProcessInstance:
         return self._process.poll() is not None
 
     def restart(self, how: Ending = "term") -> None:
-        if how == "kill":
-            self._signal(signal.SIGKILL)
-        else:
-            self._end_in_order()
+        if self._process is not None:
+            if how == "kill":
+                self._signal(signal.SIGKILL)
+            else:
+                self._end_in_order(self._process)
         self._end()
         for left in reversed(range(_TRIES)):
             try:
@@ -271,15 +272,13 @@ class ProcessInstance:
             process.kill()
             process.wait()
 
-    def _end_in_order(self) -> None:
+    def _end_in_order(self, process: subprocess.Popen[str]) -> None:
         """Asks it to end and waits: to be killed meanwhile is no orderly end, and what it had not yet written
         down would be lost.
         """
-        if self._process is None:
-            return
         self._signal(signal.SIGTERM)
         try:
-            self._process.wait(_ENDS_WITHIN)
+            process.wait(_ENDS_WITHIN)
         except subprocess.TimeoutExpired as overdue:
             self._end()
             raise TargetError(
@@ -290,8 +289,6 @@ class ProcessInstance:
             ) from overdue
 
     def _signal(self, number: int) -> None:
-        if not self._pid:  # of a start that failed; nobody's group is 0
-            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, number)
 

@@ -92,6 +92,14 @@ def registers_although_it_is_to_wait(parts: Parts) -> Parts:
     return parts.override("registrar", is_shy)
 
 
+@mutant("waits-half-as-long-to-register", "Half of disappearTimeAfterStart is waited for.", V5)
+def waits_half_as_long_to_register(parts: Parts) -> Parts:
+    def is_shy(self: Registrar, now: int) -> bool:
+        return now < self.broker.started + self.config.disappear_time_after_start // 2
+
+    return parts.override("registrar", is_shy)
+
+
 @mutant("isolated-broker-registers", "A Broker with replicas waits for nobody.", V5)
 def isolated_broker_registers(parts: Parts) -> Parts:
     def starts_isolated(self: Standing) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -239,44 +239,58 @@ class InRunningTime:
 
 
 class Busy:
-    """Cases that say when they begin and end, the first of which fails in the beginning."""
+    """Two cases that begin together. One fails, or is too late, at first; the other ends once that was tried
+    three times, or after ``patience`` seconds.
+    """
 
-    def __init__(self, *, late: bool = False) -> None:
-        self.now: set[str] = set()
+    def __init__(self, patience: float, *, late: bool = False) -> None:
         self.beside: dict[str, list[frozenset[str]]] = {"failing": [], "long": []}
+        self._now: set[str] = set()
+        self._patience = patience
         self._late = late
         self._both = threading.Barrier(2, timeout=10)
-
-    def case(self, name: str) -> LoadedCase:
-        def body(ns: NameServerSession) -> None:
-            self.now.add(name)
-            try:
-                first = not self.beside[name]
-                if first:
-                    self._both.wait()
-                self.beside[name].append(frozenset(self.now - {name}))
-                if first and name == "long":
-                    time.sleep(0.3)  # long enough for the other to have been tried again, were it to
-                if first and name == "failing":
-                    if self._late:
-                        raise TooLate("the machine is too slow")
-                    unmet(ns)
-                met(ns)
-            finally:
-                self.now.discard(name)
-
-        return loaded(body)
+        self._tried = threading.Event()
 
     def run(self, warp: float) -> list[CaseResult]:
         instance: Any = InRunningTime(warp)
         running = runner(instance=instance)
         with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(running.run, [self.case("failing"), self.case("long")]))
+            return list(pool.map(running.run, [loaded(self._failing), loaded(self._long)]))
+
+    def _failing(self, ns: NameServerSession) -> None:
+        with self._going_on("failing") as tries:
+            if tries == 3:
+                self._tried.set()
+            if tries > 1:
+                met(ns)
+            elif self._late:
+                raise TooLate("the machine is too slow")
+            else:
+                unmet(ns)
+
+    def _long(self, ns: NameServerSession) -> None:
+        with self._going_on("long"):
+            self._tried.wait(self._patience)
+            met(ns)
+
+    @contextmanager
+    def _going_on(self, name: str) -> Generator[int]:
+        seen = self.beside[name]
+        self._now.add(name)
+        if not seen:
+            self._both.wait()
+        seen.append(frozenset(self._now - {name}))
+        if len(seen) == 1:
+            self._both.wait()
+        try:
+            yield len(seen)
+        finally:
+            self._now.discard(name)
 
 
 @pytest.mark.parametrize("late", [False, True])
 def test_in_warped_time_a_case_is_tried_again_while_nothing_else_goes_on(late: bool) -> None:
-    busy = Busy(late=late)
+    busy = Busy(patience=0.3, late=late)
     results = busy.run(warp=60)
     assert [one.verdict for one in results] == [Verdict.PASS if late else Verdict.FLAKY, Verdict.PASS]
     first, *again = busy.beside["failing"]
@@ -285,7 +299,7 @@ def test_in_warped_time_a_case_is_tried_again_while_nothing_else_goes_on(late: b
 
 
 def test_in_real_time_it_is_tried_again_beside_those_that_wait() -> None:
-    busy = Busy()
+    busy = Busy(patience=10)
     busy.run(warp=1)
     assert busy.beside["failing"] == [{"long"}, {"long"}, {"long"}]
 
