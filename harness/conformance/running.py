@@ -101,12 +101,15 @@ class Runner:
 
     def _confirmed(self, result: CaseResult, again: Callable[[], CaseResult]) -> CaseResult:
         """What a failure comes to when it is tried again. What cannot be measured again stays as it is."""
-        failed = 1
-        for tries in range(2, TRIES + 1):
+        failed, held = 1, 0
+        for _ in range(TRIES - 1):
             repeated = again()
             failed += _has_failed(repeated)
-            if repeated.verdict not in MEASURED or failed == 2 == tries:
-                return result
+            held += repeated.verdict in MEASURED and not _has_failed(repeated)
+            if failed > 1 and not held:
+                break
+        if not held:
+            return result
         return msgspec.structs.replace(
             result,
             verdict=Verdict.FLAKY,

@@ -333,17 +333,32 @@ def test_a_failure_in_running_time_must_happen_twice(
     assert (f"failed in {len(tries)} of 3 tries" in result.reason) == (verdict is Verdict.FLAKY)
 
 
-def test_a_failure_that_cannot_be_measured_again_stays_one() -> None:
+@pytest.mark.parametrize(
+    ("tries", "verdict"),
+    [
+        (("fails", "blocked", "blocked"), Verdict.FAIL),
+        (("fails", "blocked", "fails"), Verdict.FAIL),
+        (("fails", "blocked", "holds"), Verdict.FLAKY),
+        (("fails", "holds", "blocked"), Verdict.FLAKY),
+    ],
+)
+def test_a_failure_stays_one_where_it_cannot_be_measured_again(
+    tries: tuple[str, ...], verdict: Verdict
+) -> None:
     instance: Any = InRunningTime()
-    made: list[int] = []
+    left = list(tries)
 
     def case(ns: NameServerSession) -> None:
-        made.append(1)
-        if len(made) > 1:
-            raise Blocked("somebody else is there")
-        unmet(ns)
+        match left.pop(0):
+            case "fails":
+                unmet(ns)
+            case "holds":
+                met(ns)
+            case _:
+                raise Blocked("somebody else is there")
 
-    assert runner(instance=instance).run(loaded(case)).verdict is Verdict.FAIL
+    assert runner(instance=instance).run(loaded(case)).verdict is verdict
+    assert left == []
 
 
 def test_a_target_that_does_not_end_or_start_again_blocks_its_case() -> None:
