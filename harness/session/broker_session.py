@@ -15,6 +15,7 @@ from harness.session.errors import Blocked
 from harness.session.exchange import Exchange
 from harness.session.heard import NameServerView
 from harness.session.nameserver import ProfileName, announced_by
+from harness.session.outcome import Mark
 from harness.session.pop_requests import PopRequests
 from harness.session.session import Session, header_of
 from harness.session.transport import BrokerInstance
@@ -90,6 +91,13 @@ class BrokerSession(PopRequests):
     def nameserver(self) -> NameServerView:
         """The NameServer that the Broker registers with; the first one, where there are several."""
         return self.nameservers[0]
+
+    @property
+    def started(self) -> Mark:
+        """Before the Broker's start began. It counts for one that was started for the ``setup`` of a case and
+        not restarted since: the clock of such a one is made before.
+        """
+        return Mark(0.0, 0.0)
 
     # --- what the Broker is called --------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import (
+    AT_START,
     REGISTER,
     all_topics,
     all_topics_with,
@@ -46,7 +47,7 @@ SLAVE = {"brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 @case("bk.registration.is-sent-at-the-start", kills=["registration-at-start-is-oneway"])
 def test_is_sent_at_the_start(bk: BrokerSession) -> None:
     """A Broker registers when it starts."""
-    bk.nameserver.next(REGISTER) >> Request(REGISTER, flag=0)
+    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, flag=0)
 
 
 @case(
@@ -113,13 +114,13 @@ def test_says_who_registers(bk: BrokerSession) -> None:
         "haServerAddr": HOST,
         "compressed": "false",
     }
-    bk.nameserver.next(REGISTER) >> Request(REGISTER, ext=Including(said))
+    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
 
 
 @case("bk.registration.carries-the-checksum-of-its-body", kills=["registration-checksum-has-all-bits"])
 def test_carries_the_checksum_of_its_body(bk: BrokerSession) -> None:
     """The checksum of a registration is that of its body."""
-    bk.nameserver.next(REGISTER).checksum_holds >> Request(REGISTER, True)
+    bk.nameserver.next(REGISTER, within=AT_START).checksum_holds >> Request(REGISTER, True)
     topic = bk.name("T")
     for _ in range(4):  # a checksum that keeps its highest bit is right every other time
         bk.send(topic) >> Reply(SUCCESS)
@@ -134,7 +135,7 @@ def test_carries_the_checksum_of_its_body(bk: BrokerSession) -> None:
 )
 def test_says_nothing_of_what_came_later(bk: BrokerSession) -> None:
     """A Broker of 4.9 says nothing of acting masters and of state versions."""
-    first = bk.nameserver.next(REGISTER)
+    first = bk.nameserver.next(REGISTER, within=AT_START)
     first >> Request(
         REGISTER, ext=Including({"enableActingMaster": ABSENT, "heartbeatTimeoutMillis": ABSENT})
     )
@@ -148,7 +149,7 @@ def test_says_nothing_of_what_came_later(bk: BrokerSession) -> None:
 )
 def test_says_whether_slaves_may_act(bk: BrokerSession) -> None:
     """A Broker of 5.x says that slaves may not act, and its data version has a state."""
-    first = bk.nameserver.next(REGISTER)
+    first = bk.nameserver.next(REGISTER, within=AT_START)
     first >> Request(REGISTER, ext=Including({"enableActingMaster": "false"}))
     first.state_version >> Request(REGISTER, 0)
 
@@ -166,14 +167,14 @@ def test_announces_system_topics(bk: BrokerSession) -> None:
         "SELF_TEST_TOPIC": (1, 1, 6),
         "OFFSET_MOVED_EVENT": (1, 1, 6),
     }
-    bk.nameserver.next(REGISTER).topics >> Request(REGISTER, Including(topics))
+    bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
 
 
 @case("bk.registration.announces-itself-as-a-topic", kills=["broker-is-no-topic"])
 def test_announces_itself_as_a_topic(bk: BrokerSession) -> None:
     """Broker and cluster are topics."""
     own = {bk.broker_name: (1, 1, 7), bk.cluster_name: (16, 16, 7)}
-    bk.nameserver.next(REGISTER).topics >> Request(REGISTER, Including(own))
+    bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(own))
 
 
 @case(
@@ -188,13 +189,13 @@ def test_announces_topics_of_the_later_line(bk: BrokerSession) -> None:
         "RMQ_SYS_TRANS_OP_HALF_TOPIC": (1, 1, 6),
         f"rmq_sys_SYNC_BROKER_MEMBER_{bk.broker_name}": (1, 1, 1),
     }
-    bk.nameserver.next(REGISTER).topics >> Request(REGISTER, Including(topics))
+    bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
 
 
 @case("bk.registration.has-no-filter-servers", kills=["registration-without-filter-servers"])
 def test_has_no_filter_servers(bk: BrokerSession) -> None:
     """The list of filter servers is there and empty."""
-    bk.nameserver.next(REGISTER).filters >> Request(REGISTER, [])
+    bk.nameserver.next(REGISTER, within=AT_START).filters >> Request(REGISTER, [])
 
 
 @case(
@@ -204,7 +205,7 @@ def test_has_no_filter_servers(bk: BrokerSession) -> None:
 )
 def test_has_no_default_topic_without_creation(bk: BrokerSession) -> None:
     """A Broker that makes no topics has no TBW102."""
-    bk.nameserver.next(REGISTER).topic("TBW102") >> Request(REGISTER, None)
+    bk.nameserver.next(REGISTER, within=AT_START).topic("TBW102") >> Request(REGISTER, None)
 
 
 # --- new topics -----------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
 @case("bk.registration.compression-is-said", kills=["compression-is-not-said"], setup=COMPRESSED)
 def test_compression_is_said(bk: BrokerSession) -> None:
     """A registration says that its body is compressed."""
-    heard = bk.nameserver.next(REGISTER)
+    heard = bk.nameserver.next(REGISTER, within=AT_START)
     heard >> Request(REGISTER, ext=Including({"compressed": "true"}))
     heard.topic("SELF_TEST_TOPIC") >> Request(REGISTER, (1, 1, 6))
 
@@ -370,7 +371,7 @@ def test_compression_is_said(bk: BrokerSession) -> None:
 )
 def test_compressed_body_has_its_own_checksum(bk: BrokerSession) -> None:
     """The checksum is that of the compressed bytes."""
-    bk.nameserver.next(REGISTER).checksum_holds >> Request(REGISTER, True)
+    bk.nameserver.next(REGISTER, within=AT_START).checksum_holds >> Request(REGISTER, True)
 
 
 @case(
@@ -380,7 +381,7 @@ def test_compressed_body_has_its_own_checksum(bk: BrokerSession) -> None:
 )
 def test_restricted_broker_has_its_permission_everywhere(bk: BrokerSession) -> None:
     """Every topic of a restricted Broker has the permission of the Broker."""
-    bk.nameserver.next(REGISTER).permissions >> Request(REGISTER, [2])
+    bk.nameserver.next(REGISTER, within=AT_START).permissions >> Request(REGISTER, [2])
 
 
 @case(
@@ -390,7 +391,7 @@ def test_restricted_broker_has_its_permission_everywhere(bk: BrokerSession) -> N
 )
 def test_restricted_broker_has_what_both_allow(bk: BrokerSession) -> None:
     """A topic of a restricted Broker has the permissions that both have."""
-    bk.nameserver.next(REGISTER).permissions >> Request(REGISTER, [0, 2])
+    bk.nameserver.next(REGISTER, within=AT_START).permissions >> Request(REGISTER, [0, 2])
 
 
 # --- answers --------------------------------------------------------------------------------------------
@@ -541,7 +542,7 @@ def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
     """A slave says its id, and asks the master that it is told: for topics at the port for other Brokers, for
     offsets and groups at the port for all.
     """
-    bk.nameserver.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerId": "1"}))
+    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including({"brokerId": "1"}))
     master, topics = bk.nameservers[1], BrokerRequest.GET_ALL_TOPIC_CONFIG
     tell_master(bk, above=2)
     told = next_of_time(bk)

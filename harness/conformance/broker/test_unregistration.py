@@ -1,7 +1,7 @@
 """Chapter unregistration: what a Broker says when it goes."""
 
 from harness.conformance import Including, Request, case
-from harness.conformance.broker.registrations import REGISTER
+from harness.conformance.broker.registrations import AT_START, REGISTER
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 
@@ -23,7 +23,7 @@ STOPPING = 400.0
 def test_is_sent_at_the_end(bk: BrokerSession) -> None:
     """A Broker that stops unregisters from each of its NameServers, as what it had registered."""
     first, second = bk.nameservers
-    registered = first.next(REGISTER) >> Request(REGISTER, ext=Including({"brokerId": "0"}))
+    registered = first.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including({"brokerId": "0"}))
     assert registered.command is not None and registered.command.ext is not None
     names = ("brokerName", "brokerAddr", "clusterName", "brokerId")
     said = {name: registered.command.ext[name] for name in names}
