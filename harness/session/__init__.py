@@ -36,6 +36,7 @@ from harness.session.outcome import (
     Stray,
     Unreadable,
 )
+from harness.session.ports import free_port
 from harness.session.probing import Answering, Heard, ProbingNameServer
 from harness.session.probing_socket import ServedNameServer
 from harness.session.session import Session
@@ -109,4 +110,5 @@ __all__ = [
     "VirtualClock",
     "announced_by",
     "connect",
+    "free_port",
 ]

@@ -12,6 +12,7 @@ import socket
 import threading
 
 from harness.session.clock import Clock
+from harness.session.ports import free_port
 from harness.session.probing import ProbingNameServer
 from harness.wire import FrameBuffer, WireError
 
@@ -53,7 +54,7 @@ class ServedNameServer(ProbingNameServer):
         self.go_down()
 
     def _listen(self, port: int) -> socket.socket:
-        return socket.create_server((self._host, port), backlog=64)
+        return socket.create_server((self._host, port or free_port()), backlog=64)
 
     def _accepting(self, listening: socket.socket) -> None:
         threading.Thread(

@@ -17,7 +17,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,7 @@ from harness.session import (
     SocketTransport,
     TargetDied,
     connect,
+    free_port,
 )
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers, refuses, takes_connections
@@ -193,11 +193,21 @@ class ProcessInstance:
     def _start_somewhere(self) -> None:
         for left in reversed(range(_TRIES)):
             try:
-                self._start_at(_free_port(self._command.ports))
+                self._start_at(self._free_port())
                 return
             except TargetError:
                 if not left or not _PORT_TAKEN.search(self.output()):
                     raise
+
+    def _free_port(self) -> int:
+        try:
+            return free_port(self._command.ports)
+        except OSError as problem:
+            raise TargetError(
+                expected=f"a free port of this machine for {self._command.name}",
+                got=problem.strerror or str(problem),
+                do="end some of what listens here",
+            ) from problem
 
     def _start_at(self, port: int) -> None:
         self._port = port
@@ -291,18 +301,3 @@ class ProcessInstance:
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, number)
-
-
-def _free_port(ports: Sequence[int]) -> int:
-    """A port that nobody has at this moment, on any address, as little as those around it that are needed:
-    some targets bind all addresses.
-    """
-    while True:
-        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
-            first = probes.enter_context(socket.socket())
-            first.bind(("", 0))
-            port = int(first.getsockname()[1])
-            for offset in ports:
-                if offset:
-                    probes.enter_context(socket.socket()).bind(("", port + offset))
-            return port

@@ -22,6 +22,7 @@ import msgspec
 
 from harness.session import connect
 from harness.targets import maven
+from harness.targets.broker_process import PORTS
 from harness.targets.process import Command as Process
 from harness.targets.process import ProcessInstance
 from harness.wire import Command, FrameBuffer, decode, encode
@@ -134,6 +135,7 @@ class Broker:
                 start_within=120.0,
                 answer_within=60.0,
                 must_answer=True,
+                ports=PORTS,
             )
         )
 
