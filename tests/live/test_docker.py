@@ -17,6 +17,7 @@ import pytest
 from test_catalogue_on_apache import assert_conformant, check
 
 from harness.conformance import Reply
+from harness.report.results import read_run
 from harness.session import NameServerSession, TargetDied
 from harness.targets import TargetError, engine, parse
 from harness.targets.container import ContainerInstance
@@ -63,7 +64,10 @@ def test_a_container_gets_the_verdicts_of_the_same_jars(version: str, profile: s
     verdicts, said = check(f"docker:{IMAGE}:{version}?warp=60", profile, tmp_path / "container")
     assert_conformant(verdicts, said)
     jars, said_of_jars = check(f"apache:{version}?warp=60", profile, tmp_path / "jars")
-    assert verdicts == jars, said + said_of_jars
+    header = read_run(tmp_path / "container" / "all").header
+    by_chance = {case for quirk in header.quirks if quirk.intermittent for case in quirk.cases}
+    differ = {case for case in verdicts.keys() | jars.keys() if verdicts.get(case) != jars.get(case)}
+    assert differ <= by_chance, said + said_of_jars
 
 
 def test_restart_keeps_kv_and_forgets_routes_and_stop_removes(
