@@ -2,6 +2,7 @@
 # test, lint and bench add Spark and what mining is judged by, more than a gigabyte; check does without.
 #   make check   the whole catalogue against the built-in reference, with an HTML report
 #   make test    the tests that need no network service, JVM server or container
+#   make soak    what takes hours: whole catalogues on every release, long fuzzes, 100 kills; before a release
 #   make lint | selftest | live | bench | docs | lock
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SPARK  := $(VENV)/.spark
 
-.PHONY: check test lint selftest live bench docs lock clean
+.PHONY: check test lint selftest live soak bench docs lock clean
 .DELETE_ON_ERROR:
 
 check: $(READY)
@@ -32,7 +33,14 @@ selftest: $(READY)
 	$(BIN)/rmq-harness selftest --role broker
 
 live: $(SPARK)
-	$(BIN)/python -m pytest tests/live -m live
+	$(BIN)/python -m pytest tests/live -m "live and not soak" --durations 15
+
+# Needs what `make live` needs, and the images of `ci/image/build.sh 4.9.8 5.3.3`.
+soak: $(SPARK)
+	RMQ_KILLS=100 $(BIN)/python -m pytest tests/durability
+	$(BIN)/rmq-harness fuzz builtin: --kind all --max-time 10m --out out/soak/nameserver
+	$(BIN)/rmq-harness fuzz builtin: --kind all --role broker --max-time 10m --out out/soak/broker
+	RMQ_REQUIRE_LIVE=1 $(BIN)/python -m pytest tests/live -m soak --durations 0
 
 bench: $(SPARK)
 	$(BIN)/python -m bench

@@ -1,7 +1,7 @@
 """`python -m bench.campaign`: a campaign on two workers of Spark beside the same runs in one process.
 
 How it is measured:
-- *Alone*: this process plays the seeds with the same machines and judges (`harness.machines.seeded`), and
+- *Alone*: this process plays the seeds with the same machines and judges (`harness.engine.kinds`), and
   keeps nothing.
 - *Kept*: this process plays and writes the same chunks (`harness.mining.worker.carry_out`), without Spark.
 - *Campaign*: ``local[2,4]`` plays and writes them as `rmq-harness campaign` does. Spark and its workers run
@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from harness.machines.seeded import SEEDED, Terms
+from harness.engine.kinds import KINDS, Setting
 from harness.mining.campaign import Campaign, Plan, settings_of
 from harness.mining.spark import session
 from harness.mining.worker import carry_out
@@ -84,8 +84,8 @@ def _timed(work: Callable[[], int]) -> tuple[int, float]:
 
 
 def _alone(first: int, runs: int) -> int:
-    kind = SEEDED["stateful"](Terms(target=parse(TARGET), profile=PROFILE, words="bench", deadline=120.0))
-    return sum(len(kind.run(seed)[0].program) for seed in range(first, first + runs))
+    kind = KINDS["nameserver"]["stateful"](Setting(target=parse(TARGET), profile=PROFILE, words="bench"))
+    return sum(len(kind.run(seed).program) for seed in range(first, first + runs))
 
 
 def _campaign(root: str, first: int, runs: int, *, chunk: int) -> Campaign:

@@ -1,62 +1,35 @@
-"""Whether mining names the right statement for each mutant, and makes one finding of it.
+"""Whether findings are explained by the statement that a mutant breaks.
 
-`python -m bench.findings [RUNS [ONE_IN [all]]]`: a campaign of so many runs over the reference and every
-so-manieth mutant that the tests of the machines list, or of all mutants of NameServers, mined; not among the
-benchmarks of `python -m bench`, since it takes minutes. Of all mutants about half are beyond these machines.
+`python -m bench.findings [--seed SEED] [--examples N] [--rest N] [MUTANT…]` hunts each mutant as the tests of
+the machines do (`tests/quality/hunting.py`) and prints the first three statements that explain what it found.
+The mutants are those of `tests/quality/baseline/drawn-for-findings.txt`, which were drawn before anything was
+tuned; with `--rest N` every N-th of the others, for development. It is not among the benchmarks of
+`python -m bench`, since it takes minutes.
 
-A statement is right where a case about it fails on the mutant, or where a case that must kill the mutant is
-about it: cases know nothing of mining. It is the mutant's own in the second case, which asks for more: a
-fault of one decision breaks several statements, and few of their cases say so.
+A statement is the mutant's own where a case that must kill the mutant is about it. It is right where it is
+the mutant's own, or where a case about it fails on the mutant, which is checked apart from the hunt.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-from pyspark.sql import SparkSession
-
 from harness.catalogue import catalogue
 from harness.cli.killing import KILLED, Task, run_task
 from harness.conformance.loading import LoadedCase, cases
-from harness.mining.campaign import settings_of
-from harness.mining.clusters import Cluster, clusters
-from harness.mining.failing import failures_of
-from harness.mining.reading import read
-from harness.mining.spark import session
-from harness.mining.stats.association import adjusted_rand
-from harness.mining.store import Span
-from harness.mining.worker import Order, carry_out, close_all
-from harness.session import ProfileName
-from reference_impl.mutants import MUTANTS, mutants_of
 
-LISTED = Path(__file__).parent.parent / "tests" / "quality" / "mutants.yaml"
+QUALITY = Path(__file__).parent.parent / "tests" / "quality"
+DRAWN = QUALITY / "baseline" / "drawn-for-findings.txt"
+FIRST = 3
+"""Statements that a person reads."""
 
+sys.path.insert(0, str(QUALITY))
 
-def play(root: str, mutants: list[str], runs: int) -> None:
-    """Plays the campaign: so many runs of the reference and of each mutant, of the same seeds."""
-    settings = settings_of(chunk=runs, shrink=1, attempts=400, deadline=30.0, sample=0)
-    for name in ["", *mutants]:
-        lines: tuple[ProfileName, ...] = ("5.3", "4.9", "5.5")
-        profile = next(one for one in lines if not name or one in MUTANTS[name].profiles)
-        target = f"builtin:{profile}?mutant={name}" if name else f"builtin:{profile}"
-        span = Span("stateful", 1, runs)
-        order = Order(
-            root=root, campaign="mutants", target=target, profile=profile, span=span, settings=settings
-        )
-        print(f"  {target} {carry_out(order).outcomes}", flush=True)
-    close_all()
-
-
-def found(spark: SparkSession, root: str) -> list[Cluster]:
-    """The findings, of the reference too if there are any."""
-    records = read(spark, root)
-    assert records.runs is not None, records.troubles
-    return clusters(failures_of(records.runs))
+from hunting import Hunted, asked_mutants, hunt  # noqa: E402 - it is found there
 
 
 def breaks(mutant: str, profile: str, statement: str, loaded: Sequence[LoadedCase]) -> bool:
@@ -68,53 +41,57 @@ def breaks(mutant: str, profile: str, statement: str, loaded: Sequence[LoadedCas
     return seen is not None and any(verdict in KILLED for verdict in seen.verdicts.values())
 
 
-def report(findings: list[Cluster], mutants: list[str]) -> None:
-    """The confusion table: a line for each mutant, with its findings; and what they come to. The statement of
-    its first finding is marked: ``=`` its own, ``+`` right, ``-`` neither.
+def judged(hunted: Hunted, own: set[str], loaded: Sequence[LoadedCase]) -> str:
+    """``own``, ``right`` or ``wrong``; ``not found``; ``unexplained`` where no case failed; ``it broke``
+    where the reference itself stumbled over its fault, which leaves no finding to explain.
     """
-    loaded = cases()
-    own = {
-        name: {statement for case in loaded if name in case.case.kills for statement in case.case.statements}
-        for name in mutants
-    }
-    by_mutant: dict[str, list[Cluster]] = {name: [] for name in ["", *mutants]}
-    truth: list[str] = []
-    groups: list[int] = []
-    for number, finding in enumerate(findings):
-        by_mutant[finding.failures[0].mutant or ""].append(finding)
-        truth += [finding.failures[0].mutant or ""] * len(finding.failures)
-        groups += [number] * len(finding.failures)
-    verdicts: Counter[str] = Counter()
-    for name in mutants:
-        told = [f"{len(one.failures)} {one.failures[0].named} [{one.letters}]" for one in by_mutant[name]]
-        mark = " "
-        if told:
-            best = by_mutant[name][0].failures[0]
-            is_own = best.named in own[name]
-            is_right = is_own or breaks(name, best.profile, best.named, loaded)
-            mark = "=" if is_own else "+" if is_right else "-"
-            verdicts["own"] += is_own
-            verdicts["right"] += is_right
-        verdicts["found"] += bool(told)
-        verdicts["one"] += len(told) == 1
-        print(f"{mark} {name:<52} {' | '.join(told) or 'not found'}")
-    print(
-        f"{len(mutants)} mutants: {verdicts['found']} found, {verdicts['right']} named by a right statement "
-        f"({verdicts['own']} by its own), {verdicts['one']} by one finding; adjusted Rand index "
-        f"{adjusted_rand(truth, groups):.3f} of {len(truth)} failing runs; "
-        f"{len(by_mutant[''])} findings of the reference"
-    )
+    if hunted.examples is None:
+        return "not found"
+    if not hunted.steps:
+        return "it broke"
+    told = hunted.also_fails[:FIRST]
+    if not told:
+        return "unexplained"
+    if own & set(told):
+        return "own"
+    return "right" if any(breaks(hunted.mutant, hunted.profile, one, loaded) for one in told) else "wrong"
+
+
+def chosen(options: argparse.Namespace) -> list[str]:
+    """The mutants to hunt."""
+    if options.mutants:
+        return list(options.mutants)
+    drawn = DRAWN.read_text(encoding="utf-8").split()
+    if options.rest:
+        return [one.name for one in asked_mutants() if one.name not in drawn][:: options.rest]
+    return drawn
 
 
 def main() -> None:
-    """Plays, mines, prints."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    listed = list(yaml.safe_load(LISTED.read_text(encoding="utf-8")))
-    known = sorted(mutants_of("nameserver")) if sys.argv[3:] == ["all"] else listed
-    mutants = known[:: int(sys.argv[2]) if len(sys.argv) > 2 else 2]
-    with tempfile.TemporaryDirectory() as root:
-        play(root, mutants, runs)
-        report(found(session("bench"), root), mutants)
+    """Hunts, prints, counts."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("mutants", nargs="*", metavar="MUTANT")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--examples", type=int, default=2000)
+    parser.add_argument("--rest", type=int, default=0)
+    options = parser.parse_args()
+    loaded, counts, first = cases(role="nameserver"), Counter[str](), 0
+    names = chosen(options)
+    for name in names:
+        own = {statement for one in loaded if name in one.case.kills for statement in one.case.statements}
+        hunted = hunt(name, options.seed, examples=options.examples, explains=True)
+        verdict = judged(hunted, own, loaded)
+        counts[verdict] += 1
+        first += bool(own & set(hunted.also_fails[:1]))
+        told = " | ".join(hunted.also_fails[:FIRST])
+        print(
+            f"{verdict:<12} {name:<52} {len(hunted.also_fails):>4}  {hunted.statement} -> {told}", flush=True
+        )
+    found = len(names) - counts["not found"]
+    right = counts["own"] + counts["right"]
+    print(f"{len(names)} mutants: {found} found in {options.examples} programs of seed {options.seed}")
+    print(f"a right statement among the first {FIRST}: {right}; the mutant's own: {counts['own']}")
+    print(f"the mutant's own as the very first: {first}; without explanation: {counts['unexplained']}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ import msgspec
 
 from harness.wire import Command, FrameBuffer, RawFrame, RequestCode, Serialization, decode, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+from harness.wire.requests import REQUESTS
 
 FRAMES = 1_000_000
 CONNECTIONS = 200
@@ -207,8 +208,9 @@ class _Frames:
                 "key": f"k{number % 8}",
                 "value": "v",
             }
-            for code in RequestCode:
-                if code not in (RequestCode.UPDATE_NAMESRV_CONFIG, RequestCode.REGISTER_BROKER):
+            for code, form in REQUESTS.items():
+                changed = code in (RequestCode.UPDATE_NAMESRV_CONFIG, RequestCode.REGISTER_BROKER)
+                if form.role == "nameserver" and not changed:
                     for kind in Serialization:
                         yield Command(code=code, version=479, opaque=number, ext=ext, serialization=kind)
 
@@ -278,7 +280,7 @@ class _Sender:
 
 
 def _send(port: int, frames: int, seed: int, connections: int, dribblers: int) -> dict[str, object]:
-    """Send so many frames."""
+    """Send this number of frames."""
     begun, sent = time.monotonic(), 0
     source = _Frames(seed)
     endless = iter(source)

@@ -1,15 +1,13 @@
 """`python -m bench.machines`: what playing and judging cost beside generating, and beside the bare network.
 
 How it is measured:
-- *In process*: the machine of a profile on `builtin:`, and an empty machine with the same rules, strategies
-  and seed, which plays nothing and only keeps its picture of what should exist. Both make the same programs,
-  so that the ratio of their times is the ratio of their steps per second. Rounds alternate; the first is
-  warm-up.
+- *In process*: programs of a profile, made, played and judged on `builtin:`; beside them the same programs
+  only made. Rounds alternate; the first is warm-up.
 - *Over TCP*: programs that were generated beforehand, against `serve nameserver` on loopback, played, judged
   and tidied up after; beside them a client that sends the same frames over as many connections, encoded
   beforehand, and reads one whole frame for each, knowing nothing else. Programs and client alternate. What
   programs let pass by their own steps (time, stalls, gaps between segments) is no part of the rates and is
-  printed by itself. The third figure has the generating in it too.
+  printed by itself.
 
 What is printed is the median of the rounds, with the lowest and the highest ratio of a round.
 """
@@ -21,28 +19,30 @@ import shlex
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, create_connection, socket
 
-from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.stateful import run_state_machine_as_test
+import msgspec
 
-from harness.machines.nameserver import NameServerMachine
-from harness.machines.performance import Performance
-from harness.machines.picture import Picture
-from harness.machines.stage import Stage
-from harness.machines.strategies import look
-from harness.program.chance import chance
-from harness.program.frames import Names, frame_of
-from harness.program.steps import AnyStep, Close, Configure, Reconnect, Restart, Time, Unknown
-from harness.session import announced_by
+from harness.catalogue import profile_named
+from harness.engine.context import TargetContext
+from harness.engine.generator import Generator, Traits
+from harness.engine.kind import Tried
+from harness.engine.program_run import ProgramRun
+from harness.engine.rules import RULES
+from harness.engine.stateful import StatefulKind
+from harness.program.chance import Chance, chance
+from harness.program.frames import frame_of
+from harness.program.names import Names
+from harness.program.nameserver.steps import Configure, Unknown
+from harness.program.step import Close, Reconnect, Restart, Time
+from harness.program.steps import AnyStep
 from harness.targets import parse
 
 __all__ = ["main"]
 
 PROFILE = "5.3"
-GOAL_IN_PROCESS = 0.5
 GOAL_OVER_TCP = 0.4
 
 
@@ -59,67 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-class _Playing:
-    """Has programs played on a stage, or nowhere."""
-
-    def __init__(self, stage: Stage | None) -> None:
-        self._stage = stage
-        self.programs: list[tuple[AnyStep, ...]] = []
-        self.steps = 0
-        self.waited = 0.0
-
-    def begins(self, servers: int, *, seeks: bool) -> Performance | None:
-        if self._stage is None:
-            return None
-        return Performance(self._stage, Names(chance("bench", len(self.programs))), servers=servers)
-
-    def ended(self, performance: Performance) -> None:
-        assert not performance.violations, performance.violations
-        self.programs.append(tuple(performance.steps))
-        self.steps += len(performance.steps)
-        self.waited += performance.attempt().waited
-
-
-class _Looking:
-    """What makes an empty machine look at everything too: without anything being played."""
-
-    def teardown(self) -> None:
-        picture: Picture = self.picture  # type: ignore[attr-defined]
-        for step in look(picture):
-            picture.apply(step)
-
-
-def _run(playing: _Playing, stage: Stage | None, programs: int, round_: int, **changes: object) -> float:
-    machine = NameServerMachine.played(stage, PROFILE, playing, **changes)
-    if stage is None:
-        machine = type("Empty", (_Looking, machine), {})
-    began = time.perf_counter()
-    run_state_machine_as_test(
-        seed(round_)(machine),
-        settings=settings(
-            max_examples=programs,
-            stateful_step_count=30,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
-    return time.perf_counter() - began
-
-
 def _in_process(programs: int, rounds: int) -> None:
-    stage = Stage(parse(f"builtin:{PROFILE}"), PROFILE)
-    full, empty, ratios = [], [], []
+    kind = StatefulKind(TargetContext(parse(f"builtin:{PROFILE}"), PROFILE), "bench")
+    played, made, ratios = [], [], []
     for round_ in range(rounds + 1):
-        playing = _Playing(stage)
-        seconds = _run(playing, stage, programs, round_)
-        nothing = _run(_Playing(None), None, programs, round_)
+        seeds = [f"{round_}/{at}" for at in range(programs)]
+        steps, seconds = _timed(lambda seed: _sound(kind.run(seed)), seeds)
+        generated, alone = _timed(kind.program, seeds)
+        assert steps == generated
         if round_:
-            full.append(playing.steps / seconds)
-            empty.append(playing.steps / nothing)
-            ratios.append(nothing / seconds)
-    _print("builtin:", "machine", full, "empty machine", empty, ratios, GOAL_IN_PROCESS)
+            played.append(steps / seconds)
+            made.append(steps / alone)
+            ratios.append(alone / seconds)
+    _print("builtin:", "made, played and judged", played, "made", made, ratios)
 
 
 def _over_tcp(programs: int, rounds: int) -> None:
@@ -127,38 +79,53 @@ def _over_tcp(programs: int, rounds: int) -> None:
     script = f"import sys; sys.path.insert(0, {root!r}); from harness.cli import main; sys.exit(main())"
     serve = [sys.executable, "-c", script, "serve", "nameserver", "--profile", PROFILE]
     words = shlex.join([*serve, "--host", "127.0.0.1", "--port", "{port}"])
-    stage = Stage(parse(f"exec:{words}"), PROFILE)
+    context = TargetContext(parse(f"exec:{words}"), PROFILE)
+    traits = msgspec.structs.replace(Traits.of(context), servers=1, restarts=False, waits_once_in=10**9)
+    generator, made = Generator(RULES["nameserver"], traits, five=True), []
+    for number in range(programs):
+        made.append(_made(generator, context, chance("bench", number)))
     try:
-        (server,), _ = stage.servers.take()
-        made = _Playing(stage)
-        plain = {"servers": 1, "restarts": False, "waits_once_in": 10**9}
-        _run(made, stage, programs, 0, **plain)
-        bare, played, whole, ratios = [], [], [], []
+        (server,), _ = context.servers.take()
+        bare, played, ratios = [], [], []
         waited = 0.0
         for round_ in range(1, rounds + 1):
-            bare.append(_ping_pong(server.open().remote, made.programs, round_))
+            bare.append(_ping_pong(server.open().remote, made, round_))
             steps, asked, began = 0, 0.0, time.perf_counter()
-            for at, program in enumerate(made.programs):
-                performance = Performance(stage, Names(chance("tcp", round_, at)))
+            for at, program in enumerate(made):
+                program_run = ProgramRun(context, Names(chance("tcp", round_, at)))
                 for step in program:
-                    performance.do(step)
-                steps += len(performance.steps)
-                assert not performance.violations, performance.violations
-                performance.leave()
-                asked += performance.attempt().waited
+                    program_run.do(step)
+                steps += len(program_run.steps)
+                assert not program_run.violations, program_run.violations
+                program_run.leave()
+                asked += program_run.attempt().waited
             played.append(steps / (time.perf_counter() - began - asked))
             waited += asked
-            again = _Playing(stage)
-            seconds = _run(again, stage, programs, round_, **plain)
-            whole.append(again.steps / (seconds - again.waited))
             ratios.append(played[-1] / bare[-1])
         _print("over TCP", "played and judged", played, "bare ping-pong", bare, ratios, GOAL_OVER_TCP)
-        print(
-            f"{'':<10} generated, played and judged {statistics.median(whole):.0f} steps/s; "
-            f"{waited / rounds:.1f} s a round that programs let pass"
-        )
+        print(f"{'':<10} {waited / rounds:.1f} s a round that programs let pass")
     finally:
-        stage.close()
+        context.close()
+
+
+def _timed(work: Callable[[str], Sequence[AnyStep]], seeds: Sequence[str]) -> tuple[int, float]:
+    """How many steps were made, and how long it took."""
+    began = time.perf_counter()
+    return sum(len(work(seed)) for seed in seeds), time.perf_counter() - began
+
+
+def _sound(tried: Tried) -> Sequence[AnyStep]:
+    assert not tried.attempt.violations, tried.attempt.violations
+    return tried.program
+
+
+def _made(generator: Generator, context: TargetContext, source: Chance) -> tuple[AnyStep, ...]:
+    """A program for one server, reading back included."""
+    steps, expected = list[AnyStep](), context.role.picture(PROFILE, 1)
+    for step in generator.steps(source, generator.allowance(source), expected):
+        steps.append(step)
+        expected.apply(step)
+    return (*steps, *context.role.look(expected, moment=0))
 
 
 def _ping_pong(address: str, programs: Sequence[Sequence[AnyStep]], round_: int) -> float:
@@ -171,7 +138,7 @@ def _ping_pong(address: str, programs: Sequence[Sequence[AnyStep]], round_: int)
             [
                 (step.conn, b"")
                 if isinstance(step, Close)
-                else (step.conn, frame_of(step, names, number, announced_by(PROFILE)))
+                else (step.conn, frame_of(step, names, number, profile_named(PROFILE).announces))
                 for number, step in enumerate(program)
                 if isinstance(step, Close)
                 or not (isinstance(step, Reconnect | Restart | Time | Configure | Unknown) or step.oneway)
@@ -206,11 +173,11 @@ def _print(
     other: str,
     second: Sequence[float],
     ratios: Sequence[float],
-    goal: float,
+    goal: float | None = None,
 ) -> None:
     rates = f"{one} {statistics.median(first):.0f} steps/s, {other} {statistics.median(second):.0f}/s"
     spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
-    print(f"{where:<10} {rates}: ratio {spread}, goal {goal:g}")
+    print(f"{where:<10} {rates}: ratio {spread}" + ("" if goal is None else f", goal {goal:g}"))
 
 
 if __name__ == "__main__":

@@ -7,20 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
-
 from harness.catalogue import catalogue
-from harness.machines.frames.generate import Program, programs
-from harness.machines.frames.play import FrameExperiment
+from harness.engine.frames.kind import FramesKind
+from harness.engine.frames.play import FrameExperiment
 from harness.targets import parse
 from reference_impl.mutants import MUTANTS
 
 CHAPTERS = ("connection", "errors", "framing", "json", "security")
-
-
-class _Found(BaseException):
-    """No `Exception`: it passes whatever generates programs."""
 
 
 def examples_until_found(mutant: str, *, seed: str, most: int) -> int | None:
@@ -34,30 +27,12 @@ def examples_until_found(mutant: str, *, seed: str, most: int) -> int | None:
         strict=True,
         words=seed,
     )
-    played = 0
-
-    @seeded(seed)
-    @settings(
-        max_examples=most,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(programs())
-    def play(program: Program) -> None:
-        nonlocal played
-        played += 1
-        if experiment.attempt(program).violations:
-            raise _Found
-
+    kind = FramesKind(experiment)
     try:
-        play()
-    except _Found:
-        return played
+        numbers = range(1, most + 1)
+        return next((number for number in numbers if kind.run(f"{seed}/{number}").attempt.violations), None)
     finally:
-        experiment.close()
-    return None
+        kind.close()
 
 
 def main() -> None:

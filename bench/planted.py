@@ -1,6 +1,5 @@
 """Campaigns that never took place, with bugs that were planted: what mining must find, in any amount.
 
-Rules of this module:
 - One seed, one data set, to the byte; nothing is played, whole chunks are made at once.
 - A bug shows where its pattern of rules is completed: each of its letters within `REACH` steps of the one
   before. The run ends there. What shows it last is a look, as in real runs.
@@ -41,6 +40,13 @@ class Bug(NamedTuple):
     targets: tuple[str, ...]
     chance: float = 1.0
     """That it shows where the pattern is completed."""
+    also_fails: tuple[str, ...] = ()
+    """What cases about its program break, where that is something else."""
+
+    @property
+    def explanation(self) -> str:
+        """The statement that explains it."""
+        return self.also_fails[0] if self.also_fails else self.statement
 
 
 TARGETS = ("builtin:5.3", "apache:4.9.8?warp=60", "apache:5.3.3?warp=60", "exec:./my-ns --port {port}")
@@ -54,7 +60,7 @@ BUGS = (
     Bug("order", "XNXc", "ns.topics.deleted-topic-is-gone", TARGETS[1:2]),
     Bug("close", "FQFi", "ns.lease.expired-broker-leaves", TARGETS[3:]),
     Bug("heartbeat", "HLHV", "ns.data_version.stored-version", TARGETS[2:3]),
-    Bug("kv-rare", "aadk", "ns.kv.put-is-read-back", TARGETS[3:], 0.5),
+    Bug("kv-rare", "aadk", "ns.kv.put-is-read-back", TARGETS[3:], 0.5, ("ns.kv.delete-removes",)),
 )
 
 _MUTATORS = np.array([letter in "RSUwapdXNFQTL" for letter in LETTERS])
@@ -156,6 +162,7 @@ def chunk(
         "shrunk_program": [
             None if one is None else "\n".join(f'{{"do":"{c}"}}' for c in one) for one in shrunk
         ],
+        "also_fails": [None if bug is None else [bug.explanation] for bug in chosen],
         "confirmed_shown": [3 if one else None for one in fails],
         "confirmed_tried": [3 if one else None for one in fails],
         "goals": pa.array([["lease-ends", "id-taken-over"][: 1 + int(one % 3 == 0)] for one in seeds]),

@@ -1,6 +1,6 @@
 """The questions of mining in DuckDB's SQL: the oracle of its tests, and the yardstick of its benchmark.
 
-Rules of this module: each gives what the query of the same name counts. Populations are told by their target:
+Each gives what the query of the same name counts. Populations are told by their target:
 it is for data sets where a target has one population.
 """
 

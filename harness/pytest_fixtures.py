@@ -1,12 +1,10 @@
 """`target`, `ns` and `bk`, for tests that users write themselves, beside the cases or without them.
 
-Rules of this module:
-
-* Nothing is started until a test asks for it; a run in which none does is pytest's alone.
-* The target is started once in each process (of `-n`, too) and stopped at the end. Where cases are measured
-  in the same run, it is theirs. It is a Broker where `--role` says so, and a test that takes `bk` needs one.
-* A test has a session of its own, closed at its end. One that passed must have judged all that it asked.
-* A test that fails shows what was said last, and where the whole trace is.
+* Nothing starts until a test asks for it; a run without such a test is pytest's alone.
+* The target starts once in each process (of `-n`, too) and stops at the end. Cases in the same run share it.
+  With `--role broker` it is a Broker, which a test that takes `bk` needs.
+* A test has a session of its own, closed at its end. A test that passed must have judged all its requests.
+* A test that fails shows the end of its trace, and where the whole trace is.
 """
 
 from __future__ import annotations
@@ -27,10 +25,8 @@ from harness.targets import Target, TargetError, parse
 from harness.trace import write_trace
 from harness.version import version
 
-__all__ = ["bk", "ns", "order", "peer", "pytest_addoption", "role_of", "target"]
-
 MOMENTS = 12
-"""What is shown of the end of a trace."""
+"""How many events a failure shows of the end of a trace."""
 
 _SESSION = pytest.StashKey[Session]()
 _TRACE = pytest.StashKey[Path]()
@@ -76,8 +72,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("rmq_profile", "which statements apply, as for --profile", default="")
 
 
-def order(config: pytest.Config) -> tuple[str, str]:
-    """URI and profile that the user ordered; no profile where none was named."""
+def target_and_profile(config: pytest.Config) -> tuple[str, str]:
+    """URI and profile of the target; the profile is empty where none was named."""
     uri = config.option.target or config.getini("rmq_target") or "builtin:"
     return uri, config.option.profile or config.getini("rmq_profile")
 
@@ -106,7 +102,7 @@ def target(request: pytest.FixtureRequest) -> Generator[Instance]:
 
 
 def _target_of(config: pytest.Config) -> Target:
-    return parse(order(config)[0], role_of(config), config.option.nameserver)
+    return parse(target_and_profile(config)[0], role_of(config), config.option.nameserver)
 
 
 @pytest.fixture
@@ -137,7 +133,7 @@ def _session(request: pytest.FixtureRequest, role: Role) -> Generator[Session | 
             pytrace=False,
         )
     instance: Instance = request.getfixturevalue("target")
-    uri, named = order(request.config)
+    uri, named = target_and_profile(request.config)
     profiles = catalogue().of(role).profiles
     profile = named or _target_of(request.config).line or profiles[-1].name
     if profile not in (known := [one.name for one in profiles]):
@@ -159,7 +155,7 @@ def _session(request: pytest.FixtureRequest, role: Role) -> Generator[Session | 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """What a target cannot do is skipped, with the reason."""
+    """Skips a test that needs what the target cannot do, with the reason."""
     try:
         return (yield)
     except Unsupported as problem:
@@ -180,11 +176,11 @@ def pytest_runtest_makereport(
         if report.failed and call.excinfo is not None:
             path = item.stash[_TRACE]
             write_trace(path, session.trace)
-            report.sections.append(("rmq-harness", _told(session, call.excinfo.value, path)))
+            report.sections.append(("rmq-harness", _failure_section(session, call.excinfo.value, path)))
     return report
 
 
-def _told(session: Session, problem: BaseException, path: Path) -> str:
+def _failure_section(session: Session, problem: BaseException, path: Path) -> str:
     lines = []
     decisive = problem.decisive if isinstance(problem, Unmet) else None
     if decisive is not None:

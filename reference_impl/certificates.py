@@ -1,26 +1,24 @@
-"""Where a server's certificate comes from: files, read again when they change, or a self-signed one.
+"""Where a server's certificate comes from: files, read again when they change, or the one for tests.
 
-Rules:
-1. Nothing is read or made before the first TLS connection wants it.
-2. Certificate and key belong together: they are read again when both have changed, as Apache does, so that
-   nobody is caught between the two writes. What cannot be read leaves the former pair in use.
-3. The self-signed certificate is made once for a process: it costs some hundredths of a second.
+Invariants:
+1. Nothing is read before the first TLS connection needs it.
+2. Certificate and key belong together: they are read again when both have changed, as Apache does, so that no
+   connection falls between the two writes. A pair that cannot be read leaves the former pair in use.
+
+The certificate of the test mode is `localhost.pem`, self-signed, for localhost and 127.0.0.1. Its key is
+public: it proves no identity, as that of Apache's test mode does not.
 
 Source: NamesrvController#initialize and TlsHelper#buildSslContext of rocketmq-all-5.3.3 and before.
 """
 
 import functools
-import secrets
 import ssl
-import tempfile
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from reference_impl.nameserver import TlsSettings
-from reference_impl.self_signed import self_signed
 
-__all__ = ["FileCertificates", "certificates_for"]
+TEST_PAIR = Path(__file__).parent / "localhost.pem"
 
 _State = tuple[int, int, int]
 
@@ -28,13 +26,13 @@ _State = tuple[int, int, int]
 def certificates_for(
     pairs: Mapping[str, str], complain: Callable[[str], None]
 ) -> Callable[[], ssl.SSLContext | None]:
-    """What a configuration file says. `complain` is told in plain words what cannot be used.
+    """What a configuration file says. `complain` gets a sentence about what cannot be used.
 
     Raises ConfigError on a bad value.
     """
     settings = TlsSettings.of(pairs)
     if settings.test_mode:
-        return _self_signed_context
+        return _test_context
     return FileCertificates(
         Path(settings.cert_path), Path(settings.key_path), settings.key_password, complain
     )
@@ -84,10 +82,5 @@ def _context(certificate: Path, key: Path, password: str) -> ssl.SSLContext:
 
 
 @functools.cache
-def _self_signed_context() -> ssl.SSLContext:
-    # A context takes its key from a file only.
-    with tempfile.TemporaryDirectory(prefix="rmq-tls-") as directory:
-        file = Path(directory) / "both.pem"
-        file.touch(mode=0o600)
-        file.write_text(self_signed(secrets.token_bytes, datetime.now(UTC)), encoding="ascii")
-        return _context(file, file, "")
+def _test_context() -> ssl.SSLContext:
+    return _context(TEST_PAIR, TEST_PAIR, "")

@@ -2,21 +2,46 @@
 
 from harness.catalogue.coverage import Coverage, coverage
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.load import Catalogue, catalogue, load, load_messages, messages, specs_directory
+from harness.catalogue.files import specs_directory
+from harness.catalogue.load import Catalogue, catalogue, known_quirks, load, load_messages, messages
 from harness.catalogue.messages import Layout, Member, Message, Messages, Row
-from harness.catalogue.quirks import Quirk, Seen, Server, VersionRange, explanation
+from harness.catalogue.profiles import (
+    Feature,
+    Profile,
+    default_profile,
+    nearest_line,
+    newest_profile,
+    profile_named,
+    profiles,
+    release_line,
+)
+from harness.catalogue.quirks import (
+    NO_QUIRKS,
+    Quirk,
+    Scope,
+    Seen,
+    Server,
+    UnknownServer,
+    VersionRange,
+    When,
+    explanation,
+    judged_as,
+)
 from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.roles import ROLES, Role
 from harness.catalogue.select import matches, nearest, select
-from harness.catalogue.statements import LEVELS, Level, Profile, Source, Statement
+from harness.catalogue.sources import Source
+from harness.catalogue.statements import LEVELS, Level, Statement
 
 __all__ = [
     "LEVELS",
+    "NO_QUIRKS",
     "ROLES",
     "Catalogue",
     "CatalogueError",
     "CatalogueProblems",
     "Coverage",
+    "Feature",
     "Layout",
     "Level",
     "Member",
@@ -27,19 +52,30 @@ __all__ = [
     "Report",
     "Role",
     "Row",
+    "Scope",
     "Seen",
     "Server",
     "Source",
     "Statement",
+    "UnknownServer",
     "VersionRange",
+    "When",
     "catalogue",
     "coverage",
+    "default_profile",
     "explanation",
+    "judged_as",
+    "known_quirks",
     "load",
     "load_messages",
     "matches",
     "messages",
     "nearest",
+    "nearest_line",
+    "newest_profile",
+    "profile_named",
+    "profiles",
+    "release_line",
     "select",
     "specs_directory",
     "tag_of",

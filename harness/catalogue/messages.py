@@ -1,35 +1,21 @@
 """What there is in the protocol: codes, header members, fields, bodies, byte layouts, times, settings.
 
-Rules of this module: plain data from `specs/messages.yaml`, whose JSON Schema says what each member means.
-Empty `profiles` are all profiles.
+Plain data from `specs/messages.yaml`, whose JSON Schema says what each member means.
+`profiles` are those from `since` to `until`; empty are all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from harness.catalogue.errors import CatalogueError
+from harness.catalogue.profiles import Profile
 from harness.catalogue.roles import Role
-
-__all__ = [
-    "Body",
-    "Header",
-    "Layout",
-    "Member",
-    "Message",
-    "Messages",
-    "Numbered",
-    "ResponseCodes",
-    "Row",
-    "Settings",
-    "Time",
-    "messages_of",
-    "problems_of",
-]
+from harness.catalogue.versions import within
 
 Profiles = tuple[str, ...]
 
@@ -105,6 +91,8 @@ class Message(msgspec.Struct, frozen=True):
     role: Role = "nameserver"
     profiles: Profiles = ()
     sent: bool = False
+    read_only: bool = False
+    """It changes nothing but leases."""
     chapter: str | None = None
     request: tuple[Member, ...] = ()
     request_body: str | None = None
@@ -158,12 +146,13 @@ class Messages(msgspec.Struct, frozen=True):
         return tuple(one for one in self.messages if one.role == role)
 
 
-PROPERTIES = "properties"
-"""The one body that is no JSON object."""
+NOT_JSON = ("properties", "messages")
+"""Bodies that are no JSON objects: lines of a properties file, and messages as a Broker stores them."""
 
 
-def messages_of(data: dict[str, Any]) -> Messages:
+def messages_of(said: dict[str, Any], profiles: Sequence[Profile]) -> Messages:
     """What a file says that its schema has accepted."""
+    data = _spanned(said, profiles, None)
     header = data["header"]
     numbered = {
         **data,
@@ -176,13 +165,38 @@ def messages_of(data: dict[str, Any]) -> Messages:
     return msgspec.convert(numbered, Messages, str_keys=True)
 
 
-def problems_of(
-    messages: Messages, name: str, profiles: list[str], chapters: list[str]
-) -> Iterator[CatalogueError]:
-    """What a schema cannot see: profiles, chapters, bodies and rows that do not exist, and what is there
+def _spanned(said: Any, profiles: Sequence[Profile], role: Role | None) -> Any:
+    """The same, with profiles in place of the release lines that something is there since and until."""
+    if isinstance(said, list):
+        return [_spanned(one, profiles, role) for one in said]
+    if not isinstance(said, dict):
+        return said
+    role = said.get("role", role)
+    found = {key: _spanned(value, profiles, role) for key, value in said.items()}
+    since, until = found.pop("since", None), found.pop("until", None)
+    if since or until:
+        of_role = [one.name for one in profiles if role is None or role in one.roles]
+        found["profiles"] = [name for name in of_role if within(name, since, until)]
+    return found
+
+
+def unknown_lines(said: Any, name: str, profiles: Sequence[Profile]) -> Iterator[CatalogueError]:
+    """The release lines that something is there since or until, and that do not exist."""
+    if isinstance(said, dict | list):
+        for one in said if isinstance(said, list) else said.values():
+            yield from unknown_lines(one, name, profiles)
+    known = [one.name for one in profiles]
+    for bound in ("since", "until"):
+        if isinstance(said, dict) and said.get(bound, known[0]) not in known:
+            wrong = f"profile {said[bound]!r} does not exist"
+            yield CatalogueError(name, wrong, f"profiles are: {', '.join(known)}")
+
+
+def problems_of(messages: Messages, name: str, chapters: list[str]) -> Iterator[CatalogueError]:
+    """What a schema cannot see: chapters, bodies and rows that do not exist, and what is there
     twice.
     """
-    bodies = {body.name for body in messages.bodies} | {PROPERTIES}
+    bodies = {body.name for body in messages.bodies} | {*NOT_JSON}
     for message in messages.messages:
         for body in (message.request_body, message.response_body):
             if body is not None and body not in bodies:
@@ -208,26 +222,3 @@ def problems_of(
     for kind, names in named:
         for twice in sorted(str(one) for one, times in Counter(names).items() if times > 1):
             yield CatalogueError(name, f"{kind} {twice} is there twice", "say it once")
-    for profile in sorted(set(_profiles(messages)) - set(profiles)):
-        known = ", ".join(profiles)
-        yield CatalogueError(name, f"profile {profile!r} does not exist", f"profiles are: {known}")
-
-
-def _profiles(messages: Messages) -> Iterator[str]:
-    for layout in messages.layouts:
-        for row in layout.rows:
-            yield from row.profiles
-    for code in messages.responses.codes:
-        yield from code.profiles
-    for message in messages.messages:
-        yield from message.profiles
-        for member in (*message.request, *message.response):
-            yield from member.profiles
-    for body in messages.bodies:
-        yield from body.profiles
-        for member in body.members:
-            yield from member.profiles
-    for time in messages.times:
-        yield from time.profiles
-    for key in messages.settings.keys:
-        yield from key.profiles

@@ -1,7 +1,5 @@
 """Bug reports of the upstream project: what people ran into, and which statements speak of it.
 
-Rules of this module:
-
 * A statement names the reports that it speaks of in `issues`; nothing else ties them. From a name follows a
   tag: `apache/rocketmq#5374` is `issue-5374`, the older `ROCKETMQ-140` is `rocketmq-140`.
 * A defect that was found in Apache's code and never reported has a `name` instead, which its statements carry

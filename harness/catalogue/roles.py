@@ -1,6 +1,6 @@
 """Roles: which kind of server a statement, a case, a message or a known server is about.
 
-Rules of this module: a role is known from the id of a statement (`ns.`, `bk.`) and from the argument of a
+A role is known from the id of a statement (`ns.`, `bk.`) and from the argument of a
 case (`ns`, `bk`). Only what holds for every peer of the protocol (`wire.`) says its roles itself: those of a
 NameServer, where it says nothing; its case takes `peer` where it is for several.
 """
@@ -8,8 +8,6 @@ NameServer, where it says nothing; its case takes `peer` where it is for several
 from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
-
-__all__ = ["ROLES", "Role", "roles_of"]
 
 Role: TypeAlias = Literal["nameserver", "broker"]
 ROLES: tuple[Role, ...] = ("nameserver", "broker")

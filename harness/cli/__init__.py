@@ -1,7 +1,5 @@
 """The command line: `rmq-harness COMMAND …`.
 
-Rules of this package:
-
 * A module for each command; it is imported when the command is used, so that a start costs what the command
   needs.
 * Standard output is the answer, standard error is for people where `--json` wants the output for a machine.
@@ -48,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("rmq-harness: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left, as `head` does. What remains in the buffer must not fail at exit.
+        # The reader of our output has left, as `head` does. What remains in the buffer must not fail at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return HARNESS_FAILED
     except SystemExit as end:  # --help and --version of argparse

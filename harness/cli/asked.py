@@ -1,19 +1,15 @@
-"""What `fuzz` and `campaign` are asked for alike: targets that may be stopped, and whose rules hold.
+"""What `fuzz`, `diff` and `campaign` are asked for alike: targets, whose rules hold, whose quirks count.
 
-Rules of this module: mistakes end in `Usage`; nothing is started.
+Mistakes end in `Usage`; nothing is started.
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import cast
 
-from harness.catalogue import Role, catalogue
+from harness.catalogue import Quirk, Role, UnknownServer, default_profile, judged_as, known_quirks, profiles
 from harness.cli.parser import Usage, meant
-from harness.session import ProfileName
 from harness.targets import Target, TargetError, parse
-
-__all__ = ["profile_of", "target_of"]
 
 
 def target_of(command: str, uri: str, options: argparse.Namespace, role: Role = "nameserver") -> Target:
@@ -22,7 +18,7 @@ def target_of(command: str, uri: str, options: argparse.Namespace, role: Role = 
         target = parse(uri, role, getattr(options, "nameserver", ""))
     except TargetError as problem:
         raise Usage(f"rmq-harness {command}: {problem}") from None
-    if not target.nature.is_here and not options.allow_remote:
+    if not target.capabilities.is_here and not options.allow_remote:
         raise Usage(
             f"rmq-harness {command}: {uri} is not on this machine. A fuzzer sends what may stop a "
             "server: say --allow-remote if it is yours and may be stopped"
@@ -30,17 +26,26 @@ def target_of(command: str, uri: str, options: argparse.Namespace, role: Role = 
     return target
 
 
-def profile_of(command: str, said: str, target: Target, role: Role = "nameserver") -> ProfileName:
+def profile_of(command: str, said: str, target: Target, role: Role = "nameserver") -> str:
     """The profile that is asked for, else that of the target."""
-    known = [profile.name for profile in catalogue().of(role).profiles]
-    name = said or target.line or "5.3"
+    known = [profile.name for profile in profiles(role)]
+    name = said or target.line or default_profile().name
     if name not in known:
         raise Usage(
             f"rmq-harness {command}: --profile {name}: no such profile{meant(name, known)}; "
             f"there are {', '.join(known)}"
         )
-    if target.nature.is_virtual and target.line != name:
+    if target.capabilities.is_virtual and target.line != name:
         raise Usage(
             f"rmq-harness {command}: {target.uri} is of line {target.line}, not {name}: say builtin:{name}"
         )
-    return cast("ProfileName", name)
+    return name
+
+
+def quirks_for(command: str, asked: str, target: Target, role: Role = "nameserver") -> tuple[Quirk, ...]:
+    """The quirks of the server that ``--quirks`` asks for, else of the one that the target is known to be."""
+    identity = judged_as(asked, target.server)
+    try:
+        return known_quirks(role, identity)
+    except UnknownServer as problem:
+        raise Usage(f"rmq-harness {command}: --quirks {identity}: expected {problem}") from None

@@ -8,8 +8,6 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
-__all__ = ["Line"]
-
 
 class Line:
     """A context manager. ``columns`` stand before what is said and the time that has passed."""

@@ -13,7 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn
 
-from harness.cli.asked import profile_of, target_of
+from harness.catalogue import default_profile
+from harness.cli.asked import profile_of, quirks_for, target_of
 from harness.cli.bar import Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
@@ -22,7 +23,7 @@ from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_o
 from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
 from harness.mining.store import Store
-from harness.session import ProfileName, RunningClock
+from harness.session import RunningClock
 from harness.targets import Target, parse, spelled_out
 
 _CHUNK, _LATE_CHUNK = 1000, 100
@@ -48,7 +49,8 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     plan = _plan(options, [(target.uri, profile) for target, profile in asked])
     stopwatch = RunningClock()
     with Line(console, SpinnerColumn(), BarColumn()) as line:
-        campaign = Campaign(plan, now=stopwatch.waiting, heard=_Shown(line).show)
+        with _interrupts_wait() as interrupts:
+            campaign = Campaign(plan, now=stopwatch.waiting, heard=_Shown(line).show)
         wanted = plan.runs * len(plan.kinds) * len(plan.targets)
         left = sum(len(order.span) for order in campaign.orders)
         several = f"{len(plan.targets)} targets" if len(plan.targets) > 1 else plan.targets[0][0]
@@ -56,24 +58,26 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
             f"rmq-harness campaign {plan.campaign} · {', '.join(plan.kinds)} · {several} · "
             f"seeds {plan.seed} to {plan.seed + plan.runs - 1} · {left} of {wanted} runs to play"
         )
-        ending: Ending = "done"
-        if campaign.orders:
-            _try_out([target for target, _ in asked])
-            with _interrupts_wait():
-                spark = session("rmq-harness campaign", master=options.master, memory=options.memory)
-            with translated():
-                ending = campaign.run(spark.sparkContext)
+        ending: Ending = "interrupted" if interrupts else "done"
+        if campaign.orders and not interrupts:
+            try:
+                ending = _played(campaign, [target for target, _ in asked], options)
+            except KeyboardInterrupt:  # before the first run was played
+                ending = "interrupted"
     return _answer(plan, campaign, ending, stopwatch.waiting())
 
 
 # --- what was asked for -------------------------------------------------------------------------------------
 
 
-def _targets(options: argparse.Namespace) -> list[tuple[Target, ProfileName]]:
+def _targets(options: argparse.Namespace) -> list[tuple[Target, str]]:
     uris = options.target or ([] if options.mutant else ["builtin:"])
     named = [target_of("campaign", spelled_out(uri), options) for uri in uris]
-    line = options.profile or next((one.line for one in named if one.nature.is_virtual), None) or "5.3"
+    virtual = (one.line for one in named if one.capabilities.is_virtual)
+    line = options.profile or next(virtual, None) or default_profile().name
     named += [target_of("campaign", f"builtin:{line}?mutant={name}", options) for name in options.mutant]
+    for target in named:
+        quirks_for("campaign", options.quirks, target)
     found = {target.uri: (target, profile_of("campaign", options.profile, target)) for target in named}
     if len(found) < len(named):
         twice = [uri for uri, times in Counter(one.uri for one in named).items() if times > 1]
@@ -81,7 +85,7 @@ def _targets(options: argparse.Namespace) -> list[tuple[Target, ProfileName]]:
     return list(found.values())
 
 
-def _plan(options: argparse.Namespace, targets: list[tuple[str, ProfileName]]) -> Plan:
+def _plan(options: argparse.Namespace, targets: list[tuple[str, str]]) -> Plan:
     if options.runs is None:
         raise Usage("rmq-harness campaign: say how many: --runs 1000, of each kind and for each target")
     for name in ("shrink", "sample"):
@@ -92,7 +96,7 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, ProfileName]]) -
     name = options.name or f"seed-{options.seed}"
     if options.chunk is None:
         before = Store(options.out).manifest(name)
-        virtual = all(parse(uri).nature.is_virtual for uri, _ in targets)
+        virtual = all(parse(uri).capabilities.is_virtual for uri, _ in targets)
         usual = _CHUNK if virtual else _LATE_CHUNK
         options.chunk = usual if before is None else before.settings.chunk
     return Plan(
@@ -108,32 +112,42 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, ProfileName]]) -
             attempts=options.attempts,
             deadline=options.deadline,
             sample=options.sample,
+            quirks=options.quirks,
         ),
         max_time=options.max_time,
         arguments={"command": " ".join(options.command_line)},
     )
 
 
+def _played(campaign: Campaign, targets: list[Target], options: argparse.Namespace) -> Ending:
+    _try_out(targets)
+    # An interrupt would break the conversation of Python and Java while Spark starts.
+    with _interrupts_wait() as interrupts:
+        spark = session("rmq-harness campaign", master=options.master, memory=options.memory)
+    if interrupts:
+        return "interrupted"
+    with translated():
+        return campaign.run(spark.sparkContext)
+
+
 @contextlib.contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """An interrupt waits until Spark is there: it breaks what Python and Java say to each other."""
+def _interrupts_wait() -> Iterator[list[int]]:
+    """Holds SIGINT and SIGTERM back; gives the list of those that came."""
     asked: list[int] = []
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
         signal.signal(number, lambda number, _: asked.append(number))
     try:
-        yield
+        yield asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if asked:
-        raise KeyboardInterrupt
 
 
 def _try_out(targets: list[Target]) -> None:
     """Starts each target once that must be started or reached: what cannot be is told at once."""
     for target in targets:
-        if not target.nature.is_virtual:
+        if not target.capabilities.is_virtual:
             target.start().stop()
 
 

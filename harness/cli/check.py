@@ -23,15 +23,10 @@ from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
 from harness.conformance.baseline import BaselineError, Entry, written
-from harness.conformance.plan import Plan
-from harness.pytest_plugin import (
-    MEASUREMENT,
-    Measurement,
-    Order,
-    UsageProblem,
-    chosen_plan,
-    with_baseline,
-)
+from harness.conformance.plan import CheckOptions, CheckOptionsError, plan, with_baseline
+from harness.conformance.record import CheckRecord
+from harness.conformance.selection import Selection
+from harness.pytest_plugin import RECORD
 from harness.report import json_report
 from harness.report.allure import AllureMissingError, pytest_arguments
 from harness.report.console import Console
@@ -44,42 +39,43 @@ ALLURE = "allure-results"
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    order, entries = _known(options, _order(options))
+    asked, entries = _with_baseline(options, _check_options(options))
     people = sys.stderr if options.json else sys.stdout
     try:
-        target = order.parsed()
-        chosen = chosen_plan(order)
-    except (UsageProblem, TargetError) as problem:
+        chosen = plan(asked)
+    except (CheckOptionsError, TargetError) as problem:
         raise Usage(f"rmq-harness check: {problem}") from None
-    if chosen.unmatched or not chosen.cases:
-        return _nothing(options, chosen)
+    if chosen.selection.unmatched or not chosen.selection.cases:
+        return _nothing(options, chosen.selection)
     if options.listing:
-        from harness.cli.listing import print_plan
+        from harness.cli.listing import print_selection
 
-        print_plan(chosen, as_json=options.json)
+        print_selection(chosen.selection, as_json=options.json)
         return 0
-    if options.workers > 1 and order.nameserver:
+    if options.workers > 1 and asked.nameserver:
         raise Usage("rmq-harness check: --nameserver: one process can listen there; leave -n out")
     _prepare(options.out)
     arguments = _arguments(options)
     try:
-        instance = target.start()
+        instance = chosen.target.start()
     except TargetError as error:
         _answer_json(options, 4, str(error))
         raise
-    measurement = Measurement(order, chosen, instance)
+    record = CheckRecord(chosen, instance)
     console = Console(people)
     try:
         with _own_environment():
-            pytest.main(arguments, plugins=[_Follower(measurement, console)])
+            pytest.main(arguments, plugins=[_Follower(record, console)])
     finally:
         console.close()
         instance.stop()
-    return _finish(options, measurement, console, entries)
+    return _finish(options, record, console, entries)
 
 
-def _known(options: argparse.Namespace, order: Order) -> tuple[Order, tuple[Entry, ...]]:
-    """The order with its baseline, and all entries of that."""
+def _with_baseline(
+    options: argparse.Namespace, asked: CheckOptions
+) -> tuple[CheckOptions, tuple[Entry, ...]]:
+    """The options with their baseline, and all entries of that."""
     new: Path | None = options.write_baseline
     if new is not None and new.exists() and new != options.baseline:
         raise Usage(
@@ -87,21 +83,21 @@ def _known(options: argparse.Namespace, order: Order) -> tuple[Order, tuple[Entr
             f"lost; add --baseline {new} to keep what still holds, or name another file"
         )
     if options.baseline is None:
-        return order, ()
+        return asked, ()
     try:
-        return with_baseline(order, options.baseline)
+        return with_baseline(asked, options.baseline)
     except BaselineError as error:
         lines = "\n".join(f"  {problem}" for problem in error.problems)
         count = "1 problem" if len(error.problems) == 1 else f"{len(error.problems)} problems"
         raise Usage(
             f"rmq-harness check: --baseline {options.baseline}: {count}; nothing was run\n{lines}"
         ) from None
-    except UsageProblem as problem:
+    except (CheckOptionsError, TargetError) as problem:
         raise Usage(f"rmq-harness check: {problem}") from None
 
 
-def _order(options: argparse.Namespace) -> Order:
-    return Order(
+def _check_options(options: argparse.Namespace) -> CheckOptions:
+    return CheckOptions(
         target=options.target,
         role=options.role,
         nameserver=options.nameserver,
@@ -118,7 +114,7 @@ def _order(options: argparse.Namespace) -> Order:
     )
 
 
-def _nothing(options: argparse.Namespace, chosen: Plan) -> int:
+def _nothing(options: argparse.Namespace, chosen: Selection) -> int:
     """A selection that leaves nothing is said, and is never green."""
     why = "; ".join(chosen.unmatched) or (
         f"nothing of what was selected applies under profile {chosen.profile}; "
@@ -154,15 +150,15 @@ def _prepare(out: Path) -> None:
 
 
 class _Follower:
-    """Hands the measurement to the plugin, and its events to the console."""
+    """Hands the record to the plug-in, and its events to the console."""
 
-    def __init__(self, measurement: Measurement, console: Console) -> None:
-        self._measurement = measurement
+    def __init__(self, record: CheckRecord, console: Console) -> None:
+        self._record = record
         self._console = console
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.stash[MEASUREMENT] = self._measurement
+        config.stash[RECORD] = self._record
 
     def pytest_rmq_start(self, header: RunHeader) -> None:
         self._console.start(header)
@@ -209,9 +205,9 @@ def _own_environment() -> Iterator[None]:
 
 
 def _finish(
-    options: argparse.Namespace, measurement: Measurement, console: Console, entries: tuple[Entry, ...]
+    options: argparse.Namespace, record: CheckRecord, console: Console, entries: tuple[Entry, ...]
 ) -> int:
-    run = measurement.run
+    run = record.run
     if run is None or run.end is None:
         raise RuntimeError("pytest ended before the run did")
     reports = write_reports(run, [name for name in options.report if name in FORMATS], options.out)

@@ -1,6 +1,6 @@
 """What `decode` prints of a capture or a trace: every command, one after the other, as they come.
 
-Rules of this module: nothing is gathered before it is printed, so that files of any size can be read; the
+Nothing is gathered before it is printed, so that files of any size can be read; the
 last words are what was not seen, not read and not answered.
 """
 
@@ -22,8 +22,6 @@ from harness.trace import open_trace
 from harness.trace.packets import Capture
 from harness.trace.reassembly import By, Reassembly, Seen
 from harness.trace.unwrapping import Unwrapping
-
-__all__ = ["of_capture", "of_trace"]
 
 SHOWN: Final = 240
 """Characters of ext fields and remarks on a terminal; --json gives all."""

@@ -14,14 +14,15 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from harness.catalogue import catalogue
+from harness.catalogue import Quirk, default_profile, profiles
+from harness.cli.asked import quirks_for
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
-from harness.differential.duel import Divergence, Duel
-from harness.differential.generate import Program
-from harness.differential.quirks import Quirk, applying, quirks
-from harness.differential.record import (
+from harness.engine.peer.comparison import Divergence
+from harness.engine.peer.experiment import PeerExperiment
+from harness.engine.peer.generate import Program
+from harness.engine.peer.journal import (
     Entry,
     Head,
     Journal,
@@ -30,10 +31,9 @@ from harness.differential.record import (
     numbered,
     read_program,
 )
-from harness.differential.run import Finding, Run
-from harness.differential.side import Side
-from harness.program.chance import chance
-from harness.session import RunningClock, TargetDied, announced_by
+from harness.engine.peer.rounds import Found, Rounds
+from harness.findings.store import FindingStore
+from harness.session import RunningClock, TargetDied
 from harness.targets import Target, TargetError, parse
 
 _SHOWN_STEPS = 40
@@ -50,50 +50,40 @@ def run(options: argparse.Namespace) -> int:
     profile = _profile(options, targets, program)
     seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
     journal = _journal(options, profile, seed)
-    known = applying(quirks(), profile, [target.nature.scheme for target in targets])
+    known = _quirks(options, targets)
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
     stopwatch = RunningClock()
     console.print(
-        f"rmq-harness diff · profile {profile} · seed {seed} · {len(known)} named divergences may show\n"
+        f"rmq-harness diff · profile {profile} · seed {seed} · {len(known)} named quirks may show\n"
         f"  A  {options.a}\n  B  {options.b}"
     )
     before = journal.steps
-    sides: list[Side] = []
+    experiment = PeerExperiment(targets, profile, known, words=f"{seed}/{profile}/{len(journal.entries)}")
+    store = FindingStore(options.out if program is None else None)
+    rounds = Rounds(experiment, seed=seed, quirks=known, journal=journal, store=store, now=stopwatch.waiting)
     interrupted, died = False, ""
     try:
-        for letter, target in zip("AB", targets, strict=True):
-            sides.append(Side(letter, target))
-        duel = Duel(
-            sides[0],
-            sides[1],
-            five=profile != "4.9",
-            announces=announced_by(profile),
-            quirks=known,
-            names=chance("names", seed, profile, len(journal.entries)),
-        )
-        hunt = Run(duel, profile=profile, seed=seed, quirks=known, journal=journal, out=options.out)
         if program is not None:
-            return _replay(hunt, program, console, options)
+            return _replay(rounds, program, console, options)
         try:
-            _follow(hunt, journal, options, stopwatch, people)
+            _follow(rounds, journal, options, stopwatch, people)
         except KeyboardInterrupt:
             interrupted = True
         except TargetDied as problem:
-            died = f"{problem}; {_last_words(sides)}"
+            died = f"{problem}; {_last_words(experiment)}"
     finally:
-        for side in sides:
-            side.stop()
-    answer = _answer(options, profile, seed, journal, hunt.findings, stopwatch.waiting(), interrupted, died)
+        experiment.close()
+    answer = _answer(options, profile, seed, journal, rounds.findings, stopwatch.waiting(), interrupted, died)
     answer["resumed_at"] = before
-    _print(console, answer, hunt.findings, known)
+    _print(console, answer, rounds.findings, known)
     if options.json:
         say_json(answer)
     return int(answer["exit_status"])
 
 
 def _profile(options: argparse.Namespace, targets: Sequence[Target], program: Program | None) -> str:
-    known = [profile.name for profile in catalogue().profiles]
+    known = [profile.name for profile in profiles()]
     said = options.profile or (program.profile if program is not None else "")
     if said:
         if said not in known:
@@ -105,11 +95,17 @@ def _profile(options: argparse.Namespace, targets: Sequence[Target], program: Pr
             f"rmq-harness diff: the targets are of different lines ({', '.join(sorted(lines))}); "
             "say with --profile whose rules the operations are to follow"
         )
-    return str(next(iter(lines), "5.3"))
+    return str(next(iter(lines), default_profile().name))
+
+
+def _quirks(options: argparse.Namespace, targets: Sequence[Target]) -> tuple[Quirk, ...]:
+    """Those of either target that an operation can bring about."""
+    found = {one.id: one for target in targets for one in quirks_for("diff", options.quirks, target)}
+    return tuple(one for one in found.values() if one.when is not None)
 
 
 def _journal(options: argparse.Namespace, profile: str, seed: str) -> Journal:
-    head = Head(a=options.a, b=options.b, profile=profile, seed=seed)
+    head = Head(a=options.a, b=options.b, profile=profile, seed=seed, quirks=options.quirks)
     if options.resume and (options.out is None or options.seed is None):
         raise Usage("rmq-harness diff: --resume needs the --out and the --seed of the run to go on with")
     try:
@@ -118,13 +114,17 @@ def _journal(options: argparse.Namespace, profile: str, seed: str) -> Journal:
         raise Usage(f"rmq-harness diff: --out {options.out}: {problem}") from None
 
 
-def _last_words(sides: Sequence[Side]) -> str:
-    said = [f"{side.letter} wrote: {text[-500:]}" for side in sides if (text := side.output().strip())]
+def _last_words(experiment: PeerExperiment) -> str:
+    said = [
+        f"{letter} wrote: {text[-500:]}"
+        for letter, output in zip("AB", experiment.output(), strict=False)
+        if (text := output.strip())
+    ]
     return " · ".join(said) or "neither wrote anything"
 
 
 def _follow(
-    hunt: Run, journal: Journal, options: argparse.Namespace, stopwatch: RunningClock, people: TextIO
+    rounds: Rounds, journal: Journal, options: argparse.Namespace, stopwatch: RunningClock, people: TextIO
 ) -> None:
     """Plays rounds, with the progress on a terminal."""
     began = journal.steps
@@ -140,7 +140,7 @@ def _follow(
         *columns, console=Console(file=people), transient=True, disable=not people.isatty()
     ) as progress:
         bar = progress.add_task("", total=options.steps, completed=began, rate="", found="")
-        for _ in hunt.rounds(options.steps, _time_left(options, stopwatch)):
+        for _ in rounds.play(options.steps, _time_left(options, stopwatch)):
             seconds = max(stopwatch.waiting(), 0.001)
             rate = (journal.steps - began) / seconds
             left = max(0, options.steps - journal.steps) / rate if rate else 0.0
@@ -148,7 +148,7 @@ def _follow(
                 bar,
                 completed=min(journal.steps, options.steps),
                 rate=f"{rate:.0f}/s, {left:.0f} s left",
-                found=f"{len(hunt.findings)} unexplained" if hunt.findings else "",
+                found=f"{len(rounds.findings)} unexplained" if rounds.findings else "",
             )
 
 
@@ -159,8 +159,8 @@ def _time_left(options: argparse.Namespace, stopwatch: RunningClock) -> Callable
 # --- one program --------------------------------------------------------------------------------------------
 
 
-def _replay(hunt: Run, program: Program, console: Console, options: argparse.Namespace) -> int:
-    played = hunt.program(program)
+def _replay(rounds: Rounds, program: Program, console: Console, options: argparse.Namespace) -> int:
+    played = rounds.program(program)
     for one in played.divergences:
         _print_divergence(console, one)
     found = played.unexplained
@@ -191,7 +191,7 @@ def _answer(
     profile: str,
     seed: str,
     journal: Journal,
-    findings: Sequence[Finding],
+    findings: Sequence[Found],
     seconds: float,
     interrupted: bool,
     died: str,
@@ -220,7 +220,8 @@ def _answer(
         "explained": dict(explained),
         "triggered": dict(triggered),
         "findings": [
-            {"directory": one.directory, "round": one.round, "divergence": one.divergence} for one in findings
+            {"directory": one.finding.directory, "round": one.round, "divergence": one.divergence}
+            for one in findings
         ],
         "unexplained": len(found),
         "unrepeated": unrepeated,
@@ -254,16 +255,16 @@ def _status(
 
 
 def _print(
-    console: Console, answer: dict[str, Any], findings: Sequence[Finding], known: Sequence[Quirk]
+    console: Console, answer: dict[str, Any], findings: Sequence[Found], known: Sequence[Quirk]
 ) -> None:
     for finding in findings[:5]:
-        steps = finding.program.steps
+        steps = finding.finding.program
         console.print(f"\n✘ round {finding.round}, {len(steps)} steps" + _where(finding))
         for line in numbered(steps)[-_SHOWN_STEPS:]:
             console.print(f"  {line}")
         _print_divergence(console, finding.divergence)
     if answer["triggered"]:
-        console.print("\nnamed divergences      steps that are about it, of them and after them seen")
+        console.print("\nnamed quirks           steps that are about it, of them and after them seen")
         for quirk in known:
             if number := answer["triggered"].get(quirk.id):
                 console.print(f"  {quirk.id:<42} {number:>8} {answer['explained'].get(quirk.id, 0):>8}")
@@ -295,8 +296,9 @@ def _print(
     )
 
 
-def _where(finding: Finding) -> str:
-    return "" if finding.directory is None else f" · {Path(finding.directory) / 'program.jsonl'}"
+def _where(found: Found) -> str:
+    directory = found.finding.directory
+    return "" if directory is None else f" · {Path(directory) / 'program.jsonl'}"
 
 
 def _print_divergence(console: Console, one: Divergence) -> None:

@@ -3,73 +3,68 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+import harness.wire
 from harness.catalogue import ROLES, catalogue, messages, specs_directory
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
-from harness.differential.duel import ASKING
-from harness.differential.model import PREDICATES
-from harness.differential.normal import RULES
-from harness.differential.quirks import quirks, titles_of
-from harness.pytest_plugin import loaded_cases
-from harness.report.divergences import NAME as DIVERGENCES
-from harness.report.divergences import NamedDivergence, NamedRule
-from harness.report.divergences import render as render_divergences
-from harness.report.docs import ProvingCase, render, stale, write
+from harness.conformance.loading import checked_cases
+from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
+from harness.engine.peer.comparison import ASKING
+from harness.engine.peer.normal import RULES
+from harness.report import wire_codes
+from harness.report.docs import InPrograms, NamedRule, ProvingCase, render, same_answers, stale, write
 from harness.report.docs_messages import message_pages
-from harness.report.docs_quirks import server_pages
+from harness.spec.nameserver.predicates import PREDICATES as NAMESERVER_PREDICATES
+from harness.spec.quirks import step_titles
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; 1 where `--check` finds pages that are not up to date."""
     cases: dict[str, list[ProvingCase]] = {}
     for role in ROLES:
-        for one in loaded_cases(role, unfinished=False):
+        for one in checked_cases(role, unfinished=False):
             proving = ProvingCase(one.name, one.case.title, one.case.kills)
             for identifier in one.case.statements:
                 if proving not in cases.setdefault(identifier, []):  # else it is a case for both roles
                     cases[identifier].append(proving)
     pages = {
-        **render(catalogue(), cases, messages()),
+        **render(catalogue(), cases, messages(), _in_programs()),
         **message_pages(messages(), catalogue()),
-        **server_pages(catalogue()),
-        DIVERGENCES: _divergences(),
+        **same_answers([NamedRule(rule.name, rule.what, rule.why) for rule in RULES], ASKING),
     }
-    directory = specs_directory() / "rendered"
+    directory, wire = specs_directory() / "rendered", Path(harness.wire.__file__).parent
+    modules = wire_codes.render(messages())
     if options.check:
-        differences = stale(pages, directory)
+        differences = [*stale(pages, directory), *stale(modules, wire)]
         for difference in differences:
             complain(difference)
         if differences:
             complain(f"{directory} is not what the catalogue says; run: rmq-harness docs")
         return FAILED if differences else OK
     try:
-        changed = write(pages, directory)
+        changed = [*write(pages, directory), *write(modules, wire)]
     except OSError as error:
         raise Usage(f"rmq-harness docs: {directory}: {error.strerror}; the pages go there") from None
-    say(f"{len(changed)} of {len(pages)} pages changed in {directory}")
+    say(f"{len(changed)} of {len(pages) + len(modules)} files changed in {directory}")
     return OK
 
 
-def _divergences() -> str:
-    rules = [NamedRule(rule.name, rule.what, rule.why) for rule in RULES]
-    named = [
-        NamedDivergence(
-            id=quirk.id,
-            profiles=quirk.profiles,
-            targets=quirk.targets,
-            steps=titles_of(quirk),
-            when=quirk.when,
+def _in_programs() -> dict[str, InPrograms]:
+    """By the id of each quirk that a program can bring about: how it does."""
+    meanings = {
+        name: " ".join((predicate.__doc__ or "").split())
+        for name, predicate in (*NAMESERVER_PREDICATES.items(), *BROKER_PREDICATES.items())
+    }
+    return {
+        quirk.id: InPrograms(
+            steps=step_titles(quirk),
+            holds=tuple(meanings[name] for name in quirk.when.holds),
             differs=quirk.differs,
             taints=quirk.taints,
-            passing=quirk.passing,
-            text=quirk.text,
-            reference=quirk.reference,
-            source=quirk.source,
-            statements=quirk.statements,
         )
-        for quirk in quirks()
-    ]
-    meanings = {name: " ".join((predicate.__doc__ or "").split()) for name, predicate in PREDICATES.items()}
-    return render_divergences(rules, ASKING, named, meanings)
+        for quirk in catalogue().quirks
+        if quirk.when is not None
+    }

@@ -10,6 +10,7 @@ from harness.catalogue import Quirk, Report, Server, Statement, catalogue, neare
 from harness.cli.output import say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
+from harness.spec.quirks import step_titles
 from reference_impl.mutants import MUTANTS
 
 WIDTH = 110
@@ -80,7 +81,7 @@ def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any
         "tags": list(statement.tags),
         "notes": statement.notes,
         "untestable": statement.untestable,
-        "cases": [f"{one.name}: {one.case.title}" for one in proving],
+        "cases": [_titled(one) for one in proving],
         "mutants": sorted({name for one in proving for name in one.case.kills}),
         "quirks": [
             f"{quirk.id}: {_releases(server, quirk)}"
@@ -104,7 +105,7 @@ def _report(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[s
         "fixed": report and report.fixed,
         "untestable": report and report.untestable,
         "statements": [f"{statement.id}: {statement.text}" for statement in speaking],
-        "cases": [f"{one.name}: {one.case.title}" for one in proving],
+        "cases": [_titled(one) for one in proving],
         "history": [
             f"{found.name}: {found.history}"
             for found in MUTANTS.values()
@@ -114,6 +115,11 @@ def _report(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[s
     return {key: value for key, value in answer.items() if value not in (None, [])}
 
 
+def _titled(one: LoadedCase) -> str:
+    """A case under its statement: its name, and its title if that says something else."""
+    return f"{one.name}: {one.case.title}" if one.case.title else one.name
+
+
 def _quirk(server: Server, quirk: Quirk) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "quirk": quirk.id,
@@ -121,6 +127,7 @@ def _quirk(server: Server, quirk: Quirk) -> dict[str, Any]:
         "instead": quirk.instead,
         "breaks": list(quirk.statements),
         "seen in": list(quirk.cases),
+        "in programs": list(step_titles(quirk)),
         "source": [f"{source}: {source.path}" for source in quirk.source],
         "observed": list(quirk.observed),
         "issues": list(quirk.issues),
@@ -137,7 +144,7 @@ def _releases(server: Server, quirk: Quirk) -> str:
 def _case(one: LoadedCase) -> dict[str, Any]:
     return {
         "case": one.name,
-        "text": one.case.title,
+        "text": one.title(catalogue()),
         "proves": list(one.case.statements),
         "kills": list(one.case.kills),
         "advances time": one.case.clock,

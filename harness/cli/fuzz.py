@@ -12,19 +12,15 @@ from rich.console import Console
 from rich.progress import SpinnerColumn
 
 from harness.catalogue import Role, catalogue
-from harness.cli.asked import profile_of, target_of
+from harness.cli.asked import profile_of, quirks_for, target_of
 from harness.cli.bar import Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage, meant
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
-from harness.findings.experiment import Finding, Flaky
-from harness.findings.pursue import Budget
-from harness.findings.shelf import Shelf
-from harness.machines.kinds import KINDS, Setting
-from harness.machines.run import (
+from harness.engine.frames.corpus import Corpus
+from harness.engine.fuzzing import (
     Ending,
     Fuzzing,
-    Kind,
     KindRecord,
     Limits,
     Progress,
@@ -32,7 +28,13 @@ from harness.machines.run import (
     RecordError,
     read_record,
 )
-from harness.machines.servers import Servers
+from harness.engine.instances import InstancePool
+from harness.engine.kind import Kind
+from harness.engine.kinds import KINDS, Setting
+from harness.findings.experiment import Finding, Flaky
+from harness.findings.failing_cases import FailingCases
+from harness.findings.store import FindingStore
+from harness.findings.triage import Budget
 from harness.program.steps import encode_step
 from harness.session import RunningClock
 from harness.targets import Target
@@ -40,6 +42,7 @@ from harness.targets import Target
 ALL = "all"
 _SHOWN = 5
 _SHOWN_STEPS = 30
+_SHOWN_STATEMENTS = 3
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,24 +51,25 @@ def run(options: argparse.Namespace) -> int:
     target = target_of("fuzz", options.target, options, role)
     profile = profile_of("fuzz", options.profile, target, role)
     seed = options.seed if options.seed is not None else str(int.from_bytes(os.urandom(4), "big"))
+    quirks_for("fuzz", options.quirks, target, role)
     names = _kinds(options)
     record = _record(options, target, profile, seed)
-    is_own = target.nature.is_virtual
+    is_own = target.capabilities.is_virtual
     setting = Setting(
         target=target,
         role=role,
-        servers=Servers(target),
+        servers=InstancePool(target),
         profile=profile,
-        seed=seed,
+        quirks=options.quirks,
         words=f"{seed}/{profile}" if is_own else f"{seed}/{os.urandom(8).hex()}",
         strict=options.strict,
-        corpus=options.corpus or options.out / "corpus",
+        corpus=Corpus(options.corpus or options.out / "corpus", profile),
         memory=options.memory * 1024 * 1024,
     )
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
     stopwatch = RunningClock()
-    shelf = Shelf(options.out, statements={one.id: one for one in catalogue().statements})
+    store = FindingStore(options.out, statements={one.id: one for one in catalogue().statements})
     console.print(
         f"rmq-harness fuzz · {', '.join(names)} · profile {profile} · seed {seed} · target {target.uri}"
         + (f" · going on after {record.programs} programs" if record.programs else "")
@@ -76,14 +80,17 @@ def run(options: argparse.Namespace) -> int:
             fuzzing = Fuzzing(
                 kinds,
                 record,
-                shelf,
+                store,
                 Budget(now=stopwatch.waiting, attempts=options.attempts, seconds=options.shrink_time),
                 Limits(
                     now=stopwatch.waiting,
                     seconds=options.max_time,
                     programs=options.max_examples,
                 ),
-                is_ours=target.nature.is_ours,
+                explain=FailingCases(
+                    target, profile, role, now=stopwatch.waiting, quirks=options.quirks
+                ).broken_by,
+                is_ours=target.capabilities.is_ours,
                 out=options.out,
                 heard=lambda at: _shown(line, at),
             )
@@ -91,8 +98,8 @@ def run(options: argparse.Namespace) -> int:
     finally:
         for kind in kinds:
             kind.close()
-    answer = _answer(options, record, shelf, ending, fuzzing, stopwatch.waiting())
-    _print(console, record, shelf, answer)
+    answer = _answer(options, record, store, ending, fuzzing, stopwatch.waiting())
+    _print(console, record, store, answer)
     if options.json:
         say_json(answer)
     return int(answer["exit_status"])
@@ -117,11 +124,11 @@ def _record(options: argparse.Namespace, target: Target, profile: str, seed: str
     if options.max_time is None and options.max_examples is None:
         raise Usage("rmq-harness fuzz: say how long: --max-time 10m, or --max-examples 1000")
     if not options.resume:
-        return Record(target=target.uri, profile=profile, seed=seed, kinds=[])
+        return Record(target=target.uri, profile=profile, seed=seed, quirks=options.quirks, kinds=[])
     if options.seed is None:
         raise Usage("rmq-harness fuzz: --resume needs the --seed of the run to go on with")
     try:
-        return read_record(options.out, target.uri, profile, seed)
+        return read_record(options.out, target.uri, profile, seed, options.quirks)
     except RecordError as problem:
         raise Usage(f"rmq-harness fuzz: --resume: {problem}") from None
 
@@ -147,12 +154,12 @@ def _shown(line: Line, at: Progress) -> None:
 def _answer(
     options: argparse.Namespace,
     record: Record,
-    shelf: Shelf,
+    store: FindingStore,
     ending: Ending,
     fuzzing: Fuzzing,
     seconds: float,
 ) -> dict[str, Any]:
-    status, conclusion, why = _status(record, shelf, ending, fuzzing)
+    status, conclusion, why = _status(record, store, ending, fuzzing)
     return {
         "conclusion": conclusion,
         "exit_status": status,
@@ -165,9 +172,9 @@ def _answer(
         "steps": record.steps,
         "seconds_waited": round(record.waited, 1),
         "kinds": record.kinds,
-        "findings": [_told(one) for one in shelf.findings],
-        "flaky": [_told(one) for one in shelf.flaky],
-        "unconfirmed": [_told(one) for one in shelf.unconfirmed.values()],
+        "findings": [_told(one) for one in store.findings],
+        "flaky": [_told(one) for one in store.flaky],
+        "unconfirmed": [_told(one) for one in store.unconfirmed.values()],
         "out": str(options.out),
     }
 
@@ -179,6 +186,7 @@ def _told(one: Finding | Flaky) -> dict[str, Any]:
         "anomaly": one.signature.anomaly,
         "expected": one.violation.expected,
         "actual": one.violation.actual,
+        "also_fails": one.also_fails if isinstance(one, Finding) else (),
         "confirmed": str(one.confirmed),
         "steps": [encode_step(step) for step in one.program],
         "times": one.times if isinstance(one, Finding) else 1,
@@ -186,19 +194,19 @@ def _told(one: Finding | Flaky) -> dict[str, Any]:
     }
 
 
-def _status(record: Record, shelf: Shelf, ending: Ending, fuzzing: Fuzzing) -> tuple[int, str, str]:
+def _status(record: Record, store: FindingStore, ending: Ending, fuzzing: Fuzzing) -> tuple[int, str, str]:
     """Exit status, what it is called, and why."""
     if ending == "interrupted":
         return INTERRUPTED, "INTERRUPTED", ""
     if ending == "died":
         return HARNESS_FAILED, "THE TARGET DIED", fuzzing.death
-    if trouble := fuzzing.trouble or shelf.trouble:
+    if trouble := fuzzing.trouble or store.trouble:
         return HARNESS_FAILED, "NOT ALL COULD BE WRITTEN", trouble
-    if shelf.findings:
+    if store.findings:
         return FAILED, "FINDINGS", ""
     if not record.programs:
         return INCONCLUSIVE, "INCONCLUSIVE", "no program was played"
-    if shelf.flaky or shelf.unconfirmed:
+    if store.flaky or store.unconfirmed:
         return INCONCLUSIVE, "INCONCLUSIVE", "what failed did not fail again often enough"
     if all(kind.late == kind.programs for kind in record.kinds):
         return INCONCLUSIVE, "INCONCLUSIVE", "the machine is too slow for the target's clock"
@@ -207,11 +215,11 @@ def _status(record: Record, shelf: Shelf, ending: Ending, fuzzing: Fuzzing) -> t
     return OK, "NOTHING FOUND", ""
 
 
-def _print(console: Console, record: Record, shelf: Shelf, answer: dict[str, Any]) -> None:
+def _print(console: Console, record: Record, store: FindingStore, answer: dict[str, Any]) -> None:
     for mark, found in (
-        ("✘", shelf.findings),
-        ("≈ flaky", shelf.flaky),
-        ("? unconfirmed", list(shelf.unconfirmed.values())),
+        ("✘", store.findings),
+        ("≈ flaky", store.flaky),
+        ("? unconfirmed", list(store.unconfirmed.values())),
     ):
         for one in found[:_SHOWN]:
             _print_one(console, mark, one)
@@ -226,7 +234,7 @@ def _print(console: Console, record: Record, shelf: Shelf, answer: dict[str, Any
     waited = f" and {record.waited:.0f} s that programs let pass" if record.waited >= 1 else ""
     console.print(
         f"\n{record.programs} programs, {record.steps} steps, {busy:.0f} s{waited}, {rate:.0f}/s · "
-        f"{len(shelf.findings)} findings, {len(shelf.flaky)} flaky          "
+        f"{len(store.findings)} findings, {len(store.flaky)} flaky          "
         f"{answer['conclusion']}, exit {answer['exit_status']} · {answer['out']}"
     )
 
@@ -235,6 +243,10 @@ def _print_one(console: Console, mark: str, one: Finding | Flaky) -> None:
     where = "" if one.directory is None else f" · {Path(one.directory)}"
     console.print(f"\n{mark} {one.signature.statement} ({one.signature.invariant}), {one.confirmed}{where}")
     console.print(f"  expected   {one.violation.expected}\n  actual     {one.violation.actual}")
+    if isinstance(one, Finding) and one.also_fails:
+        more = len(one.also_fails) - _SHOWN_STATEMENTS
+        said = ", ".join(one.also_fails[:_SHOWN_STATEMENTS]) + (f" and {more} more" if more > 0 else "")
+        console.print(f"  also fails {said}")
     steps = [encode_step(step) for step in one.program]
     for number, step in enumerate(steps[:_SHOWN_STEPS], 1):
         console.print(f"  {number:>3}  {step}")

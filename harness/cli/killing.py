@@ -1,7 +1,5 @@
 """Cases against mutants: which case notices which fault.
 
-Rules of this module:
-
 * A case kills a mutant when one of its expectations is not met. A case that is blocked, unsupported or in
   error has noticed nothing.
 * Everything runs in virtual time and in processes of its own, so that a mutant cannot harm the one that
@@ -22,6 +20,7 @@ from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner, Setting
 from harness.report.results import Verdict
 from harness.targets import parse
+from harness.targets.builtin.target import reference_line
 from reference_impl.mutants import MUTANTS, mutants_of
 
 _IN_THE_MUTANT = "reference_impl/mutants/"  # in a stack trace: the fault stumbled, the case is not to blame
@@ -165,7 +164,7 @@ def _in_vain(
         meant = [
             name
             for name in one.case.kills
-            if name in known and any(profile in known[name].profiles for profile in applying)
+            if name in known and any(reference_line(role, line) in known[name].profiles for line in applying)
         ]
         vain = [
             name

@@ -7,10 +7,10 @@ from rich.table import Table
 
 from harness.catalogue import catalogue
 from harness.cli.output import say_json
-from harness.conformance.plan import Plan
+from harness.conformance.selection import Selection
 
 
-def print_plan(chosen: Plan, *, as_json: bool) -> None:
+def print_selection(chosen: Selection, *, as_json: bool) -> None:
     """The cases in the order in which they run, with level, profiles and title."""
     known = {statement.id: statement for statement in catalogue().statements}
     if as_json:

@@ -1,4 +1,4 @@
-"""`mine`: what very many runs have in common, as tables and as a page: what fails, how often, and why."""
+"""`mine`: what very many runs have in common: what fails, how often, and why; as tables and a page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, INCONCLUSIVE, OK
 from harness.mining.mine import Mined, mine, nothing
-from harness.mining.page.amounts import percent, plural, share
-from harness.mining.page.report import About, headline, render
+from harness.mining.page.report import About, headline, often, render
 from harness.mining.page.tables import Folder, write_tables
 from harness.mining.spark import check_memory, session
-from harness.report.text import visible
+from harness.report.text import plural, visible
 from harness.session import RunningClock
 from harness.version import version
 
@@ -33,14 +32,13 @@ def run(options: argparse.Namespace) -> int:
     for option, place in (("DIR", options.root), ("--against", options.against)):
         if place is not None and "://" not in place and not Path(place).is_dir():
             raise Usage(
-                f"rmq-harness mine: {option} {place}: there is no such directory; "
-                "expected the --out of a campaign"
+                f"rmq-harness mine: {option} {place}: no such directory; expected the --out of a campaign"
             )
-    check_memory(options.memory)  # before it is known whether Spark is needed at all
+    check_memory(options.memory)  # even if Spark turns out not to be needed
     people = sys.stderr if options.json else sys.stdout
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
     stopwatch = RunningClock()
-    folder = Folder(options.out)  # before the long work: what cannot be written is told now
+    folder = Folder(options.out)  # before the long work: fail early if it cannot be written
     compared = f", against {options.against}" if options.against is not None else ""
     console.print(f"rmq-harness mine · {options.root}{compared}")
     mined = nothing(options.root)
@@ -71,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _shown(line: Line, done: int, of: int, said: str) -> None:
-    """So many questions of so many are answered, and which was the last."""
+    """Shows how many questions are answered, and which was the last."""
     line.show(said, done, of)
     line.log(f"  {done} of {of} questions · {said}")
 
@@ -105,13 +103,13 @@ def _answer(
 
 def _status(options: argparse.Namespace, mined: Mined, findings: int, worse: int) -> tuple[int, str]:
     if not mined.runs:
-        return INCONCLUSIVE, "there was nothing to mine"
+        return INCONCLUSIVE, "nothing to mine"
     if "findings" in options.fail_on and findings:
-        return FAILED, f"there are {findings} findings, and --fail-on says that this fails"
+        return FAILED, f"{plural(findings, 'finding')} (--fail-on findings)"
     if "worse" in options.fail_on and worse:
-        return FAILED, f"{worse} comparisons are worse, and --fail-on says that this fails"
+        return FAILED, f"{plural(worse, 'comparison')} worse (--fail-on worse)"
     if mined.troubles:
-        return INCONCLUSIVE, f"{plural(len(mined.troubles), 'place')} could not be read; the rest was mined"
+        return INCONCLUSIVE, f"{plural(len(mined.troubles), 'path')} could not be read; the rest was mined"
     return OK, ""
 
 
@@ -122,9 +120,8 @@ def _print(console: Console, answer: dict[str, Any], rows: dict[str, list[dict[s
     for row in rows["populations"]:
         runs[row["target"]] = runs.get(row["target"], 0) + row["runs"]
     for row in rows["findings"][:_SHOWN]:
-        whole = runs.get(row["target"], 0)
-        often = f"{share(row['runs'], whole)} runs ({percent(row['runs'] / whole if whole else None)})"
-        console.print(f"\n✘ {visible(row['statement'])} · {visible(row['target'])} · {often}")
+        said = often(row, runs.get(row["target"], 0))
+        console.print(f"\n✘ {visible(row['statement'])} · {visible(row['target'])} · {said}")
         console.print(f"  {visible(row['rules'])}")
         if row["replay"]:
             console.print(f"  {visible(row['replay'])}")

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 AGAIN = ("console", "html", "json", "junit", "markdown", "badge")  # reports that can be made from a record
 REPORTS = (*AGAIN, "allure")
@@ -15,7 +15,7 @@ LEVELS = ("must", "should", "may")
 ROLES = ("nameserver", "broker")
 _MOST = 10**9
 TARGETS = (
-    "builtin:[4.9|5.3|5.5]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
+    "builtin:[PROFILE]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
     "docker:IMAGE[?warp=60]"
 )
 
@@ -151,6 +151,15 @@ class _Command:
             help="what the target is: nameserver (default), broker",
         )
 
+    def quirks(self) -> None:
+        """Adds `--quirks`."""
+        self.parser.add_argument(
+            "--quirks",
+            metavar="NAME@VERSION",
+            default="",
+            help="judge it as this known server, whose defects are quirks (apache-nameserver@5.3.3), or none",
+        )
+
     def nameserver(self) -> None:
         self.parser.add_argument(
             "--nameserver",
@@ -161,7 +170,7 @@ class _Command:
 
     def selection(self) -> None:
         self.parser.add_argument(
-            "--profile", metavar="P", default="", help="which statements apply: 4.9, 5.3 or 5.5"
+            "--profile", metavar="P", default="", help=f"which statements apply: {_either(_lines())}"
         )
         for option, words in (("--select", "only these"), ("--exclude", "not these")):
             self.parser.add_argument(
@@ -195,8 +204,12 @@ def build_parser() -> _Parser:
     _add_diff(_Command(commands, "diff", "the same random operations on two targets, compared"))
     _add_replay(_Command(commands, "replay", "a recorded trace on any target, the old answer beside the new"))
     _add_fuzz(_Command(commands, "fuzz", "random programs; what fails is made small and kept"))
-    _add_campaign(_Command(commands, "campaign", "very many runs, on Spark, kept as Parquet for mine"))
-    _add_mine(_Command(commands, "mine", "what recorded runs have in common: tables and a page, on Spark"))
+    _add_campaign(
+        _Command(commands, "campaign", "play very many runs on Spark; keep them as Parquet for mine")
+    )
+    _add_mine(
+        _Command(commands, "mine", "find what recorded runs have in common, on Spark: tables and a page")
+    )
     _add_selftest(_Command(commands, "selftest", "run the cases against every mutant of the reference"))
     _add_explain(_Command(commands, "explain", "say where a statement comes from and what proves it"))
     _add_serve(_Command(commands, "serve", "run the reference as a server"))
@@ -240,12 +253,7 @@ def _add_check(command: _Command) -> None:
     parser.add_argument(
         "--write-baseline", type=Path, metavar="FILE", help="write what fails as a baseline, to be completed"
     )
-    parser.add_argument(
-        "--quirks",
-        metavar="NAME@VERSION",
-        default="",
-        help="judge it as this known server, whose defects are quirks (apache-nameserver@5.3.3), or as none",
-    )
+    command.quirks()
     parser.add_argument(
         "--report",
         type=listed(REPORTS, "report"),
@@ -275,6 +283,7 @@ def _add_diff(command: _Command) -> None:
     parser.add_argument(
         "--profile", metavar="P", default="", help="whose rules the operations follow (that of the targets)"
     )
+    command.quirks()
     parser.add_argument("--steps", type=_count, default=10_000, metavar="N", help="operations in all (10000)")
     parser.add_argument("--seed", metavar="S", help="what decides the operations (a new one, printed)")
     parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
@@ -311,6 +320,7 @@ def _add_fuzz(command: _Command) -> None:
     command.role()
     command.nameserver()
     parser.add_argument("--profile", metavar="P", default="", help="whose rules hold (that of the target)")
+    command.quirks()
     parser.add_argument(
         "--kind", metavar="KIND", default="all", help="stateful, frames, history, or all (all)"
     )
@@ -349,14 +359,14 @@ def _add_campaign(command: _Command) -> None:
     parser.add_argument(
         "target", nargs="*", metavar="TARGET", help=f"one or several; default builtin:; {TARGETS}"
     )
-    parser.add_argument("--runs", type=_count, metavar="N", help="of each kind, for each target")
+    parser.add_argument("--runs", type=_count, metavar="N", help="runs of each kind, for each target")
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="of the first run; they count up (1)"
+        "--seed", type=int, default=1, metavar="S", help="seed of the first run; seeds count up (1)"
     )
     parser.add_argument(
         "--out", default="out/campaign", metavar="DIR", help="directory or URL of the data set (out/campaign)"
     )
-    parser.add_argument("--name", metavar="NAME", help="of the campaign in the data set (seed-S)")
+    parser.add_argument("--name", metavar="NAME", help="name of the campaign in the data set (seed-S)")
     parser.add_argument(
         "--kind",
         type=listed(("stateful", "frames", "history"), "kind"),
@@ -365,13 +375,14 @@ def _add_campaign(command: _Command) -> None:
         help="stateful, frames, history (stateful)",
     )
     parser.add_argument("--profile", metavar="P", default="", help="whose rules hold (those of each target)")
+    command.quirks()
     parser.add_argument(
         "--mutant",
         type=_words,
         action="extend",
         default=[],
         metavar="NAME",
-        help="this mutant of the reference too (repeat it, or use commas)",
+        help="also this mutant of the reference (repeat it, or use commas)",
     )
     parser.add_argument(
         "--from",
@@ -381,29 +392,37 @@ def _add_campaign(command: _Command) -> None:
         default=[],
         type=Path,
         metavar="DIR",
-        help="read what check, fuzz or diff left in its --out into the data set, and play nothing",
+        help="add the records of check, fuzz or diff (their --out) to the data set, and play nothing",
     )
     parser.add_argument("--max-time", type=_duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
     parser.add_argument(
-        "--deadline", type=_duration, default=120.0, metavar="T", help="of a run, its own waits apart (120s)"
+        "--deadline",
+        type=_duration,
+        default=120.0,
+        metavar="T",
+        help="limit of a run, without its own waits (120s)",
     )
     parser.add_argument(
-        "--chunk", type=_count, metavar="N", help="runs in a file (1000; 100 of started targets)"
+        "--chunk", type=_count, metavar="N", help="runs per file (1000; 100 for started targets)"
     )
     parser.add_argument(
-        "--shrink", type=int, default=2, metavar="N", help="failures of a signature in a chunk made small (2)"
+        "--shrink",
+        type=int,
+        default=2,
+        metavar="N",
+        help="failures of a signature in a chunk to minimise (2)",
     )
-    parser.add_argument("--attempts", type=_count, default=200, metavar="N", help="to make one small (200)")
+    parser.add_argument(
+        "--attempts", type=_count, default=200, metavar="N", help="limit for minimising one (200)"
+    )
     parser.add_argument(
         "--sample",
         type=int,
         default=500,
         metavar="N",
-        help="traces of one in so many passing runs; 0: none (500)",
+        help="keep the trace of one in N passing runs; 0: none (500)",
     )
-    parser.add_argument(
-        "--allow-remote", action="store_true", help="also where a target is not on this machine"
-    )
+    parser.add_argument("--allow-remote", action="store_true", help="allow targets on other machines")
     _add_spark(parser)
     command.json()
 
@@ -413,7 +432,7 @@ def _add_mine(command: _Command) -> None:
     parser.add_argument(
         "root", metavar="DIR", help="directory or URL of the data set: the --out of a campaign"
     )
-    parser.add_argument("--against", metavar="DIR", help="an earlier data set: say what got worse since")
+    parser.add_argument("--against", metavar="DIR", help="an earlier data set to compare with")
     parser.add_argument(
         "--out", default="out/mine", metavar="DIR", help="where report.html and tables/ go (out/mine)"
     )
@@ -422,17 +441,15 @@ def _add_mine(command: _Command) -> None:
         type=listed(("findings", "worse"), "reason"),
         default=(),
         metavar="LIST",
-        help="exit 1 where there are findings, or where something got worse (otherwise 0: it was mined)",
+        help="exit with 1 if there are findings, or if something got worse (default: 0)",
     )
     _add_spark(parser)
     command.json()
 
 
 def _add_spark(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--master", metavar="M", help="of Spark (what Spark is told elsewhere, else local[*,4])"
-    )
-    parser.add_argument("--memory", default="2g", metavar="M", help="of Spark's driver (2g)")
+    parser.add_argument("--master", metavar="M", help="Spark's master (Spark's own setting, else local[*,4])")
+    parser.add_argument("--memory", default="2g", metavar="M", help="memory of Spark's driver (2g)")
 
 
 def _add_selftest(command: _Command) -> None:
@@ -467,23 +484,34 @@ def _add_serve(command: _Command) -> None:
     servers = command.parser.add_subparsers(
         dest="server", required=True, metavar="SERVER", parser_class=_Parser, title="servers"
     )
-    _add_serve_nameserver(_server(servers, "nameserver", "a NameServer", ("4.9", "5.3", "5.5")))
-    _add_serve_broker(_server(servers, "broker", "a Broker", ("4.9", "5.3")))
+    _add_serve_nameserver(_server(servers, "nameserver", "a NameServer", "nameserver"))
+    _add_serve_broker(_server(servers, "broker", "a Broker", "broker"))
     _add_serve_cluster(
-        _server(servers, "cluster", "NameServers, masters and slaves in one process", ("4.9", "5.3"))
+        _server(servers, "cluster", "NameServers, masters and slaves in one process", "broker")
     )
 
 
-def _server(servers: Any, name: str, what: str, profiles: tuple[str, ...]) -> _Parser:
+def _lines(role: Literal["nameserver", "broker"] = "nameserver") -> list[str]:
+    from harness.catalogue import profiles
+
+    return [profile.name for profile in profiles(role)]
+
+
+def _either(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _server(servers: Any, name: str, what: str, role: Literal["nameserver", "broker"]) -> _Parser:
     parser: _Parser = servers.add_parser(name, help=what, description=f"Serve {what}.")
     parser.set_defaults(parser=parser)
-    *others, last = profiles
+    lines = _lines(role)
     parser.add_argument(
         "--profile",
         metavar="P",
-        default=last,
-        choices=profiles,
-        help=f"{', '.join(others)} or {last} ({last})",
+        default=lines[-1],
+        choices=lines,
+        help=f"{_either(lines)} ({lines[-1]})",
     )
     return parser
 

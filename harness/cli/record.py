@@ -1,6 +1,6 @@
 """`record`: a proxy that writes down what passes it, as a trace and as a capture.
 
-Rules of this module: it ends by Ctrl-C (130, as everywhere) or by `--max-time` (0); either way both files are
+It ends by Ctrl-C (130, as everywhere) or by `--max-time` (0); either way both files are
 whole. 2 where no connection came.
 """
 

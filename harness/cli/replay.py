@@ -20,14 +20,15 @@ from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
 from harness.conformance.loading import cases
 from harness.findings import folder
-from harness.findings.again import NotOurs, Player, Row, differences, lines_of
 from harness.findings.record import Record, record_of
 from harness.findings.replay import replayed
+from harness.findings.replay_answers import differences
+from harness.findings.replay_core import NotOurs, Player, Row, lines_of
 from harness.report.results import FILE_NAME, RecordError, read_run
 from harness.report.text import visible
 from harness.session import DEFAULT_SETUP, Instance, Setup, Unsupported
 from harness.targets import Target, TargetError, parse
-from harness.trace import Trace, TraceError, read_trace
+from harness.trace import BETWEEN, Trace, TraceError, read_trace
 
 _WORDS = {OK: "THE SAME", FAILED: "DIFFERENT", INCONCLUSIVE: "INCOMPLETE", HARNESS_FAILED: "NOT REPLAYED"}
 
@@ -137,7 +138,7 @@ def _is(one: Path, other: Path) -> bool:
 
 
 def _targets(options: argparse.Namespace, trace: Trace, record: Record) -> list[Target]:
-    uris: list[str] = options.target or [trace.header.target]
+    uris: list[str] = options.target or trace.header.target.split(BETWEEN)
     servers = int(record.data["servers"])
     if not uris[0]:
         raise Usage(

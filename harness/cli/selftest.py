@@ -18,17 +18,17 @@ from harness.cli.killing import KILLED, Problem, Seen, Task, declared, judge_mat
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, INCONCLUSIVE, OK
-from harness.conformance.loading import LoadedCase
-from harness.conformance.plan import Choice, plan
-from harness.pytest_plugin import loaded_cases
+from harness.conformance.loading import LoadedCase, checked_cases
+from harness.conformance.selection import Choice, select
 from harness.session import RunningClock
+from harness.targets.builtin.target import reference_line
 from reference_impl.mutants import MUTANTS, mutants_of
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     stopwatch = RunningClock()
-    loaded = loaded_cases(options.role, unfinished=bool(options.select))
+    loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
     chosen = {profile: _chosen(loaded, profile, options) for profile in profiles}
     mutants = _mutants(options, [one for some in chosen.values() for one in some])
@@ -43,7 +43,13 @@ def run(options: argparse.Namespace) -> int:
     problems = judge_matrix(seen, judged, options.role, profiles)
     answer = _answer(seen, problems, judged, stopwatch.waiting())
     paths = _write(options.out, answer, seen, judged)
-    _print(Console(file=people, highlight=False, markup=False, soft_wrap=True), answer, problems, paths)
+    _print(
+        Console(file=people, highlight=False, markup=False, soft_wrap=True),
+        answer,
+        problems,
+        paths,
+        options.role,
+    )
     if options.json:
         say_json(answer)
     return FAILED if problems else OK
@@ -82,7 +88,7 @@ def _chosen(
 ) -> tuple[LoadedCase, ...]:
     level: Level | None = next((one for one in LEVELS if one.lower() == options.level), None)
     choice = Choice(tuple(options.select), tuple(options.exclude), level)
-    chosen = plan(catalogue().of(options.role), loaded, profile, choice)
+    chosen = select(catalogue().of(options.role), loaded, profile, choice)
     if chosen.unmatched:
         raise Usage(f"rmq-harness selftest: {'; '.join(chosen.unmatched)}")
     return chosen.cases
@@ -97,7 +103,7 @@ def _tasks(
         names = tuple(one.name for one in some)
         tasks.append(Task(role, profile, "", names))
         for name in mutants:
-            if profile in MUTANTS[name].profiles:
+            if reference_line(role, profile) in MUTANTS[name].profiles:
                 tried = names if full else declared(some, role, profile, name)
                 tasks.append(Task(role, profile, name, tried))
     return tasks
@@ -181,7 +187,7 @@ def _matrix(seen: Sequence[Seen], judged: Sequence[LoadedCase]) -> str:
     killers = _killers(seen)
     lines = ["Each mutant, by chapter, with the cases that kill it; * marks those that say so.", ""]
     chapter = ""
-    for mutant in MUTANTS.values():
+    for mutant in sorted(MUTANTS.values(), key=lambda one: one.chapter):
         found = {profile: names for (name, profile), names in killers.items() if name == mutant.name}
         if not found:
             continue
@@ -199,14 +205,15 @@ def _matrix(seen: Sequence[Seen], judged: Sequence[LoadedCase]) -> str:
 
 
 def _print(
-    console: Console, answer: dict[str, Any], problems: Sequence[Problem], paths: Sequence[str]
+    console: Console, answer: dict[str, Any], problems: Sequence[Problem], paths: Sequence[str], role: Role
 ) -> None:
     by_chapter: dict[str, Counter[str]] = {}
     for row in answer["matrix"]:
         counts = by_chapter.setdefault(MUTANTS[row["mutant"]].chapter, Counter())
         counts["tried"] += 1
         counts["killed"] += bool(row["killed_by"])
-    order = [chapter.replace("-", "_") for chapter in catalogue().chapters]
+    chapters = catalogue().of(role).chapters
+    order = [chapter.removeprefix("broker-").replace("-", "_") for chapter in chapters]
     for chapter in sorted(by_chapter, key=lambda name: order.index(name) if name in order else len(order)):
         counts = by_chapter[chapter]
         name = chapter.replace("_", "-")

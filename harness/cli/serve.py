@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from harness.targets.builtin.target import reference_line
 from reference_impl import serve
 
 
@@ -12,7 +13,7 @@ def run(options: argparse.Namespace) -> int:
     match options.server:
         case "broker":
             return serve.run_broker(
-                profile=options.profile,
+                profile=reference_line("broker", options.profile),
                 host=options.host,
                 port=options.port,
                 config_file=options.config,
@@ -22,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
             )
         case "cluster":
             return serve.run_cluster(
-                profile=options.profile,
+                profile=reference_line("broker", options.profile),
                 size=serve.Size(
                     nameservers=options.nameservers, masters=options.masters, slaves=options.slaves
                 ),
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
                 store=options.store,
             )
     return serve.run(
-        profile=options.profile,
+        profile=reference_line("nameserver", options.profile),
         host=options.host,
         port=options.port,
         config_file=options.config,

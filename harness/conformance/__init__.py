@@ -1,13 +1,13 @@
-"""The conformance cases, one file for each chapter, and the words in which they are written.
+"""The conformance cases, one file or folder for each chapter, and the expectations in which they are written.
 
-A case is a pytest function that proves one or more statements of the catalogue::
+A case is a pytest function that proves a statement of the catalogue: the one that its chapter and its name
+say. This one, in the chapter lease of NameServers, proves `ns.lease.expired-broker-leaves-route`::
 
-    @case("ns.lease.expired-broker-leaves-route", kills=["never-expires"], clock=True)
+    @case(kills=["never-expires"], clock=True)
     def test_expired_broker_leaves_route(ns):
-        \"\"\"A broker whose lease has run out is in no route.\"\"\"
         broker = ns.broker(topics=["T", "U"])
         broker.register() >> Reply(SUCCESS)
-        ns.advance(120 + ns.scan_interval)
+        ns.advance(ns.lease + ns.scan_interval)
         ns.route(broker.topic("T")).eventually() >> Reply(TOPIC_NOT_EXIST)
 """
 

@@ -1,13 +1,11 @@
-"""The baseline: failures that are known, each with a reason, a link and a date, and no others.
-
-Rules of this module:
+"""The baseline: known failures, each with a reason, a link and a date.
 
 * An entry says that a case, or every case of a statement, fails. A failure that it names is `xfail`; a case
-  that passes all the same is `xpass`, which fails the run: the entry is to be taken out.
-* Nothing is known for ever: an entry whose date is over counts no more, and fails the run by itself. So does
-  one that names nothing of the catalogue. Both are told with file and line.
-* A file is read whole or not at all; everything that is wrong with it is told at once.
-* What `--write-baseline` writes cannot be read until a person has filled in why.
+  that passes all the same is `xpass`, which fails the run until the entry is removed.
+* Entries expire: after its date an entry no longer counts, and fails the run by itself. So does an entry that
+  names nothing in the catalogue. Both are reported with file and line.
+* A file is read completely or not at all; all its problems are reported together.
+* A file from `--write-baseline` is not valid until a person has filled in the reasons.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult, Run, Verdict
 from harness.report.text import visible
 
-LASTS = datetime.timedelta(days=90)  # how long a failure that has just been written down may stay one
+LASTS = datetime.timedelta(days=90)  # how long a new entry counts
 _MEMBERS = {
     "id": "the id of a statement, or the name of a case",
     "reason": "one sentence on why this failure is known",
@@ -54,19 +52,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     where: str = ""
 
     def names(self, result: CaseResult) -> bool:
-        """Whether it speaks of the case that this is the result of."""
+        """Whether the entry is about the case of this result."""
         return self.id == result.case or self.id in result.statements
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """The entries that count in one run, and a sentence for each that does not and should."""
+    """The entries that count in one run, and a sentence for each stale one."""
 
     file: str = ""
     entries: tuple[Entry, ...] = ()
     stale: tuple[str, ...] = ()
 
     def settled(self, result: CaseResult) -> CaseResult:
-        """The result as the baseline has it: a failure may be a known one, a pass an unexpected one."""
+        """The result under the baseline: a failure may be known, a pass unexpected."""
         entry = next((one for one in self.entries if one.names(result)), None)
         if entry is None:
             return result

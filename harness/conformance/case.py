@@ -1,8 +1,10 @@
-"""`@case`: what makes a pytest function a conformance case, and the checks that each case must stand.
+"""`@case`: what makes a pytest function a conformance case, and the checks that each case must pass.
 
-Rules of this module:
-
-* A case names at least one statement and at least one mutant, and has a docstring; else it does not load.
+* A case proves the statement that its file and its name say: `test_x_y` of chapter lease proves
+  `ns.lease.x-y`. One that proves another statement, or several, names them.
+* A case has the title of its statement. One that proves several statements has a docstring, whose first
+  paragraph is its title; so has one that shares its statement with other cases.
+* A case names at least one mutant that it must find.
 * Only what can be known from the function itself is checked here. Whether the statements and mutants exist is
   asked of the catalogue and of the mutant registry by `harness.conformance.loading`, which lists all problems
   at once.
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.catalogue import ROLES, CatalogueError, Role
+from harness.conformance.layout import place_of, slug
 from harness.session import Setup
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -40,6 +43,7 @@ class Case:
     setup: Setup
     name: str
     title: str
+    """Its own; empty where it has that of its statement."""
     where: str  # file:line
     roles: tuple[Role, ...]
 
@@ -54,27 +58,29 @@ def case(
 ) -> Callable[[Function], Function]:
     """Declare a case: the statements that it proves and the mutants that it must kill.
 
-    `clock`: the case advances protocol time; `ends_leases`: so far that a lease runs out. `own_server`: it
-    gets a fresh instance of the target for itself (one that it may restart or spoil). `setup`: its server is
-    started with these settings, under Apache's names; cases of the same setup share a server, unless they
-    also say `own_server`. Both are `unsupported` where the target cannot be started by us, or not with
-    settings.
+    `statements`: by default the one that file and function are named after. `clock`: the case advances
+    protocol time; `ends_leases`: so far that a lease runs out. `own_server`: it gets a fresh instance of the
+    target for itself (one that it may restart or spoil). `setup`: its server is started with these settings,
+    under Apache's names; cases of the same setup share a server, unless they also say `own_server`. Both are
+    `unsupported` where the target cannot be started by us, or not with settings.
 
     Raises:
-        CatalogueError: no statement, a malformed id, no mutant, no docstring, or other arguments than `ns`,
-        `bk` or `peer`.
+        CatalogueError: no statement, a malformed id, no mutant, a docstring too many or too few, or other
+        arguments than `ns`, `bk` or `peer`.
     """
     killed = (kills,) if isinstance(kills, str) else tuple(kills)
 
     def declare(function: Function) -> Function:
         where = f"{inspect.getsourcefile(function) or '?'}:{function.__code__.co_firstlineno}"
-        title = (inspect.getdoc(function) or "").strip().split("\n", 1)[0].strip()
+        title = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
         name = function.__name__
         parameters = list(inspect.signature(function).parameters)
-        _check(where, name, title, statements, killed, parameters)
+        proven = statements or _named(function)
+        _check(where, name, proven, killed, parameters)
+        _check_title(where, name, title, statements)
         settings = tuple(sorted((setup or {}).items()))
         declared = Case(
-            statements=statements,
+            statements=proven,
             kills=killed,
             clock=clock or ends_leases,
             ends_leases=ends_leases,
@@ -97,17 +103,39 @@ def case_of(function: object) -> Case | None:
     return declared if isinstance(declared, Case) else None
 
 
+def _named(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The statement that file and function are named after; none where the file is no place for cases."""
+    place = place_of(function.__module__)
+    return (f"{place.statements}.{slug(function.__name__)}",) if place else ()
+
+
+def _check_title(where: str, name: str, title: str, named: tuple[str, ...]) -> None:
+    if len(named) > 1 and not title:
+        raise CatalogueError(
+            where,
+            f"case {name} proves several statements and has no docstring",
+            "say in one sentence what holds; reports show it as the title",
+        )
+    if title and not named:
+        raise CatalogueError(
+            where,
+            f"case {name} has the title of its statement, and a docstring",
+            "write what the statement does not say as a comment, or drop it",
+        )
+
+
 def _check(
     where: str,
     name: str,
-    title: str,
     statements: tuple[str, ...],
     kills: tuple[str, ...],
     parameters: list[str],
 ) -> None:
     if not statements:
         raise CatalogueError(
-            where, f"case {name} names no statement", 'give the id that it proves: @case("ns.…", kills=[…])'
+            where,
+            f"case {name} names no statement",
+            'move it to the file of a chapter, or give the id that it proves: @case("ns.…", kills=[…])',
         )
     for statement in statements:
         if not isinstance(statement, str) or not _STATEMENT_ID.fullmatch(statement):
@@ -126,12 +154,6 @@ def _check(
         )
     if len(set(kills)) != len(kills):
         raise CatalogueError(where, f"case {name} names a mutant twice in kills", "name each mutant once")
-    if not title:
-        raise CatalogueError(
-            where,
-            f"case {name} has no docstring",
-            "say in one sentence what holds; reports show it as the title",
-        )
     if len(parameters) != 1 or parameters[0] not in _ROLES:
         raise CatalogueError(
             where,

@@ -1,10 +1,7 @@
 """The closed vocabulary of expectations: `Reply`, `Request`, `AnyOf`, `Silence`, `Closed`, `Unchanged`.
 
-Rules of this module:
-
 * An expectation is mandatory: an exchange that is never judged is an error of the case.
-* `check` is a pure function of the outcome and of the view's value: no socket, no clock, no guess about what
-  was meant.
+* `check` is a pure function of the outcome and of the view's value: no socket, no clock, no guess.
 * Each expectation renders itself in one line, and says of an outcome that misses it what came instead.
 * A reply is always a frame whose response bit is set, a request one whose is not. A value that cannot be
   read misses both.
@@ -28,7 +25,6 @@ from harness.wire.code_names import request_name, response_name
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
 
-__all__ = ["AnyOf", "Closed", "Met", "Missed", "Reply", "Request", "Silence", "Unchanged", "code_name"]
 
 _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "header", "body")
 
@@ -207,7 +203,7 @@ class Silence(_Expectation):
     silence_is_an_answer = True
 
     def check(self, outcome: Outcome, value: object) -> Check:
-        return Met() if isinstance(outcome, Silent) else Missed(_told(outcome))
+        return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome))
 
     def __str__(self) -> str:
         return "no reply, while the connection goes on to serve"
@@ -219,7 +215,7 @@ class Closed(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         if isinstance(outcome, ClosedBy) and outcome.by == "target":
             return Met()
-        return Missed(_told(outcome))
+        return Missed(_outcome_text(outcome))
 
     def __str__(self) -> str:
         return "the target closes the connection, without a reply"
@@ -275,7 +271,7 @@ def _decisive(outcome: Outcome, missed: Missed, exchange: Exchange) -> Decisive 
     return None
 
 
-def _told(outcome: Outcome) -> str:
+def _outcome_text(outcome: Outcome) -> str:
     return f"reply {_summary(outcome.command)}" if isinstance(outcome, Replied) else str(outcome)
 
 

@@ -1,12 +1,10 @@
-"""The servers that the cases of a run need, started in time and stopped when they are needed no more.
-
-Rules of this module:
+"""The servers that the cases of a run need: started ahead of time, stopped after their last case.
 
 * A case shares a server with the others of its setup, unless it needs one of its own.
-* Where cases may not wait among others (see `Waiting`), those that wait share a server that is theirs, but
-  for those in which leases run out: each of them has its own.
-* Starting a server takes seconds. What is planned is started ahead of its case, and a case that finds nothing
-  started starts it itself. `AT_ONCE` are started at a time, so that each of them gets ready.
+* Where waiting cases run apart (see `Waiting`), they share a server, except that each case in which leases
+  run out has its own.
+* Starting a server takes seconds, so planned servers start ahead of their cases. A case whose server has not
+  started starts it itself. At most `AT_ONCE` servers start at a time, so that each of them gets ready.
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from concurrent.futures import Future
 from enum import Enum
 from typing import TypeAlias
 
+from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.loading import LoadedCase
-from harness.conformance.quiet import Quiet
 from harness.session import DEFAULT_SETUP, Instance, Setup
 
 AT_ONCE = 2  # servers that are being started
@@ -26,7 +24,7 @@ AHEAD = 2  # servers that are started, or being started, for a case that has not
 
 
 class Waiting(Enum):
-    """Where cases run that let time pass."""
+    """Where cases that let time pass run."""
 
     AMONG_OTHERS = "among others"
     APART = "apart"  # on servers that are theirs, where a single end of a lease may be the last one
@@ -48,12 +46,12 @@ class Instances:
         main: Instance,
         start: Callable[[Setup], Instance],
         waiting: Waiting,
-        quiet: Quiet,
+        run_lock: ExclusiveLock,
         planned: Iterable[LoadedCase] = (),
     ) -> None:
         self._start = start
         self._waiting = waiting
-        self._quiet = quiet
+        self._run_lock = run_lock
         self._main = main
         self._lock = threading.Lock()
         self._room = threading.Semaphore(AHEAD)
@@ -64,7 +62,7 @@ class Instances:
         self._users: dict[_Need, set[str]] = {}
         for one in listed:
             self._users.setdefault(self._need(one), set()).add(one.name)
-        # What waits starts first, and starts its own: it is not to wait for what comes after it.
+        # Waiting cases run first and start their own servers: they must not queue behind later ones.
         self._ahead = {self._need(one): one.case.setup for one in listed if not one.case.clock}
         self._started: dict[_Need, Future[Instance]] = {}
         self._unclaimed: set[_Need] = set()
@@ -108,7 +106,7 @@ class Instances:
             raise
 
     def give_back(self, one: LoadedCase) -> None:
-        """The case has ended: what nobody needs any more is stopped."""
+        """Ends the use of a server. A server without further cases is stopped."""
         need = self._need(one)
         with self._lock:
             users = self._users.get(need)
@@ -147,8 +145,8 @@ class Instances:
     def _start_ahead(self) -> None:
         while True:
             self._room.acquire()
-            # What is promised is started at once: who waits for it may be whom somebody alone waits for.
-            with self._quiet.beside():
+            # A promised server starts at once: the case that waits for it may hold up an exclusive run.
+            with self._run_lock.shared():
                 with self._lock:
                     if self._closed or not self._ahead:
                         return
@@ -162,7 +160,7 @@ class Instances:
         try:
             with self._starting:
                 instance = self._start(setup)
-        except BaseException as error:  # whoever waits for it is told
+        except BaseException as error:  # raised again where a case takes the server
             promise.set_exception(error)
             return
         promise.set_result(instance)

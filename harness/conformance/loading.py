@@ -1,13 +1,8 @@
-"""Finds the cases, and everything that keeps them and the catalogue from fitting together.
+"""Finds the cases, and every contradiction between them and the catalogue.
 
-Rules of this module:
-
-* A case lives in `harness/conformance/test_<chapter>.py`, one about Brokers alone in
-  `harness/conformance/broker/`, whose chapters begin with `broker-`; its name is `<chapter>.<function>` with
-  dashes.
+* The name of a case is `<chapter>.<function>` with dashes; see `harness.conformance.layout` for chapters.
 * `problems` lists all problems at once. Nothing runs while there is one: a catalogue that does not hold
   together would count wrongly.
-* The names of mutants are given by the caller: this room must not know the reference.
 """
 
 from __future__ import annotations
@@ -19,8 +14,20 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from harness.catalogue import Catalogue, CatalogueError, Level, Role, Statement, coverage, nearest
+from harness.catalogue import (
+    Catalogue,
+    CatalogueError,
+    CatalogueProblems,
+    Level,
+    Role,
+    Statement,
+    catalogue,
+    coverage,
+    nearest,
+)
 from harness.conformance.case import Case, case_of
+from harness.conformance.layout import FOLDERS, file_of, key_of_node, place_of, slug
+from harness.targets.builtin.target import mutant_names
 
 if TYPE_CHECKING:
     from harness.session import Session
@@ -44,6 +51,16 @@ class LoadedCase:
         levels: list[Level] = [one.level for one in self.statements(catalogue, profile)]
         return min(levels, key=_RANK.__getitem__)
 
+    @property
+    def key(self) -> str:
+        """Its file and function, as `key_of_node` has them."""
+        return key_of_node(f"{self.function.__module__.replace('.', '/')}.py::{self.case.name}")
+
+    def title(self, catalogue: Catalogue) -> str:
+        """What holds, in a sentence: its own title, or the text of its statement."""
+        statement = catalogue.statement(self.case.statements[0])
+        return self.case.title or (statement.text if statement else "")
+
     def statements(self, catalogue: Catalogue, profile: str) -> tuple[Statement, ...]:
         """The statements that it proves under the profile; empty where the case does not apply."""
         found = (catalogue.statement(identifier) for identifier in self.case.statements)
@@ -57,15 +74,9 @@ def modules() -> list[ModuleType]:
         CatalogueError: from a case that does not stand its own checks.
     """
     import harness.conformance as package
-    from harness.conformance import broker
 
-    found: list[ModuleType] = []
-    for place in (package, broker):
-        names = sorted(
-            one.name for one in pkgutil.iter_modules(place.__path__) if one.name.startswith("test_")
-        )
-        found += [importlib.import_module(f"{place.__name__}.{name}") for name in names]
-    return found
+    names = (one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
+    return [importlib.import_module(name) for name in sorted(names) if ".test_" in name]
 
 
 def cases(found: Collection[ModuleType] | None = None, *, role: Role | None = None) -> list[LoadedCase]:
@@ -76,33 +87,49 @@ def cases(found: Collection[ModuleType] | None = None, *, role: Role | None = No
     """
     loaded: list[LoadedCase] = []
     for module in modules() if found is None else found:
-        chapter = _chapter(module)
+        place = place_of(module.__name__)
+        if place is None:
+            raise CatalogueError(
+                module.__name__,
+                "a module of cases in no place for cases",
+                f"move it to harness/conformance/{{{','.join(FOLDERS)}}}/[<chapter>/]test_….py",
+            )
         for name, function in vars(module).items():
             declared = case_of(function)
             if declared is not None and role is not None and role not in declared.roles:
                 continue
             if declared is not None and getattr(function, "__module__", None) == module.__name__:
-                slug = name.removeprefix("test_").replace("_", "-")
-                loaded.append(LoadedCase(f"{chapter}.{slug}", chapter, declared, function))
+                loaded.append(LoadedCase(f"{place.chapter}.{slug(name)}", place.chapter, declared, function))
             elif declared is None and name.startswith("test_"):
                 raise CatalogueError(
                     f"{module.__name__}.{name}",
                     "a test function that is no case",
-                    'write @case("<statement>", kills=["<mutant>"]) above it',
+                    'write @case(kills=["<mutant>"]) above it',
                 )
     return loaded
 
 
-def _chapter(module: ModuleType) -> str:
-    place, _, name = module.__name__.rpartition(".")
-    slug = name.removeprefix("test_").replace("_", "-")
-    return f"broker-{slug}" if place.endswith(".broker") else slug
+def checked_cases(role: Role, *, unfinished: bool) -> list[LoadedCase]:
+    """Every case of this installation for servers of the role. They must fit catalogue and mutants, unless
+    they may be `unfinished`.
+
+    Raises:
+        CatalogueProblems: with everything that does not fit.
+    """
+    try:
+        loaded = cases(role=role)
+    except CatalogueError as error:
+        raise CatalogueProblems([error]) from None
+    wrong = [] if unfinished else problems(catalogue().of(role), loaded, mutant_names(role))
+    if wrong:
+        raise CatalogueProblems(wrong)
+    return loaded
 
 
 def problems(
     catalogue: Catalogue, loaded: Collection[LoadedCase], mutants: Collection[str]
 ) -> list[CatalogueError]:
-    """Everything that does not fit: cases without statement or mutant, statements or quirks without case.
+    """Every contradiction: cases without statement or mutant, statements or quirks without case.
 
     Empty is good.
     """
@@ -133,7 +160,7 @@ def _unknown_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) ->
 
 
 def _quirks_unseen(catalogue: Catalogue, loaded: Collection[LoadedCase]) -> Iterator[CatalogueError]:
-    """Quirks that name a case which is not there, or one that proves nothing of what the quirk breaks."""
+    """Quirks that name an unknown case, or one that proves none of the statements that the quirk breaks."""
     proving = {one.name: one.case.statements for one in loaded}
     for server in catalogue.servers:
         for quirk in server.quirks:
@@ -165,15 +192,10 @@ def _unproven_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) -
         statement = catalogue.statement(identifier)
         chapter = statement.chapter if statement else "?"
         yield CatalogueError(
-            f"specs/statements/{chapter}.yaml {identifier}",
+            f"{statement.file if statement else chapter} {identifier}",
             "no case proves it",
-            f"write one in {_module_of(chapter)}, or say `untestable: why`",
+            f"write one in {file_of(chapter, identifier)}, or say `untestable: why`",
         )
-
-
-def _module_of(chapter: str) -> str:
-    place = "broker/" if chapter.startswith("broker-") else ""
-    return f"harness/conformance/{place}test_{chapter.removeprefix('broker-').replace('-', '_')}.py"
 
 
 def _meant(word: str, known: Collection[str]) -> str:

@@ -1,6 +1,4 @@
-"""What a part of a reply may be: plain values and matchers, and the first difference between the two.
-
-Rules of this module:
+"""Patterns for the parts of a reply, and the first difference between a pattern and a value.
 
 * A pattern is a plain value (equality), a matcher, or a dict, list or tuple of patterns.
 * `difference(pattern, actual)` is the only comparison: None, or the path to the first place that differs.

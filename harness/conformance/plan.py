@@ -1,137 +1,139 @@
-"""Which cases a run takes, and in which order.
+"""What `check` is asked for, and the plan that follows from it.
 
-Rules of this module:
-
-* A case applies under a profile if one of its statements does.
-* What decides whether anything can be measured (chapter sanity) runs first, what shows that the target lived
-  through it all (chapter endurance) last, and both run whatever else was selected.
-* A filter that chooses nothing is a mistake of the user and is said, not passed over.
+`CheckOptions` are what a user said. `plan` settles everything that is left open: the profile, the known
+server whose quirks count, the cases and their order. A plan starts nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 
-from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, matches, nearest, tags_of
-from harness.conformance.loading import FIRST, LAST, LoadedCase
-from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
+import msgspec
+
+from harness.catalogue import (
+    Level,
+    Quirk,
+    Role,
+    UnknownServer,
+    catalogue,
+    judged_as,
+    known_quirks,
+    nearest,
+)
+from harness.conformance.baseline import Baseline, Entry, in_force, read
+from harness.conformance.loading import checked_cases
+from harness.conformance.running import DEADLINE
+from harness.conformance.selection import Choice, Selection, select
+from harness.targets import Target, parse
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the user selected. Expressions are those of `harness.catalogue.select`, or names of cases."""
+class CheckOptions(msgspec.Struct, frozen=True):
+    """What a user asks for. Travels to workers as JSON."""
 
-    include: tuple[str, ...] = ()
+    target: str = "builtin:"
+    role: Role = "nameserver"
+    nameserver: str = ""
+    """Where a Broker that runs already looks for a NameServer; ours listens there."""
+    profile: str = ""
+    """Empty: the one that fits the target."""
+    select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     level: Level | None = None
+    strict: bool = False
+    quirks: str = ""
+    """NAME@VERSION or none; empty: those of the server that the target is known to be."""
+    baseline: Baseline = Baseline()
+    deadline: float = DEADLINE
+    out: str = ""
+    """An absolute path, because a worker may run elsewhere; empty: nothing is written."""
+    allure: bool = False
+    command: tuple[str, ...] = ()
+
+    @property
+    def directory(self) -> Path | None:
+        """Where results and traces are written."""
+        return Path(self.out) if self.out else None
+
+
+class CheckOptionsError(Exception):
+    """The options contradict each other or the catalogue; the message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The cases of one run, in the order in which they run."""
+    """A run of `check` before it starts."""
 
-    profile: str
-    cases: tuple[LoadedCase, ...]
-    available: int
-    planned: tuple[PlannedCase, ...]
-    statements: tuple[StatementSummary, ...]
-    unmatched: tuple[str, ...]  # one sentence for each filter that chooses nothing
+    options: CheckOptions
+    target: Target
+    server: str
+    """The known server whose quirks count, as `NAME@VERSION`; empty where there is none."""
+    quirks: tuple[Quirk, ...]
+    selection: Selection
 
 
-def plan(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, choice: Choice) -> Plan:
-    """The plan of a run under `profile`. It is empty where the choice leaves no case of its own."""
-    applicable = [one for one in loaded if one.statements(catalogue, profile)]
-    chosen = [one for one in applicable if _chosen(one, catalogue, profile, choice)]
-    if chosen:
-        chosen += [one for one in applicable if one.chapter in (*FIRST, *LAST) and one not in chosen]
-    chapters = {name: number for number, name in enumerate(catalogue.chapters)}
-    chosen.sort(key=lambda one: (_stage(one), chapters.get(one.chapter, len(chapters))))
-    return Plan(
-        profile=profile,
-        cases=tuple(chosen),
-        available=len(applicable),
-        planned=tuple(_planned(one, catalogue, profile) for one in chosen),
-        statements=tuple(_summary(one) for one in catalogue.under(profile)),
-        unmatched=tuple(_unmatched(catalogue, loaded, choice)),
+def plan(options: CheckOptions) -> Plan:
+    """The plan for these options.
+
+    A run of the whole catalogue needs cases and catalogue to agree everywhere. Where the user selected
+    something, the rest may be unfinished, so that a chapter can be tried while it is written.
+
+    Raises:
+        CheckOptionsError: an option has no meaning here.
+        TargetError: the target cannot be parsed.
+        CatalogueProblems: catalogue and cases disagree.
+    """
+    target = _target(options)
+    profile = _profile(options, target)
+    server = judged_as(options.quirks, target.server)
+    try:
+        quirks = known_quirks(options.role, server)
+    except UnknownServer as problem:
+        raise CheckOptionsError(f"--quirks {server}: expected {problem}") from None
+    loaded = checked_cases(options.role, unfinished=bool(options.select))
+    choice = Choice(options.select, options.exclude, options.level)
+    selection = select(catalogue().of(options.role), loaded, profile, choice)
+    return Plan(options, target, server, quirks, selection)
+
+
+def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tuple[Entry, ...]]:
+    """The options with those entries of a file of known failures that count, and all entries of the file.
+
+    Raises:
+        BaselineError: the file cannot be used.
+        CheckOptionsError: there is no such profile.
+    """
+    of_role = catalogue().of(options.role)
+    entries = read(file, [profile.name for profile in of_role.profiles])
+    baseline = in_force(
+        str(file),
+        entries,
+        catalogue=of_role,
+        loaded=checked_cases(options.role, unfinished=True),
+        profile=_profile(options, _target(options)),
+        today=date.today(),
     )
+    return msgspec.structs.replace(options, baseline=baseline), entries
 
 
-def _stage(one: LoadedCase) -> int:
-    return 0 if one.chapter in FIRST else 2 if one.chapter in LAST else 1
+def _target(options: CheckOptions) -> Target:
+    return parse(options.target, options.role, options.nameserver)
 
 
-def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice) -> bool:
-    statements = one.statements(catalogue, profile)
-    if choice.level is not None and LEVELS.index(one.level(catalogue, profile)) > LEVELS.index(choice.level):
-        return False
-    if any(_hits(one, statements, expression) for expression in choice.exclude):
-        return False
-    return not choice.include or any(_hits(one, statements, expression) for expression in choice.include)
-
-
-def _hits(one: LoadedCase, statements: Collection[Statement], expression: str) -> bool:
-    return expression == one.name or any(matches(statement, expression) for statement in statements)
-
-
-def _unmatched(catalogue: Catalogue, loaded: Collection[LoadedCase], choice: Choice) -> list[str]:
-    names = {one.name for one in loaded}
-    sentences: list[str] = []
-    for option, expressions in (("--select", choice.include), ("--exclude", choice.exclude)):
-        for expression in expressions:
-            if expression in names or any(matches(one, expression) for one in catalogue.statements):
-                continue
-            hint = _hint(expression, catalogue, names)
-            sentences.append(f"{option} {expression} matches no statement and no case{hint}")
-    return sentences
-
-
-def _hint(expression: str, catalogue: Catalogue, names: Collection[str]) -> str:
-    tags = {f"tag:{tag}" for statement in catalogue.statements for tag in tags_of(statement)}
-    known: Sequence[str] = [*(one.id for one in catalogue.statements), *catalogue.chapters, *names, *tags]
-    close = nearest(expression, known)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
-
-
-def _planned(one: LoadedCase, catalogue: Catalogue, profile: str) -> PlannedCase:
-    return PlannedCase(
-        name=one.name,
-        chapter=one.chapter,
-        level=one.level(catalogue, profile),
-        statements=tuple(statement.id for statement in one.statements(catalogue, profile)),
-        title=one.case.title,
-    )
-
-
-def quirk_summaries(quirks: Collection[Quirk], planned: Collection[PlannedCase]) -> tuple[QuirkSummary, ...]:
-    """The quirks that a planned case can see, as reports show them."""
-    names = {one.name for one in planned}
-    return tuple(
-        QuirkSummary(
-            id=one.id,
-            statements=one.statements,
-            cases=tuple(name for name in one.cases if name in names),
-            instead=one.instead,
-            versions=tuple(map(str, one.versions)),
-            source=tuple(map(str, one.source)),
-            observed=one.observed,
-            issues=one.issues,
-            intermittent=one.intermittent,
+def _profile(options: CheckOptions, target: Target) -> str:
+    """The profile that was named, or the one that fits the target."""
+    known = [profile.name for profile in catalogue().of(options.role).profiles]
+    if options.profile in known:
+        return options.profile
+    if options.profile:
+        close = nearest(options.profile, known)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        raise CheckOptionsError(f"--profile {options.profile}: no such profile of a {options.role}; {hint}")
+    line = target.line or known[-1]
+    if line not in known:
+        raise CheckOptionsError(
+            f"{options.target}: there is no profile {line} of a {options.role}; say --profile with one of "
+            f"{', '.join(known)}"
         )
-        for one in quirks
-        if names.intersection(one.cases)
-    )
-
-
-def _summary(statement: Statement) -> StatementSummary:
-    return StatementSummary(
-        id=statement.id,
-        chapter=statement.chapter,
-        level=statement.level,
-        text=statement.text,
-        source=tuple(str(source) for source in statement.source),
-        observed=statement.observed,
-        profiles=statement.profiles,
-        issues=statement.issues,
-        untestable=statement.untestable,
-    )
+    return line

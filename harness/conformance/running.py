@@ -1,13 +1,10 @@
-"""Runs one case and says what it came to.
+"""Runs one case to its verdict.
 
-Rules of this module:
-
-* A case always comes to a verdict. It runs in a thread of its own, which is given up when it outlives its
-  deadline: nothing that a target does, or fails to do, can hang a run.
-* Which exception means which verdict is said here and nowhere else; what a broken level means is said in
-  `harness.report.verdicts`.
-* A broken statement is a `quirk` where the server that is judged is known to break it in just this way.
-* Results are values. What is needed of live objects (the decisive frame, the trace) is copied out of them
+* A case always comes to a verdict. It runs in a thread of its own, which is abandoned when it outlives its
+  deadline: no behaviour of a target can hang a run.
+* This module alone maps exceptions to verdicts; `harness.report.verdicts` says what a broken level means.
+* A broken statement is a `quirk` if the server is known to break it in exactly this way.
+* Results are values. The parts of live objects that they need (the decisive frame, the trace) are copied
   here.
 """
 
@@ -23,9 +20,9 @@ import msgspec
 
 from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation
 from harness.conformance.baseline import Baseline
+from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
-from harness.conformance.quiet import Quiet
 from harness.conformance.sessions import session_of
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import MEASURED, judge
@@ -39,16 +36,16 @@ from harness.wire import dissect
 
 DEADLINE = 30.0  # real seconds for what a case does; the time that it advances by is not counted
 LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
-REMARKS = 4  # of other things that were seen on the connection, such as a request that came back
+REMARKS = 4  # about other events on the connection, such as a request that came back
 STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
-IN_LINE = 120.0  # real seconds for others to start, whose turn comes before
-AGAIN = 3  # times that a case is tried again which came too late
-TRIES = 3  # in which a case that failed once, and then held, is said to be flaky
-GIVEN_UP = 10.0  # real seconds after the deadline until a thread that does not end is left alone
+IN_LINE = 120.0  # real seconds for earlier servers to start
+AGAIN = 3  # times that a case which came too late is repeated
+TRIES = 3  # a case that fails in some of these, and holds in others, is flaky
+GIVEN_UP = 10.0  # real seconds after the deadline until a thread is abandoned
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What is the same for all cases of a run."""
+    """The facts that all cases of a run share."""
 
     catalogue: Catalogue
     profile: str
@@ -79,8 +76,8 @@ class Runner:
     ) -> None:
         self._setting = setting
         self._instance = instance
-        self._quiet = Quiet(instance.clock.kind)
-        self._instances = Instances(instance, start, setting.waiting, self._quiet, planned)
+        self._run_lock = ExclusiveLock(instance.clock.kind)
+        self._instances = Instances(instance, start, setting.waiting, self._run_lock, planned)
         self._stopwatch = RunningClock()
         self.dead = ""
         self.blocked = ""
@@ -88,10 +85,10 @@ class Runner:
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict.
 
-        A failure must happen twice to be one, where time runs by itself; else the case is flaky. What is
-        tried again has the run to itself, where time is warped.
+        Except in virtual time, a failure must happen twice; otherwise the case is flaky. In warped time, a
+        repeated case has the run to itself.
         """
-        with self._quiet.beside():
+        with self._run_lock.shared():
             result, too_late = self._try(one)
         if too_late:
             result = self._in_time(one)
@@ -100,7 +97,7 @@ class Runner:
         return self._setting.baseline.settled(result)
 
     def _confirmed(self, result: CaseResult, again: Callable[[], CaseResult]) -> CaseResult:
-        """What a failure comes to when it is tried again. What cannot be measured again stays as it is."""
+        """The verdict on a failure after repetition. A failure that cannot be repeated stands."""
         failed, held = 1, 0
         for _ in range(TRIES - 1):
             repeated = again()
@@ -117,13 +114,12 @@ class Runner:
         )
 
     def _in_time(self, one: LoadedCase) -> CaseResult:
-        """Runs the case alone, until it is not too late for what it measures.
+        """Runs the case alone, until it is in time for what it measures.
 
-        A case that came too late, because the machine was too busy for the speed of the clock, has measured
-        nothing.
+        A case that came too late has measured nothing: the machine was too busy for the speed of the clock.
         """
         for _ in range(AGAIN):
-            with self._quiet.alone():
+            with self._run_lock.exclusive():
                 result, too_late = self._try(one)
             if not too_late:
                 break
@@ -139,7 +135,7 @@ class Runner:
         return run.ended, run.too_late
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
-        """A result for a case that is waiting for a target that has gone; None while there is hope."""
+        """The result of a case whose target has gone; None while the target lives."""
         if not self.dead and not self._instance.alive():
             self.dead = "the target had gone"
         reason = self._obstacle(one)
@@ -151,7 +147,7 @@ class Runner:
         """Why the case cannot be measured; empty where it can."""
         if self.blocked:
             return self.blocked
-        # The last case is about this very question, and a case with a server of its own has a living one.
+        # The last case judges exactly this, and a case with a server of its own has a living one.
         return self.dead if self._instances.is_main(one) and one.chapter not in LAST else ""
 
     def look_ahead(self) -> None:
@@ -182,7 +178,7 @@ class Runner:
                 self.dead = "the target had stopped answering"
 
     def _answers(self) -> bool:
-        """Whether it still answers anything: else every case to come would sit through its patience."""
+        """Whether the target still answers: if not, every later case would wait for its whole deadline."""
         setting = self._setting
         session = session_of(setting.role, self._instance, setting.profile, deadline=setting.deadline)
         try:
@@ -212,7 +208,7 @@ class _CaseRun:
         self._lock = threading.Lock()
 
     def within(self, work: Callable[[], None]) -> None:
-        """Does the work in a thread, and gives it up when it takes too long.
+        """Does the work in a thread, and abandons it when it takes too long.
 
         An interrupt of the user gets through.
         """
@@ -314,7 +310,7 @@ class _CaseRun:
             verdict=verdict,
             begun=self._begun,
             seconds=self._stopwatch.waiting() - self._begun,
-            title=self.one.case.title,
+            title=self.one.title(self._setting.catalogue),
             reason=reason,
             failure=failure,
             detail=detail,
@@ -366,7 +362,7 @@ class _CaseRun:
 
 
 def _has_failed(result: CaseResult) -> bool:
-    """Whether something was seen that is not as stated, and no known quirk."""
+    """Whether the case saw a failure that is not a known quirk."""
     return result.failure is not None and result.verdict is not Verdict.QUIRK
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from harness.catalogue import Role
-from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, ProfileName, Session
-
-__all__ = ["session_of"]
+from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, Session
 
 
 def session_of(
@@ -21,7 +19,7 @@ def session_of(
     deadline: float = 60.0,
 ) -> Session:
     """A session with the target; ``instance`` is one of the role."""
-    line = cast(ProfileName, profile)
+    line = profile
     if role == "broker":
         return BrokerSession(
             cast(BrokerInstance, instance), line, case=case, target=target, suite=suite, deadline=deadline

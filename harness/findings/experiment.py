@@ -1,25 +1,23 @@
-"""What can be done again from data, and what becomes of it: the words of this package.
+"""Experiments, attempts and findings: what the triage of a failure works with.
 
-Rules of this module:
+Invariants:
 - An experiment carries out any program, and any part of one, as often as it is asked to. Names are new each
-  time, so that what an earlier attempt left behind on a shared server is in nobody's way.
-- An attempt is a value: it holds all that was recorded and all that was judged, and no live object.
+  time, so that remains of an earlier attempt on a shared server do no harm.
+- An attempt is a value: it holds everything that was recorded and judged, and no live object.
 - Two failures are the same finding when their `Signature` is the same. It holds no name, number or time that
   depends on the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 import msgspec
 
-from harness.model import Observed, Violation
 from harness.program.steps import AnyStep
+from harness.spec import Observed, Violation
 from harness.trace import Trace
-
-__all__ = ["Attempt", "Ended", "Experiment", "Finding", "Flaky", "Rate", "Signature", "signature_of"]
 
 Ended = Literal["whole", "died", "late", "interrupted"]
 """How an attempt ended: all that was to be done was done, or the violations ended it; the target took no
@@ -35,7 +33,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of it: one header, the events of all servers."""
     ended: Ended = "whole"
     stepped: int
-    """So many steps were begun."""
+    """How many steps were begun."""
     waited: float = 0.0
     """Real seconds that its steps have asked for: time that passes, stalls, gaps in frames, restarts."""
     observed: tuple[Observed, ...] = ()
@@ -102,12 +100,18 @@ class Finding(msgspec.Struct, kw_only=True, tag="finding"):
     """How often the kept program showed it on fresh targets."""
     attempts: int = 0
     """What it has cost, confirmations included."""
+    also_fails: tuple[str, ...] = ()
+    """Statements that cases about the same requests have shown to be broken too, the most telling first."""
     exhausted: bool = False
     """Something smaller may show it too: the budget, or the run, was at its end before all was tried."""
     times: int = 1
     """How often the signature was found in the run, and in those that it resumes."""
     directory: str | None = None
     """Where it is written down; None where that is nowhere."""
+
+
+Explain = Callable[[Sequence[AnyStep], Violation, Attempt], tuple[str, ...]]
+"""From a program, the violation that it shows and an attempt that shows it to `Finding.also_fails`."""
 
 
 class Flaky(msgspec.Struct, kw_only=True, tag="flaky"):

@@ -1,8 +1,8 @@
-"""The folder of a finding: everything that somebody needs who has only the folder.
+"""The folder of a finding: everything that a reader needs who has nothing else.
 
-Rules of this module:
-- All of it is made from the dossier: the program and the attempts. So the files cannot disagree.
-- A folder is replaced whole or not at all. What an interrupt left in between is put right by `recover`.
+Invariants:
+- All files are made from one report: the program and the attempts. So they cannot disagree.
+- A folder is replaced whole or not at all. `recover` repairs what an interrupt left in between.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from typing import Any
 import msgspec
 
 from harness.catalogue import Statement
-from harness.findings import again
 from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature
 from harness.findings.record import record_of
+from harness.findings.replay_answers import AnswerReader, facts_of
 from harness.findings.script import must_be_same, script_of
 from harness.findings.words import decisive_event, step_list
-from harness.model import Violation
 from harness.program.steps import AnyStep, encode_step
 from harness.report.diagram import sequence_diagram
-from harness.report.text import issue_link, visible
+from harness.report.templating import filled_markdown
+from harness.report.text import visible
+from harness.spec import Violation
 from harness.trace import write_pcap, write_trace
 from harness.version import version
-
-__all__ = ["SUMMARY", "TRACE", "Dossier", "State", "Summary", "name_of", "read_summary", "recover", "write"]
 
 FORMAT = 1
 SUMMARY = "finding.json"
@@ -42,7 +41,7 @@ State = str
 """``unconfirmed`` (seen once), ``finding``, ``flaky``: also the room of the out folder that it lies in."""
 
 
-class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+class FindingReport(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known of a failure."""
 
     state: State
@@ -82,16 +81,16 @@ def name_of(signature: Signature) -> str:
     return f"{plain or 'failure'}-{digest}"
 
 
-def write(directory: Path, dossier: Dossier) -> None:
+def write(directory: Path, report: FindingReport) -> None:
     """Writes the folder. Raises ``OSError``; what was there before is there then."""
     partial, old = directory.with_name(directory.name + _PARTIAL), directory.with_name(directory.name + _OLD)
     try:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        for name, data in _files(dossier).items():
+        for name, data in _files(report).items():
             (partial / name).write_bytes(data)
         (partial / "reproduce.py").chmod(0o755)
-        attempt = dossier.attempts[0]
+        attempt = report.attempts[0]
         write_trace(partial / TRACE, attempt.trace)
         write_pcap(partial / "finding.pcap", attempt.trace)
     except BaseException:
@@ -120,26 +119,26 @@ def read_summary(directory: Path) -> Summary:
     return msgspec.json.decode((directory / SUMMARY).read_bytes(), type=Summary)
 
 
-def _files(dossier: Dossier) -> dict[str, bytes]:
-    attempt, found = dossier.attempts[0], dossier.found
+def _files(report: FindingReport) -> dict[str, bytes]:
+    attempt, found = report.attempts[0], report.found
     violation, header = found.violation, attempt.trace.header
     decisive = decisive_event(attempt, violation)
     steps = step_list(found.program, attempt, violation)
     records = [
-        record_of(one.trace, _decisive_in(one, found), died=one.ended == "died") for one in dossier.attempts
+        record_of(one.trace, _decisive_in(one, found), died=one.ended == "died") for one in report.attempts
     ]
     must = must_be_same([record.data for record in records])
     summary = Summary(
         suite=version(),
-        state=dossier.state,
-        kind=dossier.experiment.kind,
-        target=dossier.experiment.target,
+        state=report.state,
+        kind=report.experiment.kind,
+        target=report.experiment.target,
         description=header.description,
-        profile=dossier.experiment.profile,
+        profile=report.experiment.profile,
         clock=header.clock,
         warp=header.warp,
         decisive=decisive,
-        statement=dossier.statement,
+        statement=report.statement,
         found=found,
         predicate=must,
         missing=list(records[0].missing),
@@ -153,8 +152,8 @@ def _files(dossier: Dossier) -> dict[str, bytes]:
     )
     original = found.original if isinstance(found, Finding) else found.program
     texts: dict[str, str] = {
-        "program.jsonl": _program(found.program, dossier.experiment.profile),
-        "original.jsonl": _program(original, dossier.experiment.profile),
+        "program.jsonl": _program(found.program, report.experiment.profile),
+        "original.jsonl": _program(original, report.experiment.profile),
         "steps.txt": steps,
         "reproduce.py": script,
         "sequence.svg": sequence_diagram(
@@ -178,11 +177,11 @@ def _about(violation: Violation, record: dict[str, Any]) -> list[str]:
     action = next((one for one in record["actions"] if one.get("decisive")), None)
     facts: list[str] = []
     if action is not None and "data" in action:
-        said = again.reduced(bytes.fromhex(action["data"]), action["asked"], lambda _: True)
-        facts = again.facts_of(said)
+        reader = AnswerReader(record["rules"], lambda _: True)
+        facts = facts_of(reader.read(bytes.fromhex(action["data"]), action["asked"]))
         more = len(facts) - _FACTS
         facts = facts[:_FACTS] + ([f"and {more} facts more"] if more > 0 else [])
-    spoken = [f"expected: {visible(violation.expected)}", f"seen: {visible(violation.actual)}"]
+    spoken = [f"expected: {visible(violation.expected)}", f"actual: {visible(violation.actual)}"]
     return [piece for line in (*spoken, *facts) for piece in _folded(line)]
 
 
@@ -203,10 +202,9 @@ def _program(steps: Sequence[AnyStep], profile: str) -> str:
 
 
 def _head(summary: Summary, steps: str) -> str:
-    speed = f" --speed {summary.warp:g}" if summary.clock == "warped" else ""
     return (
         f"Shows a failure of a RocketMQ server again: {visible(summary.found.violation.statement)}.\n\n"
-        f"    python3 reproduce.py HOST:PORT{speed}\n\n"
+        f"    python3 reproduce.py HOST:PORT{_speed(summary)}\n\n"
         "Needs Python 3.8 or newer and nothing else. Exit status: 1 the failure shows, 0 it does not,\n"
         "4 there is no server. Names are new in every run, so one server can be asked again and again.\n"
         f"Written by rmq-harness {summary.suite}.\n\n" + steps.rstrip()
@@ -214,51 +212,23 @@ def _head(summary: Summary, steps: str) -> str:
 
 
 def _readme(summary: Summary) -> str:
-    found, violation = summary.found, summary.found.violation
-    signature = found.signature
-    speed = f" --speed {summary.warp:g}" if summary.clock == "warped" else ""
-    state = {
-        "finding": "confirmed on fresh targets",
-        "flaky": "flaky: it did not show again often enough",
-        "unconfirmed": "seen once, not confirmed yet",
-    }[summary.state]
-    facts: list[tuple[str, Any]] = [
-        ("state", f"{state}, {found.confirmed} attempts" if found.confirmed.tried else state),
-        ("target", f"`{summary.target}` ({visible(summary.description)}), profile {summary.profile}"),
-        ("invariant", signature.invariant),
-        ("anomaly", signature.anomaly or "none that has a name"),
-        ("decisive step", f"{violation.number + 1} of {len(found.program)}, {signature.kind}"),
-        ("decisive event", "none" if summary.decisive is None else f"#{summary.decisive} of `trace`"),
-        ("attempts", found.attempts),
-    ]
-    missing = "".join(f"- {visible(one)}\n" for one in summary.missing)
-    cannot = f"\nWhat neither the script nor `replay` can do again:\n\n{missing}" if missing else ""
-    return (
-        f"# {visible(signature.statement)}\n\n"
-        f"{_statement(summary.statement)}"
-        f"- expected: {_line(violation.expected)}\n- seen: {_line(violation.actual)}\n"
-        + "".join(f"- {name}: {value}\n" for name, value in facts)
-        + "\n![sequence of what was sent and answered](sequence.svg)\n\n## Do it again\n\n"
-        f"```\npython3 reproduce.py HOST:PORT{speed}\nrmq-harness replay .\n```\n{cannot}\n"
-        "## What is here\n\n"
-        "- `steps.txt`: the steps in words, then every frame\n"
-        "- `program.jsonl`: the steps for a machine; `original.jsonl`: as it was found\n"
-        "- `trace`: what was sent and received, byte for byte\n"
-        "- `finding.pcap`: the same for Wireshark\n"
-        "- `reproduce.py`: shows it on any server; needs Python alone\n"
-        "- `finding.json`: all facts\n"
+    found = summary.found
+    return filled_markdown(
+        "findings/templates/readme.md.j2",
+        summary=summary,
+        statement=summary.statement,
+        found=found,
+        signature=found.signature,
+        violation=found.violation,
+        state={
+            "finding": "confirmed on fresh targets",
+            "flaky": "flaky: it did not show again often enough",
+            "unconfirmed": "seen once, not confirmed yet",
+        }[summary.state],
+        also_fails=found.also_fails if isinstance(found, Finding) else (),
+        speed=_speed(summary),
     )
 
 
-def _statement(statement: Statement | None) -> str:
-    if statement is None:
-        return ""
-    sources = "".join(f"- source: {source}\n" for source in statement.source)
-    observed = f"- observed on Apache {', '.join(statement.observed)}\n" if statement.observed else ""
-    issues = "".join(f"- see: [{issue}]({issue_link(issue)})\n" for issue in statement.issues)
-    level = f"{statement.level}, profiles {', '.join(statement.profiles)}."
-    return f"> {statement.text}\n\n{level}\n\n{sources}{observed}{issues}"
-
-
-def _line(text: str) -> str:
-    return visible(text).replace("\\n", "; ")
+def _speed(summary: Summary) -> str:
+    return f" --speed {summary.warp:g}" if summary.clock == "warped" else ""

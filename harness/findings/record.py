@@ -1,11 +1,12 @@
-"""From a trace to a record: what `harness.findings.again` plays, as plain data.
+"""From a trace to a record: what `harness.findings.replay_core` plays, as plain data.
 
-Rules of this module:
-- Pure. A record is a dict of JSON values: ``format``, ``nonces``, ``addresses``, ``servers``, ``actions``.
-- Actions are in the order of the trace. ``at`` is protocol seconds since the first thing that was done to the
-  same server. What was sent is as it was sent; what came is put together to frames; what never came is said
-  where it could have come last.
-- What no bytes can bring back (a file that was changed, a connection that the target made) is said in
+A record is a dict of JSON values: ``format``, ``nonces``, ``rules``, ``addresses``, ``servers``, ``actions``.
+
+Invariants:
+- Actions are in the order of the trace. ``at`` is protocol seconds since the first action on the same server.
+  What was sent is kept as it was sent; what came is joined to frames; an answer that never came stands where
+  it could have come last.
+- What no bytes can reproduce (a file that was changed, a connection that the target made) is listed in
   `Record.missing`: such a record is not whole.
 """
 
@@ -18,18 +19,17 @@ from typing import Any
 
 import msgspec
 
+from harness.program.names import MADE_NAME
 from harness.report.frames import RESTARTS, describe
 from harness.trace import Closed, Event, Note, Opened, Received, Sent, Trace
-from harness.wire import Command, dissect
+from harness.wire import Command, FrameBuffer, WireError, dissect
+from harness.wire.comparing import comparison_rules
 
-__all__ = ["FORMAT", "Record", "record_of"]
+FORMAT = 2
 
-FORMAT = 1
-
-_NONCE = re.compile(r"-([a-z][a-z0-9]{5,7})(?:-\d+)?$")
+_MADE = re.compile(MADE_NAME)
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}:\d+")
 _PREAMBLE = re.compile(r"preamble (b['\"].*)", re.DOTALL)
-_LONGEST = 16 * 1024 * 1024
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -48,10 +48,11 @@ def record_of(trace: Trace, decisive: int | None = None, *, died: bool = False) 
         writer.add(number, event)
     actions = writer.finished(died)
     names = trace.header.names
-    nonces = {found[1] for name in names if (found := _NONCE.search(name))}
+    nonces = {found[1] for name in names if (found := _MADE.search(name))}
     data = {
         "format": FORMAT,
         "nonces": sorted(nonces | ({trace.header.nonce} if trace.header.nonce else set())),
+        "rules": comparison_rules(MADE_NAME),
         "addresses": sorted(name for name in names if _ADDRESS.fullmatch(name)),
         "servers": writer.servers,
         "actions": actions,
@@ -76,7 +77,7 @@ class _Writer:
         self._actions: list[dict[str, Any]] = []
         self._server: dict[int, int] = {}
         self._base: dict[int, float] = {}
-        self._buffers: dict[tuple[int, bool], bytes] = {}
+        self._buffers: dict[tuple[int, bool], FrameBuffer] = {}
         self._broken: set[int] = set()
         self._asked: dict[int, dict[int, list[_Asked]]] = {}
         self._used: set[int] = set()
@@ -217,19 +218,16 @@ class _Writer:
         """Frames that are whole with these bytes; None, once, where what comes can be none."""
         if not outward and connection in self._broken:
             return
-        buffer = self._buffers.pop((connection, outward), b"") + data
-        while len(buffer) >= 4:
-            length = int.from_bytes(buffer[:4], "big", signed=True)
-            if not 4 <= length <= _LONGEST:
-                if not outward:
-                    self._broken.add(connection)
-                yield None
-                return
-            if len(buffer) < 4 + length:
-                break
-            yield buffer[: 4 + length]
-            buffer = buffer[4 + length :]
-        self._buffers[connection, outward] = buffer
+        buffer = self._buffers.setdefault((connection, outward), FrameBuffer())
+        buffer.feed(data)
+        try:
+            while (frame := buffer.next_frame()) is not None:
+                yield frame
+        except WireError:
+            del self._buffers[connection, outward]
+            if not outward:
+                self._broken.add(connection)
+            yield None
 
     def _outcome(
         self,

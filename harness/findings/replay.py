@@ -1,19 +1,17 @@
 """A trace, done again on any target.
 
-Rules of this module: what is done is said in `harness.findings.again`; here are the connections and the clock
-of targets of ours. Nothing is judged but whether the answers are the same.
+What is done is said in `harness.findings.replay_core`; here are the connections and the clock of targets of
+ours. Nothing is judged but whether the answers are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from harness.findings.again import Line, NotOurs, Player
 from harness.findings.record import Record
+from harness.findings.replay_core import Line, NotOurs, Player
 from harness.session import Instance, PeerReset, TargetDied, Transport, TransportTimeout, Unsupported
 from harness.session.tls import TlsTransport
-
-__all__ = ["replayed"]
 
 
 class _Line:

@@ -1,10 +1,10 @@
 """The script of a finding: one file that needs Python and nothing else.
 
-Rules of this module:
-- The script is put together from the sources of `again` and `alone`, behind a head for people; what it plays
-  is at its end, as JSON. So `replay` and the script do the same, and one test of them is a test of both.
-- By which answers it is decided whether the failure shows is fixed here, once: those that were the same
-  whenever the failure was seen, up to the decisive one.
+Invariants:
+- The script is made of the sources of `_PARTS`, behind a head for people; what it plays is at its end, as
+  JSON. So `replay` and the script do the same, and one test of them is a test of both.
+- Which answers decide whether the failure shows is fixed here, once: those that were the same whenever the
+  failure was seen, up to the decisive one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.findings import again
-
-__all__ = ["OUTCOMES", "must_be_same", "script_of"]
+from harness.findings.replay_answers import AnswerReader
 
 OUTCOMES = ("answer", "closed", "silence", "dead")
 """Actions that are rows when they are played."""
 
+_PARTS = ("replay_names.py", "replay_answers.py", "replay_core.py", "replay_main.py")
 _OF_THE_HARNESS = re.compile(r"^from harness\.\S+ import .*\n", re.MULTILINE)
 _HEAD = re.compile(r'\A"""(.*?)"""\n+from __future__ import annotations\n', re.DOTALL)
 _ALL = re.compile(r"^__all__ = \[.*?\]\n", re.MULTILINE | re.DOTALL)
@@ -58,12 +57,12 @@ def _outcomes(record: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     numbered = sorted(record["addresses"], key=lambda text: [int(part) for part in re.split(r"[.:]", text)])
     marks.update((name, f"address{number}") for number, name in enumerate(numbered))
     pattern = re.compile("|".join(map(re.escape, marks)) or "(?!)")
+    answers = AnswerReader(record["rules"], lambda text: pattern.search(text) is not None)
     found = []
     for action in record["actions"]:
         if action["do"] == "answer":
             data = bytes.fromhex(action["data"])
-            said = again.reduced(data, action["asked"], lambda text: pattern.search(text) is not None)
-            text = json.dumps(said, sort_keys=True)
+            text = json.dumps(answers.read(data, action["asked"]), sort_keys=True)
             found.append((action, pattern.sub(lambda name: marks[name[0]], text)))
         elif action["do"] in OUTCOMES:
             found.append((action, action["do"]))
@@ -73,7 +72,7 @@ def _outcomes(record: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
 def script_of(record: dict[str, Any], *, head: str, title: str, expected: str, actual: str) -> str:
     """The script. `head` is what a person reads first; `record` has ``must``."""
     home = Path(__file__).parent
-    parts = [_source(home / name) for name in ("again.py", "alone.py")]
+    parts = [_source(home / name) for name in _PARTS]
     played = {"title": title, "expected": expected, "actual": actual, **record}
     actions = ",\n".join("  " + json.dumps(action, ensure_ascii=True) for action in played.pop("actions"))
     facts = json.dumps(played, ensure_ascii=True, indent=1)[1:-2]

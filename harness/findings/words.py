@@ -1,6 +1,6 @@
 """A program in words: what was done, by whom, when, what was answered, and which answer decides.
 
-Rules of this module: pure; what is plain is not said; names are the symbols of the program, and a legend says
+Pure; what is plain is not said; names are the symbols of the program, and a legend says
 what they were.
 """
 
@@ -11,24 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from harness.findings.experiment import Attempt
-from harness.model import Answered, Ended, Garbled, Observed, Unanswered, Violation
-from harness.program.steps import (
-    TITLES,
-    AnyStep,
-    Close,
-    Kv,
-    Permission,
-    Reconnect,
-    Request,
-    Restart,
-    Time,
-    Unit,
-)
+from harness.program.frames import code_of
+from harness.program.step import Close, Reconnect, Request, Restart, Time
+from harness.program.steps import TITLES, AnyQuestion, AnyStep
 from harness.report.frames import as_text, describe
 from harness.report.text import visible
+from harness.spec import Answered, Ended, Garbled, Observed, Unanswered, Violation
 from harness.wire import Command
-
-__all__ = ["decisive_event", "step_list", "step_words"]
+from harness.wire.code_names import request_name
 
 _BODY = 400
 _ENDS = {"fin": "closes", "reset": "resets", "half": "ends its sending direction of"}
@@ -61,7 +51,7 @@ def decisive_event(attempt: Attempt, violation: Violation) -> int | None:
 
 
 def step_words(step: AnyStep) -> str:
-    """One step: ``register broker (103): broker b0, address a0, id 0, topics T0``."""
+    """One step: ``REGISTER_BROKER (103): broker b0, address a0, id 0, topics T0``."""
     match step:
         case Time():
             idle = f"; {', '.join(step.idle)} idle, all others kept busy" if step.idle else ""
@@ -74,9 +64,8 @@ def step_words(step: AnyStep) -> str:
             done = "killed" if step.how == "kill" else "asked to stop"
             return f"the server is {done} and started again"
     tag = str(type(step).__struct_config__.tag)
-    title = TITLES.get(type(step), tag)
-    if isinstance(step, Permission | Kv | Unit):
-        title = f"{title.partition(' (')[0]} ({step.code})"
+    code = code_of(step) if isinstance(step, AnyQuestion) else 0
+    title = f"{request_name(code)} ({code})" if request_name(code) else TITLES[type(step)]
     facts = ", ".join(_facts(step, _ALWAYS.get(tag, ())))
     return f"{title}{': ' if facts else ''}{facts}"
 

@@ -1,10 +1,10 @@
-"""Campaigns of very many runs, kept as Parquet, and what is learnt from them, with Spark.
+"""Campaigns of very many runs, kept as Parquet, and what they have in common, with Spark.
 
-Rules of this package:
+Invariants:
 
-* Only the command line imports it. What judges and plays is below, in `harness.machines` and
+* Only the command line imports it. What plays and judges is below, in `harness.engine` and
   `harness.findings`.
-* Spark and what comes with it are imported in the modules that pyproject's import rule names, and those
-  modules are imported when they are used: every other command starts without them.
-* What is wrong with the machine, the cluster or the data ends in a `MiningError` that says what to do.
+* Spark and its companions are imported in the modules that pyproject's import rule names, and those modules
+  are imported when they are used: every other command starts without them.
+* A problem with the machine, the cluster or the data ends in a `MiningError` that says what to do.
 """

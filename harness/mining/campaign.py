@@ -1,11 +1,11 @@
-"""A campaign as a Spark job: chunks of seeds go out, receipts come back, the runs are in the store by then.
+"""A campaign as a Spark job: chunks of seeds go out, receipts come back; the runs are in the store by then.
 
-Rules of this module:
-- Seeds are numbers: the run of number ``seed + k`` is the same whatever is played beside it, by how many
-  workers, in which chunks, and whether the campaign was gone on with in between.
-- What is missing is told by what is there (`Store.spans`), and no more than that is played.
-- To end early is asked for in the store; whoever plays a chunk ends with the run that is under way and writes
-  what it has. So an interrupt and ``--max-time`` lose nothing.
+Invariants:
+- Run number ``seed + k`` is the same whatever is played beside it, by any number of workers, in any chunks,
+  and whether or not the campaign was resumed.
+- What exists (`Store.spans`) decides what is missing, and only that is played.
+- A request to end early goes through the store; the worker of a chunk finishes the current run and writes
+  what it has. An interrupt and ``--max-time`` lose nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +24,8 @@ from harness.mining.errors import MiningError
 from harness.mining.schema import ALPHABET, SCHEMA_VERSION
 from harness.mining.store import Manifest, Settings, Span, Store
 from harness.mining.worker import Order, Receipt, carry_out, generator_of
-from harness.session import ProfileName
 from harness.targets import parse
 from harness.version import version
-
-__all__ = ["Campaign", "Ending", "Plan", "Progress", "missing", "settings_of"]
 
 Ending = Literal["done", "time", "interrupted", "stopped"]
 """All was played; the time was over; the user ended it; a target does not start any more."""
@@ -45,7 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     root: str
     campaign: str
-    targets: tuple[tuple[str, ProfileName], ...]
+    targets: tuple[tuple[str, str], ...]
     """URIs and the profiles by which they are judged."""
     kinds: tuple[str, ...]
     seed: int
@@ -72,9 +69,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         ]
         places = {target: place for place, (target, _) in enumerate(self.targets)}
 
+        together = {target for target in places if parse(target).capabilities.is_virtual}
+
         def order_of(one: Order) -> tuple[int, int, int]:
-            together = parse(one.target).nature.is_virtual
-            return (-1 if together else places[one.target], one.span.first, places[one.target])
+            place = places[one.target]
+            return (-1 if one.target in together else place, one.span.first, place)
 
         return sorted(found, key=order_of)
 
@@ -112,7 +111,7 @@ def settings_of(**chosen: Any) -> Settings:
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told while a campaign goes on. Chunks count when they are written."""
+    """The progress of a campaign. Chunks count when they are written."""
 
     chunks: int
     of_chunks: int
@@ -143,7 +142,7 @@ class _Sum(AccumulatorParam):  # type: ignore[misc]
 
 
 class Campaign:
-    """A plan being carried out. ``now`` gives seconds since some beginning; `heard` is told how it goes."""
+    """A plan being carried out. ``now`` gives seconds since some beginning; `heard` receives its progress."""
 
     def __init__(
         self, plan: Plan, *, now: Callable[[], float], heard: Callable[[Progress], None] = lambda _: None
@@ -270,7 +269,7 @@ class Campaign:
 
 
 class _Job:
-    """The Spark job, in a thread of its own: whoever waits for it can be interrupted."""
+    """The Spark job, in a thread of its own, so that the waiting thread can be interrupted."""
 
     def __init__(self, context: SparkContext, orders: Sequence[Order], counts: Any) -> None:
         self.receipts: list[Receipt] = []

@@ -1,12 +1,12 @@
-"""What makes a failure likely: steps that go before it, and not before others.
+"""What makes a failure likely: steps that precede it, and do not precede others.
 
-Rules of this module:
-- A window is what was done up to a step, `WINDOW` steps at most. Failing runs give the window of the failing
-  step; passing ones the window of a step of the same rule, so that what was looked at explains nothing.
-- Patterns are two or three rules in their order, with anything between them. They are ranked by signed G² on
-  one half of the seeds. Only the first is tested on the other half, so that there is nothing to correct for;
-  it is confirmed where its G² there is `CONFIRMED` at least.
-- Runs that a confirmed pattern explains are put aside, and the rest is asked again.
+Invariants:
+- A window is the steps up to one step, at most `WINDOW`. Failing runs give the window of the failing step;
+  passing runs the window of a step of the same rule, so that the last step explains nothing.
+- Patterns are two or three rules in order, with anything between them. They are ranked by signed G² on one
+  half of the seeds. Only the best is tested on the other half, so no correction is needed; it is confirmed if
+  its G² there is at least `CONFIRMED`.
+- Runs that a confirmed pattern explains are set aside before the next round.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ import msgspec
 from harness.mining.clusters import Failure
 from harness.mining.stats.association import signed_g2
 
-__all__ = ["CONFIRMED", "MOST", "WINDOW", "Contrast", "contrast"]
-
 WINDOW = 12
 CONFIRMED = 10.83
 """Chi-squared with one degree of freedom, at one in a thousand."""
 MOST = 1000
-"""So many windows of failing and of passing runs are looked at, halves together."""
+"""Limit of windows of failing and of passing runs, both halves together."""
 _LEAST = 6
-"""Fewer failing runs tell nothing."""
+"""Fewer failing runs are not enough."""
 _ROUNDS = 8
 
 

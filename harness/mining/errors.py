@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MiningError"]
-
 
 class MiningError(Exception):
     """The text is complete: what was expected, what there was, what to do. ``status`` is the exit status."""

@@ -1,9 +1,8 @@
-"""From the runs that failed to findings, and to what goes before them.
+"""From failing runs to findings, and to what precedes them.
 
-Rules of this module:
-- Failing runs are few, and are brought here; of passing ones some thousand of each target that fails.
-- A finding is told with a line that makes its shortest run again: from its trace where it has one, else from
-  its seed, or by its case. What has neither has no such line: its program is all that there is.
+Failing runs are few and are collected here; of passing runs, about a thousand for each target that fails. A
+finding has a command that repeats its shortest run: from its trace, else from its seed or its case. Without
+any of them its program is all there is.
 """
 
 from __future__ import annotations
@@ -22,10 +21,8 @@ from harness.mining.queries import FAILING
 from harness.mining.schema import LETTERS
 from harness.mining.summaries import Row, Rows
 
-__all__ = ["failures_of", "findings", "replay_line"]
-
 _TOLD = 500
-"""So many findings are told with their trace."""
+"""Limit of findings with a trace."""
 _FAILURE = tuple(field for field in Failure.__struct_fields__)
 
 
@@ -72,7 +69,7 @@ def _finding(number: int, cluster: Cluster, told: Row, root: str) -> dict[str, A
     seeds = sorted({failure.seed for failure in cluster.failures})
     return {
         **{one: getattr(best, one) for one in ("target", "invariant", "anomaly", "mutant")},
-        "statement": best.named,
+        "statement": best.explanation,
         **{one: getattr(best, one) for one in ("run_id", "campaign", "seed")},
         **{one: getattr(best, one) for one in ("confirmed_shown", "confirmed_tried")},
         "finding": number,
@@ -83,6 +80,7 @@ def _finding(number: int, cluster: Cluster, told: Row, root: str) -> dict[str, A
         "program": best.shrunk_program,
         "shrunk": cluster.shrunk,
         "statements": ", ".join(cluster.statements),
+        "also_fails": ", ".join(best.also_fails or ()),
         "trace": trace,
         "replay": replay_line(best, trace, root),
     }

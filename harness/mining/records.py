@@ -1,14 +1,14 @@
-"""From what was played to a row of `schema`.
+"""From a played run to a row of `schema`.
 
-Rules of this module:
-- A row is made of values alone: the program, what was recorded and what was judged. The same run gives the
-  same row wherever it is made, but for what a clock said (`started`, `elapsed_us`, `latency_us`, and `at_us`
-  where time is not virtual).
-- Fingerprints are digests of what the program should have made of the servers, by symbols: who is registered,
-  what is served, what is kept, which settings are not as usual. Data versions and the age of leases are no
-  part of them: with those hardly two states would ever be equal.
-- Frames that went out in one segment cannot be told apart on the wire: the first step has all of its bytes.
-- A row whose arrays are not all of the same length is refused before it is written.
+Invariants:
+- A row is made of values alone: the program, the record, the judgement. The same run gives the same row
+  anywhere, but for what a clock said (`started`, `elapsed_us`, `latency_us`, and `at_us` if time is not
+  virtual).
+- Fingerprints are digests of the state that the program should have produced, by symbols: who is registered,
+  what is served, what is stored, which settings are unusual. They leave out data versions and the age of
+  leases, with which hardly two states would be equal.
+- Frames that went out in one segment cannot be separated on the wire: the first step has all of its bytes.
+- A row whose arrays differ in length is refused before it is written.
 """
 
 from __future__ import annotations
@@ -21,38 +21,15 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from harness.engine.nameserver.picture import Picture
 from harness.findings.experiment import Attempt, Finding, Flaky, Signature, signature_of
-from harness.machines.picture import Picture
 from harness.mining.schema import ALPHABET, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
-from harness.model import Answered, Ended, Garbled, Observed, Unanswered, Violation
 from harness.program.frames import code_of
-from harness.program.steps import (
-    QUIET,
-    AnyStep,
-    Close,
-    Damaged,
-    Kv,
-    Permission,
-    Register,
-    Request,
-    Restart,
-    Time,
-    encode_step,
-)
+from harness.program.nameserver import steps as ns
+from harness.program.step import Close, Request, Restart, Time
+from harness.program.steps import AnyStep, encode_step
+from harness.spec import Answered, Ended, Garbled, Observed, Unanswered, Violation
 from harness.trace import Header, Received, Sent, Trace
-
-__all__ = [
-    "Judged",
-    "Origin",
-    "Row",
-    "fault_of",
-    "fingerprint",
-    "letters",
-    "row_of",
-    "rule_of",
-    "signature_text",
-    "table_of",
-]
 
 Row = dict[str, Any]
 """By the names of `COLUMNS`, those of the path included."""
@@ -100,11 +77,11 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 def rule_of(step: AnyStep) -> str:
     """The rule that a step counts as: a key of `ALPHABET`."""
     match step:
-        case Kv():
+        case ns.Kv():
             return _KV[step.code]
-        case Permission():
+        case ns.Permission():
             return _PERMISSION[step.code]
-        case Register():
+        case ns.Register():
             return "register" if step.id == 0 else "register-slave"
         case Time():
             return "time" if step.seconds <= _LONG else "long-time"
@@ -120,7 +97,7 @@ def fault_of(step: AnyStep) -> str | None:
     """The kinds of fault that are in a step, joined by +."""
     found: set[str] = set()
     match step:
-        case Damaged():
+        case ns.Damaged():
             found = {str(type(damage).__struct_config__.tag) for damage in step.damages}
             found |= {"cut"} if step.cuts else set()
         case Request():
@@ -143,33 +120,41 @@ def fault_of(step: AnyStep) -> str | None:
 
 def fingerprint(picture: Picture) -> int:
     """A digest of what should exist, as a signed number of 64 bits."""
-    models = [
+    expected = [
         (
             sorted(
-                (broker, name.cluster, sorted(name.ids.items()), sorted(name.clusters), sorted(name.topics))
-                + ((name.acting, name.zone) if name.acting or name.zone else ())
-                for broker, name in model.names.items()
+                (
+                    name,
+                    broker.cluster,
+                    sorted(broker.ids.items()),
+                    sorted(one.clusters_of(name)),
+                    one.topics_of(name),
+                )
+                + ((broker.acting, broker.zone) if broker.acting or broker.zone else ())
+                for name, broker in one.brokers.items()
             ),
-            sorted((*key, lease.broker, lease.id) for key, lease in model.leases.items()),
-            sorted((topic, sorted(brokers)) for topic, brokers in model.mapped.items() if brokers),
+            sorted((*key, lease.broker, lease.id) for key, lease in one.leases.items()),
+            sorted((topic, sorted(brokers)) for topic, brokers in one.mapped.items()),
         )
-        for model in picture.models
+        for one in picture.expected
     ]
     pairs = sorted((*pair[:3], pair[3] or "") for pair in picture.pairs)
-    turned = sorted((server, key, picture.models[server].settings[key]) for server, key in picture.settings())
-    said = repr((models, pairs, turned, sorted(picture.replaced))).encode()
+    turned = sorted(
+        (server, key, picture.expected[server].settings[key]) for server, key in picture.settings()
+    )
+    said = repr((expected, pairs, turned, sorted(picture.replaced))).encode()
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
 
 
 def _changes_nothing(step: AnyStep) -> bool:
     """Whether a step leaves every picture as it is, so that its print need not be taken again."""
-    return (isinstance(step, QUIET) and step.broken is None) or isinstance(step, Damaged)
+    return (isinstance(step, ns.QUIET) and step.broken is None) or isinstance(step, ns.Damaged)
 
 
-def _prints(program: Sequence[AnyStep], *, five: bool) -> tuple[int, list[int]]:
+def _prints(program: Sequence[AnyStep], profile: str) -> tuple[int, list[int]]:
     servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
-    picture = Picture(five=five, servers=servers)
-    first = latest = fingerprint(Picture(five=five))
+    picture = Picture(profile, servers)
+    first = latest = fingerprint(Picture(profile))
     prints = []
     for step in program:
         picture.apply(step)
@@ -217,7 +202,7 @@ class _Wire:
         return self._out.pop(event, 0)
 
     def received(self, event: int) -> int:
-        """Bytes that came on the connection of an event, up to it and since those that were told."""
+        """Bytes that came on the connection of an event, up to it and since the last that were reported."""
         connection, brought = self._in.get(event, (-1, 0))
         before = self._told.get(connection, 0)
         self._told[connection] = max(brought, before)
@@ -280,7 +265,7 @@ def row_of(
     """The row of a run. ``recorded`` None: nothing of it is known but ``program``."""
     violation = judged.violation
     rules = [rule_of(step) for step in program]
-    first, prints = _prints(program, five=origin.profile != "4.9")
+    first, prints = _prints(program, origin.profile)
     head = Header() if recorded is None else recorded.trace.header
     row: Row = {
         "schema_version": SCHEMA_VERSION,
@@ -334,13 +319,13 @@ def signature_text(one: Signature) -> str:
 
 
 def _topic(step: AnyStep) -> str | None:
-    if isinstance(step, Register):
+    if isinstance(step, ns.Register):
         return next(iter(step.topics), None)
     return getattr(step, "topic", None)
 
 
 def _code(step: AnyStep) -> int | None:
-    if isinstance(step, Damaged):
+    if isinstance(step, ns.Damaged):
         return int(code_of(step.base))
     return int(code_of(step)) if isinstance(step, Request) else None
 
@@ -351,6 +336,7 @@ def _made_of_it(judged: Judged) -> Row:
     return {
         "shrunk_ops": None if shrunk is None else letters(map(rule_of, shrunk)),
         "shrunk_program": None if shrunk is None else "\n".join(map(encode_step, shrunk)),
+        "also_fails": None if shrunk is None or not isinstance(found, Finding) else list(found.also_fails),
         "confirmed_shown": None if found is None else found.confirmed.shown,
         "confirmed_tried": None if found is None else found.confirmed.tried,
     }

@@ -1,14 +1,14 @@
-"""The one description of a run as a row: columns, their types, their order, and the alphabet of its rules.
+"""The one description of a run as a row: columns, types, order, and the alphabet of its rules.
 
-Rules of this module:
-- It only ever grows: a column or a rule is added at the end, never renamed, retyped or taken away, and
+Invariants:
+- It only grows: a column or a rule is added at the end, never renamed, retyped or removed, and
   `SCHEMA_VERSION` counts such additions. A reader gives its own schema explicitly, and so reads older rows:
-  what they have not is null there.
+  missing columns are null.
 - Arrow's schemas and Spark's are made of `COLUMNS` and of nothing else.
-- One row is one run. Its columns of steps are arrays, all of them of ``steps`` elements.
-- `campaign` and `target` are told by the path of a file and are no columns in it:
+- One row is one run. Its columns of steps are arrays, all of ``steps`` elements.
+- The path of a file gives `campaign` and `target`, which are no columns in it:
   ``runs/campaign=C/target=T/CHUNK.parquet``, both percent-encoded. ``index/`` is the same tree with the
-  columns of the run alone. Readers must not infer types of what a path tells (5.3 and 5.30 are two targets).
+  columns of the run alone. Readers must not infer types from paths (5.3 and 5.30 are two targets).
 """
 
 from __future__ import annotations
@@ -21,24 +21,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-__all__ = [
-    "ALPHABET",
-    "COLUMNS",
-    "INDEX",
-    "LETTERS",
-    "OUTCOMES",
-    "PARTITIONS",
-    "RUNS",
-    "SCHEMA_VERSION",
-    "STEP_COLUMNS",
-    "Column",
-    "Outcome",
-    "arrow_schema",
-    "spark_ddl",
-    "spark_schema",
-]
-
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Of every row. A row with a greater one is from a newer harness."""
 
 RUNS: Final = "runs"
@@ -57,7 +40,7 @@ Kind = Literal["int", "long", "text", "time", "texts", "ints", "longs", "texts o
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column. `in_path`: it is told by the path. `per_step`: an array with an element for each step."""
+    """A column. `in_path`: the path gives it. `per_step`: an array with an element for each step."""
 
     name: str
     kind: Kind
@@ -110,8 +93,8 @@ COLUMNS: Final[tuple[Column, ...]] = (
     ),
     Column("shrunk_ops", "text", "letters of the shrunk program; null where it was not shrunk", null=True),
     Column("shrunk_program", "text", "its steps, one a line of JSON", null=True),
-    Column("confirmed_shown", "int", "so many fresh attempts showed it again …", null=True),
-    Column("confirmed_tried", "int", "… of so many; null where it was not tried", null=True),
+    Column("confirmed_shown", "int", "fresh attempts that showed it again …", null=True),
+    Column("confirmed_tried", "int", "… of this number; null if it was not repeated", null=True),
     Column("quirk", "text", "the named quirk, of outcome quirk", null=True),
     Column(
         "trace", "text", "path of the trace below the root; failing runs have one, few others do", null=True
@@ -142,6 +125,14 @@ COLUMNS: Final[tuple[Column, ...]] = (
     _step("fp", "longs", "fingerprint of the state after the step: what the program should have made of it"),
     _step("statements", "texts of texts", "ids that the answer was held against, sorted"),
     _step("fault", "texts", "kinds of fault in the step, sorted and joined by +; null where none", null=True),
+    # --- what came of it, too
+    Column(
+        "also_fails",
+        "texts",
+        "statements that cases about its requests break too, the most telling first; null where none was run",
+        null=True,
+        since=2,
+    ),
 )
 """In the order of the files. Fingerprints are digests of what the program has made of the servers, by
 symbols: equal states of different runs and targets have equal ones."""

@@ -1,17 +1,15 @@
-"""One Spark session for campaigns and mining, on this machine or on a cluster, and its mistakes in words.
+"""One Spark session for campaigns and mining, on this machine or on a cluster, and its errors in words.
 
-Rules of this module:
+Invariants:
 
-1. What the user has said stands, whether to spark-submit, in spark-defaults.conf, in PYSPARK_SUBMIT_ARGS or
-   in the environment. Ours are defaults beneath all that: the master, the memory, no web interface, no
-   progress bars. Only what the answers depend on is set whatever was said: UTC, and partition values that
-   stay text.
-2. No master is in the code: where none is said it is all cores of this machine, and a task may be tried four
-   times, since on ``local[N]`` the first death of a worker would end a job.
-3. Nothing of Spark is seen on the terminal. What Java writes is kept, for the sentence that says what went
-   wrong.
-4. Over Spark Connect (a master ``sc://…`` or SPARK_REMOTE) there is a session and no more: mining asks for
-   nothing else.
+1. The user's settings win, whether they come from spark-submit, spark-defaults.conf, PYSPARK_SUBMIT_ARGS or
+   the environment. Ours are defaults beneath them: the master, the memory, no web interface, no progress
+   bars. Only what the answers depend on is always set: UTC, and partition values that stay text.
+2. No master is in the code: the default is all cores of this machine, with four attempts for a task, since on
+   ``local[N]`` the first death of a worker would end a job.
+3. Nothing of Spark appears on the terminal. What Java writes is kept, for the sentence that says what failed.
+4. Over Spark Connect (a master ``sc://…`` or SPARK_REMOTE) there is only a session: mining needs nothing
+   else.
 """
 
 from __future__ import annotations
@@ -36,8 +34,6 @@ from pyspark.sql import SparkSession
 
 from harness.mining.errors import MiningError
 from harness.mining.java import find_java
-
-__all__ = ["DEFAULT_MASTER", "check_memory", "session", "translated"]
 
 DEFAULT_MASTER = "local[*,4]"
 
@@ -153,7 +149,7 @@ def _context(conf: SparkConf, app: str) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """What py4j writes where an interrupt meets it, with a trace, is none: whoever interrupts knows."""
+    """What py4j writes where an interrupt meets it, with a trace, is none: the user has interrupted it."""
     return record.msg != "KeyboardInterrupt while sending command."
 
 
@@ -205,7 +201,7 @@ _KNOWN = (
     ),
     (
         r"Could not reserve enough space|Cannot allocate memory|insufficient memory",
-        "Java could not get the memory that it was told to take: free some, or ask for less with --memory 1g",
+        "Java could not get the memory that it was given: free some, or ask for less with --memory 1g",
     ),
     (
         r"Invalid (?:maximum|initial) heap size|must be at least",

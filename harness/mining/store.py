@@ -1,4 +1,4 @@
-"""Where campaigns lie: chunks of runs as files that are there whole or not at all.
+"""The store of campaigns: chunks of runs as files that are complete or absent.
 
 Layout below the root, which is a path or a URL of a file system that Arrow knows (``file:``, ``hdfs:``,
 ``s3:``, ``gs:``, ``abfs:``; ``s3a:`` is taken for ``s3:``)::
@@ -9,12 +9,12 @@ Layout below the root, which is a path or a URL of a file system that Arrow know
     manifest/C/campaign.json                            what the campaign is: its settings, what it came to
     .partial/C/                                         what is being written; swept when the campaign begins
 
-Rules of this module:
+Invariants:
 - A chunk is there when its file below ``runs`` is, which is moved into its place last. What else belongs to
-  it is written before, and is replaced by whoever makes the chunk again.
-- The name of a chunk says which seeds are in it; so what is missing is told by listing names, and two writers
-  of one chunk write the same name.
-- A campaign is of one manifest. Runs of other settings are never put beside those that are there.
+  it is written before, and replaced when the chunk is made again.
+- The name of a chunk says which seeds are in it; listing names shows what is missing, and two writers of one
+  chunk write the same name.
+- A campaign is of one manifest. It never mixes runs of different settings.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ from harness.mining.records import Row, table_of
 from harness.mining.schema import INDEX, RUNS
 from harness.trace import Trace
 
-__all__ = ["Manifest", "Settings", "Span", "Store"]
-
 _TRACES, _MANIFEST, _PARTIAL, _STOP = "traces", "manifest", ".partial", "stop"
 _CHUNK = re.compile(r"(?P<kind>[a-z]+)-(?P<first>-?\d+)-(?P<last>-?\d+)\.parquet")
 
@@ -52,15 +50,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     suite_version: str
     catalogue_digest: str
     chunk: int
-    """Seeds in a chunk, of which so few are made small."""
+    """Seeds in a chunk, of which the first failures are minimised."""
     shrink: int
-    """So many failing runs of one signature are made small in a chunk; the rest is confirmed once."""
+    """Failing runs of one signature that are minimised in a chunk; the others are confirmed once."""
     attempts: int
     """For making one small."""
     deadline: float
     sample: int
-    """The trace of one in so many passing runs is kept; 0: of none."""
+    """One trace is kept of this number of passing runs; 0: none."""
     alphabet: dict[str, str]
+    quirks: str = ""
+    """`--quirks`, where it was said."""
 
 
 class Manifest(msgspec.Struct, kw_only=True):
@@ -133,7 +133,7 @@ class Store:
         return sorted(found)
 
     def campaigns(self) -> dict[str, list[str]]:
-        """The names of the campaigns that there are, and their targets."""
+        """The names of the campaigns, and their targets."""
         found: dict[str, list[str]] = {}
         for campaign in self._listed(self._at(RUNS)):
             name = unquote(PurePosixPath(campaign.path).name.removeprefix("campaign="))
@@ -216,7 +216,7 @@ class Store:
     # --- stopping -------------------------------------------------------------------------------------------
 
     def ask_to_stop(self, campaign: str) -> None:
-        """Whoever makes runs of a campaign ends with the one that is under way."""
+        """Workers of a campaign end with the run that is under way."""
         self._fs.create_dir(self._at(f"{_PARTIAL}/{quote(campaign, safe='')}"), recursive=True)
         with self._fs.open_output_stream(self._stop(campaign)) as file:
             file.write(b"stop")

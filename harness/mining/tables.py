@@ -1,9 +1,9 @@
-"""The tables that mining makes: their names, columns, types and what they say.
+"""The tables that mining makes: names, columns, types and meaning.
 
-Rules of this module:
-- A table is always there; where there is nothing to say it has no rows. It is small, and totally ordered.
-- A rate stands beside its denominator. ``low`` and ``high`` are Wilson's interval at 95 % unless said
-  otherwise, ``at_most`` is the rule of three, given where nothing was seen. Times of steps are microseconds.
+Invariants:
+- Every table exists, if need be without rows. It is small, and totally ordered.
+- A rate stands beside its denominator. ``low`` and ``high`` are Wilson's interval at 95 % unless a table says
+  otherwise; ``at_most`` is the rule of three, where nothing was seen. Times of steps are microseconds.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 import pyarrow as pa
-
-__all__ = ["TABLES", "made"]
 
 _TYPES = {
     "text": pa.string(),
@@ -39,27 +37,27 @@ def _table(about: str, **columns: str) -> pa.Schema:
 
 TABLES: Final[dict[str, pa.Schema]] = {
     "populations": _table(
-        "What was run: runs that may be counted together, campaign by campaign.",
+        "Runs that are counted together, by campaign.",
         text=f"campaign {_POPULATION} source kind clock",
         long="runs seeds steps passed failed quirk flaky timeout died error",
         time="started ended",
         real="elapsed_s",
     ),
     "outcomes": _table(
-        "What came of the runs of a target.",
+        "Outcomes of the runs of a target.",
         text="campaign target profile outcome",
         long="runs of",
         real="share low high",
     ),
     "rates": _table(
-        "How often a statement was decisive, of the runs that judged it.",
+        "How often a statement failed, of the runs that judged it.",
         text="target profile statement",
         long="runs failed",
         real="rate low high at_most",
     ),
     "regressions": _table(
-        "Two campaigns compared: by McNemar's test of the seeds that both have played, else by Fisher's; "
-        "p_holm is corrected for being so many. Statement is empty for a failure of any. low and high are "
+        "Two campaigns compared: by McNemar's test of the seeds that both played, else by Fisher's; "
+        "p_holm is corrected for the number of tests. An empty statement means any failure. low and high are "
         "Newcombe's interval of the difference, after less before.",
         text="target profile statement method",
         long="before_runs before_failed after_runs after_failed shared_seeds only_before only_after",
@@ -67,66 +65,66 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text2="verdict",
     ),
     "states": _table(
-        "States of the servers and transitions that the runs have met, and what there is beside at least: "
+        "Server states and transitions that the runs met, and estimates of those that they did not: "
         "new_per_run is Good and Turing's estimate for the next run, chao2 a lower bound of all states that "
-        "such runs can meet, unseen_mass the part of what they meet that is new.",
+        "such runs can meet, unseen_mass the probability that a state met is new.",
         text=_POPULATION,
         long="runs dropped steps states once twice transitions",
         real="new_per_run chao2 unseen_mass",
     ),
     "saturation": _table(
-        "So many runs in, so many states and transitions were known. expected_new is Good and Turing's "
-        "estimate of new states per run made then; actual_new is what the next_runs have brought.",
+        "States and transitions known after a number of runs. expected_new is Good and Turing's estimate "
+        "of new states per run at that point; actual_new is what the next_runs found.",
         text=_POPULATION,
         long="runs states transitions",
         real="expected_new actual_new",
         long2="next_runs",
     ),
     "rule_pairs": _table(
-        "How often a rule was followed by another, of all its steps that were followed by one.",
+        "How often a rule was followed by another, of its steps that have a successor.",
         text="target profile rule next_rule",
         long="times of",
         real="share",
     ),
     "goals": _table(
-        "In how many runs a goal was reached; those that no run has reached come first.",
+        "Runs that reached a goal; goals that no run reached come first.",
         text="target profile generator goal",
         long="runs reached",
         real="share low high at_most",
     ),
     "coverage": _table(
-        "In how many runs a statement was judged; those that none has judged come first.",
+        "Runs that judged a statement; statements that no run judged come first.",
         text="target profile statement",
         long="runs judged_runs failed",
     ),
     "undistinguished": _table(
-        "Statements and cases that several targets were judged by and that came out alike on all of them.",
+        "Statements and cases whose result is the same on all of several targets.",
         text="kind id",
         long="targets runs failed",
     ),
     "latency": _table(
-        "How long answers took. p999 is not given of fewer than 10,000 steps.",
+        "How long answers took. p999 needs at least 10,000 steps.",
         text="target rule",
         long="steps",
         real="mean_us p50_us p90_us p95_us p99_us p999_us",
     ),
     "latency_hist": _table(
-        "Answers by how long they took, in bins of equal width on a logarithmic scale.",
+        "Answers by duration, in bins of equal width on a logarithmic scale.",
         text="target rule",
         int="bin",
         long="steps",
         real="low_us high_us",
     ),
     "latency_over_run": _table(
-        "How long answers took, from the beginning of the runs to their end; to_step is included.",
+        "How long answers took during a run; to_step is included.",
         text="target",
         long="from_step to_step steps",
         real="p50_us p95_us p99_us",
         long2="faults",
     ),
     "drift": _table(
-        "Whether answers get slower the longer a run goes on: microseconds in 1,000 steps, with the interval "
-        "at 99.9 % that 16 batches of whole runs give.",
+        "Whether answers get slower (slope above 0) or faster during a run: microseconds per 1,000 "
+        "steps, with the 99.9 % interval of 16 batches of whole runs.",
         text="target rule",
         long="steps",
         real="slope_us low high mean_us",
@@ -140,8 +138,8 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text2="size",
     ),
     "flakiness": _table(
-        "Runs whose failure did not show again; and seeds that were played more than once on one version of "
-        "a target, and those of them with different outcomes.",
+        "Runs whose failure did not show again; seeds that were played more than once on one version of a "
+        "target, and those with different outcomes.",
         text="target version",
         long="runs flaky_runs",
         real="rate low high",
@@ -149,7 +147,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
         real2="repeated_rate repeated_low repeated_high",
     ),
     "flaky": _table(
-        "Seeds with different outcomes on one version of a target, and the first step, from 0, that did.",
+        "Seeds with different outcomes on one version of a target, and the first step that differed, from 0.",
         text="target version profile generator",
         long="seed attempts",
         text2="outcomes run_a run_b",
@@ -157,8 +155,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text3="differs rule statement",
     ),
     "divergences": _table(
-        "Seeds that two targets have played, by the first difference; no two targets are compared but with "
-        "the reference.",
+        "Seeds that a target and the reference both played, by the first difference.",
         text="reference target profile kind rule",
         int="code_a code_b",
         long="seeds of_seeds",
@@ -175,8 +172,9 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text2="statement",
     ),
     "findings": _table(
-        "Failures that are one: of one target, explained by one shortest program. Statement is the one that "
-        "this program breaks; statements are all that were decisive, the most frequent first.",
+        "Failures that are one: of one target, with one explanation. Statement is the explanation: the most "
+        "telling of those that cases about the requests of the shortest program break (also_fails); "
+        "statements are all that were decisive, the most frequent first.",
         int="finding",
         text="target statement invariant anomaly mutant",
         long="runs",
@@ -187,12 +185,12 @@ TABLES: Final[dict[str, pa.Schema]] = {
         text4="run_id campaign",
         long2="seed",
         int3="confirmed_shown confirmed_tried",
-        text5="trace replay statements",
+        text5="trace replay statements also_fails",
     ),
     "contrasts": _table(
-        "What goes before a failure and not before other steps: rules in this order, with others between "
-        "them. Found by the one half of the seeds (signed G²), confirmed by the other (held); what a pattern "
-        "explains is put aside before the next round.",
+        "What precedes failures and not other steps: rules in this order, with others between them. Found in "
+        "one half of the seeds (signed G²), confirmed in the other (held); what a pattern explains is set "
+        "aside before the next round.",
         text="target statement",
         int="round",
         text2="pattern",

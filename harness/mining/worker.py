@@ -1,14 +1,13 @@
-"""One chunk of a campaign, played where it is: on an executor, or in the process of the caller.
+"""Plays one chunk of a campaign where it is: on an executor, or in the process of the caller.
 
-Rules of this module:
-- It knows no Spark. What it is told is an `Order`, what it gives back a `Receipt`; the runs themselves go
-  into the store from here.
-- Whatever comes of a run is its outcome: a run that takes too long, a target that dies or does not start, an
-  error of ours. None of them ends the chunk, but for a target that does not start any more.
-- A failing run is confirmed before it is written, and the first few of each signature in a chunk are made
-  small: which ones, their seeds decide.
-- What was started for a chunk is used for the chunks after it that ask for the same, and stopped when one
-  asks for something else. A started server ends with its process (`harness.targets.watchdog`).
+Invariants:
+- It knows no Spark. It takes an `Order` and gives back a `Receipt`; the runs go into the store from here.
+- Every run has an outcome: it may take too long, its target may die or not start, the harness may fail. None
+  of these ends the chunk, except a target that no longer starts.
+- A failing run is confirmed before it is written; the first few of each signature in a chunk, chosen by seed,
+  are minimised and explained by cases. A case runs once on a target.
+- Servers that a chunk started serve the next chunks that need the same, and stop when one needs another. A
+  started server ends with its process (`harness.targets.watchdog`).
 """
 
 from __future__ import annotations
@@ -24,25 +23,24 @@ from types import FrameType
 
 import msgspec
 
-from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature, signature_of
-from harness.findings.pursue import Budget, pursue
-from harness.findings.shelf import Shelf
-from harness.machines.run import Tried
-from harness.machines.seeded import SEEDED, Seeded, Terms
+from harness.engine.kind import Kind, Tried
+from harness.engine.kinds import KINDS, Setting
+from harness.findings.experiment import Attempt, Finding, Flaky, Signature, signature_of
+from harness.findings.failing_cases import FailingCases
+from harness.findings.store import FindingStore
+from harness.findings.triage import Budget, triage
 from harness.mining.records import Judged, Origin, Row, row_of
 from harness.mining.store import Settings, Span, Store
-from harness.session import ProfileName, RunningClock
+from harness.session import RunningClock
 from harness.targets import TargetError, parse
 from harness.trace import Trace
-
-__all__ = ["Order", "Receipt", "carry_out", "close_all", "generator_of"]
 
 _STOP_EVERY = 0.5
 """Real seconds between two looks at whether to stop."""
 _PATIENCE = 4
-"""So many deadlines may pass before a run that looks at no clock is broken off; and what is made of it."""
+"""Deadlines after which a run that checks no clock is aborted; and its outcome."""
 _UNABLE = 5
-"""So many runs in a row for which the target did not start, and the chunk is ended."""
+"""Runs in a row whose target did not start, after which the chunk ends."""
 _SHRINKING = 60.0
 """Real seconds for making a program small where time is not virtual."""
 
@@ -53,7 +51,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     campaign: str
     target: str
-    profile: ProfileName
+    profile: str
     span: Span
     settings: Settings
 
@@ -69,15 +67,17 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int] = {}
     seconds: float = 0.0
     trouble: str = ""
-    """Why it was ended before its end, where it was and nobody asked for it."""
+    """Why it was ended early, if the user did not ask for it."""
 
 
 class _Overran(BaseException):
     """A run has looked at no clock for too long. No `Exception`: it passes whatever catches those."""
 
 
-_open: dict[str, Seeded] = {}
+_open: dict[str, Kind] = {}
 """What runs in this process: one at most, by what it was started for."""
+_failing_cases: dict[str, FailingCases] = {}
+"""What cases have shown of the target of this process: one at most, by target and profile."""
 
 
 def carry_out(order: Order, *, now: Callable[[], float] | None = None) -> Receipt:
@@ -124,22 +124,33 @@ def close_all() -> None:
     _open.clear()
 
 
-def _kind(order: Order) -> Seeded:
-    key = f"{order.span.kind} {order.profile} {order.settings.deadline} {order.target}"
+def _cases_of(order: Order, now: Callable[[], float]) -> FailingCases:
+    quirks = order.settings.quirks
+    key = f"{order.profile} {quirks} {order.target}"
+    if key not in _failing_cases:
+        _failing_cases.clear()
+        _failing_cases[key] = FailingCases(parse(order.target), order.profile, now=now, quirks=quirks)
+    return _failing_cases[key]
+
+
+def _kind(order: Order) -> Kind:
+    settings = order.settings
+    key = f"{order.span.kind} {order.profile} {settings.deadline} {settings.quirks} {order.target}"
     if key not in _open:
         close_all()
         _open[key] = _made(order)
     return _open[key]
 
 
-def _made(order: Order) -> Seeded:
+def _made(order: Order) -> Kind:
     target = parse(order.target)
-    # In process nobody else has names; elsewhere they must be new, this attempt's and no earlier one's.
-    words = "campaign" if target.nature.is_virtual else os.urandom(8).hex()
-    return SEEDED[order.span.kind](
-        Terms(
+    # In process names are private; elsewhere each attempt needs new ones.
+    words = "campaign" if target.capabilities.is_virtual else os.urandom(8).hex()
+    return KINDS["nameserver"][order.span.kind](
+        Setting(
             target=target,
             profile=order.profile,
+            quirks=order.settings.quirks,
             words=words,
             deadline=order.settings.deadline,
             suite=order.settings.suite_version,
@@ -148,17 +159,17 @@ def _made(order: Order) -> Seeded:
 
 
 class _Chunk:
-    """Plays runs and keeps their rows. `unable`: in so many of the latest ones no target has started."""
+    """Plays runs and keeps their rows. `unable`: the number of latest runs in which no target has started."""
 
-    def __init__(self, order: Order, kind: Seeded, clock: Callable[[], float]) -> None:
+    def __init__(self, order: Order, kind: Kind, clock: Callable[[], float]) -> None:
         self.rows: list[Row] = []
         self.traces: dict[int, Trace] = {}
         self.unable = 0
         self._order = order
         self._kind = kind
         self._clock = clock
-        self._is_virtual = parse(order.target).nature.is_virtual
-        self._pursued: Counter[Signature] = Counter()
+        self._is_virtual = parse(order.target).capabilities.is_virtual
+        self._triaged: Counter[Signature] = Counter()
         self._origin = Origin(
             campaign=order.campaign,
             target=order.target,
@@ -198,9 +209,9 @@ class _Chunk:
         """Plays the program of a seed; what was played of it, and what it came to."""
         try:
             with _within(self._order.settings.deadline * _PATIENCE):
-                tried, experiment = self._kind.run(seed)
+                tried = self._kind.run(seed)
             self.unable = 0
-            return tried, self._verdict(tried, experiment)
+            return tried, self._verdict(tried)
         except _Overran:
             return self._broken_off("timeout", "it looked at no clock for longer than the deadline of a run")
         except TargetError as problem:
@@ -210,14 +221,14 @@ class _Chunk:
             return self._broken_off("error", f"{type(problem).__name__}: {problem}")
 
     def _broken_off(self, outcome: str, message: str) -> tuple[Tried | None, Judged]:
-        tried = self._kind.begun()
+        tried = self._kind.broken_off()
         with contextlib.suppress(Exception):
             self._kind.close()
         return tried, msgspec.convert({"outcome": outcome, "message": message}, Judged)
 
     # --- what it came to ------------------------------------------------------------------------------------
 
-    def _verdict(self, tried: Tried, experiment: Experiment) -> Judged:
+    def _verdict(self, tried: Tried) -> Judged:
         attempt = tried.attempt
         if attempt.ended == "interrupted":
             raise KeyboardInterrupt
@@ -228,7 +239,7 @@ class _Chunk:
         violation = attempt.violations[0]
         if tried.quirk is not None:
             return Judged(outcome="quirk", violation=violation, quirk=tried.quirk)
-        found, was_shrunk = self._pursue(tried, attempt, experiment)
+        found, was_shrunk = self._triage(tried, attempt)
         if isinstance(found, Flaky):
             return Judged(outcome="flaky", violation=violation, found=found)
         return Judged(
@@ -238,14 +249,12 @@ class _Chunk:
             was_shrunk=was_shrunk,
         )
 
-    def _pursue(
-        self, tried: Tried, attempt: Attempt, experiment: Experiment
-    ) -> tuple[Finding | Flaky | None, bool]:
+    def _triage(self, tried: Tried, attempt: Attempt) -> tuple[Finding | Flaky | None, bool]:
         """Confirms a failure; the first few of a signature are confirmed well and made small."""
         signature = signature_of(tried.program, attempt.violations[0])
-        self._pursued[signature] += 1
+        self._triaged[signature] += 1
         settings = self._order.settings
-        is_to_shrink = self._pursued[signature] <= settings.shrink
+        is_to_shrink = self._triaged[signature] <= settings.shrink
         budget = Budget(
             now=self._clock,
             attempts=settings.attempts if is_to_shrink else 0,
@@ -254,9 +263,11 @@ class _Chunk:
             needed=3 if is_to_shrink else 1,
             tries=3 if is_to_shrink else 1,
         )
+        explain = _cases_of(self._order, self._clock).broken_by if is_to_shrink else None
         try:
             with _within(max(600.0, settings.deadline * _PATIENCE)):
-                found = pursue(experiment, tried.program, attempt, Shelf(None), budget)
+                store = FindingStore(None)
+                found = triage(self._kind.experiment, tried.program, attempt, store, budget, explain)
         except (_Overran, TargetError):
             self._kind.close()
             return None, False

@@ -1,16 +1,14 @@
 """Chance that can be had again: the one place that makes pseudo-random sources for others.
 
-Rules of this module: equal words give equal sources, on every machine and in every process.
+Equal words give equal sources, on every machine and in every process.
 """
 
 from __future__ import annotations
 
 from random import Random
 
-__all__ = ["Chance", "chance"]
-
 Chance = Random
-"""The type, for whoever is given one."""
+"""The type, for annotations."""
 
 
 def chance(*words: str | int) -> Chance:

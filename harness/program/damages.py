@@ -1,6 +1,5 @@
 """Damages: what can be wrong with a frame, as small values.
 
-Rules of this module:
 - Every field has a default; the default is harmless or the plainest damage of its kind.
 - A damage that has nothing to do on a frame (an ext field of a frame without any) does nothing.
 - Text that stands for bytes is Latin-1: ``\\xff`` is the byte 255.
@@ -11,23 +10,6 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-
-__all__ = [
-    "AnyDamage",
-    "Bits",
-    "Body",
-    "Bomb",
-    "Bytes",
-    "Cut",
-    "Deep",
-    "Entry",
-    "HeaderText",
-    "Length",
-    "Many",
-    "Member",
-    "Number",
-    "Raw",
-]
 
 
 class _Damage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="is", tag=True):
@@ -61,7 +43,7 @@ class Entry(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="i
 
 
 class Many(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="is", tag="many"):
-    """So many more ext fields."""
+    """The number of additional ext fields."""
 
     count: int = 1
 
@@ -101,7 +83,7 @@ class Body(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="is
 
 
 class Bomb(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="is", tag="bomb"):
-    """The body inflates to so many KiB, all of it counted by its first length word."""
+    """The KiB to which the body inflates, all of it counted by its first length word."""
 
     kib: int = 1
 
@@ -122,7 +104,7 @@ class Bits(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="is
 
 
 class Cut(_Damage, frozen=True, kw_only=True, omit_defaults=True, tag_field="is", tag="cut"):
-    """So many bytes of the frame are sent; negative: so many are left out."""
+    """The number of bytes of the frame that are sent; negative: that are left out."""
 
     keep: int = -1
 

@@ -1,6 +1,5 @@
 """From a damaged step to bytes.
 
-Rules of this module:
 - Pure: equal steps, names and opaques give equal bytes.
 - Damages are carried out from the inside out, whatever their order: the members of the header, the body, the
   bytes of the header, the lengths, the bytes of the frame. Those of one kind keep their order.
@@ -30,11 +29,10 @@ from harness.program.damages import (
     Number,
     Raw,
 )
-from harness.program.frames import Names, frame_of
-from harness.program.steps import Damaged
+from harness.program.frames import frame_of
+from harness.program.names import Names
+from harness.program.nameserver.steps import Damaged
 from harness.wire import RawFrame, Serialization, decode
-
-__all__ = ["damaged_frame", "segment_of"]
 
 _NUMBERS = {"code": (0, 2), "language": (2, 1), "version": (3, 2), "opaque": (5, 4), "flag": (9, 4)}
 """Offset and size in a binary header."""

@@ -1,16 +1,23 @@
-"""The names that a performance of a program uses, and what a Broker calls things.
+"""Names and addresses that no other user of a server has, and what a Broker calls things.
 
-Rules of this module: equal sources give equal names; a name is as long as any other of its symbol.
+A made name is what it was made for, a dash and the nonce of its maker: ``T-zabcdefg``. It consists of what
+RocketMQ allows in a topic: letters, digits, ``_`` and ``-`` (`TopicValidator`). Equal sources of chance give
+equal names.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections import Counter
+from typing import Final, NamedTuple
 
 from harness.program.chance import Chance
 
-__all__ = ["NOWHERE", "Names", "Place"]
+_LETTERS: Final = "abcdefghijkmnopqrstuvwxyz"
+MADE_NAME: Final = r"-(z[a-km-z]{7})(?:-\d+)?$"
+"""The end of every name that was made here, with the nonce as a group: other runs are recognised by it."""
+_ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_HINT: Final = 100
 
 
 class Place(NamedTuple):
@@ -24,13 +31,48 @@ NOWHERE = Place(1 << 40, 1 << 40)
 """Where no message is."""
 
 
-class Names:
-    """From symbols to names that nobody else uses, and back."""
+class _Maker:
+    """A nonce, a network of 10.0.0.0/8 and a port, where nothing listens."""
 
     def __init__(self, source: Chance) -> None:
-        self.nonce = "z" + "".join(source.choice("abcdefghijkmnopqrstuvwxyz") for _ in range(7))
+        self.nonce = "z" + "".join(source.choice(_LETTERS) for _ in range(7))
         self._network = f"10.{source.randrange(1, 255)}.{source.randrange(1, 255)}"
         self._port = source.randrange(10_000, 60_000)
+
+    def is_ours(self, text: str) -> bool:
+        """Whether a name or an address in an answer was made here."""
+        return self.nonce in text or text.startswith(self._network)
+
+
+class FreshNames(_Maker):
+    """New names and addresses each time. Not for sharing between sessions."""
+
+    def __init__(self, source: Chance) -> None:
+        super().__init__(source)
+        self._used: Counter[str] = Counter()
+        self._addresses = 0
+
+    def name(self, hint: str) -> str:
+        """A new name that begins with ``hint``, as far as a topic may be called so; the second of a hint is
+        ``T-zabcdefg-2``.
+        """
+        readable = _ILLEGAL.sub("_", hint)[:_LONGEST_HINT] or "x"
+        self._used[readable] += 1
+        number = self._used[readable]
+        return f"{readable}-{self.nonce}" + ("" if number == 1 else f"-{number}")
+
+    def address(self) -> str:
+        """A new ``10.a.b.c:port``."""
+        number = self._addresses
+        self._addresses += 1
+        return f"{self._network}.{number % 254 + 1}:{self._port + number // 254}"
+
+
+class Names(_Maker):
+    """From symbols to names, and back; a name is as long as any other of its symbol."""
+
+    def __init__(self, source: Chance) -> None:
+        super().__init__(source)
         self.made: dict[str, str] = {}
         """Every name and address that was made, with its symbol."""
         self.places: dict[str, Place] = {}
@@ -44,7 +86,7 @@ class Names:
         return made
 
     def address(self, symbol: str) -> str:
-        """``a10`` -> ``10.4.5.10:20000``. Nothing listens there."""
+        """``a10`` -> ``10.4.5.10:20000``."""
         made = f"{self._network}.{symbol[1:]}:{self._port}"
         self.made[made] = symbol
         return made
@@ -52,7 +94,3 @@ class Names:
     def symbols(self, text: str) -> str:
         """Text in which every name of ours is its symbol again."""
         return self._address.sub(r"a\1", text.replace(f"-{self.nonce}", ""))
-
-    def is_ours(self, text: str) -> bool:
-        """Whether a name or an address in an answer was made here."""
-        return self.nonce in text or text.startswith(self._network)

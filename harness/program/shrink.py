@@ -1,6 +1,6 @@
 """A failing program, made small: chunks of steps are dropped, then single steps, then fields are made plain.
 
-Rules of this module: pure; the caller says what still fails, and how long to go on. The number of attempts is
+Pure; the caller says what still fails, and how long to go on. The number of attempts is
 bounded; no program is tried twice. Waits are not made shorter: one that is just long enough holds on one day
 and fails on the next.
 """
@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from harness.program.steps import AnyStep, Time, encode_step
-
-__all__ = ["shrunk"]
+from harness.program.step import Time
+from harness.program.steps import AnyStep, encode_step
 
 Fails = Callable[[Sequence[AnyStep]], bool]
 

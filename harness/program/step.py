@@ -1,15 +1,37 @@
 """What every step is, and the steps that are about connections, time and restarts: whatever the server is.
 
-Rules of this module: those of `steps`, whose first part it is.
+As in `steps`. Whose first part it is.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 
-__all__ = ["Close", "Reconnect", "Request", "Restart", "Step", "Time"]
+
+class Carried(NamedTuple):
+    """Where the value of an ext field comes from: a field of the step, which is None where it is left out."""
+
+    field: str
+    kind: Literal["name", "address", "plain"]
+    """What is made of it: the name or the address of a symbol, or its text."""
+
+
+def name(field: str) -> Carried:
+    """The name of the symbol that a field of the step holds."""
+    return Carried(field, "name")
+
+
+def address(field: str) -> Carried:
+    """The address of the symbol that a field of the step holds."""
+    return Carried(field, "address")
+
+
+def plain(field: str) -> Carried:
+    """What a field of the step holds, as text."""
+    return Carried(field, "plain")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag=True):
@@ -18,6 +40,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 
 class Request(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="request"):
     """What all requests have."""
+
+    codes: ClassVar[tuple[int, ...]] = ()
+    """Request codes that it may have."""
+    carries: ClassVar[Mapping[str, Carried | str]] = {}
+    """Its ext fields: where their values come from, or what they always are."""
 
     server: int = 0
     """Which of several servers is asked; each has connections of its own."""
@@ -39,7 +66,7 @@ class Request(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     twice: bool = False
     """Sent again right behind itself, with the same opaque."""
     broken: int | None = None
-    """So many bytes are sent (negative: so many are left out), then the connection is reset."""
+    """The number of bytes that are sent (negative: left out) before the connection is reset."""
     awaited: bool = True
     """Whether the answer is there before the next step begins."""
 

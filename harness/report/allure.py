@@ -1,10 +1,12 @@
-"""What allure-pytest is told about each case. Only this module imports Allure, and only when it is asked for.
+"""Gives allure-pytest what it writes about each case. Only this module imports Allure, and only if it is
+asked for.
 
-Rules of this module:
+Invariants:
 
 1. One Allure result for each case, because one pytest item is one case: only allure-pytest writes files.
 2. :func:`decorate` is called from inside the running item, in its thread, before the item ends.
-3. Level, chapter, statement, profile and verdict are labels; what a person needs to judge it is attached.
+3. Level, chapter, statement, profile and verdict are labels; what a person needs to judge the case is
+   attached.
 """
 
 from __future__ import annotations
@@ -18,8 +20,6 @@ from harness.report.hexdump import plain_hexdump
 from harness.report.results import CaseResult, Failure
 from harness.report.text import issue_link, source_line
 from harness.trace import TraceError, read_trace
-
-__all__ = ["AllureMissingError", "decorate", "pytest_arguments"]
 
 _SEVERITY = {"MUST": "critical", "SHOULD": "normal", "MAY": "minor"}
 

@@ -1,17 +1,15 @@
-"""From what was recorded or captured on connections to commands: who asked what, and what came back when.
+"""From recorded or captured bytes to commands: which request was sent when, and what answered it.
 
-Rules of this module:
-- It takes events one at a time and keeps what is unfinished and what is unanswered, nothing else: a capture
-  of any size goes through it.
-- Commands are counted from 1 in the order in which they were complete. A response answers the latest request
-  of the other end with its opaque, once.
-- Where the beginning of a stream was not captured, or bytes are missing or are no frame, it looks for the
-  next place that begins a frame and says how much it passed over.
-- Unless it is told that all connections speak the protocol, one does once a frame was found on it, and does
-  not if there is none in the first `PROBED` bytes. Of those that do not, what is told is how many there are.
+It takes events one at a time and keeps only what is unfinished or unanswered: a capture of any size goes
+through. Commands are numbered from 1 in the order in which they were complete. A response answers the latest
+request of the other end with its opaque, once.
 
-Offsets count the bytes of a direction from where it was first seen, 0 being the first; what was missing
-counts where it is known how much that is.
+Where the beginning of a stream was not captured, or bytes are missing or are no frame, it searches for the
+next frame and says how much it skipped. Without ``all_speak`` a connection speaks the protocol if a frame is
+found in its first `PROBED` bytes; the others are only counted.
+
+Offsets count the bytes of a direction from the first that was seen, missing bytes included where their number
+is known.
 """
 
 from __future__ import annotations
@@ -26,16 +24,8 @@ from harness.report.bodies import Body, body_of
 from harness.report.text import visible
 from harness.trace import Closed, Note, Opened, Received, Sent
 from harness.trace.reassembly import By, Missing, Seen
-from harness.wire import (
-    FRAME_LIMIT,
-    Command,
-    Dissection,
-    dissect,
-    find_frame,
-)
+from harness.wire import Command, Dissection, WireError, dissect, find_frame, frame_size
 from harness.wire.code_names import request_name, response_name
-
-__all__ = ["PROBED", "Commands", "Remark", "Told", "Totals", "code_name"]
 
 PROBED: Final = 65_536
 _ASKED: Final = 10_000
@@ -156,7 +146,7 @@ class Commands:
         self.totals = Totals()
 
     def add(self, seen: Seen) -> Iterator[Line]:
-        """What is told by this event."""
+        """The lines that this event completes."""
         if self._begun is None:
             self._begun = seen.protocol
         self._last = seen.protocol - self._begun
@@ -179,7 +169,7 @@ class Commands:
             yield from self._closed(connection, seen)
 
     def end(self) -> Iterator[Line]:
-        """What is told by the end of everything."""
+        """The lines that the end of everything completes."""
         for connection in list(self._connections.values()):
             if connection.speaks is None and self._all_speak:
                 yield from self._speaks(connection)
@@ -226,20 +216,18 @@ class Commands:
                     return
                 yield from self._passed(connection, by, stream, "the next frame")
                 stream.in_step = True
-            if len(stream.buffer) < 4:
-                return
-            length = int.from_bytes(stream.buffer[:4], "big", signed=True)
-            if not 4 <= length <= FRAME_LIMIT - 4:
+            try:
+                size = frame_size(stream.buffer)
+            except WireError:
                 yield self._no_frame(connection, by, stream, bytes(stream.buffer[:64]))
                 stream.in_step = False
                 stream.skipped = 4
                 stream.drop(4)
-            elif len(stream.buffer) < 4 + length:
+                continue
+            if size is None:
                 return
-            else:
-                frame = bytes(stream.buffer[: 4 + length])
-                yield self._told(connection, by, stream, frame)
-                stream.drop(4 + length)
+            yield self._told(connection, by, stream, bytes(stream.buffer[:size]))
+            stream.drop(size)
 
     def _told(self, connection: _Connection, by: By, stream: _Stream, frame: bytes) -> Told:
         totals = self.totals

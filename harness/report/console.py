@@ -1,14 +1,14 @@
 """The report on a terminal, written while the run goes on.
 
-Rules of this module:
+Invariants:
 
-1. It is given the stream and no option: on a terminal there is colour and progress, elsewhere plain lines.
+1. It is given the stream and no option: colour and progress on a terminal, plain lines elsewhere.
    ``NO_COLOR`` or a dumb terminal leaves no escape code of style.
-2. At most 120 columns: what is longer wraps under its own column. A fact of more than a thousand characters
-   is cut, and says of how many.
+2. At most 120 columns: longer text wraps under its own column. A fact of more than a thousand characters is
+   cut, and says of how many.
 3. Chapters appear in the order of the catalogue, each as soon as it and all before it are finished.
-4. What is wrong comes last, just above the line with the verdict: no scrolling up.
-5. Text that a target chose is shown escaped, so that it cannot steer the terminal.
+4. Failures come last, just above the line with the verdict: no scrolling up.
+5. Text that a target chose is escaped, so that it cannot steer the terminal.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from harness.report.verdicts import Conclusion, Summary, count, summarize
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-__all__ = ["WIDTH", "Console"]
 
 WIDTH = 120
 _LABEL = 11
@@ -173,7 +171,7 @@ class Console:
             self._progress = None
 
     def _begin_progress(self, cases: int) -> None:
-        # Here: off a terminal nobody waits for its import.
+        # Here: its import is not needed off a terminal.
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._progress = Progress(
@@ -236,7 +234,7 @@ class Console:
             if result.failure is not None:
                 self._fact("statement", result.failure.statement)
                 self._fact("actual", result.failure.actual)
-                self._fact("frame", result.failure.where or "none: nothing came")
+                self._fact("frame", result.failure.where or "none: nothing was received")
             self._fact("case", result.case)
 
     def _stale(self, summary: Summary) -> None:
@@ -285,7 +283,7 @@ class Console:
             self._fact("why", result.reason)
         self._fact("expected", failure.expected)
         self._fact("actual", failure.actual)
-        self._fact("frame", failure.where or "none: nothing came")
+        self._fact("frame", failure.where or "none: nothing was received")
         self._decoded(failure.fields)
         self._fact("source", source_line(failure))
         self._fact("case", result.case)

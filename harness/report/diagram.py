@@ -1,15 +1,14 @@
 """The sequence diagram of a trace, as SVG that stands alone or inside a page.
 
-Rules of this module:
+Invariants:
 
 1. Pure: events in, text out. The same events give the same bytes.
-2. One lifeline for each connection and one for each target; time runs down. Protocol time is what is written,
-   because it is what statements speak of. Where it passes without anything being sent, the lifelines are cut.
-3. What only keeps connections busy is folded into one line that says how much it was. A long trace is cut
-   around the decisive frame, and the cut says how much of how many it hides. What the decisive frame says
-   may be written below it.
-4. Colours come from the page's scheme, light or dark; nothing is told by colour alone.
-5. A person who cannot see it finds the same steps in words in ``<desc>``.
+2. One lifeline for each connection and one for each target; time runs down. Times are protocol time, because
+   statements speak of that. Where it passes without traffic, the lifelines are cut.
+3. Frames that only keep connections busy are folded into one line with their number. A long trace is cut
+   around the decisive frame, and the cut says how many rows it hides.
+4. Colours come from the page's scheme, light or dark; colour is never the only sign.
+5. ``<desc>`` has the same steps in words.
 """
 
 from __future__ import annotations
@@ -18,32 +17,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from markupsafe import Markup
 
 from harness.report.frames import RESTARTS, Moment, moments
-from harness.report.markup import Markup, element
+from harness.report.templating import filled
 from harness.trace import Event
-
-__all__ = ["STYLE", "sequence_diagram"]
-
-STYLE = """
-.seq{--ink:#1f2328;--soft:#656d76;--line:#b6bec8;--ground:#fff;--mark:#b42318;--marked:#fdeceb;--ask:#0a5cad}
-@media (prefers-color-scheme:dark){.seq{--ink:#e6edf3;--soft:#9198a1;--line:#485260;--ground:#0f141b;
---mark:#ff8a80;--marked:#3a1a1c;--ask:#79b8ff}}
-@media print{.seq{--ink:#000;--soft:#444;--line:#999;--ground:#fff;--mark:#900;--marked:#fee;--ask:#036}}
-.seq{background:var(--ground)}
-.seq text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--ink);paint-order:stroke;
-stroke:var(--ground);stroke-width:3px;stroke-linejoin:round}
-.seq .soft{fill:var(--soft)}.seq .head{font-weight:600}
-.seq .life{stroke:var(--line);stroke-width:1}.seq .rule{stroke:var(--line);stroke-dasharray:3 4}
-.seq .arrow{stroke:var(--ask);stroke-width:1.5}.seq .answer{stroke:var(--soft);stroke-width:1.5}
-.seq .arrow-head{fill:var(--ask)}.seq .answer-head{fill:var(--soft)}
-.seq .band{fill:var(--marked)}.seq .decisive text{stroke:var(--marked);font-weight:600}
-.seq .decisive .mark{fill:var(--mark)}.seq .decisive line{stroke:var(--mark);stroke-width:2.5}
-.seq .decisive polygon{fill:var(--mark)}.seq .dot{fill:var(--ground);stroke:var(--ink);stroke-width:1.5}
-.seq .cross{stroke:var(--ink);stroke-width:1.5}.seq .fault{fill:var(--mark)}.seq .broken{stroke:var(--mark);
-stroke-width:2}.seq .decisive .about{stroke:none;font-weight:400}.seq .title{font-size:14px;font-weight:600}
-.seq .gap{fill:var(--ground)}
-""".strip()
 
 _ROW = 30
 _TOP = 52
@@ -55,7 +33,6 @@ _ROWS = 60
 _BEFORE = 45
 _LINE = 16
 _BETWEEN = 90
-_LATER = 1 << 30
 _PASSES = re.compile(r"advance ([\d.]+) s")
 
 
@@ -65,19 +42,36 @@ class _Row(msgspec.Struct, frozen=True):
     """How many moments this row stands for; 0 where it is one of its own."""
 
 
-class _Place(msgspec.Struct, frozen=True, kw_only=True):
-    y: int
-    lanes: dict[int, int]
-    open: frozenset[int]
-    """Connections whose lifelines are drawn here."""
-    targets: list[int]
-    width: int
-    about: Sequence[str] = ()
+class _Life(msgspec.Struct):
+    """A lifeline: its name and place, and from where to where it is drawn."""
 
-    @property
-    def last(self) -> int:
-        """Where the last lifeline is."""
-        return self.targets[-1]
+    name: str
+    x: int
+    begun: int
+    end: int
+
+
+class _Drawn(msgspec.Struct, frozen=True, kw_only=True):
+    """A row, as the template draws it."""
+
+    number: int
+    y: int
+    shape: str
+    """``passing``, ``note``, ``sent``, ``received``, ``closed``, ``broken`` or ``opened``."""
+    label: str
+    tone: str
+    """Class of the label."""
+    time: str
+    """Protocol time, where it is not that of the row above."""
+    hover: str
+    lane: int
+    target: int
+    cuts: list[int]
+    """Lifelines that are drawn here."""
+    end: int
+    """Where a connection is closed: on the side that closes it."""
+    decisive: bool
+    about: Sequence[str]
 
 
 def sequence_diagram(
@@ -87,70 +81,47 @@ def sequence_diagram(
     style: bool = True,
     title: Sequence[str] = (),
     about: Sequence[str] = (),
-) -> str:
+) -> Markup:
     """The diagram; ``decisive`` is the number of the event to mark, ``about`` is written below it.
 
-    With ``style`` false the page must hold :data:`STYLE` once; with it the SVG can be a file of its own, for
+    With ``style`` false the page must hold `diagram.css` once; with it the SVG can be a file of its own, for
     which ``title`` is the head.
     """
     everything = moments(events)
     rows = _cut(_fold(everything, decisive), decisive, len(everything))
     connections = sorted({m.connection for m in everything if m.connection is not None})
     lanes = {connection: _TIME + 24 + index * _STEP for index, connection in enumerate(connections)}
-    longest = max((len(_label(row)) for row in rows), default=0)
     last_lane = max(lanes.values(), default=_TIME)
-    told = max((len(line) for line in about), default=0)
-    target = int(last_lane + max(_MIN_LABEL, longest * _CHARACTER + 110, told * _CHARACTER + 40))
-    targets = [
-        target + number * _BETWEEN for number in range(1 + max((m.server for m in everything), default=0))
-    ]
+    longest = max((len(_label(row)) for row in rows), default=0)
+    widest = max((len(line) for line in about), default=0)
+    target = int(last_lane + max(_MIN_LABEL, longest * _CHARACTER + 110, widest * _CHARACTER + 40))
+    servers = 1 + max((m.server for m in everything), default=0)
+    targets = [target + number * _BETWEEN for number in range(servers)]
     top = _TOP + len(title) * 20
     width = max(targets[-1] + 60, int(max((len(line) for line in title), default=0) * 8.6) + 30)
-    drawn: list[Markup] = []
-    shown, y = "", top
-    lives = dict.fromkeys(connections, (top - 20, 0))
-    lives.update(
-        (row.moment.connection, (_LATER, 0))
-        for row in rows
-        if row.moment.kind == "opened" and row.moment.connection
-    )
-    for row in rows:
-        if row.moment.kind == "opened" and row.moment.connection is not None:
-            lives[row.moment.connection] = (y + 20, 0)
-        elif row.moment.ends and row.moment.connection is not None:
-            lives[row.moment.connection] = (lives[row.moment.connection][0], y + 20)
-        time = _time(row.moment.protocol)
-        marked = row.moment.number == decisive and row.moment.number >= 0
-        place = _Place(
-            y=y + 20,
-            lanes=lanes,
-            open=frozenset(one for one, (begun, end) in lives.items() if begun <= y + 20 and not end),
-            targets=targets,
-            width=width,
-            about=about if marked else (),
-        )
-        drawn.append(_row(row, place, marked, "" if time == shown else time))
-        shown = time
-        y += _ROW + len(place.about) * _LINE
+    lives: dict[int | None, _Life] = {
+        connection: _Life(f"conn {connection}", x, top - 20, 0) for connection, x in lanes.items()
+    }
+    y = _live(rows, lives, top, decisive, len(about))
     height = y + 24
-    return element(
-        "svg",
-        element("title", title[0] if title else "Sequence diagram of the trace"),
-        element("desc", _in_words(rows, decisive)),
-        element("style", Markup(STYLE)) if style else None,
-        element("rect", class_="gap", x=0, y=0, width=width, height=height) if title else None,
-        *(
-            element("text", line, class_="soft" if number else "title", x=16, y=24 + number * 20)
-            for number, line in enumerate(title)
-        ),
-        *_lifelines(lanes, lives, targets, top - 30, height),
-        *drawn,
-        class_="seq",
-        xmlns="http://www.w3.org/2000/svg",
-        viewbox=f"0 0 {width} {height}",
+    ends = [
+        _Life(f"target {number}" if servers > 1 else "target", x, top - 20, height - 10)
+        for number, x in enumerate(targets)
+    ]
+    return filled(
+        "report/templates/diagram.svg.j2",
+        title=title,
+        words=_in_words(rows, decisive),
+        style=style,
         width=width,
         height=height,
-        role="img",
+        top=top - 30,
+        time_x=_TIME,
+        lives=[*lives.values(), *ends],
+        last=targets[-1],
+        last_lane=last_lane,
+        middle=(targets[0] + last_lane) // 2,
+        rows=_drawn(rows, lives, targets, top, decisive, about, height - 10),
     )
 
 
@@ -193,101 +164,81 @@ def _remark(moment: Moment, text: str) -> Moment:
     return Moment(number=-1, kind="note", real=moment.real, protocol=moment.protocol, label=text)
 
 
-def _lifelines(
-    lanes: dict[int, int],
-    lives: dict[int, tuple[int, int]],
+def _live(
+    rows: Iterable[_Row], lives: dict[int | None, _Life], top: int, decisive: int | None, about: int
+) -> int:
+    """Sets where the lifeline of each connection begins and ends; where the last row ends."""
+    y = top
+    for row in rows:
+        moment = row.moment
+        life = lives.get(moment.connection)
+        if moment.kind == "opened" and life is not None:
+            life.begun, life.end = y + 20, 0
+        elif moment.ends and life is not None:
+            life.end = y + 20
+        y += _ROW + (about * _LINE if _is_marked(moment, decisive) else 0)
+    return y
+
+
+def _drawn(
+    rows: Iterable[_Row],
+    lives: dict[int | None, _Life],
     targets: Sequence[int],
-    y: int,
-    height: int,
-) -> list[Markup]:
-    """Names and lines; that of a connection from where it is made to where it ends."""
-    parts = [element("text", "time", class_="soft", x=_TIME - 8, y=y, text_anchor="end")]
-    several = len(targets) > 1
-    ends = [(f"target {number}" if several else "target", x) for number, x in enumerate(targets)]
-    for name, x in [*((f"conn {connection}", x) for connection, x in lanes.items()), *ends]:
-        parts.append(element("text", name, class_="head", x=x, y=y, text_anchor="middle"))
-    for x, (begun, end) in [
-        *((lanes[connection], life) for connection, life in lives.items()),
-        *((x, (y + 10, 0)) for x in targets),
-    ]:
-        parts.append(element("line", class_="life", x1=x, y1=begun, x2=x, y2=end or height - 10))
-    return parts
+    top: int,
+    decisive: int | None,
+    about: Sequence[str],
+    bottom: int,
+) -> list[_Drawn]:
+    drawn: list[_Drawn] = []
+    shown, y = "", top + 20
+    for each in lives.values():
+        each.end = each.end or bottom
+    for row in rows:
+        moment = row.moment
+        marked, time = _is_marked(moment, decisive), _time(moment.protocol)
+        life = lives.get(moment.connection)
+        lane, target = (life.x if life is not None else _TIME), targets[moment.server]
+        shape, tone = _shape(moment, drawable=life is not None, decisive=marked)
+        drawn.append(
+            _Drawn(
+                number=moment.number,
+                y=y,
+                shape=shape,
+                label=_label(row),
+                tone=tone,
+                time="" if time == shown else time,
+                hover=f"event {moment.number}, {time} of protocol time, {moment.real:.6f} s of real time",
+                lane=lane,
+                target=target,
+                cuts=[*(one.x for one in lives.values() if one.begun <= y < one.end), *targets],
+                end=target if moment.direction == "received" else lane,
+                decisive=marked,
+                about=about if marked else (),
+            )
+        )
+        shown = time
+        y += _ROW + (len(about) * _LINE if marked else 0)
+    return drawn
 
 
-def _row(row: _Row, place: _Place, decisive: bool, time: str) -> Markup:
-    moment, y = row.moment, place.y
-    hover = (
-        f"event {moment.number}, {_time(moment.protocol)} of protocol time, {moment.real:.6f} s of real time"
-    )
-    parts = [element("title", hover)]
-    if decisive:
-        height = _ROW - 2 + len(place.about) * _LINE
-        parts.append(element("rect", class_="band", x=0, y=y - 17, width=place.width, height=height))
-    if time:
-        parts.append(element("text", time, class_="soft", x=_TIME - 8, y=y + 4, text_anchor="end"))
-    parts += _what(row, place, decisive)
-    if decisive:
-        note = f"▲ decisive, #{moment.number}"
-        parts.append(element("text", note, class_="mark", x=place.last - 8, y=y - 3, text_anchor="end"))
-        x = max(place.lanes.values(), default=_TIME) + 22
-        parts += [
-            element("text", line, class_="about", x=x, y=y + 18 + number * _LINE)
-            for number, line in enumerate(place.about)
-        ]
-    return element("g", *parts, class_="decisive" if decisive else None)
+def _is_marked(moment: Moment, decisive: int | None) -> bool:
+    return moment.number == decisive and moment.number >= 0
 
 
-def _what(row: _Row, place: _Place, decisive: bool) -> list[Markup]:
-    moment, y = row.moment, place.y
-    lane = place.lanes.get(moment.connection) if moment.connection is not None else None
+def _shape(moment: Moment, *, drawable: bool, decisive: bool) -> tuple[str, str]:
+    """How a moment is drawn, and the class of its label."""
     quiet = "mark" if decisive else "soft"
     if moment.kind == "note" and _PASSES.fullmatch(moment.label):
-        return _passing(row, place)
-    if moment.kind == "note" or lane is None:
-        return [
-            element("line", class_="rule", x1=_TIME, y1=y, x2=place.last + 20, y2=y),
-            element(
-                "text",
-                _label(row),
-                class_="fault" if row.moment.label in RESTARTS else "soft",
-                x=_TIME + 14,
-                y=y + 4,
-            ),
-        ]
-    target = place.targets[moment.server]
+        return "passing", "head"
+    if moment.kind == "note" or not drawable:
+        return "note", "fault" if moment.label in RESTARTS else "soft"
     if moment.kind in ("frame", "bytes"):
         odd = moment.kind == "bytes" or moment.segments > 1
-        kind = "mark" if decisive else "fault" if odd else None
-        label = element("text", _label(row), class_=kind, x=lane + 10, y=y - 3)
-        return [*_arrow(lane, target, y + 2, moment.direction == "sent"), label]
+        return moment.direction or "sent", "mark" if decisive else "fault" if odd else ""
     if moment.kind == "closed":
-        x = target if moment.direction == "received" else lane
         hard = moment.direction == "received" or "resets" in moment.label
-        sign = element(
-            "path", class_="broken" if hard else "cross", d=f"M{x - 4} {y - 4}l8 8m0 -8l-8 8", fill="none"
-        )
-        return [sign, element("text", _label(row), class_="fault" if hard else quiet, x=lane + 12, y=y + 4)]
-    sign = element("circle", class_="dot", cx=lane, cy=y, r=4)
-    return [sign, element("text", _label(row), class_=quiet, x=lane + 12, y=y + 4)]
-
-
-def _passing(row: _Row, place: _Place) -> list[Markup]:
-    """Time that passes: the lifelines are cut."""
-    y, middle = place.y, (place.targets[0] + max(place.lanes.values(), default=_TIME)) // 2
-    cuts = [
-        element("path", class_="life", d=f"M{x - 7} {y - 1}l14 -6m-14 12l14 -6", fill="none")
-        for x in (*(x for connection, x in place.lanes.items() if connection in place.open), *place.targets)
-    ]
-    return [*cuts, element("text", _label(row), class_="head", x=middle, y=y + 4, text_anchor="middle")]
-
-
-def _arrow(lane: int, target: int, y: int, outward: bool) -> list[Markup]:
-    kind, tip, back = ("arrow", target, -8) if outward else ("answer", lane, 8)
-    points = f"{tip},{y} {tip + back},{y - 4} {tip + back},{y + 4}"
-    return [
-        element("line", class_=kind, x1=lane, y1=y, x2=target, y2=y),
-        element("polygon", class_=f"{kind}-head", points=points),
-    ]
+        return ("broken", "fault") if hard else ("closed", quiet)
+    return "opened", quiet
 
 
 def _label(row: _Row) -> str:

@@ -1,23 +1,25 @@
-"""The messages of the protocol, rendered: the frame, messages by code, bodies, settings, and what differs
-between the profiles.
+"""The messages of the protocol, rendered: the frame, messages by code, bodies, settings, and the differences
+between profiles.
 
-Pure, as `harness.report.docs` is, whose pages it adds to. The examples are made by the codec and taken apart
-along the layouts, so they cannot say what it does not do.
+Pure, as `harness.report.docs` is, whose pages it adds to. The codec makes the examples and the layouts take
+them apart, so they cannot contradict it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
-from harness.catalogue import Catalogue, Layout, Member, Message, Messages, Role, Statement
-from harness.report.docs_markup import anchor, code, plain, profiles_text, table, title
+from harness.catalogue import Catalogue, Layout, Member, Message, Messages, Role, Statement, newest_profile
+from harness.catalogue.messages import NOT_JSON, Body
+from harness.report.docs_markup import page, profiles_text, table
 from harness.report.layouts import Piece, walk
+from harness.report.md import anchor, chapter, code, plain
+from harness.report.templating import filled
 from harness.wire import Command, Serialization, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
-
-__all__ = ["PAGES", "READING_ORDER", "message_links", "message_pages", "reading_order"]
 
 FRAME, MESSAGES, BROKER_MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
     "frame.md",
@@ -29,41 +31,31 @@ FRAME, MESSAGES, BROKER_MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
 )
 PAGES = {
     FRAME: ("The frame", "byte layouts, header members, flags, two examples in hex"),
-    MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, what it is answered"),
-    BROKER_MESSAGES: ("Messages of Brokers", "the same, of what Brokers serve, and send to their clients"),
+    MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
+    BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
-    SETTINGS: ("Times and settings", "leases, limits, and what a NameServer can be told"),
-    DIFFERENCES: ("Differences between the profiles", "what one line has and another has not"),
+    SETTINGS: ("Times and settings", "leases, limits, and the settings of a NameServer"),
+    DIFFERENCES: ("Differences between the profiles", "what one release line has and another has not"),
 }
 """File name -> (title, what is in it), in the order in which they are read."""
 
-READING_ORDER = (
-    "Read [the frame](frame.md) first, then [the messages](messages.md) with [their bodies](bodies.md) "
-    "beside them, and then the chapters, from the connection to the tables that it fills. "
-    "[Differences between the profiles](differences.md) is for who knows one line and wants another."
-)
-_NEWEST = "5.5"
 _NAMED_CODE = re.compile(r"\b([A-Z][A-Z_]{4,}) \((\d+)\)")
+_LONGEST_HEX = 24
 
 
 def message_pages(messages: Messages, catalogue: Catalogue) -> dict[str, str]:
     """File name -> Markdown text."""
     profiles = [profile.name for profile in catalogue.profiles]
-    pages = {
-        FRAME: _frame(messages, profiles),
-        MESSAGES: _messages("nameserver", messages, catalogue),
-        BROKER_MESSAGES: _messages("broker", messages, catalogue),
-        BODIES: _bodies(messages, profiles),
+    layouts = {one.name: one for one in messages.layouts}
+    layout = partial(_layout, layouts, profiles)
+    return {
+        FRAME: _frame(messages, profiles, layouts, layout),
+        MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue),
+        BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue),
+        BODIES: _bodies(messages, profiles, layouts, layout),
         SETTINGS: _settings(messages, profiles),
         DIFFERENCES: _differences(messages, catalogue, profiles),
     }
-    return {name: "\n".join(lines).rstrip("\n") + "\n" for name, lines in pages.items()}
-
-
-def reading_order() -> list[str]:
-    """The part of the index about these pages."""
-    rows = [[f"[{name}]({page})", about] for page, (name, about) in PAGES.items()]
-    return ["", "## How to read it", "", READING_ORDER, "", *table(["page", "what is in it"], rows)]
 
 
 def message_links(text: str, messages: Messages) -> str:
@@ -73,87 +65,49 @@ def message_links(text: str, messages: Messages) -> str:
 
 
 def _message_link(message: Message) -> str:
-    page = BROKER_MESSAGES if message.role == "broker" else MESSAGES
-    return f"[{message.name} ({message.code})]({page}#{anchor(_message_heading(message))})"
+    target = BROKER_MESSAGES if message.role == "broker" else MESSAGES
+    return f"[{message.name} ({message.code})]({target}#{anchor(f'{message.code} {message.name}')})"
 
 
-def _message_heading(message: Message) -> str:
-    return f"{message.code} {message.name}"
-
-
-def _head(page: str) -> list[str]:
-    return [
-        f"# {PAGES[page][0]}",
-        "",
-        "Rendered from `specs/messages.yaml`; do not edit. [Index](README.md)",
-        "",
-    ]
-
-
-def _source(text: str) -> list[str]:
-    return ["", f"Source: {', '.join(code(one.strip()) for one in re.split('[;,]', text))}.", ""]
+def _body_link(name: str | None) -> str:
+    if not name:
+        return ""
+    return name if name in NOT_JSON else f"[{name}]({BODIES}#{anchor(name)})"
 
 
 # the frame ------------------------------------------------------------------------------------------
 
 
-def _frame(messages: Messages, profiles: Sequence[str]) -> list[str]:
-    header = messages.header
-    layouts = {layout.name: layout for layout in messages.layouts}
-    lines = _head(FRAME)
-    lines += _layout(layouts["frame"], profiles)
-    lines += ["## The members of a header", ""]
-    rows = [[code(one.name), one.type, one.json or "", plain(one.text)] for one in header.members]
-    lines += table(["member", "type", "in JSON", "meaning"], rows)
-    lines += [
-        "",
-        "A JSON header has its members in alphabetical order and no blanks when Apache writes it; receivers "
-        "must not rely on that. What they take beside proper JSON is in the chapter [JSON](json.md).",
-        "",
-        "| bit of `flag` | name | meaning |",
-        "|---:|---|---|",
-        *(
-            f"| {flag.number} (value {1 << flag.number}) | {flag.name} | {plain(flag.text)} |"
-            for flag in header.flags
-        ),
-        "",
-        "| type byte | serialization | meaning |",
-        "|---:|---|---|",
-        *(f"| {one.number} | {one.name} | {plain(one.text)} |" for one in header.serializations),
-        "",
-        "Languages, from 0: "
-        + ", ".join(f"{name} {number}" for number, name in enumerate(header.languages))
-        + ".",
-        *_source(header.source),
-    ]
-    lines += _layout(layouts["rocketmq-header"], profiles)
-    lines += _layout(layouts["rocketmq-entry"], profiles)
-    lines += ["## Response codes", ""]
-    lines += table(
-        ["code:", "name", "profiles", "meaning"],
-        [
-            [str(one.number), code(one.name), profiles_text(one.profiles, profiles), plain(one.text)]
-            for one in messages.responses.codes
-        ],
-    )
-    lines += _source(messages.responses.source)
+def _frame(
+    messages: Messages,
+    profiles: Sequence[str],
+    layouts: Mapping[str, Layout],
+    layout: Callable[[str], str],
+) -> str:
     asked = Command(105, opaque=1, version=479, ext={"topic": "TopicTest"})
     binary = Command(
         105, opaque=1, version=479, ext={"topic": "TopicTest"}, serialization=Serialization.ROCKETMQ
     )
-    lines += [
-        "## A request in JSON",
-        "",
-        "The route of topic TopicTest, as a client of 5.3.3 asks for it.",
-        "",
-    ]
-    lines += _example(walk(layouts["frame"], encode(asked), _NEWEST), encode(asked))
-    lines += ["", "## The same request in ROCKETMQ", ""]
-    lines += _binary_example(layouts, encode(binary))
-    return lines
+    return page(
+        "frame",
+        pages=PAGES,
+        header=messages.header,
+        header_members=[
+            [code(one.name), one.type, one.json or "", plain(one.text)] for one in messages.header.members
+        ],
+        layout=layout,
+        response_codes=[
+            [str(one.number), code(one.name), profiles_text(one.profiles, profiles), plain(one.text)]
+            for one in messages.responses.codes
+        ],
+        response_source=messages.responses.source,
+        json_example=_example(layouts["frame"], encode(asked)),
+        binary_example=_binary_example(layouts, encode(binary)),
+    )
 
 
-def _layout(layout: Layout, profiles: Sequence[str]) -> list[str]:
+def _layout(layouts: Mapping[str, Layout], profiles: Sequence[str], name: str) -> str:
+    layout = layouts[name]
     offset: int | None = 0
     rows = []
     for row in layout.rows:
@@ -169,46 +123,38 @@ def _layout(layout: Layout, profiles: Sequence[str]) -> list[str]:
         )
         fixed = offset is not None and isinstance(row.size, int) and row.repeat is None
         offset = offset + row.size if fixed and offset is not None and isinstance(row.size, int) else None
-    return [
-        f"## {layout.title}",
-        "",
-        plain(layout.text),
-        "",
-        *table(["offset:", "bytes:", "type", "what", "profiles", "meaning"], rows),
-        *_source(layout.source),
-    ]
+    return filled(
+        "report/templates/docs/layout.md.j2",
+        layout=layout,
+        rows=table(["offset:", "bytes:", "type", "what", "profiles", "meaning"], rows),
+    )
 
 
-def _example(pieces: Iterable[Piece], data: bytes, base: int = 0) -> list[str]:
+def _example(layout: Layout, data: bytes, base: int = 0) -> str:
+    """The bytes, taken apart along a layout. ``base`` is the offset of the first."""
     rows = [
         [str(base + one.start), _hex(data[one.start : one.end]), one.row.name, _value(one)]
-        for one in pieces
+        for one in walk(layout, data, newest_profile("nameserver").name)
         if one.end > one.start
     ]
     return table(["offset:", "bytes", "what", "value"], rows)
 
 
-def _binary_example(layouts: Mapping[str, Layout], data: bytes) -> list[str]:
-    whole = walk(layouts["frame"], data, _NEWEST)
-    head = next(one for one in whole if one.row.name == "header")
+def _binary_example(layouts: Mapping[str, Layout], data: bytes) -> dict[str, object]:
+    head = _piece(layouts["frame"], data, "header")
     header = data[head.start : head.end]
-    pieces = walk(layouts["rocketmq-header"], header, _NEWEST)
-    entries = next(one for one in pieces if one.row.name == "entries")
+    entries = _piece(layouts["rocketmq-header"], header, "entries")
     entry = header[entries.start : entries.end]
-    return [
-        *_example(whole, data),
-        "",
-        f"Its header, from byte {head.start} on:",
-        "",
-        *_example(pieces, header, head.start),
-        "",
-        "And the only entry of that:",
-        "",
-        *_example(walk(layouts["rocketmq-entry"], entry, _NEWEST), entry, head.start + entries.start),
-    ]
+    return {
+        "frame": _example(layouts["frame"], data),
+        "start": head.start,
+        "header": _example(layouts["rocketmq-header"], header, head.start),
+        "entry": _example(layouts["rocketmq-entry"], entry, head.start + entries.start),
+    }
 
 
-_LONGEST_HEX = 24
+def _piece(layout: Layout, data: bytes, name: str) -> Piece:
+    return next(one for one in walk(layout, data, newest_profile("nameserver").name) if one.row.name == name)
 
 
 def _hex(data: bytes) -> str:
@@ -229,66 +175,37 @@ def _value(piece: Piece) -> str:
 # messages -------------------------------------------------------------------------------------------
 
 
-def _messages(role: Role, messages: Messages, catalogue: Catalogue) -> list[str]:
+def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -> str:
     profiles = [profile.name for profile in catalogue.of(role).profiles]
-    lines = _head(BROKER_MESSAGES if role == "broker" else MESSAGES)
-    lines += table(
-        ["code:", "name", "profiles", "what it does"],
-        [
+    names = {one.number: one.name for one in messages.responses.codes}
+
+    def answers(message: Message) -> str:
+        rows = [[str(number), code(names[number]), plain(when)] for number, when in message.codes.items()]
+        return table(["code:", "name", "when"], rows)
+
+    return page(
+        "messages",
+        page=name,
+        pages=PAGES,
+        profiles=profiles,
+        listed=messages.of(role),
+        overview=[
             [
                 str(one.code),
-                f"[{one.name}](#{anchor(_message_heading(one))})",
+                f"[{one.name}](#{anchor(f'{one.code} {one.name}')})",
                 profiles_text(one.profiles, profiles),
                 plain(one.text.split(". ")[0].rstrip(".") + "."),
             ]
             for one in messages.of(role)
         ],
+        fields=partial(_fields, profiles),
+        answers=answers,
+        body_link=_body_link,
+        about=partial(_chapters_about, catalogue.statements),
     )
-    lines += [
-        "",
-        "A field that is needed is one that Apache declares so. No server checks it as such: what happens "
-        "without it is in the statements. Numbers and booleans travel as texts; of booleans only `true`, in "
-        "any case, is true.",
-        "",
-    ]
-    for one in messages.of(role):
-        lines += _message(one, messages, catalogue, profiles)
-    return lines
 
 
-def _message(one: Message, messages: Messages, catalogue: Catalogue, profiles: Sequence[str]) -> list[str]:
-    lines = [f"## {_message_heading(one)}", "", plain(one.text), ""]
-    if only := profiles_text(one.profiles, profiles):
-        lines += [f"Profiles: {only}.", ""]
-    if one.request:
-        lines += ["**Request fields**", "", *_fields(one.request, profiles), ""]
-    elif not one.sent:
-        lines += ["**Request fields:** none.", ""]
-    if one.request_body:
-        lines += [
-            f"**Request body:** {_body_link(one.request_body)}. {plain(one.request_body_text)}".rstrip(),
-            "",
-        ]
-    elif one.request_body_text:
-        lines += [f"**Request body:** {plain(one.request_body_text)}", ""]
-    if one.response:
-        lines += ["**Response fields**", "", *_fields(one.response, profiles), ""]
-    if one.response_body:
-        lines += [
-            f"**Response body:** {_body_link(one.response_body)}. {plain(one.response_body_text)}".rstrip(),
-            "",
-        ]
-    elif one.response_body_text:
-        lines += [f"**Response body:** {plain(one.response_body_text)}", ""]
-    if one.codes:
-        names = {number.number: number.name for number in messages.responses.codes}
-        rows = [[str(number), code(names[number]), plain(when)] for number, when in one.codes.items()]
-        lines += ["**Answers**", "", *table(["code:", "name", "when"], rows), ""]
-    lines += _statements_about(one, catalogue.statements)
-    return lines + _source(one.source)[1:]
-
-
-def _fields(members: Sequence[Member], profiles: Sequence[str]) -> list[str]:
+def _fields(profiles: Sequence[str], members: Iterable[Member]) -> str:
     rows = [
         [
             code(one.name),
@@ -303,44 +220,31 @@ def _fields(members: Sequence[Member], profiles: Sequence[str]) -> list[str]:
     return table(["field", "type", "needed", "default", "profiles", "meaning"], rows)
 
 
-def _body_link(name: str) -> str:
-    return "properties" if name == "properties" else f"[{name}]({BODIES}#{anchor(name)})"
-
-
-def _statements_about(message: Message, statements: Sequence[Statement]) -> list[str]:
-    """The chapter about it, and the others with the number of their statements that name its code."""
+def _chapters_about(statements: Sequence[Statement], message: Message) -> list[str]:
+    """Links to the chapter about a message, and to others that name its code, with their number."""
     named = f"({message.code})"
     naming = Counter(one.chapter for one in statements if named in one.stimulus or named in one.text)
     links = [
-        f"[{title(chapter)}]({chapter}.md) ({number})"
-        for chapter, number in naming.items()
-        if chapter != message.chapter
+        f"[{chapter(name)}]({name}.md) ({number})"
+        for name, number in naming.items()
+        if name != message.chapter
     ]
     if message.chapter is not None:
         number = sum(one.chapter == message.chapter for one in statements)
-        links.insert(0, f"chapter [{title(message.chapter)}]({message.chapter}.md) ({number})")
-    return ["**Statements:** " + ", ".join(links) + ".", ""] if links else []
+        links.insert(0, f"chapter [{chapter(message.chapter)}]({message.chapter}.md) ({number})")
+    return links
 
 
-# bodies ---------------------------------------------------------------------------------------------
+# bodies, times and settings --------------------------------------------------------------------------
 
 
-def _bodies(messages: Messages, profiles: Sequence[str]) -> list[str]:
-    lines = _head(BODIES)
-    lines += [
-        "Bodies are JSON in UTF-8, members in alphabetical order when Apache writes them; members that are "
-        "null are left out. Lists and maps have no order. There are two ways of writing them:",
-        "",
-        "- *standard* JSON, which every parser reads: routes for clients of version 401 (4.9.4) and later, "
-        "and all bodies without maps whose keys are numbers;",
-        '- *legacy* JSON, in which such keys have no quotes (`{0:"10.0.0.1:10911"}`): routes for older '
-        "clients, zone-filtered routes, cluster information and broker member groups.",
-        "",
-    ]
-    for body in messages.bodies:
-        lines += [f"## {body.name}", "", plain(body.text), ""]
-        if only := profiles_text(body.profiles, profiles):
-            lines += [f"Profiles: {only}.", ""]
+def _bodies(
+    messages: Messages,
+    profiles: Sequence[str],
+    layouts: Mapping[str, Layout],
+    layout: Callable[[str], str],
+) -> str:
+    def members(body: Body) -> str:
         rows = [
             [
                 code(one.name),
@@ -352,22 +256,22 @@ def _bodies(messages: Messages, profiles: Sequence[str]) -> list[str]:
             ]
             for one in body.members
         ]
-        lines += table(["member", "type", "may be absent", "default", "profiles", "meaning"], rows)
-        lines += _source(body.source)
-    layout = next(one for one in messages.layouts if one.name == "compressed-register-body")
-    lines += _layout(layout, profiles)
+        return table(["member", "type", "may be absent", "default", "profiles", "meaning"], rows)
+
     content = RegisterBody(
         topics={"T1": TopicConfig(topic_name="T1", read_queue_nums=4, write_queue_nums=8)},
         data_version=DataVersion(counter=7, timestamp=1_700_000_000_000, state_version=3),
         filter_servers=[],
     ).layout(True)
-    lines += [
-        "One topic with four queues to read from and eight to write to, as 5.x writes it; these bytes are "
-        "then compressed.",
-        "",
-        *_example(walk(layout, content, _NEWEST), content),
-    ]
-    return lines
+    return page(
+        "bodies",
+        pages=PAGES,
+        profiles=profiles,
+        bodies=messages.bodies,
+        members=members,
+        layout=layout,
+        example=_example(layouts["compressed-register-body"], content),
+    )
 
 
 def _linked_type(text: str, messages: Messages) -> str:
@@ -375,29 +279,16 @@ def _linked_type(text: str, messages: Messages) -> str:
     return re.sub(rf"\b({names})\b", lambda found: f"[{found[1]}](#{anchor(found[1])})", text)
 
 
-# times and settings ---------------------------------------------------------------------------------
-
-
-def _settings(messages: Messages, profiles: Sequence[str]) -> list[str]:
-    lines = _head(SETTINGS)
-    lines += ["## Times and limits", ""]
-    lines += table(
-        ["what", "value", "profiles", "meaning", "source"],
-        [
+def _settings(messages: Messages, profiles: Sequence[str]) -> str:
+    return page(
+        "settings",
+        pages=PAGES,
+        settings=messages.settings,
+        times=[
             [one.name, one.value, profiles_text(one.profiles, profiles), plain(one.text), code(one.source)]
             for one in messages.times
         ],
-    )
-    lines += [
-        "",
-        "## Settings",
-        "",
-        f"{len(messages.settings.keys)} keys of the file that a NameServer is started with.",
-        "",
-    ]
-    lines += table(
-        ["key", "type", "default", "online", "profiles", "meaning"],
-        [
+        keys=[
             [
                 code(one.name),
                 one.type,
@@ -409,50 +300,22 @@ def _settings(messages: Messages, profiles: Sequence[str]) -> list[str]:
             for one in messages.settings.keys
         ],
     )
-    return lines + _source(messages.settings.source)
 
 
 # differences ----------------------------------------------------------------------------------------
 
 
-def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[str]) -> list[str]:
-    lines = _head(DIFFERENCES)
-    lines += [
-        "What is, and what holds, in some profiles only. A statement of one line often has a counterpart in "
-        "another: read a chapter's lists side by side.",
-        "",
-        "## What there is",
-        "",
-        *table(["what", "profiles"], _differing(messages, profiles)),
-        "",
-    ]
-    chapters = dict.fromkeys(one.chapter for one in catalogue.statements)
-    for chapter in chapters:
-        differing = [
-            one
-            for one in catalogue.statements
-            if one.chapter == chapter and set(one.profiles) != _profiles_of(one, catalogue)
-        ]
-        if not differing:
-            continue
-        lines += [f"## {title(chapter)}", ""]
-        for only in dict.fromkeys(one.profiles for one in differing):
-            lines += [f"Only in {' and '.join(only)}:", ""]
-            lines += [
-                f"- [`{one.id}`]({chapter}.md#{anchor(one.id)}) {one.level}: {plain(one.text)}"
-                for one in differing
-                if one.profiles == only
-            ]
-            lines.append("")
-    return lines
+def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[str]) -> str:
+    chapters: dict[str, dict[tuple[str, ...], list[Statement]]] = {}
+    for one in catalogue.statements:
+        everywhere = {each.name for each in catalogue.profiles if set(each.roles) & set(one.roles)}
+        if set(one.profiles) != everywhere:
+            chapters.setdefault(one.chapter, {}).setdefault(tuple(one.profiles), []).append(one)
+    return page("differences", pages=PAGES, existing=_existing(messages, profiles), chapters=chapters)
 
 
-def _profiles_of(statement: Statement, catalogue: Catalogue) -> set[str]:
-    """All that it could be in."""
-    return {one.name for one in catalogue.profiles if set(one.roles) & set(statement.roles)}
-
-
-def _differing(messages: Messages, profiles: Sequence[str]) -> list[list[str]]:
+def _existing(messages: Messages, profiles: Sequence[str]) -> list[list[str]]:
+    """What exists in some profiles only."""
     found: list[tuple[str, Sequence[str]]] = []
     for message in messages.messages:
         found.append((_message_link(message), message.profiles))
@@ -461,9 +324,9 @@ def _differing(messages: Messages, profiles: Sequence[str]) -> list[list[str]]:
                 found.append((f"field {code(member.name)} of {_message_link(message)}", member.profiles))
     for body in messages.bodies:
         found.append((f"body {_body_link(body.name)}", body.profiles))
-        for member in body.members:
+        for part in body.members:
             if not body.profiles:
-                found.append((f"member {code(member.name)} of {_body_link(body.name)}", member.profiles))
+                found.append((f"member {code(part.name)} of {_body_link(body.name)}", part.profiles))
     found += [
         (f"response code {code(one.name)} ({one.number})", one.profiles) for one in messages.responses.codes
     ]

@@ -1,10 +1,11 @@
-"""From a trace's pieces of bytes to the frames that they make up, with what people call them.
+"""From a trace's pieces of bytes to frames with readable labels.
 
-Rules of this module:
+Invariants:
 
 1. Pure, and it never raises: a trace may hold anything.
-2. A frame is numbered by the event that completed it, as the trace counts events: the number in "frame #6".
-3. Bytes that are no frame are shown as bytes; so is a frame that was never finished.
+2. A frame has the number of the event that completed it, as the trace counts events: the number in "frame
+   #6".
+3. Bytes that are no frame are shown as bytes; so is an unfinished frame.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ import msgspec
 from harness.report.results import Direction
 from harness.report.text import visible
 from harness.trace import Closed, Event, Note, Opened, Purpose, Received, Sent
-from harness.wire import FRAME_LIMIT, Command, dissect
+from harness.wire import Command, WireError, dissect, frame_size
 from harness.wire.code_names import request_name, response_name
-
-__all__ = ["RESTARTS", "Moment", "as_text", "describe", "moments"]
 
 Kind = Literal["opened", "frame", "bytes", "closed", "note"]
 
@@ -47,7 +46,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     server: int = 0
     """Which of several targets it is about."""
     segments: int = 1
-    """For a frame that was sent: in so many pieces."""
+    """For a frame that was sent: the number of pieces."""
     over: float = 0.0
     """Protocol seconds from its first piece to its last."""
 
@@ -145,22 +144,23 @@ def _frames(
         side.pieces, side.since = 0, event.protocol
     side.buffer += event.data
     side.pieces += 1
-    while not side.broken and len(side.buffer) >= 4:
-        length = int.from_bytes(side.buffer[:4], "big", signed=True)
-        if not 4 <= length <= FRAME_LIMIT - 4:
+    while not side.broken:
+        try:
+            size = frame_size(side.buffer)
+        except WireError:
             side.broken = True
-        elif len(side.buffer) < 4 + length:
+            break
+        if size is None:
             return
-        else:
-            frame = bytes(side.buffer[: 4 + length])
-            del side.buffer[: 4 + length]
-            moment = _frame(number, event, direction, frame, asked, purpose)
-            if direction == "sent":
-                over = round(event.protocol - side.since, 3)
-                moment = msgspec.structs.replace(moment, segments=side.pieces, over=over)
-            yield moment
-            side.pieces, side.since = 1, event.protocol
-    if side.broken and side.buffer:
+        frame = bytes(side.buffer[:size])
+        del side.buffer[:size]
+        moment = _frame(number, event, direction, frame, asked, purpose)
+        if direction == "sent":
+            over = round(event.protocol - side.since, 3)
+            moment = msgspec.structs.replace(moment, segments=side.pieces, over=over)
+        yield moment
+        side.pieces, side.since = 1, event.protocol
+    if side.buffer:
         yield _bytes(number, event, direction, bytes(side.buffer), "that are no frame")
         side.buffer.clear()
 

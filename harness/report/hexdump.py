@@ -7,33 +7,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.report.markup import Markup, element, join
-
-__all__ = ["hexdump", "plain_hexdump"]
+import msgspec
 
 _PER_ROW = 16
 _ROWS = 48
 _ROWS_BEFORE = 4
 _PLAIN_LIMIT = 65_536
 
+Parts = tuple[str, str, str]
+"""Text before the decisive bytes, of them, and behind them."""
 
-def hexdump(data: bytes, start: int | None = None, end: int | None = None) -> Markup:
-    """A ``figure`` with the bytes; those from ``start`` to ``end`` (exclusive) are in ``mark`` elements."""
+
+class Row(msgspec.Struct, frozen=True):
+    """Sixteen bytes, or the last few."""
+
+    offset: int
+    bytes: Parts
+    pad: str
+    characters: Parts
+
+
+class Dump(msgspec.Struct, frozen=True):
+    """What a page shows of a frame."""
+
+    caption: str
+    rows: list[Row]
+
+
+def hexdump(data: bytes, start: int | None = None, end: int | None = None) -> Dump:
+    """The bytes, those from ``start`` to ``end`` (exclusive) marked."""
     if start is None or end is None:
         start, end = len(data), len(data)
-    rows = range(0, len(data), _PER_ROW)
-    first = max(0, min(start // _PER_ROW - _ROWS_BEFORE, len(rows) - _ROWS)) if start < len(data) else 0
-    shown = rows[first : first + _ROWS]
-    lines = [_line(data, row, start, end) for row in shown]
+    offsets = range(0, len(data), _PER_ROW)
+    first = max(0, min(start // _PER_ROW - _ROWS_BEFORE, len(offsets) - _ROWS)) if start < len(data) else 0
+    shown = offsets[first : first + _ROWS]
     last = min(len(data), (first + len(shown)) * _PER_ROW)
     caption = f"bytes {first * _PER_ROW}–{last} of {len(data)}"
     if start < end:
         caption += f"; marked: {start}–{end}"
-    return element(
-        "figure",
-        element("figcaption", caption),
-        element("pre", join(lines, "\n"), class_="hex", tabindex=0, role="group", aria_label=caption),
-    )
+    return Dump(caption, [_row(data, offset, start, end) for offset in shown])
 
 
 def plain_hexdump(data: bytes, start: int | None = None, end: int | None = None) -> str:
@@ -59,27 +71,18 @@ def _character(byte: int) -> str:
     return chr(byte) if 0x20 <= byte < 0x7F else "·"
 
 
-def _line(data: bytes, row: int, start: int, end: int) -> Markup:
-    piece = data[row : row + _PER_ROW]
+def _row(data: bytes, offset: int, start: int, end: int) -> Row:
+    piece = data[offset : offset + _PER_ROW]
+    begin = min(max(start - offset, 0), len(piece))
+    finish = min(max(end - offset, begin), len(piece))
+
+    def parts(show: Callable[[int], str], between: str) -> Parts:
+        before, inside, after = piece[:begin], piece[begin:finish], piece[finish:]
+        return (
+            between.join(map(show, before)),
+            between.join(map(show, inside)),
+            between.join(map(show, after)),
+        )
+
     pad = "   " * (_PER_ROW - len(piece))
-    return join(
-        [
-            element("span", f"{row:06d}", class_="offset"),
-            "  ",
-            _marked(piece, row, start, end, lambda byte: f"{byte:02x}", " "),
-            f"{pad}  ",
-            _marked(piece, row, start, end, _character, ""),
-        ]
-    )
-
-
-def _marked(piece: bytes, row: int, start: int, end: int, show: Callable[[int], str], between: str) -> Markup:
-    begin = min(max(start - row, 0), len(piece))
-    finish = min(max(end - row, begin), len(piece))
-    before, inside, after = (
-        between.join(show(byte) for byte in part)
-        for part in (piece[:begin], piece[begin:finish], piece[finish:])
-    )
-    return join(
-        [part for part in (before, element("mark", inside) if inside else "", after) if part], between
-    )
+    return Row(offset, parts("{:02x}".format, " "), pad, parts(_character, ""))

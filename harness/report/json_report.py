@@ -1,9 +1,9 @@
-"""The result of a run as one JSON object, for machines. Its form is ``specs/schema/result.schema.json``.
+"""The result of a run as one JSON object. Its form is ``specs/schema/result.schema.json``.
 
-Rules of this module:
+Invariants:
 
 1. Every number stands beside the number it is a part of.
-2. Every verdict has its count, also the ones that did not occur: a reader need not know which may be missing.
+2. Every verdict has its count, also those that did not occur.
 3. Members are added, never renamed; ``schema`` is raised when an old reader would misunderstand.
 """
 
@@ -15,8 +15,6 @@ import msgspec
 
 from harness.report.results import SCHEMA, CaseResult, QuirkSummary, Run, StatementSummary, Verdict
 from harness.report.verdicts import Counts, gravest, summarize
-
-__all__ = ["render", "result_object"]
 
 
 def render(run: Run) -> str:

@@ -1,6 +1,6 @@
 """The result of a run as JUnit XML, in the dialect that Jenkins, GitLab and GitHub's actions all read.
 
-Rules of this module:
+Invariants:
 
 1. One ``testsuite`` for each chapter, one ``testcase`` for each planned case, run or not.
 2. ``fail`` and ``xpass`` are a ``failure``; ``error`` and ``flaky`` an ``error``; ``blocked``,
@@ -22,8 +22,6 @@ from xml.etree import ElementTree
 from harness.report.results import CaseResult, PlannedCase, Run, RunHeader, Verdict
 from harness.report.text import source_line, visible
 from harness.report.verdicts import Summary, count, summarize
-
-__all__ = ["render"]
 
 _ELEMENTS = {
     Verdict.FAIL: "failure",

@@ -11,8 +11,6 @@ import msgspec
 
 from harness.catalogue import Layout, Row
 
-__all__ = ["Piece", "walk"]
-
 _SIGNED = ("int8", "int16", "int32")
 
 

@@ -1,12 +1,12 @@
-"""What one run of the catalogue leaves behind, and the only thing that any report reads.
+"""The record of a run, and the only thing that any report reads.
 
-Rules of this module:
+Invariants:
 
-1. Records are plain data. No live object, no clock and no exception gets in: whoever measures passes values.
+1. Records are plain data: no live object, no clock, no exception. Callers pass values.
 2. A run is a stream of lines (``results.jsonl``): one header, one line per finished case, one end. Each line
-   is flushed as it is written, so that a run that is killed still tells what it had measured.
+   is flushed as it is written, so that a killed run still reports what it had measured.
 3. A record without an end, or with a last line cut short, is *incomplete*: it is read, reported, never green.
-4. The header names every case that was meant to run. What was planned and left no result is "not run".
+4. The header names every planned case. A planned case without a result is "not run".
 5. ``SCHEMA`` is raised whenever a reader of the old form would misunderstand the new one.
 """
 
@@ -20,25 +20,6 @@ from typing import IO, Literal
 import msgspec
 
 from harness.catalogue import Level, Role
-
-__all__ = [
-    "FILE_NAME",
-    "SCHEMA",
-    "CaseResult",
-    "Direction",
-    "Failure",
-    "FieldLine",
-    "PlannedCase",
-    "QuirkSummary",
-    "RecordError",
-    "ResultsWriter",
-    "Run",
-    "RunEnd",
-    "RunHeader",
-    "StatementSummary",
-    "Verdict",
-    "read_run",
-]
 
 SCHEMA = 1
 FILE_NAME = "results.jsonl"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from harness.report.results import Failure, RunHeader, StatementSummary, Verdict
-from harness.report.verdicts import Summary
 
-__all__ = ["VERDICT_HELP", "clock_words", "counted", "seconds", "source_line", "tally", "visible"]
+if TYPE_CHECKING:
+    from harness.report.verdicts import Summary
 
 _WORDS = {
     Verdict.PASS: ("passed", "passed"),
@@ -27,6 +28,11 @@ _WORDS = {
 def counted(number: int, verdict: Verdict) -> str:
     """``3 passed``, ``1 deviates``, ``2 harness errors``."""
     return f"{number} {_WORDS[verdict][number != 1]}"
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 run``, ``2,000 runs``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 VERDICT_HELP = {

@@ -27,20 +27,7 @@ import msgspec
 
 from harness.catalogue import LEVELS, Level
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
-
-__all__ = [
-    "MEASURED",
-    "Conclusion",
-    "Counts",
-    "Summary",
-    "count",
-    "ending",
-    "exit_status",
-    "gravest",
-    "judge",
-    "summarize",
-    "unseen",
-]
+from harness.report.text import plural
 
 MEASURED = frozenset(
     {
@@ -113,7 +100,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     statements_selected: int
     """Those that at least one selected case proves."""
     statements_measured: int
-    """Those of which at least one case measured something."""
+    """Those that at least one case measured."""
     statements_untestable: int
     cases_available: int
     unseen: tuple[str, ...]
@@ -227,7 +214,7 @@ def exit_status(
         entries = "1 entry" if stale_entries == 1 else f"{stale_entries} entries"
         broken.append(f"{entries} of the baseline stale")
     if stale_quirks:
-        broken.append(f"{_plural(stale_quirks, 'quirk')} not seen any more")
+        broken.append(f"{plural(stale_quirks, 'quirk')} not seen any more")
     if broken:
         return 1, ", ".join(broken)
     if not cases.total:
@@ -251,10 +238,6 @@ def exit_status(
     if cases[Verdict.QUIRK]:
         why += f"; in {cases[Verdict.QUIRK]} of them a quirk was seen that is known by name"
     return 0, why
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def ending(run: Run, *, seconds: float, interrupted: bool = False, trouble: str = "") -> RunEnd:

@@ -14,8 +14,6 @@ from harness.report import badge, html, json_report, junit, markdown
 from harness.report.results import Run
 from harness.trace import Trace, TraceError, read_trace
 
-__all__ = ["FORMATS", "Written", "load_traces", "write_reports"]
-
 Traces = Mapping[str, Trace]
 
 FORMATS: dict[str, tuple[str, Callable[[Run, Traces], str]]] = {

@@ -1,11 +1,10 @@
 """The one thing that cases and rules touch: connect, call, send raw bytes, advance time, names.
 
-Rules of this package: it imports ``harness.wire`` and ``harness.trace`` only; it keeps no state at module
+It imports ``harness.wire`` and ``harness.trace`` only; it keeps no state at module
 level; what a target does is never an exception but an ``Outcome``; exceptions are verdicts (see ``errors``).
 """
 
-from harness.session.broker import Broker
-from harness.session.broker_session import BrokerSession
+from harness.session.broker.session import BrokerSession
 from harness.session.clock import Clock, ClockKind, RunningClock, Timing, VirtualClock
 from harness.session.connection import Connection
 from harness.session.errors import (
@@ -19,9 +18,9 @@ from harness.session.errors import (
     Unsupported,
 )
 from harness.session.exchange import Exchange
-from harness.session.heard import HeardExchange, NameServerView
 from harness.session.listener import Listener
-from harness.session.nameserver import NameServerSession, ProfileName, announced_by
+from harness.session.nameserver.broker import Broker
+from harness.session.nameserver.session import NameServerSession
 from harness.session.outcome import (
     Answer,
     ClosedBy,
@@ -33,12 +32,13 @@ from harness.session.outcome import (
     Replied,
     Silent,
     Stalled,
-    Stray,
     Unreadable,
+    UnsolicitedFrame,
 )
 from harness.session.ports import free_port
-from harness.session.probing import Answering, Heard, ProbingNameServer
-from harness.session.probing_socket import ServedNameServer
+from harness.session.probing.nameserver import Answering, ProbingNameServer, ReceivedRequest
+from harness.session.probing.received import NameServerView, ReceivedExchange
+from harness.session.probing.served import ServedNameServer
 from harness.session.session import Session
 from harness.session.terms import TermSession
 from harness.session.transport import (
@@ -74,8 +74,6 @@ __all__ = [
     "Exchange",
     "Expectation",
     "Garbled",
-    "Heard",
-    "HeardExchange",
     "Instance",
     "Listener",
     "Listening",
@@ -86,7 +84,8 @@ __all__ = [
     "Outcome",
     "PeerReset",
     "ProbingNameServer",
-    "ProfileName",
+    "ReceivedExchange",
+    "ReceivedRequest",
     "Replied",
     "RunningClock",
     "ServedNameServer",
@@ -96,7 +95,6 @@ __all__ = [
     "SocketListening",
     "SocketTransport",
     "Stalled",
-    "Stray",
     "TargetDied",
     "TermSession",
     "Timing",
@@ -106,9 +104,9 @@ __all__ = [
     "Unjudged",
     "Unmet",
     "Unreadable",
+    "UnsolicitedFrame",
     "Unsupported",
     "VirtualClock",
-    "announced_by",
     "connect",
     "free_port",
 ]

@@ -1,10 +1,9 @@
 """Protocol seconds: the same case in virtual, warped or real time.
 
-Rules of this module:
 - A *protocol second* is a second on the target's clock. Cases speak of nothing else.
 - A *waiting second* is what a wait costs: a real second, or a virtual one where the clock is virtual.
 - ``advance`` never returns early: when it does, at least that much time has passed on the target's clock.
-- Everything that depends on how time passes is a number in ``Timing``; nobody else asks which clock it is.
+- Everything that depends on how time passes is a number in ``Timing``; no other code asks which clock it is.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
 import msgspec
-
-__all__ = ["Clock", "ClockKind", "RunningClock", "Timing", "VirtualClock"]
 
 ClockKind = Literal["virtual", "warped", "real"]
 
@@ -43,7 +40,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     jitter: float
     """Protocol seconds by which a target may act late for want of a processor."""
     margin: float
-    """Protocol seconds that must be left of a term for a question to be surely answered within it."""
+    """Protocol seconds that must be left of a term for a request to be surely answered within it."""
 
 
 class Clock(Protocol):
@@ -194,7 +191,7 @@ class VirtualClock:
         self._run_to(self._now + math.ceil(round(waiting_seconds * 1000, 6)))
 
     def run_until(self, met: Callable[[], bool], waiting_seconds: float) -> bool:
-        """Moves on, action by action, until ``met`` or for so many virtual seconds; tells whether it was
+        """Moves on, action by action, until ``met`` or for these virtual seconds; returns whether it was
         met.
         """
         with self._lock:

@@ -1,6 +1,6 @@
 """A connection as a case sees it.
 
-Rules of this module: no waiting and no matching (``link``), no judging (``exchange``); only what a case may
+No waiting and no matching (``link``), no judging (``exchange``); only what a case may
 say.
 """
 
@@ -10,17 +10,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from harness.session.errors import Misuse
-from harness.session.exchange import Asked, Exchange, Question
+from harness.session.exchange import Exchange, Request, SentRequest
 from harness.session.link import Link
 from harness.session.outcome import Answer, Replied
-from harness.session.pushed import Pushed
 from harness.session.requests import Ext, HeaderFields, command
+from harness.session.unsolicited import AwaitedRequest
 from harness.wire import FLAG_RESPONSE, encode
 
 if TYPE_CHECKING:
     from harness.session.session import Session
-
-__all__ = ["Connection", "next_request"]
 
 
 class Connection:
@@ -68,11 +66,11 @@ class Connection:
         With ``opaque`` it awaits the response that has it: needed where one write holds several requests.
         """
         return Exchange(
-            Question(self._session, "raw bytes", lambda: self._raw(data, opaque), repeatable=False)
+            Request(self._session, "raw bytes", lambda: self._raw(data, opaque), repeatable=False)
         )
 
     def write(self, data: bytes) -> None:
-        """Sends bytes that are no question, such as the first half of a frame."""
+        """Sends bytes that are no request, such as the first half of a frame."""
         self.link.idle = False
         self._session.checked("writing")
         self.link.send(data)
@@ -80,7 +78,7 @@ class Connection:
     def answer_to(self, opaque: int) -> Exchange:
         """Awaits one more response with ``opaque``: for a second request that was part of a ``send_raw``."""
         subject = f"response with opaque {opaque}"
-        return Exchange(Question(self._session, subject, lambda: self._awaiting(opaque), repeatable=False))
+        return Exchange(Request(self._session, subject, lambda: self._awaiting(opaque), repeatable=False))
 
     def next_request(self, code: int | None = None) -> Exchange:
         """Awaits the next request (of this code) that the target sends on this connection. To be judged by
@@ -124,12 +122,12 @@ class Connection:
 
     def next_frame(self) -> Exchange:
         """Awaits one more response, whatever its opaque."""
-        return Exchange(Question(self._session, "next frame", lambda: self._awaiting(None), repeatable=False))
+        return Exchange(Request(self._session, "next frame", lambda: self._awaiting(None), repeatable=False))
 
     def closes(self) -> Exchange:
         """Awaits that the target closes this connection. To be judged by ``Closed()``."""
         subject = f"connection {self.id}"
-        return Exchange(Question(self._session, subject, self._awaiting_close, repeatable=False))
+        return Exchange(Request(self._session, subject, self._awaiting_close, repeatable=False))
 
     def close(self) -> None:
         """Closes it in order (FIN)."""
@@ -143,19 +141,19 @@ class Connection:
         """Ends the sending direction only (FIN, and still reading)."""
         self.link.close("half")
 
-    def _raw(self, data: bytes, opaque: int | None) -> Asked:
+    def _raw(self, data: bytes, opaque: int | None) -> SentRequest:
         self.link.idle = False
         self._session.checked("sending raw bytes")
         want = self.link.want(opaque)
         sent_at = self._session.clock.now()
         event = self.link.send(data)
-        return Asked(self.link, want, None, data, event, sent_at)
+        return SentRequest(self.link, want, None, data, event, sent_at)
 
-    def _awaiting(self, opaque: int | None) -> Asked:
-        return Asked(self.link, self.link.want_next(opaque), None, b"", None, self._session.clock.now())
+    def _awaiting(self, opaque: int | None) -> SentRequest:
+        return SentRequest(self.link, self.link.want_next(opaque), None, b"", None, self._session.clock.now())
 
-    def _awaiting_close(self) -> Asked:
-        return Asked(self.link, None, None, b"", None, self._session.clock.now())
+    def _awaiting_close(self) -> SentRequest:
+        return SentRequest(self.link, None, None, b"", None, self._session.clock.now())
 
 
 def next_request(session: Session, connections: Sequence[Connection], code: int | None) -> Exchange:
@@ -165,4 +163,4 @@ def next_request(session: Session, connections: Sequence[Connection], code: int 
     def take() -> Replied | None:
         return next((found for one in connections if (found := one.pushed(code)) is not None), None)
 
-    return Exchange(Pushed(session, f"next request on connection {numbers}", take))
+    return Exchange(AwaitedRequest(session, f"next request on connection {numbers}", take))

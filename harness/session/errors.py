@@ -1,6 +1,6 @@
 """How a case can end other than well.
 
-Rules of this module: one class for each verdict that a runner must tell apart. An expectation that is not met
+One class for each verdict that a runner must tell apart. An expectation that is not met
 is ``Unmet``; everything else here says that nothing was measured.
 """
 
@@ -13,17 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
     from harness.session.outcome import Decisive, Outcome
-
-__all__ = [
-    "Blocked",
-    "CaseTimeout",
-    "Misuse",
-    "TargetDied",
-    "TooLate",
-    "Unjudged",
-    "Unmet",
-    "Unsupported",
-]
 
 
 class Unmet(AssertionError):
@@ -75,7 +64,7 @@ class TooLate(Blocked):
 
 
 class Unsupported(Exception):
-    """The target cannot do this by its nature (restart a server of somebody else's). The verdict is
+    """The target cannot do this by its nature (restart a server that others run). The verdict is
     ``unsupported``.
     """
 

@@ -1,10 +1,9 @@
-"""A question to the target and its judgement.
+"""A request to the target and its judgement.
 
-Rules of this module:
 - Sending is eager, receiving happens at judgement: ``exchange >> expectation``.
-- A question has one outcome however often it is judged, unless ``eventually()`` asks it again.
-- An exchange is a question seen through a view. Views of one question share its outcome.
-- A question that is never judged is an error of the case, which the session reports.
+- A request has one outcome however often it is judged, unless ``eventually()`` asks it again.
+- An exchange is a request seen through a view. Views of one request share its outcome.
+- A request that is never judged is an error of the case, which the session reports.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from harness.session.errors import Misuse, Unmet
-from harness.session.link import Link, Want
+from harness.session.link import Link, PendingResponse
 from harness.session.outcome import (
     Answer,
     Decisive,
@@ -31,14 +30,13 @@ from harness.wire import Command, fastjson
 if TYPE_CHECKING:
     from harness.session.session import Session
 
-__all__ = ["BODY", "Exchange", "NotSo", "Path", "Question", "View"]
 
 Path = tuple[str | int, ...]
 """Member names and positions that lead to a part of a JSON body."""
 
 
 _EXCUSES = 20
-"""How often a question is asked again because its reply is excused."""
+"""How often a request is asked again because its reply is excused."""
 
 
 class NotSo(Exception):  # noqa: N818  (control flow between a view and its exchange)
@@ -65,12 +63,12 @@ class View(msgspec.Struct, frozen=True):
 BODY = View("body", lambda reply: reply.body, ())
 
 
-class Asked(msgspec.Struct):
-    """What went out for one question, and what is waited for."""
+class SentRequest(msgspec.Struct):
+    """What went out for one request, and what is waited for."""
 
     link: Link | None
     """None where nothing was sent, because it is the target that speaks first."""
-    want: Want | None
+    want: PendingResponse | None
     """None where the close of the connection is awaited."""
     request: Command | None
     sent: bytes
@@ -78,11 +76,11 @@ class Asked(msgspec.Struct):
     sent_at: float
 
 
-class Question:
+class Request:
     """Something asked once, or again and again; ``ask`` sends it."""
 
     def __init__(
-        self, session: Session, subject: str, ask: Callable[[], Asked], *, repeatable: bool = True
+        self, session: Session, subject: str, ask: Callable[[], SentRequest], *, repeatable: bool = True
     ) -> None:
         self.session = session
         self.subject = subject
@@ -117,16 +115,16 @@ class Question:
 
 
 class Exchange:
-    """A question seen through a view. ``exchange >> expectation`` judges it and gives an ``Answer``."""
+    """A request seen through a view. ``exchange >> expectation`` judges it and gives an ``Answer``."""
 
-    def __init__(self, question: Question, view: View = BODY, *, patient: bool = False) -> None:
-        self._question = question
+    def __init__(self, request: Request, view: View = BODY, *, patient: bool = False) -> None:
+        self._request = request
         self._view = view
         self._patient = patient
 
     def seen_as(self, view: View) -> Self:
-        """The same question through another view."""
-        return type(self)(self._question, view, patient=self._patient)
+        """The same request through another view."""
+        return type(self)(self._request, view, patient=self._patient)
 
     @property
     def body(self) -> Self:
@@ -138,27 +136,27 @@ class Exchange:
 
         The patience ends earlier where the case has named a term (``while_lasts``).
         """
-        if not self._question.repeatable:
+        if not self._request.repeatable:
             raise Misuse(
-                f"{self.subject}: eventually() repeats a question, and this one can be asked only once"
+                f"{self.subject}: eventually() repeats a request, and this one can be asked only once"
             )
-        return type(self)(self._question, self._view, patient=True)
+        return type(self)(self._request, self._view, patient=True)
 
     def __rshift__(self, expectation: Expectation) -> Answer:
         """Waits for the outcome and judges it. Raises ``Unmet``, or ``Blocked`` where nothing could be
         measured.
         """
-        session = self._question.session
+        session = self._request.session
         session.checked(f"judging {self.subject}")
-        self._question.judged = True
+        self._request.judged = True
         try:
             return self._judge_patiently(expectation) if self._patient else self._judge(expectation)
         except Unmet as unmet:
-            session.refuse_if_expired(unmet, self._question.first_asked)
+            session.refuse_if_expired(unmet, self._request.first_asked)
             raise
 
     def _judge_patiently(self, expectation: Expectation) -> Answer:
-        session = self._question.session
+        session = self._request.session
         clock = session.clock
         end = clock.waiting() + clock.timing.patience
         pause = clock.timing.pause
@@ -167,7 +165,7 @@ class Exchange:
                 answer = self._judge(expectation)
             except Unmet:
                 impatient = clock.waiting() >= end or not session.looks_again()
-                link = self._question.asked.link
+                link = self._request.asked.link
                 if impatient or link is None or not link.takes_frames:
                     raise
             else:
@@ -175,12 +173,12 @@ class Exchange:
                 return answer
             session.pause(pause)
             pause = min(pause * 1.5, 0.1)
-            self._question.again()
+            self._request.again()
 
     def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
-        """What became of the question, for code that is no case. Counts as judging it."""
-        self._question.judged = True
-        return self._question.outcome(silence_is_an_answer=silence_is_an_answer)
+        """What became of the request, for code that is no case. Counts as judging it."""
+        self._request.judged = True
+        return self._request.outcome(silence_is_an_answer=silence_is_an_answer)
 
     def look(self, outcome: Outcome) -> Any:
         """What the view sees: None where there is no reply, ``Unreadable`` where it cannot be read."""
@@ -227,7 +225,7 @@ class Exchange:
     @property
     def subject(self) -> str:
         """What was asked, in words: ``route of T-k3f9a1``."""
-        return self._question.subject
+        return self._request.subject
 
     @property
     def view(self) -> str:
@@ -237,41 +235,41 @@ class Exchange:
     @property
     def request(self) -> Command | None:
         """The command that was sent; None for raw bytes and for ``closes()``."""
-        return self._question.asked.request
+        return self._request.asked.request
 
     @property
     def sent(self) -> bytes:
         """The bytes that were sent, last time."""
-        return self._question.asked.sent
+        return self._request.asked.sent
 
     @property
     def sent_event(self) -> int | None:
         """Number of the event of sending in the trace."""
-        return self._question.asked.event
+        return self._request.asked.event
 
     @property
     def connection(self) -> int:
         """Id of the connection in the trace; 0 where the target speaks first."""
-        link = self._question.asked.link
+        link = self._request.asked.link
         return 0 if link is None else link.number
 
     @property
     def session(self) -> Session:
-        return self._question.session
+        return self._request.session
 
     def _judge(self, expectation: Expectation) -> Answer:
-        outcome = self._question.outcome(silence_is_an_answer=expectation.silence_is_an_answer)
+        outcome = self._request.outcome(silence_is_an_answer=expectation.silence_is_an_answer)
         value = self.look(outcome)
-        session = self._question.session
+        session = self._request.session
         try:
             grade = expectation.judge(outcome, value, self)
         except Unmet as unmet:
-            session.refuse_if_late(unmet, self._question.asked.link)
+            session.refuse_if_late(unmet, self._request.asked.link)
             raise
         if grade is not None:
             session.grades.append((self.subject, grade))
         command = outcome.command if isinstance(outcome, Replied) else None
-        return Answer(command, value, outcome, Mark(self._question.asked.sent_at, outcome.at), grade)
+        return Answer(command, value, outcome, Mark(self._request.asked.sent_at, outcome.at), grade)
 
 
 def _range(body: bytes, path: Path) -> tuple[int, int]:

@@ -1,8 +1,7 @@
 """One connection, seen as frames: who asked what, what came back, how it ended.
 
-Rules of this module:
 - Every byte passes the recorder, at the transport, before anything is made of it.
-- A response answers the oldest question with its opaque; where there is none, the oldest that takes any
+- A response answers the oldest request with its opaque; where there is none, the oldest that takes any
   response; else it is a stray. A request of the target's is always a stray. Replies may come in any order
   (`NettyRemotingAbstract#processRequestCommand`).
 - Bytes that are no command end the conversation: what waits, and whatever is asked later, is ``Garbled``.
@@ -17,17 +16,15 @@ import msgspec
 
 from harness.session.clock import Clock
 from harness.session.errors import Misuse
-from harness.session.outcome import ClosedBy, Garbled, Replied, Stray
+from harness.session.outcome import ClosedBy, Garbled, Replied, UnsolicitedFrame
 from harness.session.tls import TlsTransport
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
 from harness.wire import FrameBuffer, WireError, decode, dissect
 
-__all__ = ["Link", "Want"]
 
-
-class Want(msgspec.Struct):
-    """What somebody waits for on a link: the response with ``opaque``, or any (None)."""
+class PendingResponse(msgspec.Struct):
+    """A response that is waited for on a link: the response with ``opaque``, or any (None)."""
 
     opaque: int | None
     purpose: Purpose
@@ -53,8 +50,8 @@ class Link:
         self._unfinished = bytearray()
         self._outbound = FrameBuffer()
         self._sends_frames = True
-        self._wants: list[Want] = []
-        self._strays: list[Stray] = []
+        self._pending: list[PendingResponse] = []
+        self._unsolicited: list[UnsolicitedFrame] = []
         self._end: _End | None = None
         self._half_closed = False
         self._garbled: Garbled | None = None
@@ -123,27 +120,27 @@ class Link:
             self._recorder.note("the target took no more bytes", self.number)
         return event
 
-    def want(self, opaque: int | None, purpose: Purpose = "case") -> Want:
+    def want(self, opaque: int | None, purpose: Purpose = "case") -> PendingResponse:
         """Something to wait for. To be made before the request is sent."""
-        wanted = Want(opaque, purpose, self._garbled)
+        wanted = PendingResponse(opaque, purpose, self._garbled)
         if wanted.result is None:
-            self._wants.append(wanted)
+            self._pending.append(wanted)
         return wanted
 
-    def give_up(self, wanted: Want | None) -> None:
-        """What nobody waits for any longer, where any response would have done: the next one is another's."""
+    def give_up(self, wanted: PendingResponse | None) -> None:
+        """A wait for any response that was given up: the next response belongs to another."""
         if wanted is not None and wanted.opaque is None:
-            self._wants = [one for one in self._wants if one is not wanted]
+            self._pending = [one for one in self._pending if one is not wanted]
 
-    def withdraw(self, wanted: Want | None) -> None:
-        """What nobody waits for any longer: an answer that comes later is a stray."""
-        self._wants = [one for one in self._wants if one is not wanted]
+    def withdraw(self, wanted: PendingResponse | None) -> None:
+        """A wait that was given up: an answer that comes later is unsolicited."""
+        self._pending = [one for one in self._pending if one is not wanted]
 
-    def want_next(self, opaque: int | None) -> Want:
+    def want_next(self, opaque: int | None) -> PendingResponse:
         """Something to wait for that belongs to what was sent before: what has come meanwhile counts."""
-        for stray in self._strays:
+        for stray in self._unsolicited:
             if stray.command.is_response and opaque in (None, stray.command.opaque):
-                self._strays.remove(stray)
+                self._unsolicited.remove(stray)
                 answer = Replied(
                     connection=self.number,
                     event=stray.event,
@@ -152,14 +149,14 @@ class Link:
                     command=stray.command,
                     frame=stray.frame,
                 )
-                return Want(opaque, "case", answer)
+                return PendingResponse(opaque, "case", answer)
         return self.want(opaque)
 
     def next_request(self, at: float, code: int | None = None) -> Replied | None:
         """The first request (of this code) that the target has sent here, once; None where there is none."""
-        for stray in self._strays:
+        for stray in self._unsolicited:
             if not stray.command.is_response and code in (None, stray.command.code):
-                self._strays.remove(stray)
+                self._unsolicited.remove(stray)
                 return Replied(
                     connection=self.number,
                     event=stray.event,
@@ -230,8 +227,8 @@ class Link:
         )
 
     @property
-    def strays(self) -> tuple[Stray, ...]:
-        return tuple(self._strays)
+    def strays(self) -> tuple[UnsolicitedFrame, ...]:
+        return tuple(self._unsolicited)
 
     @property
     def leftover(self) -> bytes:
@@ -259,13 +256,15 @@ class Link:
             self._garble(frame, problem, event)
             return
         if not command.is_response:
-            self._strays.append(Stray("a request, not a response", command, frame, event))
+            self._unsolicited.append(UnsolicitedFrame("a request, not a response", command, frame, event))
             return
         wanted = self._wanted(command.opaque)
         if wanted is None:
-            self._strays.append(Stray("a response to nothing that was asked", command, frame, event))
+            self._unsolicited.append(
+                UnsolicitedFrame("a response to nothing that was asked", command, frame, event)
+            )
             return
-        self._wants.remove(wanted)
+        self._pending.remove(wanted)
         wanted.result = Replied(
             connection=self.number,
             event=event,
@@ -275,9 +274,9 @@ class Link:
             frame=frame,
         )
 
-    def _wanted(self, opaque: int) -> Want | None:
-        exact = next((want for want in self._wants if want.opaque == opaque), None)
-        return exact or next((want for want in self._wants if want.opaque is None), None)
+    def _wanted(self, opaque: int) -> PendingResponse | None:
+        exact = next((want for want in self._pending if want.opaque == opaque), None)
+        return exact or next((want for want in self._pending if want.opaque is None), None)
 
     def _garble(self, data: bytes, problem: WireError, event: int) -> None:
         self._garbled = Garbled(
@@ -289,6 +288,6 @@ class Link:
             diagnostics=dissect(data).diagnostics or problem.diagnostics,
             problem=str(problem),
         )
-        for want in self._wants:
+        for want in self._pending:
             want.result = self._garbled
-        self._wants.clear()
+        self._pending.clear()

@@ -1,6 +1,6 @@
 """What a target sends of its own accord, to an address where a simulated broker listens.
 
-Rules of this module: those of ``pushed``; connections wait in the listener until they are asked for.
+As in ``pushed``. Connections wait in the listener until they are asked for.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 from harness.session.exchange import Exchange
 from harness.session.link import Link
 from harness.session.outcome import Replied
-from harness.session.pushed import Pushed
 from harness.session.transport import Listening
+from harness.session.unsolicited import AwaitedRequest
 
 if TYPE_CHECKING:
     from harness.session.session import Session
-
-__all__ = ["Listener"]
 
 
 class Listener:
@@ -34,10 +32,10 @@ class Listener:
 
     def next_request(self) -> Exchange:
         """Awaits the next request of the target's. To be judged by ``Request(…)`` or ``Silence()``."""
-        return Exchange(Pushed(self._session, f"next request at {self.address}", self._taken))
+        return Exchange(AwaitedRequest(self._session, f"next request at {self.address}", self._taken))
 
     def close(self) -> None:
-        """Nobody listens any more. May be called more than once."""
+        """Stops listening. May be called more than once."""
         self._listening.close()
 
     def _taken(self) -> Replied | None:

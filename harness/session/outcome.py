@@ -1,6 +1,5 @@
-"""What a question to the target can come to, and how it is judged.
+"""What a request to the target can come to, and how it is judged.
 
-Rules of this module:
 - An outcome is a value. It is decided once, when it is judged; nothing a target does makes it an exception.
 - The types are the whole alphabet. ``Silent`` means that the target was seen to work and chose not to answer;
   a target that answers nothing at all is ``Stalled``, so that a dead server never satisfies ``Silence()``.
@@ -30,23 +29,8 @@ from harness.wire import Command, Diagnostic
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
 
-__all__ = [
-    "Answer",
-    "ClosedBy",
-    "Decisive",
-    "Expectation",
-    "Garbled",
-    "Mark",
-    "Outcome",
-    "Replied",
-    "Silent",
-    "Stalled",
-    "Stray",
-    "Unreadable",
-]
 
-
-class Stray(msgspec.Struct, frozen=True):
+class UnsolicitedFrame(msgspec.Struct, frozen=True):
     """A frame that answers nothing that was asked: an echoed request, an unknown opaque, a request of the
     target's.
     """
@@ -67,7 +51,7 @@ class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The decisive event: the one that completed the frame, or the close. None where there is none."""
     at: float = 0.0
     """Protocol seconds on the target's clock when it was decided."""
-    unexpected: tuple[Stray, ...] = ()
+    unexpected: tuple[UnsolicitedFrame, ...] = ()
     """Frames that came meanwhile on this connection and answer nothing."""
     leftover: bytes = b""
     """Bytes of a frame that has begun and not ended."""
@@ -81,7 +65,7 @@ class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Replied(_Outcome, frozen=True, kw_only=True):
-    """The frame that answers the question: for a call the response with its opaque, for raw bytes the next
+    """The frame that answers the request: for a call the response with its opaque, for raw bytes the next
     frame.
     """
 
@@ -109,7 +93,7 @@ class Silent(_Outcome, frozen=True, kw_only=True):
 
 
 class Stalled(_Outcome, frozen=True, kw_only=True):
-    """No answer, and the probe was not answered either: nothing can be said about the question."""
+    """No answer, and the probe was not answered either: nothing can be said about the request."""
 
     waited: float
 

@@ -1,8 +1,8 @@
-"""Ports to listen at, which stay free while nobody listens at them.
+"""Ports to listen at, which stay free between two servers.
 
-Rules of this module: a port is below those that systems give to whoever connects (Linux from 32768 on, others
-from 49152 on). A server that is restarted at one of those can find it taken by somebody's connection; and who
-connects there again and again while nobody listens is connected to itself in the end.
+A port is below those that systems give to clients (Linux from 32768 on, others
+from 49152 on). A server that is restarted at one of those can find it taken by a client's connection; and a
+client that connects there again and again without a listener is connected to itself in the end.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import random
 import socket
 from collections.abc import Sequence
 
-__all__ = ["free_port"]
-
 _FROM, _BELOW = 10_240, 32_768
 _TRIES = 1000
 _CHANCE = random.SystemRandom()
@@ -22,7 +20,7 @@ _CHANCE = random.SystemRandom()
 
 
 def free_port(offsets: Sequence[int] = (0,)) -> int:
-    """A port that nobody has at this moment, on any address, as little as those at these offsets from it:
+    """A port that is free at this moment, on any address, as are those at these offsets from it:
     some servers bind all addresses, and more than one port.
 
     Raises ``OSError`` where none is found.

@@ -1,6 +1,6 @@
 """From what a case says to a command.
 
-Rules of this module: ext values become the strings that a Java peer writes (``true``, ``false``, decimal
+Ext values become the strings that a Java peer writes (``true``, ``false``, decimal
 numbers); a field that is not given is not sent.
 """
 
@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from harness.wire import Command, Serialization
-
-__all__ = ["BrokerHeader", "Ext", "HeaderFields", "command", "fields"]
 
 Ext = Mapping[str, str | int | bool | None] | None
 """Ext fields. None as a value is sent as a null, which is something else than leaving the field out."""

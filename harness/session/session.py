@@ -1,6 +1,5 @@
 """The one thing that a case touches: connections, calls, time, names.
 
-Rules of this module:
 - A session belongs to one case and one thread. Sessions share nothing but the target.
 - Every wait has a deadline of its own, and the case has one over all (``CaseTimeout``).
 - A connection that has been quiet for ``timing.busy`` protocol seconds is given a keep-alive, whenever the
@@ -21,35 +20,25 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self, Unpack
 
+from harness.catalogue import Profile
+from harness.program.names import FreshNames
 from harness.session.clock import Clock
 from harness.session.connection import Connection
 from harness.session.errors import CaseTimeout, TooLate, Unjudged, Unmet
-from harness.session.exchange import Asked, Exchange, Question
-from harness.session.link import Link, Want
+from harness.session.exchange import Exchange, Request, SentRequest
+from harness.session.link import Link, PendingResponse
 from harness.session.listener import Listener
-from harness.session.names import Names
 from harness.session.outcome import ClosedBy, Mark, Outcome, Silent, Stalled
-from harness.session.probing import Heard
+from harness.session.probing.nameserver import ReceivedRequest
 from harness.session.requests import Ext, HeaderFields, command
 from harness.session.tls import TlsTransport
 from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
-__all__ = ["Session", "header_of"]
-
 _HANDSHAKES = 8
 _HANDSHAKE_TERM = 9.0
 """Protocol seconds; Netty ends a handshake after 10 (`SslHandler`)."""
-
-_IDLE_MARGIN = 60.0
-"""Protocol seconds for which a connection may surely be quiet: half of the idle time of a target
-(`NettyRemotingServer`, IdleStateHandler).
-"""
-_IDLE_TERM = 110.0
-"""Protocol seconds of quiet after which a target may well have ended a connection for its idle timer."""
-_LEASE_TERM = 100.0
-"""Protocol seconds after which what was registered may well have expired: targets remove it after 120."""
 
 
 def header_of(
@@ -80,8 +69,8 @@ class Session:
     """A case's view of a running target.
 
     ``beside`` is the session of another target that is used together with this one: both write one trace.
-    ``probe(opaque, version)`` makes a cheap request that every target answers; ``announces`` is the version
-    that requests carry; ``random_source`` makes the names; ``deadline`` is in real seconds and counts from
+    ``probe(opaque, version)`` makes a cheap request that every target answers; ``profile`` is what
+    it is judged by; ``random_source`` makes the names; ``deadline`` is in real seconds and counts from
     now.
     """
 
@@ -96,15 +85,15 @@ class Session:
         *,
         header: Header,
         random_source: random.Random,
-        announces: int,
+        profile: Profile,
         probe: Callable[[int, int, str], Command],
         deadline: float = 60.0,
         beside: Session | None = None,
     ) -> None:
         self.clock: Clock = instance.clock
         self._instance = instance
-        self._names = Names(random_source)
-        self._announces = announces
+        self._names = FreshNames(random_source)
+        self.profile = profile
         self._probe = probe
         self._deadline = time.monotonic() + deadline
         self._deadline_seconds = deadline
@@ -127,11 +116,11 @@ class Session:
         self._main: Connection | None = None
         self._control: Connection | None = None
         self._listeners: list[Listener] = []
-        self._questions: list[Question] = []
+        self._requests: list[Request] = []
         self._limit: float | None = None
         self._last_look: float | None = None
         self._leases_since: float | None = None
-        """When something was first registered, or since when time passes that nobody asked for."""
+        """When something was first registered, or since when time passes unasked."""
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
 
@@ -148,13 +137,13 @@ class Session:
         return self._names.nonce
 
     def name(self, hint: str) -> str:
-        """A new name that nobody else uses and that a topic, a broker or a cluster may have: ``T-k3f9a1``."""
+        """A new name for a topic, a broker or a cluster, which no other run uses: ``T-zabcdefg``."""
         made = self._names.name(hint)
         self._recorder.name(made, hint)
         return made
 
     def address(self) -> str:
-        """A new ``10.a.b.c:port`` that nobody else uses."""
+        """A new, unique ``10.a.b.c:port``."""
         made = self._names.address()
         self._recorder.name(made, "address")
         return made
@@ -208,7 +197,7 @@ class Session:
     def _answers_at_all(self, transport: Transport) -> bool:
         """Whether a probe is answered before the connection has a number, and a place in the trace."""
         end = self.clock.waiting() + self.clock.timing.answer
-        transport.send(encode(self._probe(self.next_opaque(), self._announces, self.nonce)))
+        transport.send(encode(self._probe(self.next_opaque(), self.profile.announces, self.nonce)))
         buffer = FrameBuffer()
         try:
             while data := transport.receive(max(0.0, end - self.clock.waiting())):
@@ -255,26 +244,28 @@ class Session:
         ``opaque``, ``flag``, ``language``, ``serialization``, ``remark``. ``subject`` says in reports what
         was asked.
         """
-        return Exchange(self.question(code, ext, body, on, subject, header))
+        return Exchange(self.request(code, ext, body, on, subject, header))
 
-    def question(
+    def request(
         self, code: int, ext: Ext, body: bytes, on: Connection | None, subject: str, header: HeaderFields
-    ) -> Question:
-        """Sends one command, as ``call`` does, and gives the question alone, for exchanges with views."""
+    ) -> Request:
+        """Sends one command, as ``call`` does, and gives the request alone, for exchanges with views."""
 
-        def ask() -> Asked:
+        def ask() -> SentRequest:
             self.checked("calling")
             connection = on if on is not None else self.connection
             connection.link.idle = False
-            asked = command(code, ext, body, header, opaque=self.next_opaque(), version=self._announces)
+            asked = command(
+                code, ext, body, header, opaque=self.next_opaque(), version=self.profile.announces
+            )
             data = encode(asked)
             want = connection.link.want(asked.opaque)
             sent_at = self.clock.now()
             if code == RequestCode.REGISTER_BROKER and self._leases_since is None:
                 self._leases_since = sent_at
-            return Asked(connection.link, want, asked, data, connection.link.send(data), sent_at)
+            return SentRequest(connection.link, want, asked, data, connection.link.send(data), sent_at)
 
-        return Question(self, subject or f"code {int(code)}", ask)
+        return Request(self, subject or f"code {int(code)}", ask)
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -287,7 +278,7 @@ class Session:
         return Mark(self.clock.now(), self.clock.now())
 
     def advance(self, seconds: float, idle: Iterable[Connection] = ()) -> None:
-        """Lets at least so many protocol seconds pass. All connections are kept busy except those in
+        """Lets at least these protocol seconds pass. All connections are kept busy except those in
         ``idle``.
         """
         self._limit = self._last_look = None
@@ -319,7 +310,7 @@ class Session:
         """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is
         impossible.
 
-        All connections end with it. Needs a target that is nobody else's at the time. What it takes is no
+        All connections end with it. Needs a target that is not shared at the time. What it takes is no
         time of the case.
         """
         self.checked("restarting")
@@ -333,7 +324,7 @@ class Session:
         """Asks the target to stop, as SIGTERM does, and does not wait. Raises ``Unsupported`` where that is
         impossible.
 
-        Needs a target that is nobody else's, then and afterwards.
+        Needs a target that is not shared, then and afterwards.
         """
         self.checked("shutting down")
         self.note("asked to stop")
@@ -343,10 +334,10 @@ class Session:
 
     def unjudged(self) -> list[str]:
         """What was asked and never judged."""
-        return [question.subject for question in self._questions if not question.judged]
+        return [request.subject for request in self._requests if not request.judged]
 
     def finish(self) -> None:
-        """To be called at the end of a case that went well: raises ``Unjudged`` where a question was not
+        """To be called at the end of a case that went well: raises ``Unjudged`` where a request was not
         judged.
         """
         if forgotten := self.unjudged():
@@ -373,9 +364,9 @@ class Session:
 
     # --- what exchanges and connections need ----------------------------------------------------------------
 
-    def register(self, question: Question) -> None:
-        """Remembers a question, so that one which is never judged is found."""
-        self._questions.append(question)
+    def register(self, request: Request) -> None:
+        """Remembers a request, so that one which is never judged is found."""
+        self._requests.append(request)
 
     def checked(self, doing: str) -> None:
         """Raises ``CaseTimeout`` where the time of the case is over."""
@@ -388,7 +379,7 @@ class Session:
         link.idle = True
         return link
 
-    def heard(self, connection: int | None, address: str, heard: Heard) -> tuple[int, int]:
+    def heard(self, connection: int | None, address: str, heard: ReceivedRequest) -> tuple[int, int]:
         """Records a request that came to a NameServer at ``address``, and its answer; on a connection that is
         new where it has no number yet. Gives the numbers of the connection and of the event.
         """
@@ -409,13 +400,13 @@ class Session:
         return want.result is not None
 
     def ask_own(self, code: int, ext: Ext, body: bytes, connection: Connection) -> Outcome:
-        """A request of the harness's own, not of the case: recorded as a barrier, judged by nobody."""
-        request = command(code, ext, body, {}, opaque=self.next_opaque(), version=self._announces)
+        """A request of the harness's own, not of the case: recorded as a barrier, and not judged."""
+        request = command(code, ext, body, {}, opaque=self.next_opaque(), version=self.profile.announces)
         data = encode(request)
         want = connection.link.want(request.opaque, "barrier")
         sent_at = self.clock.now()
         event = connection.link.send(data, "barrier")
-        asked = Asked(connection.link, want, request, data, event, sent_at)
+        asked = SentRequest(connection.link, want, request, data, event, sent_at)
         return self.decide(asked, f"code {int(code)}", silence_is_an_answer=False)
 
     def next_opaque(self) -> int:
@@ -432,9 +423,9 @@ class Session:
         """
         if self.clock.kind != "warped" or self._leases_since is None:
             return
-        if (passed := first_asked - self._leases_since) > _LEASE_TERM:
+        if (passed := first_asked - self._leases_since) > self.profile.surely_live:
             raise TooLate(
-                f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed that nobody asked for, "
+                f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed unasked, "
                 f"as long as a lease; the machine is too slow for this warp"
             ) from unmet
 
@@ -444,7 +435,7 @@ class Session:
         """
         if self.clock.kind == "warped" and isinstance(unmet.outcome, ClosedBy) and link and not link.idle:
             quiet = link.quiet_until(unmet.outcome.at)
-            if quiet > _IDLE_TERM:
+            if quiet > self.profile.quiet:
                 raise TooLate(
                     f"{unmet.exchange.subject}: the connection was quiet for {quiet:.0f} protocol seconds, "
                     f"as long as an idle timer; the machine is too slow for this warp"
@@ -475,8 +466,8 @@ class Session:
         """
         return self._last_look is None or self.clock.now() < self._last_look
 
-    def decide(self, asked: Asked, subject: str, silence_is_an_answer: bool) -> Outcome:
-        """Waits until it is clear what became of a question."""
+    def decide(self, asked: SentRequest, subject: str, silence_is_an_answer: bool) -> Outcome:
+        """Waits until it is clear what became of a request."""
         timing, began = self.clock.timing, self.clock.waiting()
         link, want = asked.link, asked.want
         assert link is not None
@@ -517,13 +508,13 @@ class Session:
         quiet: bool = False,
         also: Link | None = None,
     ) -> None:
-        """Takes what comes on ``link`` until ``met`` or for so many waiting seconds, keeping the others
+        """Takes what comes on ``link`` until ``met`` or for these waiting seconds, keeping the others
         busy.
         """
         clock = self.clock
         if clock.warp and (quiet or not link.takes_frames):
             # It cannot be kept busy: beyond this its idle timer would end it, and prove nothing.
-            seconds = min(seconds, _IDLE_MARGIN / clock.warp)
+            seconds = min(seconds, self.profile.surely_open / clock.warp)
         end = clock.waiting() + seconds
         slice_ = clock.timing.busy / 3 / clock.warp if clock.warp else seconds
         while not met():
@@ -536,7 +527,7 @@ class Session:
             if not progress and left <= 0:
                 return
 
-    def _send_probe(self, link: Link) -> tuple[Want, Link]:
+    def _send_probe(self, link: Link) -> tuple[PendingResponse, Link]:
         """Asks something that is surely answered, behind what ``link`` has been asked where that is
         possible.
         """
@@ -554,8 +545,8 @@ class Session:
             return self.connect()
         return connection
 
-    def _send_own(self, link: Link, purpose: Purpose) -> Want:
-        request = self._probe(self.next_opaque(), self._announces, self.nonce)
+    def _send_own(self, link: Link, purpose: Purpose) -> PendingResponse:
+        request = self._probe(self.next_opaque(), self.profile.announces, self.nonce)
         want = link.want(request.opaque, purpose)
         link.send(encode(request), purpose)
         return want
@@ -595,5 +586,5 @@ class Session:
         self._keep_busy()
 
 
-def _settled(link: Link, want: Want) -> bool:
+def _settled(link: Link, want: PendingResponse) -> bool:
     return want.result is not None or not link.is_open

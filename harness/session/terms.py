@@ -1,6 +1,6 @@
 """Time in terms of what runs out: leases, idle timers, intervals.
 
-Rules of this module: ``advance_past`` and ``advance_short_of`` know how often a target looks at what runs
+``advance_past`` and ``advance_short_of`` know how often a target looks at what runs
 out, and how exactly its clock can be steered, so that a case does no arithmetic.
 """
 
@@ -10,8 +10,6 @@ from harness.session.connection import Connection
 from harness.session.errors import TooLate
 from harness.session.outcome import Answer, Mark
 from harness.session.session import Session
-
-__all__ = ["TermSession"]
 
 
 class TermSession(Session):
@@ -27,7 +25,7 @@ class TermSession(Session):
         """Protocol seconds by which one lease must begin after another of the same length, so that the first
         has surely been seen to end while the second surely lasts.
 
-        Whoever waits ``overlap`` and then lets the second one nearly run out needs little more than one lease
+        To wait ``overlap`` and then let the second one nearly run out takes little more than one lease
         in all.
         """
         return self.scan_interval + self.jitter + self.clock.timing.margin + 1

@@ -1,6 +1,5 @@
 """TLS over any transport: what the target sends and takes is encrypted, what the harness sees is not.
 
-Rules of this module:
 - In memory, so that it works over a socket and in process alike, and never waits by itself.
 - No certificate is verified: a case looks at it.
 - What the peer sends that is no TLS is passed on as it is, so that it is shown, not swallowed. A TLS alert
@@ -14,8 +13,6 @@ import ssl
 from harness.session.clock import Clock
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How
-
-__all__ = ["TlsTransport"]
 
 _CHUNK = 65_536
 _ALERT = 0x15
@@ -55,7 +52,7 @@ class TlsTransport:
         return self._tls.getpeercert(binary_form=True) if self._is_agreed else None
 
     def agree(self, timeout: float) -> bool:
-        """Carries the handshake to its end, for so many waiting seconds at most. False where it has not come
+        """Carries the handshake to its end, within these waiting seconds. False where it has not come
         to a good one.
         """
         end = self._clock.waiting() + timeout

@@ -1,6 +1,5 @@
 """Bytes to and from a target: what a session needs, and how a socket gives it.
 
-Rules of this module:
 - Every wait has a deadline. Nothing blocks for good, nothing is retried.
 - A transport knows no frames. It reports an orderly close as ``b""`` and a reset as ``PeerReset``.
 - Sending to a peer that is gone is no error: what became of it is seen when receiving, as on a real network.
@@ -18,23 +17,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from harness.session.clock import Clock
 from harness.session.errors import TargetDied
-from harness.session.probing import ProbingNameServer
+from harness.session.probing.nameserver import ProbingNameServer
 from harness.trace import How
-
-__all__ = [
-    "DEFAULT_SETUP",
-    "BrokerInstance",
-    "Ending",
-    "Instance",
-    "Listening",
-    "PeerReset",
-    "Setup",
-    "SocketListening",
-    "SocketTransport",
-    "Transport",
-    "TransportTimeout",
-    "connect",
-]
 
 Ending: TypeAlias = Literal["term", "kill"]
 """How a target is ended."""

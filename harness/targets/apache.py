@@ -1,89 +1,168 @@
-"""``apache:``: Apache's own NameServer, from the jars that Apache publishes.
+"""``apache:``: Apache's own NameServer or Broker, from the jars that Apache publishes.
 
-Rules of this module: nothing of the server is changed; it gets a small heap, a home of its own and a port.
-What it is made of is said in ``description``.
+Nothing of the server is changed; it gets a small heap, small files in a home of its own, free ports, and as a
+Broker our NameServers. What it is made of is said in ``description``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.session import DEFAULT_SETUP, ProfileName, Setup
+from harness.catalogue import Role, profile_named, release_line
+from harness.session import DEFAULT_SETUP, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
+from harness.targets.capabilities import Capabilities
 from harness.targets.java import java_command, launch
-from harness.targets.nature import Nature
+from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, with_nameservers
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import demands_tls, in_directory
 
-__all__ = ["ApacheTarget", "line_of"]
-
-_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
-_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_TITLES = {"nameserver": "NameServer", "broker": "Broker"}
+_ARTIFACTS = {"nameserver": ("rocketmq-namesrv",), "broker": ("rocketmq-broker",)}
+_NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
+_NAMESERVER_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_BROKER_MAIN = "org.apache.rocketmq.broker.BrokerStartup"
+_BROKER_JVM = (
+    "-Xms64m",
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    # 4.9 unmaps its files by reflection, 5.x asks whether they are loaded.
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+    # A disk that is fuller than this is not written to (`DefaultMessageStore`).
+    "-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99",
+    "-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.99",
+)
+_SMALL = {
+    "mappedFileSizeCommitLog": "16777216",
+    "mappedFileSizeConsumeQueue": "60000",
+    "maxHashSlotNum": "5000",
+    "maxIndexNum": "20000",
+    "diskMaxUsedSpaceRatio": "99",
+    # Else a send that waits for 200 ms, or while another is written for a second, is refused; where time runs
+    # faster that is soon over.
+    "brokerFastFailureEnable": "false",
+    "osPageCacheBusyTimeOutMills": "60000",
+}
+_FLUSH_TIMERS = 10.0
+"""Real seconds between two flushes of 5.x's timer wheel, each of which compares 38 MB byte by byte: in the
+second of protocol time that is the default, a warped Broker does little else.
+"""
 
 
 class ApacheTarget:
     """``apache:VERSION[?warp=N]``."""
 
-    def __init__(self, uri: str, version: str, warp: float) -> None:
+    def __init__(self, uri: str, version: str, warp: float, role: Role = "nameserver") -> None:
         self.uri = uri
-        self.nature = Nature(scheme="apache", starts="slowly", warp=warp)
+        self.capabilities = Capabilities(scheme="apache", starts="slowly", warp=warp)
         self._version = version
         self._warp = warp
-        self.server = f"apache-nameserver@{version}"
-        self.line = line_of(version)
+        self._role: Role = role
+        self.server = f"apache-{role}@{version}"
+        self.line = release_line(version).name
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
         # the scan for good, and with it the expiry of all leases
         # (`RouteInfoManager#scanNotActiveBroker`; seen within seconds at x60).
-        self.waits_alone = self.line == "4.9"
+        self.waits_alone = role == "nameserver" and not release_line(version).has("safe-scan")
 
     def start(self) -> ProcessInstance:
         return self.another()
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         """Fetches what is missing and starts it. Raises ``TargetError`` with what to do where it cannot."""
-        java = java_command("Apache's NameServer")
-        environment = faketime.environment(self._warp)
-        classpath = maven.classpath(self._version)
-        stand_in = maven.stand_in(self._version)
-        return ProcessInstance(
-            Command(
-                name=f"Apache's NameServer {self._version}",
-                description=self._description(stand_in),
-                arguments=lambda port, home: _arguments(java, classpath, port, home, self.line, setup),
-                environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
-                warp=self._warp,
-                start_within=60.0,
-                answer_within=30.0,
-                must_answer=True,
-                wants_tls=demands_tls(setup),
+        java = java_command(f"Apache's {_TITLES[self._role]}")
+        classpath = maven.classpath(self._version, _ARTIFACTS[self._role])
+        if self._role == "nameserver":
+            return ProcessInstance(
+                self._command(
+                    setup,
+                    lambda port, home: _nameserver_arguments(java, classpath, port, home, self.line, setup),
+                    start_within=60.0,
+                )
             )
+
+        def command(nameservers: tuple[str, ...]) -> Command:
+            return self._command(
+                setup,
+                lambda port, home: _broker_arguments(
+                    java, classpath, port, home, setup, nameservers, self._warp
+                ),
+                start_within=90.0,
+                ports=PORTS,
+            )
+
+        return BrokerProcess(command, self._warp, nameservers_in(setup))
+
+    def _command(
+        self,
+        setup: Setup,
+        arguments: Callable[[int, Path], Sequence[str]],
+        *,
+        start_within: float,
+        ports: tuple[int, ...] = (0,),
+    ) -> Command:
+        environment = faketime.environment(self._warp)
+        return Command(
+            name=f"Apache's {_TITLES[self._role]} {self._version}",
+            description=self._description(),
+            arguments=arguments,
+            environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
+            warp=self._warp,
+            start_within=start_within,
+            answer_within=30.0,
+            must_answer=True,
+            wants_tls=demands_tls(setup),
+            ports=ports,
         )
 
-    def _description(self, stand_in: str) -> str:
-        parts = [f"Apache NameServer {self._version}"]
-        if stand_in:
+    def _description(self) -> str:
+        parts = [f"Apache {_TITLES[self._role]} {self._version}"]
+        if stand_in := maven.stand_in(self._version, _ARTIFACTS[self._role]):
             parts.append(stand_in)
         if self._warp != 1:
             parts.append(f"time x{self._warp:g}")
         return ", ".join(parts)
 
 
-def line_of(version: str) -> ProfileName:
-    """The profile of a release: 5.4.0 changed the JSON engine of the 5.x line."""
-    major, minor = (int(part) for part in re.findall(r"\d+", version + ".0")[:2])
-    if major < 5:
-        return "4.9"
-    return "5.3" if (major, minor) < (5, 4) else "5.5"
-
-
-def _arguments(
-    java: str, classpath: str, port: int, home: Path, line: ProfileName, setup: Setup
+def _nameserver_arguments(
+    java: str, classpath: str, port: int, home: Path, line: str, setup: Setup
 ) -> Sequence[str]:
     settings = {"listenPort": str(port)}
-    if line != "4.9":  # 4.9 knows no such setting and listens everywhere
+    if profile_named(line).has("settings-of-5"):  # 4.9 has no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
     settings |= in_directory(setup, home)
-    return launch([java, *_JVM], classpath, _MAIN, home, "namesrv", settings)
+    return launch([java, *_NAMESERVER_JVM], classpath, _NAMESERVER_MAIN, home, "namesrv", settings)
+
+
+def _broker_arguments(
+    java: str,
+    classpath: str,
+    port: int,
+    home: Path,
+    setup: Setup,
+    nameservers: tuple[str, ...],
+    warp: float,
+) -> Sequence[str]:
+    (home / "store").mkdir(exist_ok=True)
+    settings = {
+        **_SMALL,
+        "timerFlushIntervalMs": str(round(_FLUSH_TIMERS * 1000 * warp)),
+        "brokerName": "probed",
+        "brokerClusterName": "probed-cluster",
+        "brokerIP1": "127.0.0.1",
+        "brokerIP2": "127.0.0.1",
+        "listenPort": str(port),
+        "haListenPort": str(port + 1),
+        "namesrvAddr": "{nameserver}",
+        "storePathRootDir": str(home / "store"),
+        "storePathCommitLog": str(home / "store" / "commitlog"),
+        **in_directory(setup, home),
+    }
+    settings = {key: with_nameservers(value, nameservers) for key, value in settings.items()}
+    return launch([java, *_BROKER_JVM], classpath, _BROKER_MAIN, home, "broker", settings)

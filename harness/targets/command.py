@@ -1,6 +1,6 @@
 """``exec:``: any server, started by its command line.
 
-Rules of this module: no shell; ``{port}``, ``{dir}`` and ``{config}`` are the only things that are replaced.
+No shell; ``{port}``, ``{dir}`` and ``{config}`` are the only things that are replaced.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from harness.session import DEFAULT_SETUP, Setup, Unsupported
 from harness.targets import warp as faketime
+from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
-from harness.targets.nature import Nature
+from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, with_nameservers
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import demands_tls, in_directory, write_properties
-
-__all__ = ["ExecTarget"]
 
 _NOTHING: Mapping[str, str] = {}
 _START_WITHIN = 20.0
@@ -36,7 +37,7 @@ class ExecTarget:
 
     def __init__(self, uri: str, command: str, warp: float) -> None:
         self.uri = uri
-        self.nature = Nature(scheme="exec", starts="soon", warp=warp)
+        self.capabilities = Capabilities(scheme="exec", starts="soon", warp=warp)
         self._warp = warp
         try:
             self._words = shlex.split(command)
@@ -68,7 +69,7 @@ class ExecTarget:
         return ProcessInstance(self._command(setup))
 
     def _check(self, setup: Setup) -> None:
-        """Raises ``Unsupported`` where the command cannot be told the settings."""
+        """Raises ``Unsupported`` where the command takes no settings."""
         if setup and not any("{config}" in word for word in self._words):
             raise Unsupported(
                 "the case needs a server with other settings, and the command has no {config}: "
@@ -100,3 +101,30 @@ def _replaced(word: str, known: Mapping[str, str]) -> str:
     for placeholder, value in known.items():
         word = word.replace(placeholder, value)
     return word
+
+
+class ExecBrokerTarget(ExecTarget):
+    """``exec:COMMAND[?warp=N]``; as for a NameServer, and ``{nameserver}`` is the address of ours."""
+
+    _example = "exec:'./my-broker --port {port} --namesrv {nameserver} --config {config}'"
+
+    def __init__(self, uri: str, command: str, warp: float) -> None:
+        super().__init__(uri, command, warp)
+        if not any("{nameserver}" in word or "{config}" in word for word in self._words):
+            raise TargetError(
+                expected="{nameserver} in the command, in place of the NameServer to register with, "
+                "or {config}, a .properties file that names it (namesrvAddr)",
+                got=command,
+                do=f"write for instance {self._example}",
+            )
+
+    def another(self, setup: Setup = DEFAULT_SETUP) -> BrokerProcess:
+        self._check(setup)
+        wanted = {"namesrvAddr": "{nameserver}", "storePathRootDir": "{dir}/store", **dict(setup)}
+
+        def command(addresses: tuple[str, ...]) -> Command:
+            told = {key: with_nameservers(value, addresses) for key, value in wanted.items()}
+            known = {"{nameserver}": told["namesrvAddr"]}
+            return msgspec.structs.replace(self._command(tuple(told.items()), known), ports=PORTS)
+
+        return BrokerProcess(command, self._warp, nameservers_in(setup))

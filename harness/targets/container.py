@@ -1,10 +1,9 @@
 """``docker:``: a NameServer in a container of an image, the official one or any with its entry points.
 
-Rules of this module:
 - The image is run as it is: command ``sh mqnamesrv`` in its working directory, settings by ``-c``, options of
   the JVM by ``JAVA_OPT_EXT`` (the entry points of ``apache/rocketmq``).
 - The port is published on loopback, where the engine runs on this machine; that address is the one that is
-  told to others. The engine picks it, and picks another at a restart.
+  passed to others. The engine picks it, and picks another at a restart.
 - A container is always removed: by ``stop``, at the exit of the interpreter, and by this process's watchdog
   when it is killed.
 - The engine's proxy takes connections before the server does: what is not answered is not there.
@@ -26,12 +25,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.catalogue import profile_named, release_line
 from harness.session import (
     DEFAULT_SETUP,
     Clock,
     Ending,
     Listening,
-    ProfileName,
     RunningClock,
     Setup,
     SocketListening,
@@ -40,10 +39,9 @@ from harness.session import (
     Unsupported,
     connect,
 )
-from harness.targets.apache import line_of
+from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
 from harness.targets.java import SYSTEM
-from harness.targets.nature import Nature
 from harness.targets.reach import answers
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
 
     from harness.targets.engine import Container
 
-__all__ = ["ContainerInstance", "DockerTarget"]
 
 _PORT = 9876
 _DIRECTORY = Path("/rmq-harness")
@@ -88,18 +85,18 @@ _LIBRARIES = tuple(
 class DockerTarget:
     """``docker:IMAGE[?warp=N&profile=P]``."""
 
-    def __init__(self, uri: str, image: str, warp: float, profile: ProfileName | None) -> None:
+    def __init__(self, uri: str, image: str, warp: float, profile: str | None) -> None:
         self.uri = uri
-        self.nature = Nature(scheme="docker", starts="slowly", warp=warp)
+        self.capabilities = Capabilities(scheme="docker", starts="slowly", warp=warp)
         self._image = image
         self._warp = warp
         self._profile = profile
         self._version = ""
 
     @property
-    def line(self) -> ProfileName | None:
+    def line(self) -> str | None:
         """The profile that was named, or that of the version that tag or image tell."""
-        return self._profile or (line_of(version) if (version := self._told_version()) else None)
+        return self._profile or (release_line(version).name if (version := self._told_version()) else None)
 
     @property
     def server(self) -> str | None:
@@ -111,7 +108,7 @@ class DockerTarget:
     @property
     def waits_alone(self) -> bool:
         """As ``apache:`` does, for the same server."""
-        return self.line == "4.9"
+        return self.line is not None and not profile_named(self.line).has("safe-scan")
 
     def start(self) -> ContainerInstance:
         return self.another()
@@ -142,7 +139,7 @@ class DockerTarget:
     def _version_inside(self) -> str:
         try:
             facts = _engine().inspect(self._image)
-        except TargetError:  # told when it is to be started
+        except TargetError:  # reported when it is to be started
             return ""
         if facts is None:
             return ""
@@ -192,7 +189,7 @@ class ContainerInstance:
     def restart(self, how: Ending = "term") -> None:
         container = self._running()
         if how == "term":
-            self.shutdown()  # its first process may not pass on what it is told
+            self.shutdown()  # its first process may not forward the signal
         try:
             container.restart(_GRACE if how == "term" else 0)
         except _engine().EngineError as problem:

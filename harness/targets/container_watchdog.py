@@ -2,7 +2,7 @@
 
     python -m harness.targets.container_watchdog OWNER
 
-Rules of this program: it waits for the end of standard input, which ends with its owner however that ends,
+It waits for the end of standard input, which ends with its owner however that ends,
 perhaps while the engine is creating a container. So it removes by label until nothing has been found twice in
 a row, and gives up after a minute.
 """

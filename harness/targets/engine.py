@@ -1,11 +1,10 @@
 """Containers, as far as a target needs them. Only this module knows testcontainers and the engine's client.
 
-Rules of this module:
 - Every container carries the label ``rmq-harness.owner``; ``remove_all`` removes by it, so that nothing that
   was created is forgotten, whatever became of its owner.
 - testcontainers' own reaper is not used: it is a container itself, from an image that must be fetched.
   ``container_watchdog`` takes its place.
-- What the engine says is told as a ``TargetError``, or as ``EngineError`` once the container runs.
+- What the engine says is raised as a ``TargetError``, or as ``EngineError`` once the container runs.
 """
 
 from __future__ import annotations
@@ -26,8 +25,6 @@ from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
 from harness.targets.errors import TargetError
-
-__all__ = ["OWNER", "Container", "EngineError", "ImageFacts", "holds", "inspect", "remove_all"]
 
 OWNER = "rmq-harness.owner"
 """Label of every container; its value names the process that created it."""

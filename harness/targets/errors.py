@@ -1,13 +1,11 @@
 """What can be wrong with a target, at its start or at another one.
 
-Rules of this module: every message says what was expected, what was found, why that is so, and what to do.
+Every message says what was expected, what was found, why that is so, and what to do.
 """
 
 from __future__ import annotations
 
 from harness.session import Blocked
-
-__all__ = ["TargetError"]
 
 
 class TargetError(Blocked):

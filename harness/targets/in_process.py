@@ -1,6 +1,5 @@
 """A reference server in this process, in virtual time: connections without a network.
 
-Rules of this module:
 - Nothing is decided here: bytes go in, effects come out.
 - The target acts while bytes are sent and while time is moved, never by itself: the same calls give the same
   run.
@@ -18,7 +17,6 @@ from typing import ClassVar
 from harness.session import (
     DEFAULT_SETUP,
     Ending,
-    ProfileName,
     Setup,
     TargetDied,
     TransportTimeout,
@@ -28,8 +26,6 @@ from harness.targets.settings import in_directory
 from harness.trace import How
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
-
-__all__ = ["NEVER", "InProcess"]
 
 _FIRST_PORT = 20_000
 _FIRST_LISTENER = 61_000
@@ -47,7 +43,7 @@ class InProcess:
     server: ClassVar[str]
 
     def __init__(
-        self, profile: ProfileName, mutant: str | None, setup: Setup = DEFAULT_SETUP, epoch: int = 0
+        self, profile: str, mutant: str | None, setup: Setup = DEFAULT_SETUP, epoch: int = 0
     ) -> None:
         self._profile = profile
         self._mutant = mutant
@@ -144,7 +140,7 @@ class InProcess:
             self._carry_out(self._endpoint.half_closed(number, self._time))
 
     def wait(self, transport: _End, timeout: float) -> bool:
-        """Moves time on until something has come on a connection, or for so many virtual seconds."""
+        """Moves time on until something has come on a connection, at most by these virtual seconds."""
         with self._lock:
             return self._clock.run_until(lambda: bool(transport.arrived) or transport.ended, timeout)
 
@@ -225,7 +221,7 @@ class _End:
         return self._instance.server
 
     def receive(self, timeout: float) -> bytes:
-        if not self._instance.wait(self, timeout):
+        if not self.arrived and not self._instance.wait(self, timeout):
             raise TransportTimeout
         data = bytes(self.arrived)
         self.arrived.clear()
@@ -254,7 +250,7 @@ class _Transport(_End):
 
 
 class _Listening:
-    """An address where the reference finds somebody."""
+    """An address at which the reference finds a listener."""
 
     def __init__(self, instance: InProcess, address: str) -> None:
         self._instance = instance

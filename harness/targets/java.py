@@ -1,6 +1,6 @@
 """Starting a server of Apache's in a home of its own: the command, its files, its system properties.
 
-Rules of this module: nothing of the server is changed. A server that is started again in the same home at the
+Nothing of the server is changed. A server that is started again in the same home at the
 same port finds the configuration file as it has written it.
 """
 
@@ -13,8 +13,6 @@ from pathlib import Path
 
 from harness.targets.errors import TargetError
 from harness.targets.settings import write_properties
-
-__all__ = ["SYSTEM", "java_command", "launch"]
 
 SYSTEM = ("tls.", "com.rocketmq.", "rocketmq.")
 """Settings that Apache takes as system properties (`TlsSystemConfig`, `NettySystemConfig`)."""

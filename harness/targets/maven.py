@@ -1,6 +1,5 @@
 """Apache's published jars, fetched with Maven and kept.
 
-Rules of this module:
 - A directory of the cache is complete or does not exist: it is filled beside its place and moved there in one
   step.
 - One process fetches, others wait for it.
@@ -23,8 +22,6 @@ from pathlib import Path
 import msgspec
 
 from harness.targets.errors import TargetError
-
-__all__ = ["COMPOSED", "Composed", "cache_directory", "classpath", "jars", "stand_in"]
 
 _VERSION = re.compile(r"\d+(\.\d+)+(-[A-Za-z0-9.-]+)?")
 _ARTIFACTS = ("rocketmq-broker", "rocketmq-namesrv", "rocketmq-remoting", "rocketmq-tools")

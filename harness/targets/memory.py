@@ -1,6 +1,6 @@
 """How much memory a target has, where it is a process of ours.
 
-Rules of this module: it reads what the system says of one process, and starts nothing.
+It reads what the system says of one process, and starts nothing.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from pathlib import Path
 
 from harness.session import Instance
 from harness.targets.process import ProcessInstance
-
-__all__ = ["resident"]
 
 _RESIDENT = re.compile(r"^VmRSS:\s*(\d+) kB$", re.MULTILINE)
 

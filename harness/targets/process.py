@@ -1,6 +1,5 @@
 """A target that is a process of ours.
 
-Rules of this module:
 - A started process is always stopped: by ``stop``, at the exit of the interpreter, and by its watchdog when
   this process is killed. The whole process group goes.
 - Its output goes to a file in its directory; the end of it is part of every error.
@@ -40,13 +39,11 @@ from harness.targets.errors import TargetError
 from harness.targets.reach import answers, refuses, takes_connections
 from harness.targets.warp import ahead
 
-__all__ = ["Command", "ProcessInstance"]
-
 _HOST = "127.0.0.1"
 _TRIES = 3
 _ATTEMPT = 0.5
 _GRACE = 3.0
-"""Real seconds that it is given where nobody asks what it leaves behind."""
+"""Real seconds that it gets to end if what it leaves behind does not matter."""
 _ENDS_WITHIN = 40.0
 """Real seconds in which it must have ended where that is asked: Apache's Broker 5.3.3 takes 13 to 16."""
 _WATCHDOG_TELLS_WITHIN = 2.0

@@ -1,6 +1,6 @@
 """Whether something takes connections, and whether it answers.
 
-Rules of this module: a question of our own before a session exists; nothing is recorded, nothing is judged.
+A question of our own before a session exists; nothing is recorded, nothing is judged.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import time
 from harness.session import PeerReset, RunningClock, TargetDied, Transport, TransportTimeout, connect
 from harness.session.tls import TlsTransport
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
-
-__all__ = ["answers", "refuses", "takes_connections"]
 
 _ASK = Command(
     code=RequestCode.GET_ROUTEINFO_BY_TOPIC, opaque=1, version=409, ext={"topic": "nothing-is-called-so"}
@@ -28,12 +26,12 @@ def takes_connections(host: str, port: int) -> bool:
 
 
 def answers(host: str, port: int, within: float, *, tls: bool = False) -> bool:
-    """Whether a request is answered with a whole frame within so many seconds."""
+    """Whether a request is answered with a whole frame within these seconds."""
     return _answered(host, port, within, tls=tls) is True
 
 
 def refuses(host: str, port: int, within: float) -> bool:
-    """Whether a request is answered with a close within so many seconds: the server wants TLS."""
+    """Whether a request is answered with a close within these seconds: the server wants TLS."""
     return _answered(host, port, within) is None
 
 

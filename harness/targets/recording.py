@@ -1,6 +1,5 @@
 """A proxy between clients and a server that changes nothing and writes down everything.
 
-Rules of this module:
 - Bytes are forwarded as they come, in each direction by itself; nothing waits for a frame to be whole. What
   one end does with its connection (half a close, a close, a reset) is done to the other.
 - A peer that reads slowly slows down the one that writes: at most `_AHEAD` bytes of a direction are held.
@@ -26,8 +25,6 @@ import msgspec
 from harness.session import TargetDied, connect
 from harness.targets.errors import TargetError
 from harness.trace import Closed, Event, Header, How, Note, Opened, PcapWriter, Received, Sent, TraceWriter
-
-__all__ = ["CAPTURE", "TRACE", "Recorded", "record"]
 
 TRACE: Final = "recorded.trace"
 CAPTURE: Final = "recorded.pcap"
@@ -68,7 +65,7 @@ class _Files:
 
     def close(self) -> None:
         self._trace.close()
-        with contextlib.suppress(OSError):  # what could not be written has been told
+        with contextlib.suppress(OSError):  # what could not be written has been reported
             self._capture.close()
 
 
@@ -84,7 +81,7 @@ def record(
     remark: Callable[[str], None],
 ) -> None:
     """Records until it is interrupted (``KeyboardInterrupt`` is raised then, and the files are whole) or for
-    ``max_time`` seconds, and counts in ``recorded``. ``listening`` is told the address once it can be used;
+    ``max_time`` seconds, and counts in ``recorded``. ``listening`` gets the address once it can be used;
     ``remark`` what goes wrong.
 
     Raises ``TargetError`` where the address cannot be listened on, or the server is not there, and

@@ -1,6 +1,6 @@
-"""A target that somebody else runs, reached over TCP.
+"""A target that others run, reached over TCP.
 
-Rules of this module: it is neither started, stopped nor restarted here; its time is what it is said to be.
+It is neither started, stopped nor restarted here; its time is what it is said to be.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from harness.session import (
     Clock,
     Ending,
     RunningClock,
+    ServedNameServer,
     Setup,
     SocketListening,
     SocketTransport,
@@ -20,11 +21,9 @@ from harness.session import (
     Unsupported,
     connect,
 )
+from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
-from harness.targets.nature import Nature
 from harness.targets.reach import takes_connections
-
-__all__ = ["RemoteInstance", "TcpTarget", "attach"]
 
 
 class TcpTarget:
@@ -37,7 +36,7 @@ class TcpTarget:
 
     def __init__(self, uri: str, host: str, port: int) -> None:
         self.uri = uri
-        self.nature = Nature(scheme="tcp", starts="never", is_here=_is_here(host))
+        self.capabilities = Capabilities(scheme="tcp", starts="never", is_here=_is_here(host))
         self._host = host
         self._port = port
 
@@ -59,7 +58,7 @@ class TcpTarget:
 
 
 class RemoteInstance:
-    """A server of somebody else's, or of another process of ours."""
+    """A server that others run, or another process of ours."""
 
     def __init__(self, host: str, port: int, warp: float = 1.0, description: str = "") -> None:
         self._host = host
@@ -107,7 +106,7 @@ class RemoteInstance:
         return ""
 
     def stop(self) -> None:
-        """Nothing: whoever started it stops it."""
+        """Nothing: its owner stops it."""
 
 
 def _is_here(host: str) -> bool:
@@ -125,3 +124,40 @@ def attach(shared: Mapping[str, str | int | float]) -> RemoteInstance:
     return RemoteInstance(
         str(shared["host"]), int(shared["port"]), float(shared["warp"]), str(shared["description"])
     )
+
+
+class TcpBrokerTarget(TcpTarget):
+    """``tcp://HOST:PORT``, a Broker that has ``nameserver`` among its NameServers."""
+
+    def __init__(self, uri: str, host: str, port: int, nameserver: tuple[str, int]) -> None:
+        super().__init__(uri, host, port)
+        self._nameserver = nameserver
+
+    def start(self) -> RemoteBroker:
+        super().start()
+        return RemoteBroker(self._host, self._port, self._nameserver)
+
+
+class RemoteBroker(RemoteInstance):
+    """A Broker of somebody else's, and so is its list of NameServers: the user says which address is ours."""
+
+    def __init__(self, host: str, port: int, nameserver: tuple[str, int]) -> None:
+        super().__init__(host, port)
+        try:
+            self._nameserver = ServedNameServer(self._clock, *nameserver)
+        except OSError as problem:
+            raise TargetError(
+                expected=f"to listen at {nameserver[0]}:{nameserver[1]} as the Broker's NameServer",
+                got=problem.strerror or str(problem),
+                do="give --nameserver an address of this machine that is free",
+            ) from problem
+
+    @property
+    def nameservers(self) -> tuple[ServedNameServer, ...]:
+        return (self._nameserver,)
+
+    def shared(self) -> None:  # type: ignore[override]
+        """Nothing: there can be one NameServer at the address."""
+
+    def stop(self) -> None:
+        self._nameserver.stop()

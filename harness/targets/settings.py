@@ -1,6 +1,6 @@
 """The settings that a target is started with, as a Java `.properties` file.
 
-Rules of this module: nothing is checked, for what a setting means is the server's business.
+Nothing is checked, for what a setting means is the server's business.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from pathlib import Path
 
 from harness.session import Setup
 from harness.wire.bodies import Properties
-
-__all__ = ["demands_tls", "in_directory", "write_properties"]
 
 
 def in_directory(setup: Setup, directory: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """From what a user types to a target.
 
-Rules of this module: a URI is checked whole before anything is started; nothing is guessed; every error shows
+A URI is checked whole before anything is started; nothing is guessed; every error shows
 a URI that would be right.
 """
 
@@ -10,33 +10,25 @@ import re
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-from harness.catalogue import Role
-from harness.session import DEFAULT_SETUP, Instance, ProfileName, Setup
+from harness.catalogue import Role, newest_profile, profiles
+from harness.session import DEFAULT_SETUP, Instance, Setup
 from harness.targets import warp as faketime
 from harness.targets.apache import ApacheTarget
-from harness.targets.apache_broker import ApacheBrokerTarget
-from harness.targets.brokers import ExecBrokerTarget, TcpBrokerTarget
-from harness.targets.builtin import PROFILES, BuiltinInstance, BuiltinTarget, problem_with
-from harness.targets.builtin_broker import BROKER_PROFILES, BuiltinBroker, problem_with_broker
-from harness.targets.command import ExecTarget
+from harness.targets.builtin.broker import BuiltinBroker, problem_with_broker
+from harness.targets.builtin.target import BuiltinInstance, BuiltinTarget, problem_with
+from harness.targets.capabilities import Capabilities
+from harness.targets.command import ExecBrokerTarget, ExecTarget
 from harness.targets.container import DockerTarget
 from harness.targets.errors import TargetError
-from harness.targets.nature import Nature
-from harness.targets.remote import TcpTarget
+from harness.targets.remote import TcpBrokerTarget, TcpTarget
 
-__all__ = ["FORMS", "Shareable", "Target", "parse"]
-
-FORMS = (
-    "builtin:[4.9|5.3|5.5], tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60], "
-    "docker:IMAGE[?warp=60]"
-)
-"""What can be written, for messages and help."""
-
-BROKER_FORMS = (
-    "builtin:[4.9|5.3], tcp://HOST:PORT with --nameserver HOST:PORT, exec:'COMMAND {port} {nameserver}', "
-    "apache:VERSION[?warp=20]"
-)
-"""The same for Brokers."""
+_FORMS: dict[Role, str] = {
+    "nameserver": "tcp://HOST:PORT, exec:'COMMAND {port}', apache:VERSION[?warp=60], docker:IMAGE[?warp=60]",
+    "broker": (
+        "tcp://HOST:PORT with --nameserver HOST:PORT, exec:'COMMAND {port} {nameserver}', "
+        "apache:VERSION[?warp=20]"
+    ),
+}
 
 _IMAGE = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?")
 """Enough to tell a slip from a name; the engine knows the rest."""
@@ -57,12 +49,12 @@ class Target(Protocol):
     def uri(self) -> str: ...
 
     @property
-    def nature(self) -> Nature:
+    def capabilities(self) -> Capabilities:
         """What those must know who play on it."""
         ...
 
     @property
-    def line(self) -> ProfileName | None:
+    def line(self) -> str | None:
         """The profile that fits it, where the URI says so."""
         ...
 
@@ -87,15 +79,25 @@ class Target(Protocol):
     def another(self, setup: Setup = DEFAULT_SETUP) -> Shareable:
         """A new instance that is started with these settings, for some cases alone.
 
-        Raises ``Unsupported`` where there is but one, or where it cannot be told any settings.
+        Raises ``Unsupported`` where there is but one, or where it takes no settings.
         """
         ...
+
+
+def forms(role: Role = "nameserver") -> str:
+    """What can be written as a target, for messages and help."""
+    return f"builtin:[{'|'.join(_lines(role))}], {_FORMS[role]}"
+
+
+def _lines(role: Role) -> list[str]:
+    """The lines that ``builtin:`` can be."""
+    return [profile.name for profile in profiles(role)]
 
 
 def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
     """The target that ``uri`` names, as a server of this role. Raises ``TargetError`` where it names none.
 
-    ``nameserver`` is where a Broker that somebody else runs (``tcp:``) finds the NameServer that is ours:
+    ``nameserver`` is where a Broker that others run (``tcp:``) finds our NameServer:
     ``HOST:PORT``.
     """
     is_broker = role == "broker"
@@ -103,7 +105,7 @@ def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
         raise TargetError(
             expected="a NameServer's address only for a Broker that runs already (tcp://HOST:PORT)",
             got=f"{nameserver} for {uri}",
-            do="leave --nameserver out: a Broker that is started here is told where ours is",
+            do="leave --nameserver out: a Broker that is started here gets the address of ours",
         )
     scheme, colon, rest = uri.partition(":")
     if colon and scheme == "builtin":
@@ -120,11 +122,11 @@ def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
         version, options = _options(uri, rest, {"warp"})
         if not re.fullmatch(r"\d[\w.-]*", version):
             raise _wrong(uri, "a version after apache:", "apache:5.3.3")
-        return (ApacheBrokerTarget if is_broker else ApacheTarget)(uri, version, _warp(uri, options))
+        return ApacheTarget(uri, version, _warp(uri, options), role)
     if colon and scheme == "docker" and not is_broker:
         return _docker(uri, rest)
     raise TargetError(
-        expected=f"one of {BROKER_FORMS if is_broker else FORMS}",
+        expected=f"one of {forms(role)}",
         got=uri or "nothing",
         do="name the target in one of these forms",
     )
@@ -135,17 +137,18 @@ def spelled_out(uri: str, role: Role = "nameserver") -> str:
     what was recorded is counted.
     """
     scheme, _, rest = uri.partition(":")
-    profiles = BROKER_PROFILES if role == "broker" else PROFILES
-    return f"builtin:{profiles[-1]}{rest}" if scheme == "builtin" and rest[:1] in ("", "?") else uri
+    return (
+        f"builtin:{newest_profile(role).name}{rest}" if scheme == "builtin" and rest[:1] in ("", "?") else uri
+    )
 
 
 def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget:
     is_broker = role == "broker"
-    profiles = BROKER_PROFILES if is_broker else PROFILES
+    lines = _lines(role)
     profile, options = _options(uri, rest, {"mutant"})
-    found = next((name for name in profiles if name == (profile or profiles[-1])), None)
-    if found is None:
-        raise _wrong(uri, f"a profile after builtin: ({', '.join(profiles)}), or nothing", "builtin:5.3")
+    found = profile or newest_profile(role).name
+    if found not in lines:
+        raise _wrong(uri, f"a profile after builtin: ({', '.join(lines)}), or nothing", "builtin:5.3")
     mutant = options.get("mutant")
     if problem := (problem_with_broker if is_broker else problem_with)(found, mutant):
         raise TargetError(
@@ -187,10 +190,10 @@ def _docker(uri: str, rest: str) -> DockerTarget:
     if not _IMAGE.fullmatch(image):
         raise _wrong(uri, "the name of an image after docker:", "docker:apache/rocketmq:5.3.3")
     profile = options.get("profile")
-    found = next((name for name in PROFILES if name == profile), None)
-    if profile is not None and found is None:
-        raise _wrong(uri, f"profile= with one of {', '.join(PROFILES)}", f"docker:{image}?profile=5.3")
-    return DockerTarget(uri, image, _warp(uri, options), found)
+    lines = _lines("nameserver")
+    if profile is not None and profile not in lines:
+        raise _wrong(uri, f"profile= with one of {', '.join(lines)}", f"docker:{image}?profile=5.3")
+    return DockerTarget(uri, image, _warp(uri, options), profile)
 
 
 def _options(uri: str, rest: str, known: set[str]) -> tuple[str, dict[str, str]]:

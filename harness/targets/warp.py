@@ -1,6 +1,6 @@
 """Making a process's time run faster, with libfaketime.
 
-Rules of this module: the library is preloaded into the target alone; wall clock and monotonic clock run
+The library is preloaded into the target alone; wall clock and monotonic clock run
 alike, so that timers, schedulers and leases all do.
 """
 
@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.targets.errors import TargetError
-
-__all__ = ["HIGHEST", "ahead", "environment"]
 
 HIGHEST = 100.0
 """At more, the 120 s after which targets close idle connections are too short to be avoided surely."""

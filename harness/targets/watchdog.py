@@ -1,9 +1,8 @@
-"""Runs one command and does not let it outlive whoever asked for it. A program of its own, standard library
+"""Runs one command and does not let it outlive its owner. A program of its own, standard library
 only.
 
     python watchdog.py '{"NAME": "value"}' GRACE COMMAND ARGUMENT…
 
-Rules of this program:
 - It writes the process id of the command to standard output, and nothing else.
 - The command runs in its own session and process group, with the given additions to the environment. Its
   output goes where standard error goes.

@@ -1,13 +1,14 @@
 """What was recorded on the wire, byte for byte: the truth, where a seed is only a hint.
 
-Rules of this package: it imports nothing of ours, reads no clock, opens no socket, and knows no report.
+It imports nothing of ours, reads no clock, opens no socket, and knows no report.
 """
 
-from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
+from harness.trace.events import BETWEEN, Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
 from harness.trace.pcap import PcapWriter, write_pcap
 from harness.trace.store import Recorder, Trace, TraceError, TraceWriter, open_trace, read_trace, write_trace
 
 __all__ = [
+    "BETWEEN",
     "Closed",
     "Event",
     "Header",

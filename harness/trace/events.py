@@ -1,6 +1,5 @@
 """What can happen on the wire, as values.
 
-Rules of this module:
 - An event holds bytes and numbers, never a live object: a report may be made years later from the file alone.
 - Bytes are those the transport was given or gave, in the pieces in which it did. A frame may span several
   ``Received`` events and one ``Received`` event may hold several frames.
@@ -13,13 +12,15 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Closed", "Event", "Header", "How", "Note", "Opened", "Purpose", "Received", "Sent"]
-
 How = Literal["fin", "reset", "half"]
 """``fin``: an orderly close; ``reset``: an abortive one; ``half``: only our sending side was closed."""
 
 Purpose = Literal["case", "keep-alive", "probe", "barrier"]
 """Why bytes were sent: the case asked for it; to keep a connection busy; to decide silence; to settle."""
+
+
+BETWEEN = " ⇄ "
+"""Stands between the URIs of targets that were compared."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="trace"):
@@ -29,7 +30,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     suite: str = ""
     """Version of the harness that recorded it."""
     target: str = ""
-    """URI of the target."""
+    """URI of the target; of several that were compared, all URIs with `BETWEEN` between them."""
     description: str = ""
     """What the target said or is known to be made of."""
     profile: str = ""

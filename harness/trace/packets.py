@@ -1,6 +1,5 @@
 """From a capture file to the TCP segments in it.
 
-Rules of this module:
 - Files (pcap, pcapng, either byte order, compressed with gzip or not) and what lies below TCP (Ethernet,
   VLAN, loopback, raw IP, Linux cooked captures, IPv4, IPv6) are scapy's to read: nothing of it is here.
 - One packet at a time is in memory. What holds no TCP is counted.
@@ -14,8 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-
-__all__ = ["ACK", "FIN", "RST", "SYN", "Capture", "CaptureError", "Segment", "is_capture"]
 
 FIN: Final = 1
 SYN: Final = 2

@@ -1,6 +1,5 @@
 """A trace as a capture file that Wireshark opens: the bytes as TCP would have carried them.
 
-Rules of this module:
 - What a trace holds is exact: bytes, order, who closed and how. What it cannot hold is made up so that it is
   plain and the same each time: handshakes, sequence numbers, acknowledgements, the size of segments.
 - What TLS carried is written in clear, as the trace has it. Bytes that were never on the wire, because the
@@ -22,8 +21,6 @@ from typing import BinaryIO, Final
 
 from harness.trace.events import Closed, Event, Note, Opened, Sent
 from harness.trace.store import Trace
-
-__all__ = ["PcapWriter", "write_pcap"]
 
 _MAGIC: Final = 0xA1B2C3D4
 _LINKTYPE_RAW: Final = 101
@@ -56,7 +53,7 @@ class _Connection:
         target, port = _endpoint(remote, 0, "192.0.2.2")
         if len(us) != len(target):
             us, target = _as_six(us), _as_six(target)
-        # Numbers that lie far apart: a port that is used again is a new connection to whoever reads.
+        # Numbers that lie far apart: a port that is used again is a new connection to a reader.
         self.us = _End(us, our_port, number * 0x2545_F491 & 0xFFFF_FFFF)
         self.target = _End(target, port, number * 0x9E37_79B1 & 0xFFFF_FFFF)
         self.largest = _MTU - (60 if len(us) == 16 else 40)

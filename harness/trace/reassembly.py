@@ -1,11 +1,10 @@
 """From TCP segments to what was said on each connection, as events of a trace.
 
-Rules of this module:
 - Segments go in as they were captured: late, twice, overlapping, or not at all. Bytes come out once, in
   order, as soon as all before them are there.
 - Who sent the SYN is "us", whom it was sent to the target. Where the capture began later, the end with the
   given port is the target; without one, the end with the lower port.
-- A hole is given up, and told as ``Missing``, once it is clear that it will not be filled: the other end
+- A hole is given up, and reported as ``Missing``, once it is clear that it will not be filled: the other end
   has acknowledged what lies behind it, too much waits behind it, the connection has ended, or the capture.
 - Memory is bounded: by `HELD` for each direction and `CONNECTIONS` in all, the quietest of which is
   forgotten.
@@ -25,8 +24,6 @@ import msgspec
 from harness.trace.events import Closed, Event, How, Opened, Received, Sent
 from harness.trace.packets import ACK, FIN, RST, SYN, Segment
 
-__all__ = ["CONNECTIONS", "HELD", "By", "Missing", "Reassembly", "Seen"]
-
 By: TypeAlias = Literal["us", "target"]
 
 HELD: Final = 4 * 1024 * 1024
@@ -40,7 +37,7 @@ _ALL: Final = 1 << 32
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes that one end sent and that are not in the capture; ``length`` is None where nobody knows how
+    """Bytes that one end sent and that are not in the capture; ``length`` is None where it is unknown how
     many, because the capture began later.
     """
 

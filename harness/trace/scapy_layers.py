@@ -1,6 +1,5 @@
 """Layers for scapy: a second description of the format, written from facts and not from our codec.
 
-Rules of this module:
 - It imports nothing of ours; `harness.wire` and it describe the same format independently, and tests hold
   them against each other (tests/vectors/test_scapy_layers.py).
 - scapy is in the extra ``pcap``; beside this module only `harness.trace.packets` imports it.
@@ -34,18 +33,6 @@ from scapy.fields import (
 )
 from scapy.layers.inet import TCP
 from scapy.packet import Packet, Raw, bind_layers
-
-__all__ = [
-    "PORT",
-    "BinaryHeader",
-    "Body",
-    "DeflatedBody",
-    "ExtField",
-    "Frame",
-    "JsonHeader",
-    "Members",
-    "cut",
-]
 
 PORT: Final = 9876
 """The port that a NameServer listens on where nothing else is said (`NamesrvStartup`)."""

@@ -1,6 +1,5 @@
 """Recording events and keeping them in a file.
 
-Rules of this module:
 - The recorder is given its clocks; it reads none.
 - The file is JSON lines: the header first, then the events in the order in which they happened. Bytes are
   base64. The number of an event is its place after the header, counted from 0; it never changes.
@@ -16,8 +15,6 @@ from pathlib import Path
 import msgspec
 
 from harness.trace.events import Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
-
-__all__ = ["Recorder", "Trace", "TraceError", "TraceWriter", "open_trace", "read_trace", "write_trace"]
 
 
 class TraceError(ValueError):

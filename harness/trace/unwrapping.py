@@ -1,9 +1,8 @@
 """From connections under TLS to what they carried, with the secrets that one end has written down.
 
-Rules of this module:
 - Events come out as they went in, but for those of connections that begin with a handshake whose secrets are
   in the key log (the NSS format of ``SSLKEYLOGFILE``; TLS 1.2 and 1.3): their bytes come out in clear.
-- Whatever cannot be decrypted any more, because bytes are missing or are no records, is told once on its
+- What can no longer be decrypted, because bytes are missing or are no records, is reported once on its
   connection; nothing that follows there is guessed at.
 - Handshakes and ciphers are scapy's to know; of records this module knows the head alone.
 """
@@ -20,8 +19,6 @@ import msgspec
 from harness.trace.events import Closed, Note, Opened, Received, Sent
 from harness.trace.packets import CaptureError
 from harness.trace.reassembly import By, Missing, Seen
-
-__all__ = ["Unwrapping"]
 
 _HANDSHAKE: Final = b"\x16\x03"
 _APPLICATION: Final = 23
@@ -40,7 +37,7 @@ class _Wrapped:
         self.sender: By = "us"
         self.buffers: dict[By, bytearray] = {"us": bytearray(), "target": bytearray()}
         self.is_known: bool | None = None
-        """Whether the key log has its secrets; None until the first record has told whose it is."""
+        """Whether the key log has its secrets; None until the first record has shown whose it is."""
         self.is_lost = False
 
 
@@ -62,7 +59,7 @@ class Unwrapping:
                 "pip install 'rmq-harness[pcap]'"
             ) from problem
         assert cryptography
-        logging.getLogger("scapy").setLevel(logging.CRITICAL)  # what is wrong is told in our words
+        logging.getLogger("scapy").setLevel(logging.CRITICAL)  # errors are reported in our own words
         self._record: Any = TLS
         self._session: Any = tlsSession
         try:

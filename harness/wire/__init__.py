@@ -7,14 +7,16 @@ JSON in `harness.wire.fastjson`, stored messages in `harness.wire.messages`.
 
 from __future__ import annotations
 
-from .bodies.checksum import body_crc32
-from .codes import FLAG_ONEWAY, FLAG_RESPONSE, RequestCode, ResponseCode, Serialization
+from harness.wire.bodies.checksum import body_crc32
+from harness.wire.codes import FLAG_ONEWAY, FLAG_RESPONSE, RequestCode, ResponseCode, Serialization
+
 from .command import Command
 from .decoder import decode
-from .dissect import Dissection, Field, dissect
+from .dissect import Dissection, dissect
 from .encoder import RawFrame, encode, header_bytes
 from .errors import Diagnostic, WireError
-from .framing import FRAME_LIMIT, FrameBuffer
+from .framing import FRAME_LIMIT, FrameBuffer, frame_size
+from .report import Field
 from .resync import find_frame
 
 __all__ = [
@@ -36,5 +38,6 @@ __all__ = [
     "dissect",
     "encode",
     "find_frame",
+    "frame_size",
     "header_bytes",
 ]

@@ -1,16 +1,13 @@
-"""The names of codes, whoever uses them: NameServers and Brokers number in one space."""
+"""The names of codes: NameServers and Brokers number in one space."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.codes import RequestCode, ResponseCode
 
-__all__ = ["request_name", "response_name"]
-
-_REQUESTS: Final = {one.value: one.name for one in (*BrokerRequest, *RequestCode)}
-_RESPONSES: Final = {one.value: one.name for one in (*BrokerResponse, *ResponseCode)}
+_REQUESTS: Final = {one.value: one.name for one in RequestCode}
+_RESPONSES: Final = {one.value: one.name for one in ResponseCode}
 
 
 def request_name(code: int) -> str | None:

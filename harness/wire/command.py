@@ -1,6 +1,5 @@
 """The logical command, whatever its bytes look like.
 
-Rules of this module:
 - A command can hold values that no frame can carry or that no peer accepts (a tester must be able to say
   them); nothing is validated here.
 - An empty body and no body are the same bytes on the wire, so they are the same value here: `b""`.
@@ -12,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
 
-from .codes import FLAG_ONEWAY, FLAG_RESPONSE, LANGUAGES, Serialization
-
-__all__ = ["INT32_MAX", "INT32_MIN", "Command"]
+from harness.wire.codes import FLAG_ONEWAY, FLAG_RESPONSE, LANGUAGES, Serialization
 
 INT32_MIN: Final = -(2**31)
 INT32_MAX: Final = 2**31 - 1
@@ -71,5 +68,5 @@ class Command(
 
     @property
     def is_oneway(self) -> bool:
-        """A request (bit 0 clear) that nobody waits for (bit 1 set)."""
+        """A request (bit 0 clear) without an answer (bit 1 set)."""
         return self.flag & (FLAG_RESPONSE | FLAG_ONEWAY) == FLAG_ONEWAY

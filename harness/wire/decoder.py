@@ -1,6 +1,5 @@
 """The fast path of reading: a whole frame to a command.
 
-Rules of this module:
 - What the fast path is not sure of it hands to `dissect`; it never decides that a frame is bad. Both give
   equal commands and the same verdict (tests/unit/wire/test_wire_fast_path.py).
 - Only plain frames are fast: known members with their plain types (JSON), ASCII text shorter than 128 bytes
@@ -15,15 +14,14 @@ from typing import Final, Literal
 
 import msgspec
 
-from .codes import LANGUAGES, Serialization
+from harness.wire.codes import LANGUAGES, Serialization
+
 from .command import Command
 from .dissect import dissect
 from .errors import WireError
 from .fastjson import Engine
 from .framing import FRAME_LIMIT
 from .header_json import INVALID_UTF8_IN_JSON
-
-__all__ = ["decode"]
 
 InvalidUtf8 = Literal["refuse", "replace"]
 

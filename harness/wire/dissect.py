@@ -1,11 +1,10 @@
 """The lossless path: any bytes can be shown, and what Apache's decoder would do with them is said beside.
 
-Rules of this module:
 - Never raises, whatever the bytes are. What is wrong becomes a diagnostic with a range of bytes.
 - A *fatal* diagnostic means that Apache's server closes the connection; any other means that it serves the
   frame although no Java peer would have written it. A frame with no fatal diagnostic always has a command.
 - Invalid UTF-8 in a JSON header is the one thing on which the two lines disagree (4.9 replaces, 5.x refuses):
-  it is reported as odd under `INVALID_UTF8_IN_JSON`, and whoever asks decides.
+  it is reported as odd under `INVALID_UTF8_IN_JSON`, and the caller decides.
 - A missing `opaque` is 0 here; Apache leaves an unpredictable number of its own counter there.
 
 Sources: `RemotingCommand#decode`, `RocketMQSerializable#rocketMQProtocolDecode` of both tags, fastjson
@@ -16,16 +15,15 @@ from __future__ import annotations
 
 import msgspec
 
-from .codes import Serialization
+from harness.wire.codes import Serialization
+
 from .command import Command
 from .errors import Diagnostic
 from .fastjson import Engine
 from .framing import FRAME_LIMIT
-from .header_json import INVALID_UTF8_IN_JSON, read_json_header
+from .header_json import read_json_header
 from .header_rocketmq import read_binary_header
 from .report import Field, Reading, Refused
-
-__all__ = ["INVALID_UTF8_IN_JSON", "Diagnostic", "Dissection", "Field", "dissect"]
 
 
 class Dissection(msgspec.Struct, frozen=True):

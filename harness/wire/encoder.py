@@ -1,8 +1,7 @@
 """From a command, or from arbitrary parts, to the bytes of a frame.
 
-Rules of this module:
 - `encode` writes what Apache's encoder writes for the same command, byte for byte; `ext` is written in the
-  order of the dict (Apache writes it in the order of a HashMap, which nobody may rely on).
+  order of the dict (Apache writes it in the order of a HashMap, on which no peer may rely).
 - Plain commands are fast: ASCII without anything to escape. All others take the exact emitter of `fastjson`.
 - `RawFrame` writes what it is told, legal or not; it is the only way to illegal lengths, types and headers.
 
@@ -18,12 +17,11 @@ from typing import Final
 
 import msgspec
 
-from .codes import LANGUAGE_NUMBERS, Serialization
+from harness.wire.codes import LANGUAGE_NUMBERS, Serialization
+
 from .command import INT32_MAX, INT32_MIN, Command
 from .errors import WireError
 from .fastjson import Engine, dumps, restated
-
-__all__ = ["RawFrame", "encode", "header_bytes"]
 
 _words: Final = Struct(">II").pack
 _fixed: Final = Struct(">HBHII").pack

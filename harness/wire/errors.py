@@ -1,6 +1,5 @@
 """The one error of the codec.
 
-Rules of this module:
 - Whatever the bytes are, the codec raises `WireError` or returns; nothing else ever escapes from it.
 - A diagnostic names bytes by their range, in the coordinates of the bytes that the caller handed in.
 """
@@ -8,8 +7,6 @@ Rules of this module:
 from __future__ import annotations
 
 import msgspec
-
-__all__ = ["Diagnostic", "WireError"]
 
 
 class Diagnostic(msgspec.Struct, frozen=True):

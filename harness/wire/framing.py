@@ -1,6 +1,5 @@
 """From a stream of bytes to frames.
 
-Rules of this module:
 - The frames found do not depend on how the stream was cut.
 - Work is linear in the bytes received: a byte is copied at most twice, whatever the size of the chunks.
 - Memory is bounded: a bad length word is refused as soon as its four bytes are there, before anything is
@@ -18,12 +17,27 @@ from typing import Final
 
 from .errors import Diagnostic, WireError
 
-__all__ = ["FRAME_LIMIT", "FrameBuffer"]
-
 FRAME_LIMIT: Final = 16_777_216
 """The largest frame in bytes, length word included (`com.rocketmq.remoting.frameMaxLength`, default)."""
 
 _COMPACT_AT: Final = 65_536
+
+
+def frame_size(data: bytes | bytearray, start: int = 0, limit: int = FRAME_LIMIT) -> int | None:
+    """The size of the frame that begins at ``start``, length word included; None until all of it is there.
+
+    Raises `WireError` as soon as the length word is there and is bad.
+    """
+    if len(data) - start < 4:
+        return None
+    length = int.from_bytes(data[start : start + 4], "big", signed=True)
+    if length < 4:
+        why = Diagnostic("length-too-small", f"length {length} cannot hold the header word", 0, 4, True)
+        raise WireError(why.message, (why,))
+    if length > limit - 4:
+        why = Diagnostic("length-too-large", f"length {length} exceeds {limit - 4}", 0, 4, True)
+        raise WireError(why.message, (why,))
+    return 4 + length if len(data) - start >= 4 + length else None
 
 
 class FrameBuffer:
@@ -67,14 +81,15 @@ class FrameBuffer:
         if self._refusal is not None:
             raise WireError(self._refusal.message, (self._refusal,))
         data, start = self._data, self._start
-        if len(data) - start < 4:
+        try:
+            size = frame_size(data, start, self._limit)
+        except WireError as problem:
+            self._refusal = problem.diagnostics[0]
+            self._data, self._start = bytearray(), 0
+            raise
+        if size is None:
             return None
-        length = int.from_bytes(data[start : start + 4], "big", signed=True)
-        if not 4 <= length <= self._limit - 4:
-            raise self._refuse(length)
-        end = start + 4 + length
-        if len(data) < end:
-            return None
+        end = start + size
         frame = bytes(memoryview(data)[start:end])
         if end == len(data):
             data.clear()
@@ -86,13 +101,3 @@ class FrameBuffer:
         else:
             self._start = end
         return frame
-
-    def _refuse(self, length: int) -> WireError:
-        if length < 4:
-            why = Diagnostic("length-too-small", f"length {length} cannot hold the header word", 0, 4, True)
-        else:
-            why = Diagnostic("length-too-large", f"length {length} exceeds {self._limit - 4}", 0, 4, True)
-        self._refusal = why
-        self._data = bytearray()
-        self._start = 0
-        return WireError(why.message, (why,))

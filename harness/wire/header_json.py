@@ -1,6 +1,5 @@
 """The JSON header, read the way fastjson reads it into a RemotingCommand.
 
-Rules of this module:
 - Names match whatever their case, `_` and `-`; of names that occur twice the last counts, but a name that
   matches only that way does not replace what the exact name has set; unknown names are ignored.
 - Numbers may come as text, booleans, fractions or null (which leaves what was there). Text of any other kind
@@ -19,13 +18,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .codes import LANGUAGES, Serialization
+from harness.wire.codes import LANGUAGES, Serialization
+
 from .command import Command
 from .fastjson import VALUES_LIMIT, Engine, Node, ParseError, tree
 from .fastjson.coerce import CoercionError, as_enum, as_int32, as_string, smart_name
 from .report import Field, Reading
-
-__all__ = ["INVALID_UTF8_IN_JSON", "read_json_header"]
 
 INVALID_UTF8_IN_JSON: Final = "json-invalid-utf8"
 

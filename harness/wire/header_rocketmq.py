@@ -1,9 +1,8 @@
 """The ROCKETMQ header, read the way Apache reads it.
 
-Rules of this module:
 - Apache reads the header as a stream that knows nothing of the header's end: spare bytes of the header become
   the start of the body (and the last bytes of the body are lost), and a string may run on into the body.
-- Length 0 is null: for the remark, for a key (the entry's key is null then, and nobody can ask for it), for a
+- Length 0 is null: for the remark, for a key (the entry's key is null then, and cannot be asked for), for a
   value.
 - Bytes that are no UTF-8 are replaced by U+FFFD on both lines.
 
@@ -12,12 +11,11 @@ Source: `RocketMQSerializable#rocketMQProtocolDecode`, `#readStr`, `#mapDeserial
 
 from __future__ import annotations
 
-from .codes import LANGUAGES, Serialization
+from harness.wire.codes import LANGUAGES, Serialization
+
 from .command import Command
 from .report import Field, Reading
 from .text import java_text
-
-__all__ = ["read_binary_header"]
 
 
 def read_binary_header(reading: Reading, start: int, header_length: int) -> tuple[Command, int]:

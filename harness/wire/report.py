@@ -8,8 +8,6 @@ import msgspec
 
 from .errors import Diagnostic
 
-__all__ = ["Field", "Reading", "Refused"]
-
 
 class Field(msgspec.Struct, frozen=True):
     """One named piece of a frame: bytes `start` to `end` (exclusive, from the length word on), and what they

@@ -1,6 +1,5 @@
-"""Finding frames in a stream whose beginning nobody has seen.
+"""Finding frames in a stream whose beginning is missing.
 
-Rules of this module:
 - A place is taken for the beginning of a frame only where its whole header is there and is one: what a
   message happens to hold must look just like a frame to deceive it.
 - Stricter than Apache's decoder, which is never in the middle of a frame: a header that only fastjson's
@@ -13,10 +12,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .codes import LANGUAGES, Serialization
-from .framing import FRAME_LIMIT
+from harness.wire.codes import LANGUAGES, Serialization
 
-__all__ = ["HEADER_LIMIT", "find_frame"]
+from .framing import FRAME_LIMIT
 
 HEADER_LIMIT: Final = 65_535
 

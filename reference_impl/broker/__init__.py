@@ -12,17 +12,16 @@ decision is in `parts.py`.
 from collections.abc import Mapping
 
 from reference_impl.remoting.endpoint import Certificates
+from reference_impl.remoting.parts import Parts
 
 from .config import Config
 from .endpoint import Endpoint
 from .part import Chance
-from .parts import PARTS, Parts
-from .profiles import PROFILES
+from .parts import PARTS
 from .store import MemoryStorage, Storage, StoreError
 
 __all__ = [
     "PARTS",
-    "PROFILES",
     "Certificates",
     "Chance",
     "Config",
@@ -63,14 +62,15 @@ def build(
 
         chosen = apply(mutant, chosen, "broker")
     settings = Config() if config is None else config
-    broker = chosen.broker(
+    broker = chosen["broker"](
         chosen,
         config=settings,
-        store=chosen.store(
+        store=chosen["store"](
             MemoryStorage() if storage is None else storage, settings.of_store(), chosen.profile.name
         ),
         stored=stored or {},
         chance=chance,
         started=started,
     )
-    return chosen.endpoint(broker, certificates)
+    endpoint: Endpoint = chosen["endpoint"](broker, certificates)
+    return endpoint

@@ -1,6 +1,5 @@
 """Which queues a client is to consume, where it asks the Broker (400 of 5.x), and whether it pulls or pops.
 
-Rules:
 1. Which queues there are is asked of a NameServer each time. Without an answer, and for a group without
    members, nothing can be said; the client then goes on as it does.
 2. Queues to be pulled are divided among the members of a group. Who pops gets all queues of a Broker as one,
@@ -20,19 +19,17 @@ from typing import TYPE_CHECKING, Final
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import AssignmentQuestion, MessageQueue, RequestMode, RequestModes, TopicRoute
 from harness.wire.bodies import Assignments as Answer
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .tables import as_file, stored_table
 from .topics import READ
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["REQUEST_MODES_FILE", "Assignments"]
 
 REQUEST_MODES_FILE: Final = "config/messageRequestMode.json"
 _ROUTE_WITHIN: Final = 3_000
@@ -56,28 +53,28 @@ class Assignments(Part):
         if not self.profile.v5:
             return {}
         return {
-            BrokerRequest.QUERY_ASSIGNMENT: self.assign,
-            BrokerRequest.SET_MESSAGE_REQUEST_MODE: self.set_mode,
-            BrokerRequest.GET_ALL_MESSAGE_REQUEST_MODE: self.all_modes,
+            RequestCode.QUERY_ASSIGNMENT: self.assign,
+            RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode,
+            RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: self.all_modes,
         }
 
     # -- who pulls and who pops ------------------------------------------------------------------------------
 
     def set_mode(self, command: Command, connection: int, now: int) -> Reply:
         """401."""
-        asked = given.body(command, RequestMode.decode)
+        asked = required.body(command, RequestMode.decode)
         if asked.topic is None or asked.consumer_group is None or asked.mode not in _MODES:
             raise RefusedError("expected topic, consumerGroup, and mode PULL or POP")
         if asked.topic.startswith(TopicName.RETRY_PREFIX):
-            return Reply(BrokerResponse.NO_PERMISSION, remark="retry topic is not allowed to set mode")
+            return Reply(ResponseCode.NO_PERMISSION, remark="retry topic is not allowed to set mode")
         if self.broker.topics.get(asked.topic) is None:
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"topic[{asked.topic}] not exist")
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{asked.topic}] not exist")
         if self.broker.groups.find(asked.consumer_group, now) is None:
             remark = "subscription group does not exist"
-            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
         self._modes.setdefault(asked.topic, {})[asked.consumer_group] = asked
         self.keep()
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def keep(self) -> None:
         """Write what administrators have said."""
@@ -85,7 +82,7 @@ class Assignments(Part):
 
     def all_modes(self, command: Command, connection: int, now: int) -> Reply:
         """402. For slaves."""
-        return Reply(BrokerResponse.SUCCESS, body=RequestModes(self._modes).encode())
+        return Reply(ResponseCode.SUCCESS, body=RequestModes(self._modes).encode())
 
     def mode(self, group: str, topic: str) -> RequestMode:
         """How a group consumes a topic."""
@@ -103,7 +100,7 @@ class Assignments(Part):
 
     def assign(self, command: Command, connection: int, now: int) -> None:
         """400. The answer comes with that of a NameServer."""
-        asked = given.body(command, AssignmentQuestion.decode)
+        asked = required.body(command, AssignmentQuestion.decode)
         if asked.topic is None or asked.consumer_group is None or asked.message_model is None:
             raise RefusedError("expected topic, consumerGroup and messageModel")
         addresses = list(self.broker.registrar.addresses())
@@ -135,12 +132,12 @@ class Assignments(Part):
         return sorted(found, key=lambda queue: (queue.broker_name or "", queue.queue_id))
 
     def answer(self, asked: AssignmentQuestion, queues: list[MessageQueue] | None) -> Reply:
-        """What a client is told."""
+        """The answer to a client."""
         mode = self.mode(asked.consumer_group or "", asked.topic or "")
         shares = asked.message_model == "CLUSTERING" and self.config.server_load_balancer_enable
         if queues is not None and shares:
             queues = self.share(asked, queues, mode)
-        return Reply(BrokerResponse.SUCCESS, body=Answer(queues, mode.mode or "PULL").encode())
+        return Reply(ResponseCode.SUCCESS, body=Answer(queues, mode.mode or "PULL").encode())
 
     def share(
         self, asked: AssignmentQuestion, queues: list[MessageQueue], mode: RequestMode

@@ -12,8 +12,6 @@ from typing import Final
 from reference_impl.remoting.reply import RefusedError
 from reference_impl.remoting.values import number
 
-__all__ = ["MESSAGE_TYPE", "altered", "parsed"]
-
 MESSAGE_TYPE: Final = "message.type"
 _VALUES: Final[Mapping[str, frozenset[str] | None]] = {
     "queue.type": frozenset({"BatchCQ", "SimpleCQ"}),

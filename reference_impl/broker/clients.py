@@ -1,11 +1,10 @@
 """Clients: who produces and consumes for which group, and what groups subscribe to.
 
-Rules:
 1. A client is known by its connection, in each of its groups. It stays for as long as it sends heartbeats,
    and goes with its connection.
 2. What a group subscribes to is what the last heartbeat of any of its members said; a subscription is
    replaced by a newer one of the same topic only.
-3. The members of a group that does not broadcast are told (40) when its members or its topics change.
+3. The members of a group that does not broadcast are notified (40) when its members or its topics change.
 
 Source: ClientManageProcessor, ConsumerManageProcessor, ConsumerManager, ConsumerGroupInfo, ProducerManager,
 ClientHousekeepingService, DefaultConsumerIdsChangeListener of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -18,21 +17,19 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, Command
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .topics import READ, WRITE
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["Client", "Clients", "ConsumerGroup"]
 
 _SCAN: Final = 10_000
 """ms between two looks for clients that send no heartbeats."""
@@ -83,16 +80,16 @@ class Clients(Part):
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         return {
-            BrokerRequest.HEART_BEAT: self.heartbeat,
-            BrokerRequest.UNREGISTER_CLIENT: self.unregister,
-            BrokerRequest.GET_CONSUMER_LIST_BY_GROUP: self.list_consumers,
+            RequestCode.HEART_BEAT: self.heartbeat,
+            RequestCode.UNREGISTER_CLIENT: self.unregister,
+            RequestCode.GET_CONSUMER_LIST_BY_GROUP: self.list_consumers,
         }
 
     # -- heartbeats ------------------------------------------------------------------------------------------
 
     def heartbeat(self, command: Command, connection: int, now: int) -> Reply:
         """34. 5.x tells whether it knows the short form, and whether the group's subscriptions changed."""
-        beat = given.body(command, Heartbeat.decode)
+        beat = required.body(command, Heartbeat.decode)
         client = Client(beat.client_id or "", command.language, command.version, now)
         fingerprint = (beat.heartbeat_fingerprint or 0) if self.profile.v5 else 0
         changed = fingerprint == 0
@@ -109,12 +106,12 @@ class Clients(Part):
                 raise RefusedError("groupName of a producer is missing")
             self.produce(producer.group_name, client, connection, now)
         if not self.profile.v5:
-            return Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.SUCCESS)
         ext: dict[str, str | None] = {
             "IS_SUPPORT_HEART_BEAT_V2": "true",
             "IS_SUB_CHANGE": "true" if changed else "false",
         }
-        return Reply(BrokerResponse.SUCCESS, ext=ext)
+        return Reply(ResponseCode.SUCCESS, ext=ext)
 
     def fingerprint_changed(self, group: str, fingerprint: int) -> bool:
         """Whether a group's last heartbeat had another fingerprint, whichever client sent it."""
@@ -204,7 +201,7 @@ class Clients(Part):
             group = self.consumers.get(consumer)
             if group is not None and (config is None or config.notify_consumer_ids_changed_enable):
                 self.tell_members(consumer, group)
-        return Reply(BrokerResponse.SUCCESS, ext={})
+        return Reply(ResponseCode.SUCCESS, ext={})
 
     def stop_producing(self, group: str, connection: int) -> None:
         """A connection produces no more for a group."""
@@ -251,17 +248,17 @@ class Clients(Part):
         limit = self.config.channel_expired_timeout if self.profile.v5 else _EXPIRY_49
         return now - client.seen > limit
 
-    # -- what is told ----------------------------------------------------------------------------------------
+    # -- notifications --------------------------------------------------------------------------------------
 
     def list_consumers(self, command: Command, connection: int, now: int) -> Reply:
         """38. The ids of a group's members, each as often as it has connections."""
-        name = given.text(command.ext or {}, "consumerGroup")
+        name = required.text(command.ext or {}, "consumerGroup")
         group = self.consumers.get(name)
         if group is None or not group.members:
             remark = f"no consumer for this group, {name}"
-            return Reply(BrokerResponse.SYSTEM_ERROR, ext={}, remark=remark)
+            return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark=remark)
         ids = [client.id for client in group.members.values()]
-        return Reply(BrokerResponse.SUCCESS, ext={}, body=document({"consumerIdList": ids}))
+        return Reply(ResponseCode.SUCCESS, ext={}, body=document({"consumerIdList": ids}))
 
     def tell_members(self, name: str, group: ConsumerGroup) -> None:
         """40 to all members of a group, as far as it is to be sent at all."""
@@ -271,7 +268,7 @@ class Clients(Part):
             self.broker.push(
                 connection,
                 Command(
-                    BrokerRequest.NOTIFY_CONSUMER_IDS_CHANGED,
+                    RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
                     flag=FLAG_ONEWAY,
                     version=self.profile.version,
                     ext={"consumerGroup": name},
@@ -279,7 +276,7 @@ class Clients(Part):
             )
 
     def is_told(self, group: ConsumerGroup) -> bool:
-        """Whether members of a group are told of each other: not where each gets every message (5.x)."""
+        """Whether members of a group are notified of each other: not where each gets every message (5.x)."""
         return not (self.profile.v5 and group.is_broadcasting)
 
     # -- what other parts ask --------------------------------------------------------------------------------

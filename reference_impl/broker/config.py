@@ -1,6 +1,5 @@
 """Settings of the reference Broker, under the names that Apache's `broker.conf` uses.
 
-Rules:
 1. A setting is here if it does something; any other key of a file is kept in `file` and is never an error.
 2. A value of the wrong kind is refused at the start with key, value and what was expected.
 3. Defaults and units are Apache's. What differs between the lines and is not set has the default None, and a
@@ -12,24 +11,46 @@ rocketmq-all-5.3.3.
 
 import ipaddress
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import ClassVar, Final
 
 import msgspec
 
-from harness.wire import WireError
-from harness.wire.bodies import Properties
+from reference_impl.remoting.config import ServerConfig
 from reference_impl.remoting.errors import ConfigError
-from reference_impl.remoting.values import Limits, read_value
 
-from .profiles import PROFILES
 from .store import StoreConfig
 
-__all__ = ["NOT_IN_49", "Config", "bits"]
 
-
-class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Effective settings."""
+
+    LONG = frozenset(
+        {
+            "brokerId",
+            "brokerNotActiveTimeoutMillis",
+            "maxPopPollingSize",
+            "channelExpiredTimeout",
+            "disappearTimeAfterStart",
+            "shortPollingTimeMills",
+            "startAcceptSendRequestTimeStamp",
+        }
+    )
+    AT_LEAST: ClassVar = {
+        "brokerId": 0,
+        "listenPort": 0,
+        "haListenPort": 0,
+        "defaultTopicQueueNums": 1,
+        "maxMessageSize": 1,
+        "flushConsumerOffsetInterval": 1,
+        "registerBrokerTimeoutMills": 0,
+        "splitRegistrationSize": 1,
+        "reviveQueueNum": 1,
+        "brokerHeartbeatInterval": 1,
+        "syncBrokerMemberGroupPeriod": 1,
+        "cleanResourceInterval": 1,
+        "flushIntervalCommitLog": 0,
+        "mappedFileSizeCommitLog": 1,
+    }
 
     broker_name: str = "broker-a"
     """(Apache: the name of the host.)"""
@@ -181,9 +202,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     config_black_list: str = ""
     """Keys that code 25 refuses, between semicolons, beside those that it always refuses."""
 
-    file: dict[str, str] = {}
-    """What the configuration file says, as it says it; no setting."""
-
     @property
     def address(self) -> str:
         """Where clients find the Broker, "ip:port"."""
@@ -209,32 +227,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             max_message_size=self.max_message_size, log_file_size=self.mapped_file_size_commit_log
         )
 
-    @classmethod
-    def from_properties(cls, data: bytes, profile: str = "5.3") -> "Config":
-        """Read a Java `.properties` file. Raises ConfigError on a bad value or a malformed escape."""
-        try:
-            return cls.of(Properties.load(data).pairs, profile)
-        except WireError as error:
-            raise ConfigError(str(error)) from error
-
-    @classmethod
-    def of(cls, pairs: Mapping[str, str], profile: str = "5.3") -> "Config":
-        """The settings of these pairs; 4.9 does not trim strings. Raises ConfigError on a bad value."""
-        given: dict[str, Any] = {
-            field.name: read_value(
-                field.encode_name,
-                pairs[field.encode_name],
-                field.type,
-                trims=PROFILES[profile].v5,
-                limits=Limits(bits(field.encode_name), _AT_LEAST.get(field.encode_name)),
-            )
-            for field in cls.settings()
-            if field.encode_name in pairs
-        }
-        config = cls(**given, file=dict(pairs))
-        config.check()
-        return config
-
     def check(self) -> None:
         """Raises ConfigError for settings that contradict each other or mean nothing."""
         for field in self.settings():
@@ -254,40 +246,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             if not _ADDRESS.fullmatch(address):
                 raise ConfigError(f"namesrvAddr={self.namesrv_addr}: expected host:port;host:port")
 
-    @classmethod
-    def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]:
-        """The fields that are settings; `encode_name` is the key."""
-        return tuple(field for field in msgspec.structs.fields(cls) if field.name != "file")
 
-
-_LONG: Final = frozenset(
-    {
-        "brokerId",
-        "brokerNotActiveTimeoutMillis",
-        "maxPopPollingSize",
-        "channelExpiredTimeout",
-        "disappearTimeAfterStart",
-        "shortPollingTimeMills",
-        "startAcceptSendRequestTimeStamp",
-    }
-)
-"""Numbers of 64 bits; all others have 32."""
-_AT_LEAST: Final = {
-    "brokerId": 0,
-    "listenPort": 0,
-    "haListenPort": 0,
-    "defaultTopicQueueNums": 1,
-    "maxMessageSize": 1,
-    "flushConsumerOffsetInterval": 1,
-    "registerBrokerTimeoutMills": 0,
-    "splitRegistrationSize": 1,
-    "reviveQueueNum": 1,
-    "brokerHeartbeatInterval": 1,
-    "syncBrokerMemberGroupPeriod": 1,
-    "cleanResourceInterval": 1,
-    "flushIntervalCommitLog": 0,
-    "mappedFileSizeCommitLog": 1,
-}
 _WORDS: Final = {
     "brokerRole": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"),
     "flushDiskType": ("ASYNC_FLUSH", "SYNC_FLUSH"),
@@ -308,8 +267,3 @@ defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset
 """
 NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
 """Settings that 4.9 does not know."""
-
-
-def bits(key: str) -> int:
-    """How large the number of a setting may be: 31 bits or 63."""
-    return 63 if key in _LONG else 31

@@ -1,6 +1,5 @@
 """The Broker without connections, bytes or clocks: a mediator between its parts.
 
-Rules:
 1. `execute` carries out a request and gives the reply; what else comes of it is in `outbox`, in order. Before
    the caller takes the outbox or sends a reply, it calls `settle`, once for all requests that arrived
    together: that completes what they have begun.
@@ -13,28 +12,89 @@ Source: BrokerController of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
-from harness.wire import Command
-from harness.wire.broker_codes import BrokerResponse
-from reference_impl.remoting.reply import RefusedError, Reply
+from harness.wire import Command, ResponseCode
+from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import RequestTable
 
+from .assignments import Assignments
+from .client_rpc import ClientRpc
+from .clients import Clients
 from .config import Config
+from .delays import Delays
+from .group_administration import GroupAdministration
+from .groups import Groups
+from .ha_membership import HaMembership
+from .limits import Limits
+from .locks import Locks
+from .long_polling import LongPolling
+from .message_query import MessageQuery
+from .offsets import Offsets
 from .outbox import Answer, Asking, Calling, Done, End, Outgoing, Pushing, Saving, Telling
-from .part import NEVER, Chance, Handler, Part
+from .part import NEVER, Chance, Part
+from .pop import Pops
+from .pop_acks import PopAcks
+from .pop_checkpoints import CheckPoints
+from .pop_notifications import PopNotifications
+from .pop_order import PopOrder
+from .pop_waiting import PopWaiting
+from .pulls import Pulls
+from .registrar import Registrar
+from .registration_requests import RegistrationRequests
+from .resets import Resets
+from .retention import Retention
+from .retries import Retries
+from .runtime import Runtime
+from .sends import Sends
+from .settings import Settings
+from .slave_sync import SlaveSync
 from .store import Store
+from .timers import Timers
+from .topic_administration import TopicAdministration
+from .topics import Topics
+from .transactions import Transactions
 
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
-
-    from .parts import Parts
-    from .store import Store
-
-__all__ = ["Broker"]
+    from reference_impl.remoting.parts import Parts
 
 
-class Broker:
+class Broker(RequestTable):
     """One Broker. `stored` is what files below the root directory say, by name, from the last run."""
+
+    topics: Topics
+    groups: Groups
+    limits: Limits
+    offsets: Offsets
+    clients: Clients
+    locks: Locks
+    sends: Sends
+    pulls: Pulls
+    long_polling: LongPolling
+    checkpoints: CheckPoints
+    pop_order: PopOrder
+    pop_waiting: PopWaiting
+    pops: Pops
+    pop_acks: PopAcks
+    pop_notifications: PopNotifications
+    timers: Timers
+    delays: Delays
+    retries: Retries
+    transactions: Transactions
+    message_query: MessageQuery
+    topic_administration: TopicAdministration
+    group_administration: GroupAdministration
+    resets: Resets
+    client_rpc: ClientRpc
+    settings: Settings
+    runtime: Runtime
+    retention: Retention
+    slave_sync: SlaveSync
+    registration_requests: RegistrationRequests
+    registrar: Registrar
+    ha_membership: HaMembership
+    assignments: Assignments
 
     def __init__(
         self,
@@ -55,42 +115,10 @@ class Broker:
         self.outbox: list[Outgoing] = []
         self._peers: dict[int, str] = {}
 
-        self.topics = parts.topics(self)
-        self.groups = parts.groups(self)
-        self.limits = parts.limits(self)
-        self.offsets = parts.offsets(self)
-        self.clients = parts.clients(self)
-        self.locks = parts.locks(self)
-        self.sends = parts.sends(self)
-        self.pulls = parts.pulls(self)
-        self.holding = parts.holding(self)
-        self.checkpoints = parts.checkpoints(self)
-        self.pop_order = parts.pop_order(self)
-        self.pop_waiting = parts.pop_waiting(self)
-        self.pops = parts.pops(self)
-        self.pop_acks = parts.pop_acks(self)
-        self.pop_notifications = parts.pop_notifications(self)
-        self.timers = parts.timers(self)
-        self.delays = parts.delays(self)
-        self.retries = parts.retries(self)
-        self.transactions = parts.transactions(self)
-        self.finding = parts.finding(self)
-        self.topic_administration = parts.topic_administration(self)
-        self.group_administration = parts.group_administration(self)
-        self.resets = parts.resets(self)
-        self.calls = parts.calls(self)
-        self.settings = parts.settings(self)
-        self.runtime = parts.runtime(self)
-        self.retention = parts.retention(self)
-        self.mirror = parts.mirror(self)
-        self.announcing = parts.announcing(self)
-        self.registrar = parts.registrar(self)
-        self.standing = parts.standing(self)
-        self.assignments = parts.assignments(self)
+        for name in PARTS:
+            setattr(self, name, parts[name](self))
         self._parts = tuple(part for part in vars(self).values() if isinstance(part, Part))
-        self.handlers: dict[int, Handler] = {
-            code: handler for part in self._parts for code, handler in part.requests().items()
-        }
+        self.handlers = {code: handler for part in self._parts for code, handler in part.requests().items()}
         self._timed = self._overriding("next_tick")
         self._bereaved = self._overriding("lost")
         self._settling = self._overriding("settle")
@@ -105,23 +133,13 @@ class Broker:
         """A connection was accepted; `peer` is its remote "ip:port"."""
         self._peers[connection] = peer
 
-    def execute(self, command: Command, connection: int, now: int) -> Reply | None:
-        """Carry out a request. None: no answer now, perhaps later, perhaps never."""
-        handler = self.handlers.get(command.code)
-        if handler is None:
-            return self.unknown_request(command)
-        try:
-            return handler(command, connection, now)
-        except RefusedError as refused:
-            return refused.reply()
-
     def settle(self, now: int) -> None:
         """Complete what the requests up to now have begun, before any of them is answered."""
         for part in self._settling:
             part.settle(now)
 
     def lost(self, connection: int, now: int) -> None:
-        """A connection has ended, whoever ended it."""
+        """A connection has ended, from either side."""
         for part in self._bereaved:
             part.lost(connection, now)
         self._peers.pop(connection, None)
@@ -185,10 +203,16 @@ class Broker:
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
     def unknown_request(self, command: Command) -> Reply | None:
-        """The answer to a request code that nobody handles; None would be silence."""
         remark = f" request type {command.code} not supported"
-        return Reply(BrokerResponse.REQUEST_CODE_NOT_SUPPORTED, remark=remark, from_handler=False)
+        return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark, from_handler=False)
 
+
+PARTS: dict[str, type[Part]] = {
+    name: kind
+    for name, kind in get_type_hints(Broker).items()
+    if isinstance(kind, type) and issubclass(kind, Part)
+}
+"""The classes of the parts, in the order in which they are made."""
 
 _NOBODY: tuple[int, Part | None] = (NEVER, None)
 

@@ -1,6 +1,5 @@
 """Messages that are delivered later, by a level of delay.
 
-Rules:
 1. Everything that is stored goes through `put`: what is to be delayed goes to a topic of the system instead,
    with its own topic and queue as properties, and is stored again under these when its time has come.
 2. A level is a queue of `SCHEDULE_TOPIC_XXXX` and has one delay, so its messages are due in order. How far
@@ -18,20 +17,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import DataVersion, DelayOffsets
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.messages import Message, PropertyName, SysFlag, TopicName, decode_message
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from .part import NEVER, Handler, Part
+from .part import NEVER, Part
 from .store import GetStatus, Put, PutStatus
 from .tables import as_file, stored_table
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["DELAY_OFFSETS", "Delays"]
 
 DELAY_OFFSETS: Final = "config/delayOffset.json"
 _TIMES: Final = (PropertyName.TIMER_DELIVER_MS, PropertyName.TIMER_DELAY_SEC, PropertyName.TIMER_DELAY_MS)
@@ -58,11 +55,11 @@ class Delays(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.GET_ALL_DELAY_OFFSET: self.all_offsets}
+        return {RequestCode.GET_ALL_DELAY_OFFSET: self.all_offsets}
 
     def all_offsets(self, command: Command, connection: int, now: int) -> Reply:
         """45."""
-        return Reply(BrokerResponse.SUCCESS, body=self.table().encode())
+        return Reply(ResponseCode.SUCCESS, body=self.table().encode())
 
     def table(self) -> DelayOffsets:
         """What is written and told."""
@@ -124,13 +121,13 @@ class Delays(Part):
 
     def next_tick(self) -> int:
         """When the next message is due, or the file is to be written."""
-        if not self.broker.standing.is_special():
+        if not self.broker.ha_membership.is_special():
             return self._write_at
         return min(self._write_at, min(self._due.values(), default=NEVER))
 
     def tick(self, now: int) -> None:
         """Deliver what is due."""
-        if self.broker.standing.is_special():
+        if self.broker.ha_membership.is_special():
             for level in [level for level, due in self._due.items() if due <= now]:
                 self._deliver(level, now)
         if self._write_at <= now:

@@ -3,8 +3,8 @@
 Rules (beside those of `reference_impl.remoting.endpoint`):
 1. After every call the Broker is settled and its outbox is emptied: what is to be kept comes before the
    answers, everything else behind them, in the order in which it came up.
-2. Everything that the Broker sends of itself has an opaque of its own. An answer that it awaits is told to
-   whoever asked, once: also if there is none. What a client is asked, only that client answers, on the
+2. Everything that the Broker sends of itself has an opaque of its own. The callback of a request is called
+   once: with the answer or without one. What a client is asked, only that client answers, on the
    connection on which it was asked and in time; every other response is passed over. (Apache takes it from
    any connection.)
 3. Nothing is answered that is not handed to the storage; where flushing is synchronous, nothing that is not
@@ -19,28 +19,25 @@ from itertools import count
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, Command, WireError
-from harness.wire.broker_codes import BrokerRequest
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, WireError
 from reference_impl.remoting.effects import Ask, Effect, Flush, Notify, Persist
 from reference_impl.remoting.endpoint import NEVER, Certificates, RemotingEndpoint
 from reference_impl.remoting.errors import DurabilityError
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.tls_settings import TlsSettings
 
-from .awaited import Awaited
 from .core import Broker
 from .outbox import Answer, Asking, Calling, Done, End, Outgoing, Pushing, Saving, Telling
+from .pending_calls import PendingCalls
 from .store import StoreError
-
-__all__ = ["Endpoint"]
 
 _LOOK_AGAIN = 1_000
 _MAIN_PORT_ONLY = frozenset(
     {
-        BrokerRequest.PULL_MESSAGE,
-        BrokerRequest.LITE_PULL_MESSAGE,
-        BrokerRequest.POP_MESSAGE,
-        BrokerRequest.NOTIFICATION,
+        RequestCode.PULL_MESSAGE,
+        RequestCode.LITE_PULL_MESSAGE,
+        RequestCode.POP_MESSAGE,
+        RequestCode.NOTIFICATION,
     }
 )
 
@@ -54,7 +51,7 @@ class Endpoint(RemotingEndpoint):
         self._opaques = count(1)
         self._asked: dict[int, Done] = {}
         """By opaque: who waits for the answer of another server."""
-        self._awaited = Awaited()
+        self._pending_calls = PendingCalls()
         """What clients have been asked."""
         self._fast: set[int] = set()
         """Connections of the VIP port."""
@@ -126,7 +123,7 @@ class Endpoint(RemotingEndpoint):
                 return self.push(connection, self.write(self.request(command, FLAG_ONEWAY)))
             case Calling(connection, command, within, done):
                 request = self.request(command, 0)
-                self._awaited.put(request.opaque, connection, self.now + within, done)
+                self._pending_calls.put(request.opaque, connection, self.now + within, done)
                 return self.push(connection, self.write(request))
             case Telling(address, command):
                 return [Notify(address, self.write(self.request(command, FLAG_ONEWAY)))]
@@ -140,21 +137,21 @@ class Endpoint(RemotingEndpoint):
                 return [Persist(name, data)]
 
     def heard(self, connection: int, response: Command, now: int) -> None:
-        self._awaited.answer(connection, response, now)
+        self._pending_calls.answer(connection, response, now)
 
     def left(self, connection: int, peer: str) -> None:
         self._fast.discard(connection)
         self.broker.lost(connection, self.now)
 
     def due(self) -> int:
-        return min(self.broker.next_tick(), self._awaited.due(), self._durable_at)
+        return min(self.broker.next_tick(), self._pending_calls.due(), self._durable_at)
 
     def act(self, now: int) -> list[Effect]:
         if self._durable_at <= now:
             self._durable_at = NEVER
             self._wants_durable = True
             return [Flush()]
-        self._awaited.expire(now)
+        self._pending_calls.expire(now)
         self.broker.tick(now)
         return []
 

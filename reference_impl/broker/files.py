@@ -1,6 +1,6 @@
 """A storage of files below one directory.
 
-Rules of this module:
+Invariants:
 - The only one of the Broker that touches the disk.
 - One process at a time: the file `lock` is held as long as the storage is.
 - An append that fails is cut off again, so that the file is as it was.
@@ -15,8 +15,6 @@ from collections import OrderedDict
 from pathlib import Path
 
 from .store import StoreError
-
-__all__ = ["FileStorage"]
 
 _MOST_OPEN = 256
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import (
     ConsumedQueue,
     ConsumeStats,
@@ -17,18 +17,16 @@ from harness.wire.bodies import (
     SubscriptionGroupTable,
     TopicList,
 )
-from harness.wire.bodies.queue_tables import queue_table
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire.bodies.broker.queue_tables import queue_table
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
+from . import required
 from .clients import Client
-from .part import Handler, Part
+from .part import Part
 from .topic_administration import SLAVE_REMARK
-
-__all__ = ["GroupAdministration"]
 
 
 class GroupAdministration(Part):
@@ -37,21 +35,21 @@ class GroupAdministration(Part):
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         known: dict[int, Handler] = {
-            BrokerRequest.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: self.update,
-            BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: self.all_groups,
-            BrokerRequest.GET_CONSUMER_CONNECTION_LIST: self.consumers,
-            BrokerRequest.GET_PRODUCER_CONNECTION_LIST: self.producers,
-            BrokerRequest.DELETE_SUBSCRIPTION_GROUP: self.delete,
-            BrokerRequest.GET_CONSUME_STATS: self.progress,
-            BrokerRequest.QUERY_TOPIC_CONSUME_BY_WHO: self.groups_of_topic,
-            BrokerRequest.CLONE_GROUP_OFFSET: self.clone_offsets,
-            BrokerRequest.GET_BROKER_CONSUME_STATS: self.progress_of_all,
-            BrokerRequest.GET_ALL_PRODUCER_INFO: self.all_producers,
+            RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: self.update,
+            RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: self.all_groups,
+            RequestCode.GET_CONSUMER_CONNECTION_LIST: self.consumers,
+            RequestCode.GET_PRODUCER_CONNECTION_LIST: self.producers,
+            RequestCode.DELETE_SUBSCRIPTION_GROUP: self.delete,
+            RequestCode.GET_CONSUME_STATS: self.progress,
+            RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: self.groups_of_topic,
+            RequestCode.CLONE_GROUP_OFFSET: self.clone_offsets,
+            RequestCode.GET_BROKER_CONSUME_STATS: self.progress_of_all,
+            RequestCode.GET_ALL_PRODUCER_INFO: self.all_producers,
         }
         if self.profile.v5:
-            known[BrokerRequest.QUERY_TOPICS_BY_CONSUMER] = self.topics_of_group
-            known[BrokerRequest.QUERY_SUBSCRIPTION_BY_CONSUMER] = self.subscription
-            known[BrokerRequest.GET_SUBSCRIPTION_GROUP_CONFIG] = self.one_group
+            known[RequestCode.QUERY_TOPICS_BY_CONSUMER] = self.topics_of_group
+            known[RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER] = self.subscription
+            known[RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG] = self.one_group
         return known
 
     # -- the table -------------------------------------------------------------------------------------------
@@ -59,24 +57,24 @@ class GroupAdministration(Part):
     def update(self, command: Command, connection: int, now: int) -> Reply:
         """200. The name of a group is not looked at."""
         if self.refuses_as_slave():
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=SLAVE_REMARK)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         v5 = self.profile.v5
-        group = given.body(command, lambda data: SubscriptionGroup.decode(data, v5=v5))
+        group = required.body(command, lambda data: SubscriptionGroup.decode(data, v5=v5))
         if group.group_name is None:
             raise RefusedError("groupName is missing")
         self.broker.groups.put(group.of_line(v5), now)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def delete(self, command: Command, connection: int, now: int) -> Reply:
-        """207. A group that there is not is deleted with success."""
+        """207. The deletion of an unknown group succeeds."""
         if self.refuses_as_slave():
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=SLAVE_REMARK)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         ext = command.ext or {}
-        group = given.text(ext, "groupName")
+        group = required.text(ext, "groupName")
         self.broker.groups.delete(group, now)
         if fields.boolean(ext, "cleanOffset" if self.profile.v5 else "removeOffset"):
             self.broker.offsets.forget(group=group)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def refuses_as_slave(self) -> bool:
         """Whether nothing can be changed, because this is a slave: 5.x changes it all the same."""
@@ -90,26 +88,26 @@ class GroupAdministration(Part):
             subscription_group_table=groups.table,
             forbidden_table={} if self.profile.v5 else None,
         )
-        return Reply(BrokerResponse.SUCCESS, body=told.encode())
+        return Reply(ResponseCode.SUCCESS, body=told.encode())
 
     def one_group(self, command: Command, connection: int, now: int) -> Reply:
         """352. To ask for a group makes it, where groups come into being by themselves."""
-        name = given.text(command.ext or {}, "group")
+        name = required.text(command.ext or {}, "group")
         group = self.broker.groups.find(name, now)
         if group is None:
             remark = f"No group in this broker. group: {name}"
-            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
-        return Reply(BrokerResponse.SUCCESS, body=document(group.document()))
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+        return Reply(ResponseCode.SUCCESS, body=document(group.document()))
 
     # -- who is online ---------------------------------------------------------------------------------------
 
     def consumers(self, command: Command, connection: int, now: int) -> Reply:
         """203."""
-        name = given.text(command.ext or {}, "consumerGroup")
+        name = required.text(command.ext or {}, "consumerGroup")
         group = self.broker.clients.consumers.get(name)
         if group is None:
             remark = f"the consumer group[{name}] not online"
-            return Reply(BrokerResponse.CONSUMER_NOT_ONLINE, remark=remark)
+            return Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=remark)
         told = {
             "connectionSet": self.connections(group.members),
             "consumeFromWhere": group.consume_from_where,
@@ -117,15 +115,15 @@ class GroupAdministration(Part):
             "messageModel": group.message_model,
             "subscriptionTable": {topic: one.document() for topic, one in group.subscriptions.items()},
         }
-        return Reply(BrokerResponse.SUCCESS, body=document(_known(told)))
+        return Reply(ResponseCode.SUCCESS, body=document(_known(told)))
 
     def producers(self, command: Command, connection: int, now: int) -> Reply:
         """204."""
-        name = given.text(command.ext or {}, "producerGroup")
+        name = required.text(command.ext or {}, "producerGroup")
         members = self.broker.clients.producers.get(name)
         if not members:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=f"the producer group[{name}] not exist")
-        return Reply(BrokerResponse.SUCCESS, body=document({"connectionSet": self.connections(members)}))
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=f"the producer group[{name}] not exist")
+        return Reply(ResponseCode.SUCCESS, body=document({"connectionSet": self.connections(members)}))
 
     def all_producers(self, command: Command, connection: int, now: int) -> Reply:
         """328."""
@@ -144,7 +142,7 @@ class GroupAdministration(Part):
             ]
             for group, members in self.broker.clients.producers.items()
         }
-        return Reply(BrokerResponse.SUCCESS, body=document({"data": told}))
+        return Reply(ResponseCode.SUCCESS, body=document({"data": told}))
 
     def connections(self, members: Mapping[int, Client]) -> list[dict[str, object]]:
         """The clients of a group."""
@@ -165,14 +163,14 @@ class GroupAdministration(Part):
     def progress(self, command: Command, connection: int, now: int) -> Reply:
         """208: of one topic, or of all that the group has offsets of."""
         ext = command.ext or {}
-        group = given.text(ext, "consumerGroup")
+        group = required.text(ext, "consumerGroup")
         asked = fields.text(ext, "topic")
         topics = [asked] if asked and asked.strip() else self.topics_of(group)
         stats = ConsumeStats()
         for topic in topics:
             if self.is_shown(group, topic):
                 stats.offset_table |= self.consumed(group, topic)
-        return Reply(BrokerResponse.SUCCESS, body=stats.encode())
+        return Reply(ResponseCode.SUCCESS, body=stats.encode())
 
     def progress_of_all(self, command: Command, connection: int, now: int) -> Reply:
         """317: of all groups, or of those topics only that are ordered."""
@@ -196,7 +194,7 @@ class GroupAdministration(Part):
         }
         if self.profile.v5:
             body["totalInflightDiff"] = 0
-        return Reply(BrokerResponse.SUCCESS, body=document(body))
+        return Reply(ResponseCode.SUCCESS, body=document(body))
 
     def is_shown(self, group: str, topic: str) -> bool:
         """Whether a group's progress in a topic is shown: not where it is online without that topic."""
@@ -228,14 +226,14 @@ class GroupAdministration(Part):
     def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
         """314: a group begins where another is."""
         ext = command.ext or {}
-        source, target = given.text(ext, "srcGroup"), given.text(ext, "destGroup")
+        source, target = required.text(ext, "srcGroup"), required.text(ext, "destGroup")
         asked = fields.text(ext, "topic")
         offline = fields.boolean(ext, "offline") is True
         for topic in [asked] if asked and asked.strip() else self.topics_of(source):
             if self.broker.topics.get(topic) is not None and (offline or self.is_shown(source, topic)):
                 for queue, offset in self.broker.offsets.table.get(f"{topic}@{source}", {}).items():
                     self.broker.offsets.commit(target, topic, queue, offset, now)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def topics_of(self, group: str) -> list[str]:
         """Topics in which a group has offsets."""
@@ -251,22 +249,22 @@ class GroupAdministration(Part):
 
     def groups_of_topic(self, command: Command, connection: int, now: int) -> Reply:
         """300: groups that subscribe to a topic or have offsets in it."""
-        topic = given.text(command.ext or {}, "topic")
+        topic = required.text(command.ext or {}, "topic")
         online = (
             name for name, group in self.broker.clients.consumers.items() if topic in group.subscriptions
         )
-        return Reply(BrokerResponse.SUCCESS, body=_groups([*online, *self.groups_of(topic)]))
+        return Reply(ResponseCode.SUCCESS, body=_groups([*online, *self.groups_of(topic)]))
 
     def topics_of_group(self, command: Command, connection: int, now: int) -> Reply:
         """343: topics in which a group has offsets."""
-        group = given.text(command.ext or {}, "group")
+        group = required.text(command.ext or {}, "group")
         topics = sorted(self.topics_of(group))
-        return Reply(BrokerResponse.SUCCESS, body=TopicList(topics, self.config.address).encode())
+        return Reply(ResponseCode.SUCCESS, body=TopicList(topics, self.config.address).encode())
 
     def subscription(self, command: Command, connection: int, now: int) -> Reply:
-        """345: what a group wants of a topic; nothing is told where it is not online."""
+        """345: what a group wants of a topic; nothing if it is not online."""
         ext = command.ext or {}
-        group, topic = given.text(ext, "group"), given.text(ext, "topic")
+        group, topic = required.text(ext, "group"), required.text(ext, "topic")
         online = self.broker.clients.consumers.get(group)
         found = None if online is None else online.subscriptions.get(topic)
         told = {
@@ -274,7 +272,7 @@ class GroupAdministration(Part):
             "subscriptionData": None if found is None else found.document(),
             "topic": topic,
         }
-        return Reply(BrokerResponse.SUCCESS, body=document(_known(told)))
+        return Reply(ResponseCode.SUCCESS, body=document(_known(told)))
 
 
 def _groups(names: Iterable[str]) -> bytes:

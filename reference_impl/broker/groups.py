@@ -23,8 +23,6 @@ from .topics import version_of_line
 if TYPE_CHECKING:
     from .core import Broker
 
-__all__ = ["GROUPS_FILE", "Groups"]
-
 GROUPS_FILE: Final = "config/subscriptionGroup.json"
 
 _SYSTEM: Final = (

@@ -1,6 +1,5 @@
 """What the Broker takes on: how much may wait at once, and what it says when that is too much.
 
-Rules:
 1. Nothing waits without a bound: neither sends that are not handed to the storage yet, nor held pulls.
 2. What is beyond is answered at once with code 2, and nothing of it is carried out.
 
@@ -12,15 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from harness.wire.broker_codes import BrokerResponse
+from harness.wire import ResponseCode
 from reference_impl.remoting.reply import Reply
 
 from .part import Part
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["OVERLOAD", "Limits"]
 
 OVERLOAD: Final = "[OVERLOAD]system busy, start flow control for a while"
 _REJECTED: Final = "[REJECTREQUEST]system busy, start flow control for a while"
@@ -55,7 +52,7 @@ class Limits(Part):
         return self.profile.v5 and self.config.is_slave and not self.config.slave_read_enable
 
     def may_hold(self, held: int) -> bool:
-        """Whether one more pull may be held beside so many."""
+        """Whether one more pull may be held beside this number."""
         return held < self.config.pull_thread_pool_queue_capacity
 
     def rejected(self) -> Reply:
@@ -64,7 +61,7 @@ class Limits(Part):
 
     def busy(self, remark: str) -> Reply:
         """The answer to a request that is not taken on."""
-        return Reply(BrokerResponse.SYSTEM_BUSY, remark=remark, from_handler=False)
+        return Reply(ResponseCode.SYSTEM_BUSY, remark=remark, from_handler=False)
 
     def settle(self, now: int) -> None:
         """All sends up to now are handed to the storage."""

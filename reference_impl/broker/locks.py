@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import LockedQueues, LockRequest, MessageQueue
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["Lock", "Locks"]
 
 _LIVES: Final = 60_000
 """ms (`rocketmq.broker.rebalance.lockMaxLiveTime`)."""
@@ -45,7 +43,7 @@ class Locks(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.LOCK_BATCH_MQ: self.lock, BrokerRequest.UNLOCK_BATCH_MQ: self.unlock}
+        return {RequestCode.LOCK_BATCH_MQ: self.lock, RequestCode.UNLOCK_BATCH_MQ: self.unlock}
 
     def lock(self, command: Command, connection: int, now: int) -> Reply:
         """41. Told are the queues that are the client's now; the others are another's."""
@@ -59,7 +57,7 @@ class Locks(Part):
             if known is None or self.may_lock(known, asked.client_id, now):
                 locks[queue] = Lock(asked.client_id, now)
                 got.append(queue)
-        return Reply(BrokerResponse.SUCCESS, body=LockedQueues(got).encode())
+        return Reply(ResponseCode.SUCCESS, body=LockedQueues(got).encode())
 
     def unlock(self, command: Command, connection: int, now: int) -> Reply:
         """42. Locks of other clients stay."""
@@ -69,11 +67,11 @@ class Locks(Part):
             known = locks.get(queue)
             if known is not None and self.may_unlock(known.client, asked.client_id):
                 del locks[queue]
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def asked(self, command: Command) -> LockRequest:
         """The body of a request. Raises RefusedError."""
-        asked = given.body(command, LockRequest.decode)
+        asked = required.body(command, LockRequest.decode)
         if asked.consumer_group is None:
             raise RefusedError("consumerGroup is missing")
         return asked

@@ -1,6 +1,5 @@
 """Offsets: how far groups have consumed, and how far queues go.
 
-Rules:
 1. Of two offsets that are committed for a queue, the later one counts, be it smaller.
 2. They are written to `config/consumerOffset.json` in intervals, if any has changed; but one whose commit is
    answered is written before. (Apache answers first: a crash takes back what it has confirmed.)
@@ -16,20 +15,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerOffsets, DataVersion
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import NEVER, Handler, Part
+from . import required
+from .part import NEVER, Part
 from .tables import as_file, stored_table
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["CONSUMER_OFFSETS_FILE", "Offsets"]
 
 CONSUMER_OFFSETS_FILE: Final = "config/consumerOffset.json"
 _NOBODY: Final = "null"
@@ -60,13 +57,13 @@ class Offsets(Part):
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         return {
-            BrokerRequest.QUERY_CONSUMER_OFFSET: self.query,
-            BrokerRequest.UPDATE_CONSUMER_OFFSET: self.update,
-            BrokerRequest.SEARCH_OFFSET_BY_TIMESTAMP: self.search,
-            BrokerRequest.GET_MAX_OFFSET: self.greatest,
-            BrokerRequest.GET_MIN_OFFSET: self.least,
-            BrokerRequest.GET_EARLIEST_MSG_STORETIME: self.earliest,
-            BrokerRequest.GET_ALL_CONSUMER_OFFSET: self.all_offsets,
+            RequestCode.QUERY_CONSUMER_OFFSET: self.query,
+            RequestCode.UPDATE_CONSUMER_OFFSET: self.update,
+            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: self.search,
+            RequestCode.GET_MAX_OFFSET: self.greatest,
+            RequestCode.GET_MIN_OFFSET: self.least,
+            RequestCode.GET_EARLIEST_MSG_STORETIME: self.earliest,
+            RequestCode.GET_ALL_CONSUMER_OFFSET: self.all_offsets,
         }
 
     # -- of groups -------------------------------------------------------------------------------------------
@@ -75,19 +72,19 @@ class Offsets(Part):
         """15. 4.9 never refuses one; 5.x wants group, topic, queue and offset."""
         ext = command.ext or {}
         group = ext.get("consumerGroup") or _NOBODY
-        topic = given.text(ext, "topic") if self.profile.v5 else ext.get("topic") or _NOBODY
+        topic = required.text(ext, "topic") if self.profile.v5 else ext.get("topic") or _NOBODY
         if self.profile.v5:
             refused = self.update_refused(
                 group, topic, fields.int32(ext, "queueId"), fields.int64(ext, "commitOffset")
             )
             if refused is not None:
                 return refused
-        queue_id, offset = given.int32(ext, "queueId"), given.int64(ext, "commitOffset")
+        queue_id, offset = required.int32(ext, "queueId"), required.int64(ext, "commitOffset")
         if self.is_reset(group, topic, queue_id):
-            return Reply(BrokerResponse.SUCCESS, ext={}, remark="Offset has been previously reset")
+            return Reply(ResponseCode.SUCCESS, ext={}, remark="Offset has been previously reset")
         self.commit(group, topic, queue_id, offset, now)
         self._write_now |= not command.is_oneway
-        return Reply(BrokerResponse.SUCCESS, ext={})
+        return Reply(ResponseCode.SUCCESS, ext={})
 
     def update_refused(
         self, group: str, topic: str, queue_id: int | None, offset: int | None
@@ -95,35 +92,35 @@ class Offsets(Part):
         """The refusal of a commit by 5.x; None: it may be."""
         if group not in self.broker.groups.table:
             remark = f"Group {group} not exist!"
-            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
         if self.broker.topics.get(topic) is None:
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, ext={}, remark=f"Topic {topic} not exist!")
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, ext={}, remark=f"Topic {topic} not exist!")
         for name, value in (("QueueId", queue_id), ("Offset", offset)):
             if value is None:
                 remark = f"{name} is null, topic is {topic}"
-                return Reply(BrokerResponse.INVALID_PARAMETER, ext={}, remark=remark)
+                return Reply(ResponseCode.INVALID_PARAMETER, ext={}, remark=remark)
         return None
 
     def query(self, command: Command, connection: int, now: int) -> Reply:
         """14. 22 says that the group has never committed one, and may choose where to begin."""
         ext = command.ext or {}
-        group, topic = ext.get("consumerGroup") or _NOBODY, given.text(ext, "topic")
-        queue_id = given.int32(ext, "queueId")
+        group, topic = ext.get("consumerGroup") or _NOBODY, required.text(ext, "topic")
+        queue_id = required.int32(ext, "queueId")
         offset = self.offset_of(group, topic, queue_id)
         if offset is None:
             if self.profile.v5 and fields.boolean(ext, "setZeroIfNotFound") is False:
                 remark = "Not found, do not set to zero, maybe this group boot first"
-                return Reply(BrokerResponse.QUERY_NOT_FOUND, ext={}, remark=remark)
+                return Reply(ResponseCode.QUERY_NOT_FOUND, ext={}, remark=remark)
             if not self.starts_at_zero(topic, queue_id):
                 remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
-                return Reply(BrokerResponse.QUERY_NOT_FOUND, ext={}, remark=remark)
+                return Reply(ResponseCode.QUERY_NOT_FOUND, ext={}, remark=remark)
             offset = 0
         return self.told("offset", offset)
 
     def starts_at_zero(self, topic: str, queue_id: int) -> bool:
         """Whether a group that has never committed begins at 0: where the first message is still there.
 
-        5.x wants that there is one.
+        5.x requires one.
         """
         store = self.broker.store
         if store.min_offset(topic, queue_id) > 0:
@@ -149,7 +146,7 @@ class Offsets(Part):
         return None if offset is None or offset < 0 else offset
 
     def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
-        """5.x: an administrator sets how far a group has consumed; its next pull is told so."""
+        """5.x: an administrator sets how far a group has consumed; its next pull learns that."""
         self.commit(group, topic, queue_id, offset, now)
         self._resets.setdefault(f"{topic}@{group}", {})[queue_id] = offset
 
@@ -180,7 +177,7 @@ class Offsets(Part):
 
     def all_offsets(self, command: Command, connection: int, now: int) -> Reply:
         """43. For slaves."""
-        return Reply(BrokerResponse.SUCCESS, body=self.document().encode())
+        return Reply(ResponseCode.SUCCESS, body=self.document().encode())
 
     def document(self) -> ConsumerOffsets:
         """Everything, as a body and as a file have it."""
@@ -234,7 +231,7 @@ class Offsets(Part):
         """29. Where in a queue a store timestamp is; 5.x takes the bound."""
         topic, queue_id = self.queue(command)
         ext = command.ext or {}
-        timestamp = given.int64(ext, "timestamp")
+        timestamp = required.int64(ext, "timestamp")
         upper = self.profile.v5 and (ext.get("boundaryType") or "").lower() == "upper"
         return self.told("offset", self.broker.store.offset_at(topic, queue_id, timestamp, upper=upper))
 
@@ -248,8 +245,8 @@ class Offsets(Part):
     def queue(self, command: Command) -> tuple[str, int]:
         """(topic, queue) of a request."""
         ext = command.ext or {}
-        return given.text(ext, "topic"), given.int32(ext, "queueId")
+        return required.text(ext, "topic"), required.int32(ext, "queueId")
 
     def told(self, name: str, number: int) -> Reply:
         """The answer that is one number."""
-        return Reply(BrokerResponse.SUCCESS, ext={name: str(number)})
+        return Reply(ResponseCode.SUCCESS, ext={name: str(number)})

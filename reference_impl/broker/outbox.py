@@ -8,8 +8,6 @@ import msgspec
 from harness.wire import Command
 from reference_impl.remoting.reply import Reply
 
-__all__ = ["Answer", "Asking", "Calling", "Done", "End", "Outgoing", "Pushing", "Saving", "Telling"]
-
 Done: TypeAlias = Callable[[Command | None, int], None]
 """(response, now); None: there was none in time, or the connection failed."""
 

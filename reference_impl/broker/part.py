@@ -1,21 +1,19 @@
 """What every part of the Broker is: a class in a file of its own that answers some request codes.
 
-Rules:
 1. A part is made with the Broker and reaches the others through it (`self.broker.topics`); in its constructor
-   it may use those that stand above it in `Broker.__init__`.
+   it may use those that stand above it in the annotations of `Broker`.
 2. What a part answers is in `requests`. A handler returns a Reply, None for no answer now (the part answers
    later with `broker.answer`, or never), or raises RefusedError: then it has changed nothing.
-3. Every decision that a mutant may change is a method (`parts.py` says how).
+3. Every decision that a mutant may change is a method (`reference_impl/mutants/registry.py` says how).
 4. `now` is given by the caller: ms since the epoch, never going back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
-from harness.wire import Command
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
@@ -23,13 +21,8 @@ if TYPE_CHECKING:
     from .config import Config
     from .core import Broker
 
-__all__ = ["NEVER", "Chance", "Handler", "Part"]
-
 NEVER = 1 << 62
 """A time that does not come."""
-
-Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
-"""(command, connection, now) -> reply; None: no answer now; raises RefusedError."""
 
 
 class Chance(Protocol):

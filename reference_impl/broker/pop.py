@@ -1,11 +1,10 @@
 """Pops (200050 of 5.x): messages of any queue for a group, hidden from its other members for a while.
 
-Rules:
 1. Refused in Apache's order: the time of the request, Broker, number, wheel, topic, queue, group, filter.
 2. What a group popped counts as consumed, and is kept as a checkpoint until it is acknowledged; where
    messages are popped in order it counts when it is acknowledged. A message that comes again does so under
    its own topic, with its handle as a property.
-3. One pop in so many looks for messages that come again first; the others look for them last.
+3. A share of the pops looks for messages that come again first; the others look for them last.
 4. A pop that finds nothing waits, if it may.
 
 Filters by SQL are refused. (Apache compiles them.)
@@ -20,15 +19,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .pop_checkpoints import PopOf
 from .pop_terms import ORDERED, Handle, kind_of, offsets_info, retry_topic, start_info
 from .pop_waiting import ANY_QUEUE, FULL, HELD, LATE, Waiter
@@ -37,8 +36,6 @@ from .topics import READ
 
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
-
-__all__ = ["Found", "Pop", "Pops"]
 
 _MOST: Final = 32
 _TOO_LATE: Final = 500
@@ -90,7 +87,7 @@ class Pops(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.POP_MESSAGE: self.pop} if self.profile.v5 else {}
+        return {RequestCode.POP_MESSAGE: self.pop} if self.profile.v5 else {}
 
     def pop(self, command: Command, connection: int, now: int) -> Reply | None:
         """200050."""
@@ -102,7 +99,7 @@ class Pops(Part):
         subscription = self.broker.pulls.own_subscription(text, asked.expression_type)
         if subscription is None or subscription.expression_type not in (None, "", "TAG"):
             remark = "parse the consumer's subscription failed"
-            return self.refusal(BrokerResponse.SUBSCRIPTION_PARSE_FAILED, remark)
+            return self.refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark)
         matches = self.broker.pulls.filter(subscription)
         return self.carry_out(asked, matches, command, connection, now)
 
@@ -117,7 +114,7 @@ class Pops(Part):
         if found.rest and asked.most > 0:
             self.broker.pop_waiting.has_more(asked.topic, asked.group, max(asked.queue_id, ANY_QUEUE))
         if found.frames:
-            return self.answered(found, BrokerResponse.SUCCESS)
+            return self.answered(found, ResponseCode.SUCCESS)
         waiter = Waiter(
             command=command,
             connection=connection,
@@ -132,7 +129,7 @@ class Pops(Part):
         if held == HELD:
             return None
         full = held == FULL
-        return self.answered(found, BrokerResponse.POLLING_FULL if full else BrokerResponse.POLLING_TIMEOUT)
+        return self.answered(found, ResponseCode.POLLING_FULL if full else ResponseCode.POLLING_TIMEOUT)
 
     # -- what is asked ---------------------------------------------------------------------------------------
 
@@ -140,8 +137,8 @@ class Pops(Part):
         """The header of a pop. Raises RefusedError."""
         ext: Ext = command.ext or {}
         return Pop(
-            group=given.text(ext, "consumerGroup"),
-            topic=given.text(ext, "topic"),
+            group=required.text(ext, "consumerGroup"),
+            topic=required.text(ext, "topic"),
             queue_id=fields.int32(ext, "queueId") or 0,
             most=fields.int32(ext, "maxMsgNums") or 0,
             invisible=fields.int64(ext, "invisibleTime") or 0,
@@ -161,13 +158,13 @@ class Pops(Part):
             return self.too_late()
         if not self.config.broker_permission & READ:
             remark = f"the broker[{own}] pop message is forbidden"
-            return self.refusal(BrokerResponse.NO_PERMISSION, remark)
+            return self.refusal(ResponseCode.NO_PERMISSION, remark)
         if self.is_too_much(asked.most):
             remark = f"the broker[{own}] pop message's num is greater than 32"
-            return self.refusal(BrokerResponse.INVALID_PARAMETER, remark)
+            return self.refusal(ResponseCode.INVALID_PARAMETER, remark)
         if not self.config.timer_wheel_enable:
             remark = f"the broker[{own}] pop message is forbidden because timerWheelEnable is false"
-            return self.refusal(BrokerResponse.SYSTEM_ERROR, remark)
+            return self.refusal(ResponseCode.SYSTEM_ERROR, remark)
         return self.place_refused(asked.group, asked.topic, asked.queue_id, connection, now)
 
     def place_refused(self, group: str, topic: str, queue_id: int, connection: int, now: int) -> Reply | None:
@@ -175,19 +172,19 @@ class Pops(Part):
         known = self.broker.topics.get(topic)
         if known is None:
             remark = f"topic[{topic}] not exist, apply first please! {self.broker.pulls.see()}"
-            return self.refusal(BrokerResponse.TOPIC_NOT_EXIST, remark)
+            return self.refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
         if not known.perm & READ:
             return self.refusal(
-                BrokerResponse.NO_PERMISSION, f"the topic[{topic}] peeking message is forbidden"
+                ResponseCode.NO_PERMISSION, f"the topic[{topic}] peeking message is forbidden"
             )
         if queue_id >= known.read_queue_nums:
-            return self.refusal(BrokerResponse.INVALID_PARAMETER, self.no_queue(known, queue_id, connection))
+            return self.refusal(ResponseCode.INVALID_PARAMETER, self.no_queue(known, queue_id, connection))
         config = self.broker.groups.find(group, now)
         if config is None:
             remark = f"subscription group [{group}] does not exist, {self.broker.pulls.see()}"
-            return self.refusal(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+            return self.refusal(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
         if not config.consume_enable:
-            return self.refusal(BrokerResponse.NO_PERMISSION, f"subscription group no permission, {group}")
+            return self.refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group}")
         return None
 
     def no_queue(self, topic: TopicConfig, queue_id: int, connection: int) -> str:
@@ -204,9 +201,9 @@ class Pops(Part):
         return Reply(code, ext=ext, remark=remark)
 
     def too_late(self) -> Reply:
-        """The answer to a pop that nobody waits for any longer."""
+        """The answer to a pop whose client has stopped waiting."""
         remark = f"the broker[{self.config.broker_ip1}] pop message is timeout too much"
-        return self.refusal(BrokerResponse.POLLING_TIMEOUT, remark)
+        return self.refusal(ResponseCode.POLLING_TIMEOUT, remark)
 
     # -- what is found ---------------------------------------------------------------------------------------
 
@@ -288,7 +285,7 @@ class Pops(Part):
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
     def is_too_late(self, asked: Pop, now: int) -> bool:
-        """Whether nobody waits for the answer any longer."""
+        """Whether the client has stopped waiting for the answer."""
         return now - asked.born - asked.poll > _TOO_LATE
 
     def is_too_much(self, most: int) -> bool:

@@ -1,7 +1,6 @@
 """What becomes of messages that were popped (5.x): they are acknowledged (200051, 200151), or hidden for
 another time (200053).
 
-Rules:
 1. The handle that comes with a request says which pop is meant. What is not hidden any longer, or never was,
    is acknowledged without effect.
 2. A message that is hidden for another time is popped anew by that: its old handle is worth nothing. Where
@@ -14,19 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.wire import Command, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BatchAck, BatchAcks, NullBodyError
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .pop_checkpoints import PopOf
 from .pop_order import Popped
 from .pop_terms import ORDERED, Handle, retry_topic
-
-__all__ = ["PopAcks"]
 
 _KINDS = {"1": False, "2": True}
 """Kinds of topics for messages that come again: whether it is the newer one."""
@@ -40,9 +37,9 @@ class PopAcks(Part):
         if not self.profile.v5:
             return {}
         return {
-            BrokerRequest.ACK_MESSAGE: self.acknowledge,
-            BrokerRequest.BATCH_ACK_MESSAGE: self.acknowledge_all,
-            BrokerRequest.CHANGE_MESSAGE_INVISIBLE_TIME: self.hide,
+            RequestCode.ACK_MESSAGE: self.acknowledge,
+            RequestCode.BATCH_ACK_MESSAGE: self.acknowledge_all,
+            RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME: self.hide,
         }
 
     # -- acknowledging ---------------------------------------------------------------------------------------
@@ -58,8 +55,8 @@ class PopAcks(Part):
         low, high = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
         if not low <= offset <= high:
             where = f"key:{topic}@{queue_id}, commit:{offset}, store:{low}~{high}"
-            return Reply(BrokerResponse.NO_MESSAGE, remark=f"offset is illegal, {where}")
-        group, handle = given.text(ext, "consumerGroup"), Handle.of(given.text(ext, "extraInfo"))
+            return Reply(ResponseCode.NO_MESSAGE, remark=f"offset is illegal, {where}")
+        group, handle = required.text(ext, "consumerGroup"), Handle.of(required.text(ext, "extraInfo"))
         of = PopOf(topic, group, queue_id, handle.start, handle.pop_time)
         return self.done(of, [offset], handle.revive_queue, connection, now)
 
@@ -72,8 +69,8 @@ class PopAcks(Part):
         except WireError as error:
             raise RefusedError(f"the body cannot be read: {error}") from error
         if not asked.acks:
-            return Reply(BrokerResponse.NO_MESSAGE)
-        reply = Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.NO_MESSAGE)
+        reply = Reply(ResponseCode.SUCCESS)
         for of, offsets, revive_queue in [self.meant(ack) for ack in asked.acks]:
             low, high = (
                 self.broker.store.min_offset(of.topic, of.queue_id),
@@ -81,7 +78,7 @@ class PopAcks(Part):
             )
             there = [offset for offset in offsets if low <= offset <= high]
             refused = self.done(of, there, revive_queue, connection, now)
-            if refused.code != BrokerResponse.SUCCESS:
+            if refused.code != ResponseCode.SUCCESS:
                 reply = refused
         return reply
 
@@ -104,8 +101,8 @@ class PopAcks(Part):
         """Messages of a pop are done with."""
         if revive_queue != ORDERED:
             self.broker.checkpoints.acknowledge(of, offsets, now)
-            return Reply(BrokerResponse.SUCCESS)
-        reply = Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.SUCCESS)
+        reply = Reply(ResponseCode.SUCCESS)
         for offset in offsets:
             refused = self.done_in_order((of.topic, of.group, of.queue_id), offset, of.time, connection, now)
             reply = refused or reply
@@ -124,7 +121,7 @@ class PopAcks(Part):
         if consumed == -1:
             where = f"key:{topic}@{group}@{queue_id}, old:{before}, commit:{offset}, next:-1"
             remark = f"offset is illegal, {where}, /{self.broker.peer(connection)}"
-            return Reply(BrokerResponse.MESSAGE_ILLEGAL, remark=remark)
+            return Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
         if consumed is not None:
             if not self.broker.offsets.is_reset(group, topic, queue_id):
                 self.broker.offsets.commit(group, topic, queue_id, consumed, now)
@@ -144,18 +141,18 @@ class PopAcks(Part):
             return refused
         store = self.broker.store
         if not store.min_offset(topic, queue_id) <= offset < store.max_offset(topic, queue_id):
-            return Reply(BrokerResponse.NO_MESSAGE, ext=_told(0, 0, 0))
-        group, handle = given.text(ext, "consumerGroup"), Handle.of(given.text(ext, "extraInfo"))
-        invisible = given.int64(ext, "invisibleTime")
+            return Reply(ResponseCode.NO_MESSAGE, ext=_told(0, 0, 0))
+        group, handle = required.text(ext, "consumerGroup"), Handle.of(required.text(ext, "extraInfo"))
+        invisible = required.int64(ext, "invisibleTime")
         if handle.revive_queue == ORDERED:
             return self.hide_in_order((topic, group, queue_id), offset, handle, invisible, now)
         # Never at the time of the pop itself: the new checkpoint would be the old one.
         again = PopOf(topic, group, queue_id, offset, max(now, handle.pop_time + 1))
         if not self.hidden_anew(again, offset, invisible, handle, now):
-            return Reply(BrokerResponse.SYSTEM_ERROR, ext=_told(0, 0, 0))
+            return Reply(ResponseCode.SYSTEM_ERROR, ext=_told(0, 0, 0))
         of = PopOf(topic, group, queue_id, handle.start, handle.pop_time)
         self.broker.checkpoints.acknowledge(of, [offset], now)
-        return Reply(BrokerResponse.SUCCESS, ext=_told(again.time, invisible, handle.revive_queue))
+        return Reply(ResponseCode.SUCCESS, ext=_told(again.time, invisible, handle.revive_queue))
 
     def hidden_anew(self, again: PopOf, offset: int, invisible: int, handle: Handle, now: int) -> bool:
         """Hide a message for another time. False: that cannot be kept."""
@@ -166,26 +163,26 @@ class PopAcks(Part):
         topic, group, queue_id = queue
         before = self.broker.offsets.offset_of(group, topic, queue_id)
         if before is not None and offset < before:
-            return Reply(BrokerResponse.SUCCESS, ext=_told(0, 0, 0))
+            return Reply(ResponseCode.SUCCESS, ext=_told(0, 0, 0))
         self.broker.pop_order.hide(queue, offset, handle.pop_time, now + invisible)
         hidden = now + invisible - handle.pop_time
-        return Reply(BrokerResponse.SUCCESS, ext=_told(handle.pop_time, hidden, ORDERED))
+        return Reply(ResponseCode.SUCCESS, ext=_told(handle.pop_time, hidden, ORDERED))
 
     # -- what is asked ---------------------------------------------------------------------------------------
 
     def message(self, ext: Ext) -> tuple[str, int, int]:
         """(topic, queue, offset) of a request. Raises RefusedError."""
-        return given.text(ext, "topic"), given.int32(ext, "queueId"), given.int64(ext, "offset")
+        return required.text(ext, "topic"), required.int32(ext, "queueId"), required.int64(ext, "offset")
 
     def queue_refused(self, topic: str, queue_id: int, connection: int) -> Reply | None:
-        """The refusal of a queue that there is not."""
+        """The refusal of an unknown queue."""
         known = self.broker.topics.get(topic)
         if known is None:
             remark = f"topic[{topic}] not exist, apply first please! {self.broker.pulls.see()}"
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=remark)
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         if not 0 <= queue_id < known.read_queue_nums:
             remark = self.broker.pops.no_queue(known, queue_id, connection)
-            return Reply(BrokerResponse.MESSAGE_ILLEGAL, remark=remark)
+            return Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
         return None
 
 

@@ -1,6 +1,5 @@
 """Which messages were popped and are not acknowledged: until when they are hidden, and how they come again.
 
-Rules:
 1. A pop leaves a checkpoint for each queue that it took from, and an acknowledgement a record, both in the
    topic `rmq_sys_REVIVE_LOG_<cluster>`, before anything of it is answered. What is in memory can be made of
    these records: an unacknowledged message comes again also after a crash.
@@ -33,8 +32,6 @@ from .topics import READ, WRITE
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["REVIVE_GROUP", "CheckPoint", "CheckPoints", "PopOf"]
 
 REVIVE_GROUP: Final = "CID_RMQ_SYS_REVIVE_GROUP"
 _CHECKPOINT, _ACK, _ACKS = "ck", "ack", "bAck"
@@ -106,7 +103,7 @@ class CheckPoints(Part):
         return (self._turn - 1) % self.config.revive_queue_num
 
     def add(self, pop: PopOf, offsets: list[int], invisible: int, revive_queue: int, now: int) -> bool:
-        """Messages are given to somebody and hidden for `invisible` ms. False: that cannot be kept."""
+        """Messages are delivered and hidden for `invisible` ms. False: that cannot be kept."""
         record = {
             "bm": 0,
             "bn": self.config.broker_name,
@@ -175,7 +172,7 @@ class CheckPoints(Part):
 
     def next_tick(self) -> int:
         """When the next checkpoint's time is over."""
-        return self._due[0][0] if self._due and self.broker.standing.is_special() else NEVER
+        return self._due[0][0] if self._due and self.broker.ha_membership.is_special() else NEVER
 
     def tick(self, now: int) -> None:
         """Bring back what was not acknowledged in time."""

@@ -9,19 +9,17 @@ from collections.abc import Mapping
 
 import msgspec
 
-from harness.wire import Command
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .pop_terms import retry_topic
 from .pop_waiting import FULL, HELD, LATE, Waiter
 from .topics import READ
-
-__all__ = ["PopNotifications", "Question"]
 
 
 class Question(msgspec.Struct):
@@ -41,7 +39,7 @@ class PopNotifications(Part):
         """Request code to handler."""
         if not self.profile.v5:
             return {}
-        return {BrokerRequest.NOTIFICATION: self.notify, BrokerRequest.POLLING_INFO: self.polling}
+        return {RequestCode.NOTIFICATION: self.notify, RequestCode.POLLING_INFO: self.polling}
 
     def notify(self, command: Command, connection: int, now: int) -> Reply | None:
         """200054. It waits until there is something."""
@@ -59,7 +57,7 @@ class PopNotifications(Part):
     ) -> Reply | None:
         """The answer, if there is something or no time is left. None: it waits."""
         if self.has_any(asked, now):
-            return Reply(BrokerResponse.SUCCESS, ext=_told(has=True, full=False))
+            return Reply(ResponseCode.SUCCESS, ext=_told(has=True, full=False))
         waiter = Waiter(
             command=command,
             connection=connection,
@@ -74,7 +72,7 @@ class PopNotifications(Part):
         held = self.broker.pop_waiting.hold(waiter, now) if poll > 0 else LATE
         if held == HELD:
             return None
-        return Reply(BrokerResponse.SUCCESS, ext=_told(has=False, full=held == FULL))
+        return Reply(ResponseCode.SUCCESS, ext=_told(has=False, full=held == FULL))
 
     def polling(self, command: Command, connection: int, now: int) -> Reply:
         """200055."""
@@ -84,14 +82,14 @@ class PopNotifications(Part):
             refused.ext = {"pollingNum": "0"}
             return refused
         number = self.broker.pop_waiting.polling(asked.topic, asked.group, asked.queue_id)
-        return Reply(BrokerResponse.SUCCESS, ext={"pollingNum": str(number)})
+        return Reply(ResponseCode.SUCCESS, ext={"pollingNum": str(number)})
 
     def asked(self, command: Command) -> Question:
         """The header of either request. Raises RefusedError."""
         ext: Ext = command.ext or {}
         return Question(
-            given.text(ext, "consumerGroup"),
-            given.text(ext, "topic"),
+            required.text(ext, "consumerGroup"),
+            required.text(ext, "topic"),
             fields.int32(ext, "queueId") or 0,
             fields.boolean(ext, "order") is True,
             ext.get("attemptId"),
@@ -101,7 +99,7 @@ class PopNotifications(Part):
         """The refusal of either request."""
         if not self.config.broker_permission & READ:
             remark = f"the broker[{self.config.broker_ip1}] peeking message is forbidden"
-            return Reply(BrokerResponse.NO_PERMISSION, remark=remark)
+            return Reply(ResponseCode.NO_PERMISSION, remark=remark)
         return self.broker.pops.place_refused(asked.group, asked.topic, asked.queue_id, connection, now)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------

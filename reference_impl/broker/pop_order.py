@@ -1,8 +1,7 @@
-"""Messages that are popped in order: while any of a queue is not acknowledged, nobody of the group gets more.
+"""Messages popped in order: while one of a queue is not acknowledged, the group gets no more of that queue.
 
-Rules:
 1. What was popped from a queue blocks it until each message of it is acknowledged or its time is over; then
-   the queue goes on with the first that is not acknowledged, and pops that wait are told. A pop with the same
+   the queue goes on with the first that is not acknowledged, and waiting pops go on. A pop with the same
    attempt id is the same pop once more.
 2. How far the group has consumed grows with the acknowledgements only. So after a crash all comes again that
    was not acknowledged, and the queue is not blocked: what blocks it is in memory.
@@ -25,8 +24,6 @@ from .pop_terms import kind_of
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["Blocking", "PopOrder", "Popped"]
 
 Popped: TypeAlias = tuple[str, str, int]
 """(topic, group, queue)."""
@@ -68,7 +65,7 @@ class PopOrder(Part):
         attempt: str | None,
         now: int,
     ) -> str:
-        """Messages of a queue are given to somebody. The entries of `orderCountInfo`."""
+        """Messages of a queue are delivered. The entries of `orderCountInfo`."""
         last = self.last.get(queue)
         counts: dict[int, int] = {}
         if last is not None and attempt is not None and attempt == last.attempt:

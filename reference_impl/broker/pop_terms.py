@@ -1,6 +1,5 @@
 """The words of POP: handles of messages, topics of those that come again, lists in answers. Pure functions.
 
-Rules:
 1. A handle says which pop gave a message: it comes back with the acknowledgement. Its words are between
    blanks: where in the queue that pop began, when it was (ms), for how long it hides (ms), queue of the
    revive log, kind of topic, Broker, queue, offset.
@@ -19,8 +18,6 @@ import msgspec
 from harness.wire.messages import TopicName
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError
-
-__all__ = ["ORDERED", "Handle", "kind_of", "offsets_info", "plain_topic", "retry_topic", "start_info"]
 
 ORDERED: Final = 999
 """What stands for the queue of the revive log where messages are popped in order: no checkpoint is kept."""

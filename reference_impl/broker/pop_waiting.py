@@ -1,6 +1,5 @@
 """Pops and notifications that found nothing and wait: until a message arrives, or until their time is over.
 
-Rules:
 1. Who waits is released by a message of its topic that its filter lets pass, one at a time for each group:
    what it leaves over releases the next. Those that wait for any queue go first. Notifications take nothing,
    so that pops do not wait behind them.
@@ -27,8 +26,6 @@ from .part import NEVER, Part
 if TYPE_CHECKING:
     from .core import Broker
     from .store import Arrival
-
-__all__ = ["ANY_QUEUE", "FULL", "HELD", "LATE", "PopWaiting", "Waiter"]
 
 ANY_QUEUE: Final = -1
 HELD, FULL, LATE = "held", "full", "late"
@@ -76,7 +73,7 @@ class PopWaiting(Part):
     # -- waiting ---------------------------------------------------------------------------------------------
 
     def hold(self, waiter: Waiter, now: int) -> str:
-        """Let somebody wait: HELD; or FULL, or LATE, if that may not be."""
+        """Let a pop wait: HELD; or FULL, or LATE, if it may not."""
         place = (waiter.topic, waiter.group, max(waiter.queue_id, ANY_QUEUE), waiter.pops)
         if self._total >= self.config.max_pop_polling_size:
             return FULL
@@ -93,11 +90,11 @@ class PopWaiting(Part):
         return HELD
 
     def is_full(self, waiting: int) -> bool:
-        """Whether nobody may wait beside so many in the same place."""
+        """Whether this number of pops in one place is the most that may wait."""
         return waiting > self.config.pop_polling_size
 
     def is_over(self, until: int, now: int) -> bool:
-        """Whether somebody has waited for long enough."""
+        """Whether a pop has waited for long enough."""
         return now > until - _EARLIER
 
     def polling(self, topic: str, group: str, queue_id: int) -> int:
@@ -127,7 +124,7 @@ class PopWaiting(Part):
                     self._more[topic, group, queue_id] = None
 
     def wants(self, waiter: Waiter, tags: Iterable[int]) -> bool:
-        """Whether somebody wants any message with one of these tags."""
+        """Whether a waiting pop wants a message with one of these tags."""
         return waiter.matches is None or any(map(waiter.matches, tags))
 
     def settle(self, now: int) -> None:

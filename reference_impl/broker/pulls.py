@@ -1,8 +1,7 @@
 """Pulls (11, and 361 of 5.x): messages of one queue from an offset on, for one group.
 
-Rules:
 1. Refused in Apache's order: Broker, group, topic, queue, subscription, filter.
-2. A pull that finds nothing at the end of its queue may wait (`holding.py`), if it says so; it waits once.
+2. A pull that finds nothing at the end of its queue may wait once (`long_polling.py`), if it says so.
 3. A pull may say how far its group has consumed; that counts when it is carried out for the first time.
 
 Source: PullMessageProcessor of rocketmq-all-4.9.8; PullMessageProcessor, DefaultPullMessageResultHandler,
@@ -16,22 +15,20 @@ from typing import Final
 
 import msgspec
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import MessageQueue, Subscription, SubscriptionGroup
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.fastjson import document
 from harness.wire.messages import Message, PropertyName, TopicName, tag_hash
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .holding import Held
+from . import required
 from .limits import OVERLOAD
-from .part import Handler, Part
+from .long_polling import Held
+from .part import Part
 from .store import GetStatus, Got
 from .topics import READ
-
-__all__ = ["COMMITS", "SUBSCRIBES", "WAITS", "Pull", "Pulls"]
 
 COMMITS: Final = 1
 WAITS: Final = 2
@@ -67,8 +64,8 @@ class Pulls(Part):
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         if not self.profile.v5:
-            return {BrokerRequest.PULL_MESSAGE: self.pull}
-        return {BrokerRequest.PULL_MESSAGE: self.pull, BrokerRequest.LITE_PULL_MESSAGE: self.pull}
+            return {RequestCode.PULL_MESSAGE: self.pull}
+        return {RequestCode.PULL_MESSAGE: self.pull, RequestCode.LITE_PULL_MESSAGE: self.pull}
 
     def pull(self, command: Command, connection: int, now: int) -> Reply | None:
         """11, 361: for the first time."""
@@ -100,9 +97,9 @@ class Pulls(Part):
             reply = self.reset(asked, reset, group)
         if may_wait and asked.sys_flag & COMMITS and asked.committed is not None and self.may_commit():
             self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed, now)
-        if reply.code == BrokerResponse.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
+        if reply.code == ResponseCode.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
             return self.held(asked, matches, command, connection, now)
-        if reply.code == BrokerResponse.PULL_OFFSET_MOVED:
+        if reply.code == ResponseCode.PULL_OFFSET_MOVED:
             self.moved(asked, reply, group, now)
         return reply
 
@@ -112,15 +109,15 @@ class Pulls(Part):
         """The header of a pull. Raises RefusedError."""
         ext: Ext = command.ext or {}
         return Pull(
-            group=given.text(ext, "consumerGroup"),
-            topic=given.text(ext, "topic"),
-            queue_id=given.int32(ext, "queueId"),
-            offset=given.int64(ext, "queueOffset"),
-            most=given.int32(ext, "maxMsgNums"),
-            sys_flag=given.int32(ext, "sysFlag"),
-            committed=given.maybe_int64(ext, "commitOffset"),
-            wait=given.maybe_int64(ext, "suspendTimeoutMillis"),
-            sub_version=given.maybe_int64(ext, "subVersion"),
+            group=required.text(ext, "consumerGroup"),
+            topic=required.text(ext, "topic"),
+            queue_id=required.int32(ext, "queueId"),
+            offset=required.int64(ext, "queueOffset"),
+            most=required.int32(ext, "maxMsgNums"),
+            sys_flag=required.int32(ext, "sysFlag"),
+            committed=required.maybe_int64(ext, "commitOffset"),
+            wait=required.maybe_int64(ext, "suspendTimeoutMillis"),
+            sub_version=required.maybe_int64(ext, "subVersion"),
             subscription=ext.get("subscription"),
             expression_type=ext.get("expressionType"),
         )
@@ -147,18 +144,18 @@ class Pulls(Part):
         own = self.config.broker_ip1
         if not self.config.broker_permission & READ:
             return self.forbidden(_BY_BROKER, f"the broker[{own}] pulling message is forbidden")
-        if code == BrokerRequest.LITE_PULL_MESSAGE and not self.config.lite_pull_message_enable:
+        if code == RequestCode.LITE_PULL_MESSAGE and not self.config.lite_pull_message_enable:
             return self.forbidden(_BY_BROKER, f"the broker[{own}] for lite pull consumer is forbidden")
         group = self.broker.groups.find(asked.group, now)
         if group is None:
             remark = f"subscription group [{asked.group}] does not exist, {self.see()}"
-            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
         if not group.consume_enable:
             return self.forbidden(_BY_GROUP, f"subscription group no permission, {asked.group}")
         topic = self.broker.topics.get(asked.topic)
         if topic is None:
             remark = f"topic[{asked.topic}] not exist, apply first please! {self.see()}"
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, ext={}, remark=remark)
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, ext={}, remark=remark)
         if not topic.perm & READ:
             return self.forbidden(_BY_TOPIC, f"the topic[{asked.topic}] pulling message is forbidden")
         if not 0 <= asked.queue_id < topic.read_queue_nums:
@@ -182,22 +179,22 @@ class Pulls(Part):
             own = self.own_subscription(asked.subscription, asked.expression_type)
             if own is None:
                 remark = "parse the consumer's subscription failed"
-                return Reply(BrokerResponse.SUBSCRIPTION_PARSE_FAILED, ext={}, remark=remark)
+                return Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED, ext={}, remark=remark)
             return own
         online = self.broker.clients.consumers.get(asked.group)
         if online is None:
             remark = f"the consumer's group info not exist{self.see()}"
-            return Reply(BrokerResponse.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
         if online.is_broadcasting and not group.consume_broadcast_enable:
             remark = f"the consumer group[{asked.group}] can not consume by broadcast way"
             return self.forbidden(_BY_BROADCASTING, remark)
         found = online.subscriptions.get(asked.topic)
         if found is None:
             remark = f"the consumer's subscription not exist{self.see()}"
-            return Reply(BrokerResponse.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
         if found.sub_version < (asked.sub_version or 0):
             remark = "the consumer's subscription not latest"
-            return Reply(BrokerResponse.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
         return found
 
     def own_subscription(self, text: str | None, kind: str | None) -> Subscription | None:
@@ -221,9 +218,9 @@ class Pulls(Part):
         """
         if not asked.sys_flag & SUBSCRIBES and (kind != "SQL92" or not subscription.sub_string):
             remark = "The broker's consumer filter data is not exist!Your expression may be wrong!"
-            return Reply(BrokerResponse.FILTER_DATA_NOT_EXIST, ext={}, remark=remark)
+            return Reply(ResponseCode.FILTER_DATA_NOT_EXIST, ext={}, remark=remark)
         remark = f"The broker does not support consumer to filter message by {kind}"
-        return Reply(BrokerResponse.SYSTEM_ERROR, ext={}, remark=remark)
+        return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark=remark)
 
     def filter(self, subscription: Subscription) -> Matches | None:
         """What tells by the hash of a tag whether a message is wanted; None: every message is."""
@@ -234,7 +231,7 @@ class Pulls(Part):
     def forbidden(self, by: int, remark: str) -> Reply:
         """A refusal for want of permission; 5.x says whose."""
         ext: dict[str, str | None] = {"forbiddenType": str(by)} if self.profile.v5 else {}
-        return Reply(BrokerResponse.NO_PERMISSION, ext=ext, remark=remark)
+        return Reply(ResponseCode.NO_PERMISSION, ext=ext, remark=remark)
 
     def see(self) -> str:
         """What ends the remarks of some refusals."""
@@ -261,22 +258,22 @@ class Pulls(Part):
     def code(self, status: GetStatus, offset: int) -> int:
         """The code for what the store found at an offset."""
         if status is GetStatus.FOUND:
-            return BrokerResponse.SUCCESS
+            return ResponseCode.SUCCESS
         if status is GetStatus.OFFSET_OVERFLOW_ONE:
-            return BrokerResponse.PULL_NOT_FOUND
+            return ResponseCode.PULL_NOT_FOUND
         if status is GetStatus.NO_MATCHED_MESSAGE:
-            return BrokerResponse.PULL_RETRY_IMMEDIATELY
+            return ResponseCode.PULL_RETRY_IMMEDIATELY
         if status is GetStatus.NO_MESSAGE_IN_QUEUE and offset == 0:
-            return BrokerResponse.PULL_NOT_FOUND
-        return BrokerResponse.PULL_OFFSET_MOVED
+            return ResponseCode.PULL_NOT_FOUND
+        return ResponseCode.PULL_OFFSET_MOVED
 
     def next_offset(self, asked: Pull, got: Got) -> int:
-        """From where the consumer goes on. A slave corrects nobody: its master may have more."""
+        """From where the consumer goes on. A slave corrects no consumer: its master may have more."""
         found = got.status in (GetStatus.FOUND, GetStatus.NO_MATCHED_MESSAGE)
         return got.next_offset if found or self.corrects() else asked.offset
 
     def corrects(self) -> bool:
-        """Whether consumers are told where else to go on."""
+        """Whether the answer sends consumers to another offset."""
         return not self.config.is_slave or self.config.offset_check_in_slave
 
     def suggested(self, group: SubscriptionGroup) -> int:
@@ -296,13 +293,13 @@ class Pulls(Part):
         reply.ext["groupSysFlag"] = str(group.group_sys_flag or 0)
         if self.config.broker_id != 0 and self.has_master():
             reply.ext["suggestWhichBrokerId"] = "0"
-            if reply.code != BrokerResponse.SUCCESS:
-                reply.code = BrokerResponse.PULL_RETRY_IMMEDIATELY
+            if reply.code != ResponseCode.SUCCESS:
+                reply.code = ResponseCode.PULL_RETRY_IMMEDIATELY
         return reply
 
     def has_master(self) -> bool:
         """Whether a slave's master is there, for all that is known."""
-        smallest = self.broker.standing.smallest
+        smallest = self.broker.ha_membership.smallest
         return smallest is None or smallest[0] == 0
 
     def reset(self, asked: Pull, offset: int, group: SubscriptionGroup) -> Reply:
@@ -314,7 +311,7 @@ class Pulls(Part):
             "minOffset": str(store.min_offset(asked.topic, asked.queue_id)),
             "maxOffset": str(store.max_offset(asked.topic, asked.queue_id)),
         }
-        reply = Reply(BrokerResponse.PULL_OFFSET_MOVED, ext=ext, remark="OFFSET_RESET")
+        reply = Reply(ResponseCode.PULL_OFFSET_MOVED, ext=ext, remark="OFFSET_RESET")
         return self.of_line(reply, asked.topic, group)
 
     def may_commit(self) -> bool:
@@ -325,13 +322,11 @@ class Pulls(Part):
         self, asked: Pull, matches: Matches | None, command: Command, connection: int, now: int
     ) -> Reply | None:
         """Let a pull wait; or the busy answer."""
-        holding = self.broker.holding
-        if not self.broker.limits.may_hold(holding.count):
+        held = self.broker.long_polling
+        if not self.broker.limits.may_hold(held.count):
             return self.broker.limits.busy(OVERLOAD)
         until = now + self.wait(asked)
-        holding.hold(
-            Held(command, connection, asked.topic, asked.queue_id, asked.offset, matches, until), now
-        )
+        held.hold(Held(command, connection, asked.topic, asked.queue_id, asked.offset, matches, until), now)
         return None
 
     def wait(self, asked: Pull) -> int:
@@ -339,10 +334,10 @@ class Pulls(Part):
         return (asked.wait or 0) if self.config.long_polling_enable else self.config.short_polling_time_mills
 
     def moved(self, asked: Pull, reply: Reply, group: SubscriptionGroup, now: int) -> None:
-        """A consumer is told to go on elsewhere: a slave says so in milder words, and 4.9 keeps a record."""
+        """Send a consumer to another offset: a slave says so in milder words, and 4.9 keeps a record."""
         assert reply.ext is not None
         if not self.corrects():
-            reply.code = BrokerResponse.PULL_RETRY_IMMEDIATELY
+            reply.code = ResponseCode.PULL_RETRY_IMMEDIATELY
             reply.ext["suggestWhichBrokerId"] = str(group.broker_id)
         elif self.records_moves():
             self.record_move(asked, int(reply.ext["nextBeginOffset"] or 0), now)

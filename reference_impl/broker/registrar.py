@@ -1,6 +1,5 @@
 """The Broker as a client of NameServers: when it registers, with which of them, and what comes of it.
 
-Rules:
 1. It registers with every NameServer at the start, after 10 s, and then every `registerNameServerPeriod`. A
    change of topics is made known at once.
 2. NameServers do not hold each other up: each has a queue of its own, and gets what comes next when it has
@@ -39,8 +38,6 @@ from .part import NEVER, Part
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["Registrar"]
 
 _FIRST_AGAIN: Final = 10_000
 _SHORTEST, _LONGEST = 10_000, 60_000
@@ -157,7 +154,7 @@ class Registrar(Part):
 
     def may_register(self) -> bool:
         """Whether the Broker is to be seen at all: not while it is isolated."""
-        return not self.broker.standing.is_isolated
+        return not self.broker.ha_membership.is_isolated
 
     def within(self) -> int:
         """ms that a NameServer has for its answer."""
@@ -194,9 +191,9 @@ class Registrar(Part):
             return
         if self.profile.v5 and self.config.enable_single_topic_register:
             for topic in topics:
-                self._send_all(self.broker.announcing.single_topic(topic), _SINGLE_WITHIN, _ignore)
+                self._send_all(self.broker.registration_requests.single_topic(topic), _SINGLE_WITHIN, _ignore)
             return
-        shown = [self.broker.announcing.shown(topic, keeps_flag=True) for topic in topics]
+        shown = [self.broker.registration_requests.shown(topic, keeps_flag=True) for topic in topics]
         self._register(shown, check_order=True)
 
     def register(self, now: int, *, force: bool, check_order: bool, oneway: bool = False) -> None:
@@ -214,8 +211,8 @@ class Registrar(Part):
             self._probe(check_order=check_order, oneway=oneway)
 
     def _shown(self) -> list[TopicConfig]:
-        announcing = self.broker.announcing
-        return [announcing.shown(topic, keeps_flag=False) for topic in self.broker.topics.table.values()]
+        requests = self.broker.registration_requests
+        return [requests.shown(topic, keeps_flag=False) for topic in self.broker.topics.table.values()]
 
     def _register_in_parts(self, now: int, *, check_order: bool, oneway: bool) -> None:
         """5.3: chunks of `splitRegistrationSize`, each under a data version of its own, and what is left."""
@@ -225,8 +222,8 @@ class Registrar(Part):
             self._register(topics[start : start + size], check_order=check_order, oneway=oneway)
 
     def _register(self, topics: Iterable[TopicConfig], *, check_order: bool, oneway: bool = False) -> None:
-        announcing = self.broker.announcing
-        command = announcing.registration(topics, announcing.version())
+        requests = self.broker.registration_requests
+        command = requests.registration(topics, requests.version())
         if oneway:
             self._send_all(command, 0, None)
             return
@@ -242,7 +239,7 @@ class Registrar(Part):
     # -- whether anything has changed ------------------------------------------------------------------------
 
     def _probe(self, *, check_order: bool, oneway: bool) -> None:
-        version = self.broker.announcing.version()
+        version = self.broker.registration_requests.version()
         left = len(self._nameservers)
         is_decided = False
 
@@ -254,7 +251,7 @@ class Registrar(Part):
                 if not self.is_stopping:
                     self._register(self._shown(), check_order=check_order, oneway=oneway)
 
-        self._send_all(self.broker.announcing.probe(version), self.within(), answered)
+        self._send_all(self.broker.registration_requests.probe(version), self.within(), answered)
 
     def calls_for_registration(self, reply: Command | None, version: DataVersion) -> bool:
         """Whether an answer to the question for changes (322), or its absence, demands a registration.
@@ -280,7 +277,7 @@ class Registrar(Part):
         if reply is None or reply.code != ResponseCode.SUCCESS or round_.is_applied:
             return
         round_.is_applied = True
-        self.broker.mirror.told(
+        self.broker.slave_sync.told(
             fields.text(reply.ext, "masterAddr"), self.ha_master(fields.text(reply.ext, "haServerAddr"))
         )
         if round_.check_order and reply.body:
@@ -310,7 +307,9 @@ class Registrar(Part):
             return
         for address in self.addresses():
             self._departures += 1
-            self.broker.ask(address, self.broker.announcing.departure(), _DEPARTURE_WITHIN, self._departed)
+            self.broker.ask(
+                address, self.broker.registration_requests.departure(), _DEPARTURE_WITHIN, self._departed
+            )
         for nameserver in self._nameservers.values():
             nameserver.clear()
 

@@ -1,9 +1,8 @@
 """Offsets that an administrator sets anew for a group.
 
-Rules:
 1. 4.9 tells the members of the group to do it (220), and changes nothing itself; without members it refuses,
    and it goes no further than to one whose release does not know that.
-2. 5.x does it itself, unless `useServerSideResetOffset` is false: the next pull is told where to go on, and
+2. 5.x does it itself, unless `useServerSideResetOffset` is false: the next pull learns where to go on, and
    commits do not count until then.
 
 Source: AdminBrokerProcessor#resetOffset, Broker2Client#resetOffset of rocketmq-all-4.9.8;
@@ -14,17 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.wire import FLAG_ONEWAY, Command
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import MessageQueue, QueueOffsets
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
-
-__all__ = ["Resets"]
+from . import required
+from .part import Part
 
 _NEWEST = -1
 """The time that stands for the end of a queue; where the Broker sets offsets itself, any below zero does."""
@@ -35,13 +32,13 @@ class Resets(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET: self.reset}
+        return {RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset}
 
     def reset(self, command: Command, connection: int, now: int) -> Reply:
         """222."""
         ext = command.ext or {}
-        topic, group = given.text(ext, "topic"), given.text(ext, "group")
-        timestamp = given.int64(ext, "timestamp")
+        topic, group = required.text(ext, "topic"), required.text(ext, "group")
+        timestamp = required.int64(ext, "timestamp")
         if self.resets_itself():
             return self.reset_here(command, topic, group, timestamp, now)
         return self.ask_members(command, topic, group, timestamp)
@@ -55,13 +52,13 @@ class Resets(Part):
     def reset_here(self, command: Command, topic: str, group: str, timestamp: int, now: int) -> Reply:
         """All queues of a topic, or the one that is named."""
         if self.config.is_slave:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark="Can not reset offset in slave broker")
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="Can not reset offset in slave broker")
         known = self.broker.topics.get(topic)
         if known is None:
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"Topic {topic} does not exist")
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"Topic {topic} does not exist")
         if group not in self.broker.groups.table:
             remark = f"Group {group} does not exist"
-            return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
         queue, offset = fields.int32(command.ext, "queueId"), fields.int64(command.ext, "offset")
         if queue is None or queue < 0:
             found = {queue: self.at(topic, queue, timestamp) for queue in range(known.read_queue_nums)}
@@ -71,13 +68,13 @@ class Resets(Part):
             low, high = self.broker.store.min_offset(topic, queue), self.broker.store.max_offset(topic, queue)
             if not low <= offset <= high + 1:
                 remark = f"Target offset {offset} not in consume queue range [{low}-{high}]"
-                return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+                return Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
             found = {queue: offset}
         if not found:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark="No queues to reset.")
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="No queues to reset.")
         for queue, offset in found.items():
             self.broker.offsets.reset(group, topic, queue, offset, now)
-        return Reply(BrokerResponse.SUCCESS, body=self.table(topic, found).encode())
+        return Reply(ResponseCode.SUCCESS, body=self.table(topic, found).encode())
 
     def at(self, topic: str, queue: int, timestamp: int) -> int:
         """From where a queue is consumed if that is to begin with what was stored at a time."""
@@ -98,7 +95,7 @@ class Resets(Part):
         known = self.broker.topics.get(topic)
         if known is None:
             remark = f"[reset-offset] reset offset failed, no topic in this broker. topic={topic}"
-            unknown = BrokerResponse.TOPIC_NOT_EXIST if self.profile.v5 else BrokerResponse.SYSTEM_ERROR
+            unknown = ResponseCode.TOPIC_NOT_EXIST if self.profile.v5 else ResponseCode.SYSTEM_ERROR
             return Reply(unknown, remark=remark)
         if command.language is None:
             raise RefusedError("the language of the request is unknown: it decides the form of the answer")
@@ -107,14 +104,14 @@ class Resets(Part):
             committed = self.broker.offsets.offset_of(group, topic, queue)
             if committed is None:
                 remark = f"THe consumer group <{group}> not exist"
-                return Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+                return Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
             forced = fields.boolean(command.ext, "isForce") is True
             found[queue] = self.wanted(topic, queue, timestamp, committed, forced=forced)
         online = self.broker.clients.consumers.get(group)
         if online is None or not online.members:
             asked = f"Group: {group} Topic: {topic} Timestamp: {timestamp}"
             remark = f"Consumer not online, so can not reset offset, {asked}"
-            return Reply(BrokerResponse.CONSUMER_NOT_ONLINE, remark=remark)
+            return Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=remark)
         ext: dict[str, str | None] = {
             "topic": topic,
             "group": group,
@@ -124,14 +121,14 @@ class Resets(Part):
         table = self.table(topic, found)
         body = self.body_for(command.language, table)
         for member, client in online.members.items():
-            refusal = self.broker.calls.refusal_of(client)
+            refusal = self.broker.client_rpc.refusal_of(client)
             if refusal is not None:
                 return refusal
             self.tell(
                 member,
-                Command(BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET, flag=FLAG_ONEWAY, ext=ext, body=body),
+                Command(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, flag=FLAG_ONEWAY, ext=ext, body=body),
             )
-        return Reply(BrokerResponse.SUCCESS, body=table.encode())
+        return Reply(ResponseCode.SUCCESS, body=table.encode())
 
     def wanted(self, topic: str, queue: int, timestamp: int, committed: int, *, forced: bool) -> int:
         """From where members are to consume: without force not behind what is committed."""
@@ -141,7 +138,7 @@ class Resets(Part):
         return wanted if forced else min(wanted, committed)
 
     def body_for(self, language: str, table: QueueOffsets) -> bytes:
-        """What members are told, in the form that the language of whoever asked stands for."""
+        """The request to the members, in the form for the language of the caller."""
         return _for_cpp(table) if language == "CPP" else table.encode()
 
     def tell(self, member: int, told: Command) -> None:

@@ -1,6 +1,5 @@
 """How long messages are kept: files of the log that are older than `fileReservedTime` go, at `deleteWhen`.
 
-Rules:
 1. A file is as old as the first message behind it, and goes as a whole; the last one stays.
 2. What is still to be consumed is not asked for.
 
@@ -13,8 +12,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from .part import Part
-
-__all__ = ["Retention"]
 
 _HOUR = 3_600_000
 _FIRST = 60_000

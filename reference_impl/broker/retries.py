@@ -1,6 +1,5 @@
 """Messages that come back: consumers send them back to be tried again, and in the end they are dead letters.
 
-Rules:
 1. What is tried again goes to `%RETRY%<group>`, delayed by the level that the consumer gave, or by one that
    grows with the times it was tried; a dead letter goes to `%DLQ%<group>` at once.
 2. The copy is a message of its own, with the properties of the one that was sent back; these also say which
@@ -15,20 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import SubscriptionGroup, TopicConfig
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
-from harness.wire.codes import V3_4_9
 from harness.wire.messages import Message, PropertyName, TopicName, offset_id
+from harness.wire.versions import V3_4_9
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .store import PutStatus
 from .topics import READ, WRITE
-
-__all__ = ["Retries"]
 
 _FIRST_LEVEL: Final = 3
 """The delay level of the first time that a message is tried again, where the consumer leaves it open."""
@@ -42,42 +39,42 @@ class Retries(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.CONSUMER_SEND_MSG_BACK: self.send_back}
+        return {RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back}
 
     def send_back(self, command: Command, connection: int, now: int) -> Reply:
         """36. Checked in Apache's order: group, permissions, the message."""
         if self.broker.limits.rejects_sends():
             return self.broker.limits.rejected()
         ext = command.ext or {}
-        group = given.text(ext, "group")
-        offset = given.int64(ext, "offset")
-        level = given.int32(ext, "delayLevel")
+        group = required.text(ext, "group")
+        offset = required.int64(ext, "offset")
+        level = required.int32(ext, "delayLevel")
         known = self.broker.groups.find(group, now)
         if known is None:
             return self.unknown_group(group)
         if not self.config.broker_permission & WRITE:
             remark = f"the broker[{self.config.broker_ip1}] sending message is forbidden"
-            return Reply(BrokerResponse.NO_PERMISSION, remark=remark)
+            return Reply(ResponseCode.NO_PERMISSION, remark=remark)
         if known.retry_queue_nums <= 0:
-            return Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.SUCCESS)
         retry = self.retry_topic(group, known, unit=bool(fields.boolean(ext, "unitMode")), now=now)
         if not retry.perm & WRITE:
             remark = f"the topic[{retry.topic_name}] sending message is forbidden"
-            return Reply(BrokerResponse.NO_PERMISSION, remark=remark)
+            return Reply(ResponseCode.NO_PERMISSION, remark=remark)
         message = self.broker.store.at(offset)
         if message is None:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
         limit = self.limit(known, fields.int32(ext, "maxReconsumeTimes"), command.version)
         if self.refuses_as_slave():
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=BrokerResponse.SERVICE_NOT_AVAILABLE.name)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=ResponseCode.SERVICE_NOT_AVAILABLE.name)
         if self.is_dead(message.reconsume_times, limit, level):
             copy = self.returned(message, self.dead_letters(group, now), 0)
         else:
             copy = self.returned(message, retry, self.level(level, message.reconsume_times))
         put = self.broker.delays.put(copy, now)
         if put.status is not PutStatus.PUT_OK:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=put.status.name)
-        return Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=put.status.name)
+        return Reply(ResponseCode.SUCCESS)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
@@ -86,9 +83,9 @@ class Retries(Part):
         return self.config.is_slave
 
     def unknown_group(self, group: str) -> Reply:
-        """The refusal of a group that there is not."""
+        """The refusal of an unknown group."""
         remark = f"subscription group not exist, {group} \nSee {self.profile.faq} for further details."
-        return Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+        return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
 
     def limit(self, group: SubscriptionGroup, asked: int | None, version: int) -> int:
         """How often a message is tried again: what the request says, if its sender is not too old."""

@@ -1,6 +1,5 @@
 """How the Broker is: what `mqadmin brokerStatus` and `clusterList` show.
 
-Rules:
 1. The keys are Apache's, and every key of its line is there, for tools read them without looking.
 2. Counts of messages are of what the queues of the store hold or held; rates are not measured: 0.0.
 
@@ -13,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import KvTable
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 
-from .part import Handler, Part
-
-__all__ = ["Runtime"]
+from .part import Part
 
 _NO_RATES: Final = "0.0 0.0 0.0"
 _ZEROS: Final = (
@@ -52,11 +49,11 @@ class Runtime(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.GET_BROKER_RUNTIME_INFO: self.show}
+        return {RequestCode.GET_BROKER_RUNTIME_INFO: self.show}
 
     def show(self, command: Command, connection: int, now: int) -> Reply:
         """28."""
-        return Reply(BrokerResponse.SUCCESS, body=KvTable(self.information(now)).encode())
+        return Reply(ResponseCode.SUCCESS, body=KvTable(self.information(now)).encode())
 
     def information(self, now: int) -> dict[str, str]:
         """Every key with its text."""

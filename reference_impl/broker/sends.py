@@ -1,6 +1,5 @@
 """Sends: one message (10, 310) or several at once (320, or any of them that says so).
 
-Rules:
 1. Checked in Apache's order: the busy answers, the header, then topic and queue. What is refused is not
    stored, and has made no topic unless the queue was the only fault.
 2. A stored message is answered with its id, queue and offset, which are there in every line; clients read
@@ -18,10 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import TopicConfig
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
-from harness.wire.codes import V3_4_9
 from harness.wire.messages import (
     Message,
     PropertyName,
@@ -31,20 +28,20 @@ from harness.wire.messages import (
     decode_properties,
     host_bytes,
 )
+from harness.wire.versions import V3_4_9
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
-from .part import Handler, Part
+from . import required
+from .part import Part
 from .store import Put, PutStatus
 from .topics import READ, WRITE
 from .unique import UniqueKeys
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["Send", "Sends"]
 
 _PLAIN: Final = (
     "producerGroup", "topic", "defaultTopic", "defaultTopicQueueNums", "queueId", "sysFlag", "bornTimestamp",
@@ -90,9 +87,9 @@ class Sends(Part):
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         return {
-            BrokerRequest.SEND_MESSAGE: self.send,
-            BrokerRequest.SEND_MESSAGE_V2: self.send,
-            BrokerRequest.SEND_BATCH_MESSAGE: self.send,
+            RequestCode.SEND_MESSAGE: self.send,
+            RequestCode.SEND_MESSAGE_V2: self.send,
+            RequestCode.SEND_BATCH_MESSAGE: self.send,
         }
 
     def send(self, command: Command, connection: int, now: int) -> Reply | None:
@@ -102,12 +99,12 @@ class Sends(Part):
             return refused
         asked = self.asked(command)
         if now < self.config.start_accept_send_request_time_stamp:
-            return self.refusal(BrokerResponse.SYSTEM_ERROR, self.too_early())
+            return self.refusal(ResponseCode.SYSTEM_ERROR, self.too_early())
         topic = self.checked(asked, connection, now)
         if isinstance(topic, Reply):
             return topic
         if self.refuses_as_slave():
-            return self.refusal(BrokerResponse.SERVICE_NOT_AVAILABLE, self.closed())
+            return self.refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.closed())
         queue_id = asked.queue_id if asked.queue_id >= 0 else self.any_queue(topic)
         if asked.is_batch:
             return self.send_batch(command, asked, topic, queue_id, connection, now)
@@ -118,20 +115,20 @@ class Sends(Part):
     def asked(self, command: Command) -> Send:
         """The header of a send. Raises RefusedError."""
         ext: Ext = command.ext or {}
-        is_plain = command.code == BrokerRequest.SEND_MESSAGE
+        is_plain = command.code == RequestCode.SEND_MESSAGE
         names = _PLAIN if is_plain else _SHORT
-        maybe = fields.int32 if is_plain else given.maybe_int32
+        maybe = fields.int32 if is_plain else required.maybe_int32
         if self.profile.v5 and not command.body:
             raise RefusedError("the body is empty: expected a message")
         properties = ext.get(names[8])
         return Send(
-            topic=given.text(ext, names[1]) if self.profile.v5 else ext.get(names[1]) or "",
+            topic=required.text(ext, names[1]) if self.profile.v5 else ext.get(names[1]) or "",
             default_topic=ext.get(names[2]),
             default_queues=maybe(ext, names[3]),
-            queue_id=given.int32(ext, names[4]),
-            sys_flag=given.int32(ext, names[5]),
-            born_timestamp=given.int64(ext, names[6]),
-            flag=given.int32(ext, names[7]),
+            queue_id=required.int32(ext, names[4]),
+            sys_flag=required.int32(ext, names[5]),
+            born_timestamp=required.int64(ext, names[6]),
+            flag=required.int32(ext, names[7]),
             properties=decode_properties(properties) if properties else {},
             reconsume_times=maybe(ext, names[9]) or 0,
             max_reconsume_times=maybe(ext, names[11]),
@@ -151,19 +148,19 @@ class Sends(Part):
         topic = topics.get(asked.topic)
         if topic is not None and topic.order and not self.config.broker_permission & WRITE:
             remark = f"the broker[{self.config.broker_ip1}] sending message is forbidden"
-            return self.refusal(BrokerResponse.NO_PERMISSION, remark)
+            return self.refusal(ResponseCode.NO_PERMISSION, remark)
         if topic is None:
             fault = topics.fault(asked.topic)
             if fault is not None:
                 return self.refusal(self.profile.invalid_parameter, fault)
         if topics.is_closed(asked.topic):
             remark = f"Sending message to topic[{asked.topic}] is forbidden."
-            return self.refusal(BrokerResponse.NO_PERMISSION, remark)
+            return self.refusal(ResponseCode.NO_PERMISSION, remark)
         if topic is None:
             topic = self.new_topic(asked, now)
             if topic is None:
                 remark = f"topic[{asked.topic}] not exist, apply first please!{self.see()}"
-                return self.refusal(BrokerResponse.TOPIC_NOT_EXIST, remark)
+                return self.refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
         if asked.queue_id >= max(topic.write_queue_nums, topic.read_queue_nums):
             peer = self.broker.peer(connection)
             remark = f"request queueId[{asked.queue_id}] is illegal, {self.shown(topic)} Producer: {peer}"
@@ -255,7 +252,7 @@ class Sends(Part):
         self.complete(properties, now)
         if self.is_half(message) and self.config.reject_transaction_message:
             remark = f"the broker[{self.config.broker_ip1}] sending transaction message is forbidden"
-            return self.refusal(BrokerResponse.NO_PERMISSION, remark)
+            return self.refusal(ResponseCode.NO_PERMISSION, remark)
         put = self.stored(message, now)
         if put.status is not PutStatus.PUT_OK:
             return self.not_stored(put.status)
@@ -272,7 +269,7 @@ class Sends(Part):
         group = self.broker.groups.find(group_name, now)
         if group is None:
             remark = f"subscription group not exist, {group_name} {self.see()}"
-            return self.refusal(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+            return self.refusal(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
         most = group.retry_max_times
         if version >= V3_4_9 and asked.max_reconsume_times is not None:
             most = asked.max_reconsume_times
@@ -284,7 +281,7 @@ class Sends(Part):
         return None
 
     def is_dead(self, group: str, times: int, most: int, now: int) -> bool:
-        """Whether a message that was consumed so many times in vain is a dead letter.
+        """Whether a message that was consumed in vain this often is a dead letter.
 
         In 5.x, one of a group that holds locks is at once: it would break the order.
         """
@@ -330,7 +327,7 @@ class Sends(Part):
         """Store several messages, all or none: neither for retries, nor delayed, nor of transactions."""
         if self.profile.v5 and asked.topic.startswith(TopicName.RETRY_PREFIX):
             remark = f"batch request does not support retry group {asked.topic}"
-            return self.refusal(BrokerResponse.MESSAGE_ILLEGAL, remark)
+            return self.refusal(ResponseCode.MESSAGE_ILLEGAL, remark)
         common = asked.properties
         if self.profile.v5:
             common |= {"MSG_REGION": self.config.region_id, "TRACE_ON": self.told["TRACE_ON"] or ""}
@@ -378,7 +375,7 @@ class Sends(Part):
         }
         if self.profile.v5 and key is not None:
             ext["transactionId"] = key
-        return Reply(BrokerResponse.SUCCESS, ext=ext)
+        return Reply(ResponseCode.SUCCESS, ext=ext)
 
     def not_stored(self, status: PutStatus) -> Reply:
         """The answer to a send that was not stored."""
@@ -389,16 +386,16 @@ class Sends(Part):
         config = self.config
         if status is PutStatus.WHEEL_TIMER_NOT_ENABLE:
             remark = "accurate timer message is not enabled, timerWheelEnable is false"
-            return BrokerResponse.SYSTEM_ERROR, remark
+            return ResponseCode.SYSTEM_ERROR, remark
         if status is PutStatus.WHEEL_TIMER_MSG_ILLEGAL:
             return (
-                BrokerResponse.MESSAGE_ILLEGAL,
+                ResponseCode.MESSAGE_ILLEGAL,
                 "timer message illegal, the delay time should not be bigger than the max delay"
                 f" {config.timer_max_delay_sec * 1000}ms; or if set del msg, the delay time should be bigger"
                 " than the current time",
             )
         return (
-            BrokerResponse.MESSAGE_ILLEGAL,
+            ResponseCode.MESSAGE_ILLEGAL,
             "the message is illegal, maybe msg body or properties length not matched."
             f" msg body length limit {config.max_message_size}B, msg properties length limit 32KB.",
         )

@@ -1,6 +1,5 @@
 """The settings in force: shown by code 26, changed by code 25 (see `reference_impl.remoting.settings`).
 
-Rules:
 1. What was changed lasts until the Broker ends. (Apache writes its configuration file anew.)
 2. A change holds from the next decision on, but for what was read at the start: ports, files, delay levels.
 3. A change of `brokerPermission` is a change of all topics: they are registered anew.
@@ -16,19 +15,17 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DataVersion, Properties
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
 from reference_impl.remoting.settings import SettingsInForce
 
-from .config import NOT_IN_49, Config, bits
-from .part import Handler, Part
+from .config import NOT_IN_49, Config
+from .part import Part
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["Settings"]
 
 _ALWAYS_REFUSED: Final = frozenset({"brokerConfigPath", "configBlackList", "rocketmqHome"})
 
@@ -38,9 +35,6 @@ class _InForce(SettingsInForce[Config]):
 
     def knows(self, key: str) -> bool:
         return self.v5 or key not in NOT_IN_49
-
-    def bits(self, key: str) -> int:
-        return bits(key)
 
 
 class Settings(Part):
@@ -54,25 +48,25 @@ class Settings(Part):
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         return {
-            BrokerRequest.UPDATE_BROKER_CONFIG: self.update,
-            BrokerRequest.GET_BROKER_CONFIG: self.show,
+            RequestCode.UPDATE_BROKER_CONFIG: self.update,
+            RequestCode.GET_BROKER_CONFIG: self.show,
         }
 
     def update(self, command: Command, connection: int, now: int) -> Reply:
         """25. Without a body nothing is changed."""
         if not command.body:
-            return Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.SUCCESS)
         try:
             pairs = Properties.decode(command.body).pairs
         except WireError:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark="string2Properties error")
+            return Reply(ResponseCode.SYSTEM_ERROR, remark="string2Properties error")
         if self.refuses(pairs):
-            return Reply(BrokerResponse.NO_PERMISSION, remark="Can not update config in black list.")
+            return Reply(ResponseCode.NO_PERMISSION, remark="Can not update config in black list.")
         self.take(pairs, now)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def refuses(self, pairs: Mapping[str, str]) -> bool:
-        """Whether an update names a key that nobody may change."""
+        """Whether an update names a key that cannot be changed."""
         return self.in_force.refuses(pairs)
 
     def take(self, pairs: Mapping[str, str], now: int) -> None:
@@ -88,4 +82,4 @@ class Settings(Part):
     def show(self, command: Command, connection: int, now: int) -> Reply:
         """26."""
         version = self.version.encode().decode("ascii")
-        return Reply(BrokerResponse.SUCCESS, ext={"version": version}, body=self.in_force.dump())
+        return Reply(ResponseCode.SUCCESS, ext={"version": version}, body=self.in_force.dump())

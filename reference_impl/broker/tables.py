@@ -1,6 +1,6 @@
 """Tables as files below the root directory, the way Apache's Broker writes and reads them.
 
-Rules of this module:
+Invariants:
 - Pure functions of text: writing a file, and copying the one before it to NAME.bak, is the caller's.
 - Where a file is missing, empty or no table, NAME.bak is read instead. If one of them is there and neither is
   a table, that is refused: Apache's Broker begins without a table then, and forgets what it held.
@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 from harness.wire import WireError
 from harness.wire.fastjson import dumps, quote
 from reference_impl.remoting.errors import ConfigError
-
-__all__ = ["as_file", "stored_table"]
 
 T = TypeVar("T")
 

@@ -1,6 +1,5 @@
 """Messages that are delivered at any time that their sender names (5.x).
 
-Rules:
 1. A message with one of the properties `TIMER_DELAY_SEC`, `TIMER_DELAY_MS`, `TIMER_DELIVER_MS` waits in a
    topic of the system, and is stored again under its own when its time has come. A time that has passed is no
    delay.
@@ -29,8 +28,6 @@ from .store import GetStatus, PutStatus
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["TIMERS", "Timers"]
 
 TIMERS: Final = "config/timers.json"
 _ENQUEUED: Final = "TIMER_ENQUEUE_MS"
@@ -101,7 +98,7 @@ class Timers(Part):
         return (time - 1) // self.config.timer_precision_ms * self.config.timer_precision_ms
 
     def recall_handle(self, message: Message) -> str | None:
-        """What the sender of a message that waits is told, so that it could recall it."""
+        """The handle by which the sender of a waiting message could recall it."""
         properties = message.properties
         if message.topic != TopicName.TIMER:
             return None

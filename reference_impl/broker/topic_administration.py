@@ -1,9 +1,8 @@
 """Topics as administrators see and change them.
 
-Rules:
 1. A topic that an administrator makes or changes is announced to the NameServers at once; one that he deletes
    is not, for the tools tell the NameServers themselves.
-2. System topics are nobody's to change.
+2. System topics cannot be changed.
 
 Source: AdminBrokerProcessor, TopicConfigManager, CreateTopicRequestHeader of rocketmq-all-4.9.8 and
 rocketmq-all-5.3.3.
@@ -16,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import (
     DataVersion,
     MessageQueue,
@@ -27,18 +26,16 @@ from harness.wire.bodies import (
     TopicList,
     TopicStats,
 )
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from . import given
+from . import required
 from .attributes import MESSAGE_TYPE, altered, parsed
-from .part import Handler, Part
-
-__all__ = ["SLAVE_REMARK", "TopicAdministration"]
+from .part import Part
 
 SLAVE_REMARK: Final = (
     "Can't modify topic or subscription group from slave broker, please execute it from master broker."
@@ -49,21 +46,22 @@ _FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
 class TopicAdministration(Part):
-    """Codes 17, 18, 21, 202, 215, 305, 316, 351."""
+    """Codes 17, 18, 21, 202, 215, 305, 306, 316, 351."""
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
         known: dict[int, Handler] = {
-            BrokerRequest.UPDATE_AND_CREATE_TOPIC: self.update,
-            BrokerRequest.GET_ALL_TOPIC_CONFIG: self.all_topics,
-            BrokerRequest.GET_TOPIC_STATS_INFO: self.statistics,
-            BrokerRequest.DELETE_TOPIC_IN_BROKER: self.delete,
-            BrokerRequest.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: self.system_topics,
-            BrokerRequest.CLEAN_UNUSED_TOPIC: self.clean,
+            RequestCode.UPDATE_AND_CREATE_TOPIC: self.update,
+            RequestCode.GET_ALL_TOPIC_CONFIG: self.all_topics,
+            RequestCode.GET_TOPIC_STATS_INFO: self.statistics,
+            RequestCode.DELETE_TOPIC_IN_BROKER: self.delete,
+            RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: self.system_topics,
+            RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: self.clean_queues,
+            RequestCode.CLEAN_UNUSED_TOPIC: self.clean,
         }
         if self.profile.v5:
-            known[BrokerRequest.UPDATE_AND_CREATE_TOPIC_LIST] = self.update_several
-            known[BrokerRequest.GET_TOPIC_CONFIG] = self.one_topic
+            known[RequestCode.UPDATE_AND_CREATE_TOPIC_LIST] = self.update_several
+            known[RequestCode.GET_TOPIC_CONFIG] = self.one_topic
         return known
 
     # -- making and changing ---------------------------------------------------------------------------------
@@ -71,7 +69,7 @@ class TopicAdministration(Part):
     def update(self, command: Command, connection: int, now: int) -> Reply:
         """17."""
         if self.refuses_as_slave():
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=SLAVE_REMARK)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         ext = command.ext or {}
         filter_type = fields.text(ext, "topicFilterType")
         if filter_type not in _FILTER_TYPES:
@@ -84,7 +82,7 @@ class TopicAdministration(Part):
 
     def update_several(self, command: Command, connection: int, now: int) -> Reply:
         """18: all of them or none."""
-        topics = given.body(command, TopicConfigList.decode).topic_config_list
+        topics = required.body(command, TopicConfigList.decode).topic_config_list
         for topic in topics:
             fault = self.fault(topic.topic_name)
             if fault is not None:
@@ -99,7 +97,7 @@ class TopicAdministration(Part):
             if self.profile.v5:
                 if (topic.attributes or {}).get(f"+{MESSAGE_TYPE}") == "MIXED":
                     remark = "MIXED message type is not supported."
-                    return Reply(BrokerResponse.INVALID_PARAMETER, remark=remark)
+                    return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
                 known = table.get(topic.topic_name or "")
                 current = None if known is None else known.attributes or {}
                 attributes = altered(current, topic.attributes or {})
@@ -111,15 +109,15 @@ class TopicAdministration(Part):
             table.put(topic, now)
         if wanted:
             self.broker.registrar.announce(wanted, now)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def wanted(self, name: str, filter_type: str, ext: Ext) -> TopicConfig:
         """The topic that a request describes; its attributes are still changes."""
         return TopicConfig(
             topic_name=name,
-            read_queue_nums=given.int32(ext, "readQueueNums"),
-            write_queue_nums=given.int32(ext, "writeQueueNums"),
-            perm=given.int32(ext, "perm"),
+            read_queue_nums=required.int32(ext, "readQueueNums"),
+            write_queue_nums=required.int32(ext, "writeQueueNums"),
+            perm=required.int32(ext, "perm"),
             topic_filter_type=filter_type,
             topic_sys_flag=fields.int32(ext, "topicSysFlag") or 0,
             order=self.takes_order() and fields.boolean(ext, "order") is True,
@@ -127,9 +125,9 @@ class TopicAdministration(Part):
         )
 
     def delete(self, command: Command, connection: int, now: int) -> Reply:
-        """215. A topic that there is not is deleted with success."""
+        """215. The deletion of an unknown topic succeeds."""
         if self.refuses_as_slave():
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=SLAVE_REMARK)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         name = fields.text(command.ext, "topic")
         fault = self.fault_in_deletion(name)
         if fault is not None:
@@ -139,14 +137,19 @@ class TopicAdministration(Part):
             self.broker.store.delete_topic(topic)
             if self.profile.v5:
                 self.broker.offsets.forget(topic=topic)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
+
+    def clean_queues(self, command: Command, connection: int, now: int) -> Reply:
+        """306: queues without a message in the log."""
+        self.broker.store.delete_empty_queues(keep=TopicName.SCHEDULE)
+        return Reply(ResponseCode.SUCCESS)
 
     def clean(self, command: Command, connection: int, now: int) -> Reply:
-        """316: queues of topics that there are no longer."""
+        """316: queues of topics that no longer exist."""
         for topic in self.broker.store.topics().keys() - self.broker.topics.table.keys():
             if not self.broker.topics.is_system(topic):
                 self.broker.store.delete_topic(topic)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
@@ -189,7 +192,7 @@ class TopicAdministration(Part):
         names = (f"{retry}{group}{between}{topic}" for group in groups for between in "+_")
         return [name for name in names if name in table]
 
-    # -- what is told ----------------------------------------------------------------------------------------
+    # -- answers --------------------------------------------------------------------------------------------
 
     def all_topics(self, command: Command, connection: int, now: int) -> Reply:
         """21: the whole table, for slaves and tools."""
@@ -199,7 +202,7 @@ class TopicAdministration(Part):
             mapping = DataVersion(0, self.broker.started, 0)
             told |= {"mappingDataVersion": mapping.document()} | {name: {} for name in _MAPPINGS}
             told = dict(sorted(told.items()))
-        return Reply(BrokerResponse.SUCCESS, ext={}, body=document(told))
+        return Reply(ResponseCode.SUCCESS, ext={}, body=document(told))
 
     def one_topic(self, command: Command, connection: int, now: int) -> Reply:
         """351."""
@@ -207,25 +210,25 @@ class TopicAdministration(Part):
         topic = self.broker.topics.get(name or "")
         if topic is None:
             remark = f"No topic in this broker. topic: {name}"
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=remark)
-        return Reply(BrokerResponse.SUCCESS, body=document(topic.document()))
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
+        return Reply(ResponseCode.SUCCESS, body=document(topic.document()))
 
     def system_topics(self, command: Command, connection: int, now: int) -> Reply:
         """305."""
-        return Reply(BrokerResponse.SUCCESS, body=TopicList(sorted(self.broker.topics.system)).encode())
+        return Reply(ResponseCode.SUCCESS, body=TopicList(sorted(self.broker.topics.system)).encode())
 
     def statistics(self, command: Command, connection: int, now: int) -> Reply:
         """202: how far the queues of a topic go."""
         name = fields.text(command.ext, "topic") or ""
         topic = self.broker.topics.get(name)
         if topic is None:
-            return Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"topic[{name}] not exist")
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{name}] not exist")
         table = {
             MessageQueue(self.config.broker_name, queue, name): self.state_of(name, queue)
             for queue in range(self.queues(topic))
         }
         rate = 0.0 if self.profile.v5 else None
-        return Reply(BrokerResponse.SUCCESS, body=TopicStats(table, rate).encode())
+        return Reply(ResponseCode.SUCCESS, body=TopicStats(table, rate).encode())
 
     def queues(self, topic: TopicConfig) -> int:
         """How many queues of a topic are shown; 5.x shows those too that are only read."""

@@ -1,6 +1,5 @@
 """The topics of a Broker: which there are, what they may be called, how they come into being.
 
-Rules:
 1. The table begins with the system topics of the line, and what is stored comes on top.
 2. Every change gives the table a new data version: the time, and a counter that grows by one. It is written
    to `config/topics.json` before anything is answered.
@@ -25,8 +24,6 @@ from .tables import as_file, stored_table
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["INHERIT", "READ", "TOPICS_FILE", "WRITE", "Topics"]
 
 TOPICS_FILE: Final = "config/topics.json"
 

@@ -1,6 +1,5 @@
-"""Messages of transactions: nobody sees them until their producer commits, and who stays silent is asked.
+"""Messages of transactions: consumers see them when their producer commits; a silent producer is asked.
 
-Rules:
 1. A half message is stored in `RMQ_SYS_TRANS_HALF_TOPIC`, with its own topic and queue as properties. An end,
    whichever, leaves a mark with the half message's queue offset in `RMQ_SYS_TRANS_OP_HALF_TOPIC`, stored
    with what is committed. A half message without a mark is open; a restart reads both topics again.
@@ -10,7 +9,7 @@ Rules:
    again, with the times it was asked about as a property, and some producer of its group is asked about that
    copy; the one before it gets a mark. After `transactionCheckMax` times it goes to
    `TRANS_CHECK_MAX_TIME_TOPIC`. An end may name any copy that has the unique key of the newest.
-4. A slave asks nobody.
+4. A slave asks no producer.
 
 Source: EndTransactionProcessor, TransactionalMessageServiceImpl, TransactionalMessageBridge,
 AbstractTransactionalMessageCheckListener of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -23,8 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.messages import (
     Message,
     PropertyName,
@@ -36,15 +34,14 @@ from harness.wire.messages import (
 )
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from .part import NEVER, Handler, Part
+from .part import NEVER, Part
 from .store import GetStatus, Put, PutStatus
 from .topics import READ, WRITE
 
 if TYPE_CHECKING:
     from .core import Broker
-
-__all__ = ["CHECKING_GROUP", "Open", "Transactions"]
 
 CHECKING_GROUP: Final = "CID_RMQ_SYS_TRANS"
 """The group under which it is stored how far half messages and marks were gone through."""
@@ -57,7 +54,7 @@ _MARK: Final = "d"
 
 
 class Open(msgspec.Struct):
-    """A half message that nobody has ended."""
+    """A half message without an end."""
 
     physical_offset: int
     born: int
@@ -83,7 +80,7 @@ class Transactions(Part):
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {BrokerRequest.END_TRANSACTION: self.end}
+        return {RequestCode.END_TRANSACTION: self.end}
 
     # -- the first half --------------------------------------------------------------------------------------
 
@@ -113,25 +110,25 @@ class Transactions(Part):
         if how not in _ENDS:
             raise RefusedError(f"commitOrRollback is {how}: expected 0 (unknown), 8 (commit), 12 (roll back)")
         if self.refuses_as_slave():
-            return Reply(BrokerResponse.SLAVE_NOT_AVAILABLE)
+            return Reply(ResponseCode.SLAVE_NOT_AVAILABLE)
         if how == _UNKNOWN:
             return None
         half = self.broker.store.at(fields.int64(ext, "commitLogOffset") or 0)
         fault = self.fault(half, command)
         if half is None or fault is not None:
-            return Reply(BrokerResponse.SYSTEM_ERROR, remark=fault)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=fault)
         if self.is_too_late(half, command, now):
-            return Reply(BrokerResponse.ILLEGAL_OPERATION)
+            return Reply(ResponseCode.ILLEGAL_OPERATION)
         found = self.newest_copy(half)
         if found is None:
-            return Reply(BrokerResponse.SUCCESS)
+            return Reply(ResponseCode.SUCCESS)
         if how == _COMMIT:
             put = self.broker.delays.put(self.committed(half), now)
             if put.status is not PutStatus.PUT_OK:
                 code, remark = self.broker.sends.fault(put.status)
                 return Reply(code, remark=remark)
         self._close(found, now)
-        return Reply(BrokerResponse.SUCCESS)
+        return Reply(ResponseCode.SUCCESS)
 
     def refuses_as_slave(self) -> bool:
         """Whether no transaction is ended, because this is a slave."""
@@ -149,7 +146,7 @@ class Transactions(Part):
         return None
 
     def is_too_late(self, half: Message, command: Command, now: int) -> bool:
-        """5.3: whether an end that nobody asked for comes after the time that the message itself named."""
+        """5.3: whether an unsolicited end comes after the time that the message itself named."""
         if not self.profile.v5 or fields.boolean(command.ext, "fromTransactionCheck"):
             return False
         immunity = self.immunity(half)
@@ -219,7 +216,7 @@ class Transactions(Part):
 
     def next_tick(self) -> int:
         """When open half messages are gone through next."""
-        return self._check_at if self.broker.standing.is_special() else NEVER
+        return self._check_at if self.broker.ha_membership.is_special() else NEVER
 
     def tick(self, now: int) -> None:
         """Go through what was open when this began."""
@@ -249,7 +246,7 @@ class Transactions(Part):
         )
 
     def immunity(self, half: Message) -> int | None:
-        """For how long after its birth a half message itself says that nobody is to ask, ms."""
+        """For how long after its birth a half message wants no check, ms."""
         text = half.properties.get(PropertyName.CHECK_IMMUNITY_TIME_IN_SECONDS)
         seconds = _number(text)
         return None if text is None or seconds in (None, -1) else seconds * 1_000
@@ -306,8 +303,8 @@ class Transactions(Part):
             topic=copy.properties[PropertyName.REAL_TOPIC],
             queue_id=int(copy.properties[PropertyName.REAL_QUEUE_ID]),
         )
-        body = encode_message(real, self.profile.name)
-        return Command(code=BrokerRequest.CHECK_TRANSACTION_STATE, ext=ext, body=body)
+        body = encode_message(real, "5.3" if self.profile.v5 else "4.9")
+        return Command(code=RequestCode.CHECK_TRANSACTION_STATE, ext=ext, body=body)
 
     def _give_up(self, half: Message, now: int) -> None:
         topic = self.broker.topics.create(TopicName.TRANS_CHECK_MAX_TIME, 1, READ | WRITE, now)

@@ -8,8 +8,6 @@ from harness.wire.messages import UniqueKey
 
 from .part import Chance
 
-__all__ = ["UniqueKeys"]
-
 
 class UniqueKeys:
     """One after the other; `host` is the Broker's own address, without a port.

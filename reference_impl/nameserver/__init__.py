@@ -10,13 +10,14 @@ Everything about calling it is in `endpoint.py`; everything about changing one d
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
 from reference_impl.remoting.endpoint import Certificates
 from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.parts import Parts
+from reference_impl.remoting.profiles import PROFILES
 from reference_impl.remoting.tls_settings import TlsSettings
 
 from .config import Config
 from .endpoint import Endpoint
 from .kv import KvError
-from .parts import PARTS, Parts
-from .profiles import PROFILES
+from .parts import PARTS
 from .settings import Settings
 
 __all__ = [
@@ -64,8 +65,9 @@ def build(
         from reference_impl.mutants import apply
 
         chosen = apply(mutant, chosen)
-    settings = chosen.settings(chosen.profile, Config() if config is None else config)
-    table = chosen.kv()
+    settings = chosen["settings"](chosen.profile, Config() if config is None else config)
+    table = chosen["kv"]()
     table.load(kv)
-    nameserver = chosen.nameserver(settings, chosen.routes(settings), table, started)
-    return chosen.endpoint(nameserver, started, certificates)
+    nameserver = chosen["nameserver"](settings, chosen["routes"](settings), table, started)
+    endpoint: Endpoint = chosen["endpoint"](nameserver, started, certificates)
+    return endpoint

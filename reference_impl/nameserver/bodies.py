@@ -1,11 +1,10 @@
 """Reading register bodies, and reading nothing twice.
 
-Rules:
 1. A broker repeats its registration every 30 s, mostly byte for byte, else with the same topic table under
    another data version. What is byte for byte what the same address sent last is taken from memory; the
-   result equals that of reading it anew (tests/unit/nameserver/test_ns_bodies.py).
+   result equals that of reading it anew (tests/unit/nameserver/test_bodies.py).
 2. What is taken from memory is the same object as before, so that the route table can see at once that
-   nothing changed. Nobody may change it in place.
+   nothing changed. It must not be changed in place.
 3. Bounded: the last `REMEMBERED` addresses, bodies of at most `LARGEST` bytes.
 """
 
@@ -15,10 +14,8 @@ from collections.abc import Callable
 import msgspec
 
 from harness.wire.bodies import RegisterBody, TopicConfig
-from harness.wire.codes import V3_0_11
 from harness.wire.fastjson import Engine
-
-__all__ = ["LARGEST", "REMEMBERED", "BodyMemory"]
+from harness.wire.versions import V3_0_11
 
 REMEMBERED = 512
 LARGEST = 131_072

@@ -1,37 +1,31 @@
 """Settings of the reference NameServer, under the names that Apache's `namesrv.properties` uses.
 
-Rules:
 1. Every setting of Apache's is here, so that a file written for Apache can be used as it is and code 319
    shows what Apache shows. Those that do nothing here are kept as data (`WITHOUT_EFFECT`); any other key of a
    file is kept too and is never an error.
 2. At the start, a value of the wrong kind is refused with key, value and what was expected. (Apache ignores
-   it silently and keeps the default; a server that starts with another setting than its file says helps
-   nobody. What code 318 does with such values is in `settings.py`.)
+   it silently and keeps the default. What code 318 does with such values is in `settings.py`.)
 3. Units are those of Apache: see each field.
 
 Source: NamesrvConfig, NettyServerConfig of rocketmq-all-4.9.8 and rocketmq-all-5.3.3; code 319 of 5.5.0,
 which has the keys of 5.3.3.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import ClassVar, Final
 
-import msgspec
-
-from harness.wire import WireError
-from harness.wire.bodies import Properties
-from reference_impl.remoting import values
-from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.config import ServerConfig
 from reference_impl.remoting.tls_settings import TLS_KEYS
-from reference_impl.remoting.values import Limits
-
-from .profiles import PROFILES
-
-__all__ = ["NOT_IN_49", "WITHOUT_EFFECT", "Config", "bits"]
 
 
-class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Effective settings; defaults are Apache's where nothing else is said."""
+
+    LONG = frozenset({"scanNotActiveBrokerInterval"})
+    AT_LEAST: ClassVar = {
+        "listenPort": 0,
+        "scanNotActiveBrokerInterval": 1,
+        "unRegisterBrokerQueueCapacity": 1,
+    }
 
     listen_port: int = 9876
     """TCP port, 0 for any free one."""
@@ -97,39 +91,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     server_pooled_byte_buf_allocator_enable: bool = True
     use_epoll_native_selector: bool = False
 
-    file: dict[str, str] = {}
-    """What the configuration file says, as it says it; no setting."""
-
-    @classmethod
-    def from_properties(cls, data: bytes, profile: str = "5.5") -> "Config":
-        """Read a Java `.properties` file. Raises ConfigError on a bad value or a malformed escape."""
-        try:
-            return cls.of(Properties.load(data).pairs, profile)
-        except WireError as error:
-            raise ConfigError(str(error)) from error
-
-    @classmethod
-    def of(cls, pairs: Mapping[str, str], profile: str = "5.5") -> "Config":
-        """The settings of these pairs; 4.9 does not trim strings. Raises ConfigError on a bad value."""
-        trims = PROFILES[profile].v5_settings
-        given: dict[str, Any] = {
-            field.name: values.read_value(
-                field.encode_name,
-                pairs[field.encode_name],
-                field.type,
-                trims=trims,
-                limits=_limits(field.encode_name),
-            )
-            for field in cls.settings()
-            if field.encode_name in pairs
-        }
-        return cls(**given, file=dict(pairs))
-
-    @classmethod
-    def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]:
-        """The fields that are settings; `encode_name` is the key."""
-        return tuple(field for field in msgspec.structs.fields(cls) if field.name != "file")
-
     def without_effect(self) -> tuple[str, ...]:
         """The keys of the file that mean something else than the default and do nothing here."""
         known = {field.encode_name: field for field in self.settings()}
@@ -191,17 +152,3 @@ WITHOUT_EFFECT: Final = frozenset(
     }
 )
 """Settings that do nothing here: they are about Java's threads and buffers, or about what is not built."""
-
-
-_LONG = frozenset({"scanNotActiveBrokerInterval"})
-"""Numbers of 64 bits; all others have 32."""
-_AT_LEAST = {"listenPort": 0, "scanNotActiveBrokerInterval": 1, "unRegisterBrokerQueueCapacity": 1}
-
-
-def bits(key: str) -> int:
-    """How large the number of a setting may be: 31 bits or 63."""
-    return _limits(key).bits
-
-
-def _limits(key: str) -> Limits:
-    return Limits(63 if key in _LONG else 31, _AT_LEAST.get(key))

@@ -1,6 +1,5 @@
 """Requests and what is answered to them: the NameServer without connections, bytes or clocks.
 
-Rules:
 1. One method per request code, found through `handlers`; each is a short sequence of decisions, and each
    decision is a method of its own, so that a mutant can replace exactly one (`parts.py` lists them).
 2. A handler returns a Reply or raises RefusedError, and a request that is refused has changed nothing.
@@ -11,7 +10,6 @@ Source: DefaultRequestProcessor, ClientRequestProcessor, ZoneRouteRPCHook of roc
 rocketmq-all-5.3.3.
 """
 
-from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
@@ -27,9 +25,10 @@ from harness.wire.bodies import (
     TopicRoute,
 )
 from harness.wire.bodies import KvTable as KvBody
-from harness.wire.codes import V3_0_11, V4_9_4
+from harness.wire.versions import V3_0_11, V4_9_4
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler, RequestTable
 
 from .bodies import BodyMemory
 from .config import Config
@@ -39,15 +38,10 @@ from .settings import Settings
 from .state import Departure, Registered, Registration
 from .topic_requests import TopicRequests
 
-__all__ = ["Handler", "NameServer"]
-
 _T = TypeVar("_T")
 
-Handler = Callable[[Command, int, int], Reply]
-"""(command, connection, now) -> reply; raises RefusedError."""
 
-
-class NameServer(TopicRequests):
+class NameServer(TopicRequests, RequestTable):
     """What both lines share. Use NameServer49 or NameServer53."""
 
     def __init__(self, settings: Settings, routes: RouteTable, kv: KvTable, started: int) -> None:
@@ -58,8 +52,8 @@ class NameServer(TopicRequests):
         self.started = started
         self.unwritten = False
         """Whether the KV table was changed since the caller last took `kv.dump()` to be written."""
-        self.handlers: dict[int, Handler] = self.known_requests()
-        self._bodies = BodyMemory(self.profile.v5_bodies, self.announced_topics, self.profile.engine)
+        self.handlers = self.known_requests()
+        self._bodies = BodyMemory(self.profile.v5, self.announced_topics, self.profile.engine)
         self._encoded: dict[tuple[str, bool], Reply] = {}
         self._encoded_at = -1
 
@@ -92,16 +86,6 @@ class NameServer(TopicRequests):
             RequestCode.QUERY_DATA_VERSION: self.query_data_version,
             RequestCode.ADD_WRITE_PERM_OF_BROKER: self.add_write_permission,
         }
-
-    def execute(self, command: Command, connection: int, now: int) -> Reply | None:
-        """Carry out a request. None: it is answered with silence."""
-        handler = self.handlers.get(command.code)
-        if handler is None:
-            return self.unknown_request(command)
-        try:
-            return handler(command, connection, now)
-        except RefusedError as refused:
-            return refused.reply()
 
     def unknown_request(self, command: Command) -> Reply | None:
         """The answer to a request code that the line does not know; None would be silence.
@@ -180,7 +164,7 @@ class NameServer(TopicRequests):
         return [(topic, self.needed(found.bname, "bname"), found) for topic, found in mappings.items()]
 
     def registered_ext(self, registered: Registered) -> dict[str, str | None]:
-        """What a registrant is told in ext fields; nothing is an empty object."""
+        """The ext fields for a registrant; none is an empty object."""
         told = {"haServerAddr": registered.ha_address, "masterAddr": registered.master}
         return {name: value for name, value in told.items() if value is not None}
 
@@ -296,7 +280,7 @@ class NameServer(TopicRequests):
         return route.encode("standard" if standard else "legacy")
 
     def unknown_topic(self, topic: str | None) -> str:
-        """The remark for a topic that nobody serves."""
+        """The remark for a topic without brokers."""
         return (
             f"No topic route info in name server for the topic: {'null' if topic is None else topic}\n"
             f"See {self.profile.faq} for further details."

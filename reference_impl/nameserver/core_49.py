@@ -7,8 +7,6 @@ from reference_impl.remoting.reply import RefusedError
 
 from .core import NameServer
 
-__all__ = ["NameServer49"]
-
 
 class NameServer49(NameServer):
     """A data version has no stateVersion."""

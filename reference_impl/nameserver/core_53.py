@@ -7,13 +7,12 @@ from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, DataVersion, NullBodyError, TopicRoute
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import Handler
 
-from .core import Handler, NameServer
+from .core import NameServer
 from .routes import MASTER
 from .routes_53 import RouteTable53
 from .state import Queue
-
-__all__ = ["NameServer53"]
 
 
 class NameServer53(NameServer):

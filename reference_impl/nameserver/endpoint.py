@@ -1,6 +1,6 @@
 """The NameServer as its connections see it: what a frame, an end and a moment mean to the route table.
 
-Rules: those of `reference_impl.remoting.endpoint`. When brokers have gone, who is to be told (905) is told
+As in `reference_impl.remoting.endpoint`. When brokers have gone, who is to be told (905) is told
 behind the answers.
 
 Source: RouteInfoManager#scanNotActiveBroker, RouteInfoManager#notifyMinBrokerIdChanged of rocketmq-all-4.9.8
@@ -17,8 +17,6 @@ from reference_impl.remoting.tls_settings import TlsSettings
 
 from .core import NameServer
 from .state import LiveRecord, NewMinimum
-
-__all__ = ["Endpoint"]
 
 _KV_PATH = "kvConfigPath"
 _CONFIG_PATH = "configStorePath"
@@ -90,7 +88,7 @@ class Endpoint(RemotingEndpoint):
 
     def farewell(self) -> int:
         config = self.settings.config
-        if not (self.profile.v5_settings and config.enable_shutdown_gracefully):
+        if not (self.profile.v5 and config.enable_shutdown_gracefully):
             return 0
         return max(0, config.shutdown_wait_time_seconds) * 1000
 

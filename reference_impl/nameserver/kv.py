@@ -1,7 +1,6 @@
 """The key-value table: namespaces of string pairs that survive a restart. Pure state; writing it is the
 caller's effect.
 
-Rules:
 1. A namespace comes into being with its first put and never goes: emptied, it is listed as an empty table.
 2. The empty string is a legal namespace, key and value (over JSON; the binary header cannot carry it).
 3. `revision` grows with every change.
@@ -10,8 +9,6 @@ Source: KVConfigManager, KVConfigSerializeWrapper of rocketmq-all-4.9.8 and rock
 """
 
 from harness.wire import fastjson
-
-__all__ = ["ORDER_TOPIC_CONFIG", "KvError", "KvTable"]
 
 ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
 """The one namespace that the server itself reads (NamesrvUtil)."""

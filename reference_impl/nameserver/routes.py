@@ -37,9 +37,7 @@ from harness.wire.bodies import (
 from .config import Config
 from .settings import Settings
 from .state import Broker, Departure, LiveKey, LiveRecord, NewMinimum, Queue, Registered, Registration
-from .topic_table import READ, WRITE, TopicTable
-
-__all__ = ["DEFAULT_LEASE", "MASTER", "READ", "WRITE", "RouteTable"]
+from .topic_table import TopicTable
 
 MASTER = 0
 """The broker id of a master; every other id, negative ones too, is a slave's."""
@@ -57,7 +55,7 @@ class RouteTable(TopicTable):
         self.filters: dict[LiveKey, list[str]] = {}
         self.leaving: deque[Departure] = deque()
         self.news: list[NewMinimum] = []
-        """What brokers are to be told; whoever sends it empties the list."""
+        """Notifications for brokers; the caller that sends them empties the list."""
 
     @property
     def config(self) -> Config:
@@ -152,7 +150,7 @@ class RouteTable(TopicTable):
         return bool(others)
 
     def put_address(self, broker: Broker, registration: Registration) -> bool:
-        """List the address under its id, whoever held it. True if nobody did."""
+        """List the address under its id, and displace another holder. True if the id was free."""
         held = broker.addresses.get(registration.id)
         if held != registration.address:
             broker.addresses[registration.id] = registration.address
@@ -213,7 +211,7 @@ class RouteTable(TopicTable):
             self.filters.pop(key, None)
 
     def told(self, broker: Broker, registration: Registration) -> Registered:
-        """A slave is told its master if that is live; a master is told nothing."""
+        """A slave gets its master if that is live; a master gets nothing."""
         address = broker.addresses.get(MASTER)
         if registration.id == MASTER or address is None:
             return Registered()
@@ -281,7 +279,7 @@ class RouteTable(TopicTable):
         return record.address in broker.addresses.values()
 
     def departures_of_stranger(self, peer: str) -> list[Departure]:
-        """What has to leave with a connection on which nobody registered."""
+        """What has to leave with a connection without registrations."""
         return []
 
     def leave(self, departures: list[Departure]) -> None:

@@ -5,8 +5,6 @@ from harness.wire.bodies import BrokerData, DataVersion
 from .routes import RouteTable
 from .state import Broker, Departure, LiveKey, Queue
 
-__all__ = ["RouteTable49"]
-
 
 class RouteTable49(RouteTable):
     """Live records by address alone, fixed leases, departures at once."""

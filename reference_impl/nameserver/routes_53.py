@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from harness.wire.bodies import BrokerData, DataVersion, TopicConfig, TopicQueueMappingInfo
 
-from .routes import DEFAULT_LEASE, MASTER, WRITE, RouteTable
+from .routes import DEFAULT_LEASE, MASTER, RouteTable
 from .settings import Settings
 from .state import Broker, Departure, LiveKey, LiveRecord, NewMinimum, Queue, Registered, Registration
-
-__all__ = ["RouteTable53"]
+from .topic_table import WRITE
 
 _NEVER_REWRITTEN = "rmq_sys_SYNC_BROKER_MEMBER_"
 """Brokers find each other by topics of this prefix and need real ids."""
@@ -26,7 +25,7 @@ class RouteTable53(RouteTable):
         return (cluster, address)
 
     def register(self, registration: Registration, connection: int, now: int) -> Registered | None:
-        """As in 4.9, and the members of the name are told of an id that is smaller than all before."""
+        """As in 4.9, and the members of the name are notified of an id smaller than all before."""
         known = self.brokers.get(registration.broker)
         smallest = None if known is None else min(known.addresses)
         registered = super().register(registration, connection, now)
@@ -163,7 +162,7 @@ class RouteTable53(RouteTable):
         return in_cluster and super().lists(broker, record)
 
     def leave(self, departures: list[Departure]) -> None:
-        """As in 4.9, and the members of a name are told, once for the batch, that its smallest id went."""
+        """As in 4.9, and the members of a name are notified, once for a batch, that its smallest id left."""
         names = {name for departure in departures for name in departure.brokers if name in self.brokers}
         smallest = {name: min(self.brokers[name].addresses.items()) for name in names}
         super().leave(departures)

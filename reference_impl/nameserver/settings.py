@@ -1,6 +1,5 @@
 """The settings in force: shown by code 319, changed by code 318 (see `reference_impl.remoting.settings`).
 
-Rules:
 1. Fixed at the start are the port, the files, the interval of scans, the capacity of the queue, the black
    list.
 2. After every update that was not refused, the whole configuration is to be on disk before the reply. It is
@@ -13,12 +12,10 @@ rocketmq-all-5.3.3.
 
 from typing import Final
 
+from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.settings import SettingsInForce
 
-from .config import NOT_IN_49, Config, bits
-from .profiles import Profile
-
-__all__ = ["ALWAYS_REFUSED", "Settings"]
+from .config import NOT_IN_49, Config
 
 ALWAYS_REFUSED: Final = frozenset({"configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome"})
 """Keys that code 318 refuses whatever `configBlackList` says."""
@@ -33,15 +30,11 @@ class Settings(SettingsInForce[Config]):
         self.profile = profile
         self.unwritten = False
         """Whether there was an update since the caller last took `dump()` to be written."""
-        super().__init__(config, v5=profile.v5_settings)
+        super().__init__(config, v5=profile.v5)
 
     def knows(self, key: str) -> bool:
         """Whether the line has such a setting."""
         return self.v5 or key not in NOT_IN_49
-
-    def bits(self, key: str) -> int:
-        """How large the number of a setting may be: 31 bits or 63."""
-        return bits(key)
 
     def changed(self) -> None:
         """The configuration has to be on disk before the reply is sent."""

@@ -1,19 +1,8 @@
-"""What the route table remembers, and what it is told. Plain values; every rule is in `routes.py`."""
+"""What the route table remembers and what it gets. Plain values; every rule is in `routes.py`."""
 
 import msgspec
 
 from harness.wire.bodies import DataVersion, TopicConfig, TopicQueueMappingInfo
-
-__all__ = [
-    "Broker",
-    "Departure",
-    "LiveKey",
-    "LiveRecord",
-    "NewMinimum",
-    "Queue",
-    "Registered",
-    "Registration",
-]
 
 LiveKey = tuple[str, str]
 """(cluster, address) in 5.3, ("", address) in 4.9: what a live record is found by."""
@@ -84,7 +73,7 @@ class Registration(msgspec.Struct):
 
 
 class Registered(msgspec.Struct, frozen=True):
-    """What the registrant is told."""
+    """The answer to the registrant."""
 
     master: str | None = None
     ha_address: str | None = None

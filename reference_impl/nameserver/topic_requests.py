@@ -1,7 +1,7 @@
 """Requests about topics as a whole: their lists, their deletion, their registration without a broker.
 
 Rules are those of `core.py`. A request that lacks the name of a topic or a cluster names nothing, which is
-answered as what nobody knows: with success.
+answered as unknown ones are: with success.
 
 Source: DefaultRequestProcessor of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
@@ -14,8 +14,6 @@ from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
 
 from .topic_table import TopicTable
-
-__all__ = ["TopicRequests"]
 
 
 class TopicRequests:

@@ -19,8 +19,6 @@ from harness.wire.bodies import TopicQueueMappingInfo
 
 from .state import Broker, Queue
 
-__all__ = ["READ", "WRITE", "TopicTable"]
-
 READ, WRITE = 4, 2
 """Bits of `perm`."""
 _UNIT, _UNIT_SUB = 1, 2

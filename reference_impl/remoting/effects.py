@@ -1,6 +1,5 @@
 """What an `Endpoint` asks its caller to do. The endpoint itself touches no socket, no file and no clock.
 
-Rules:
 1. Effects are to be carried out in the order in which they were returned: a `Persist` or a `Flush` that
    precedes a `Send` is done before the peer can read the reply. Of several `Persist` for one file only the
    last counts, and one flush does for several.
@@ -11,8 +10,6 @@ Rules:
 from typing import TypeAlias
 
 import msgspec
-
-__all__ = ["Ask", "Close", "Effect", "Flush", "Notify", "Persist", "Send"]
 
 
 class Send(msgspec.Struct, frozen=True):
@@ -40,9 +37,9 @@ class Persist(msgspec.Struct, frozen=True):
 
 
 class Notify(msgspec.Struct, frozen=True):
-    """Send `data` (a one-way request) to whoever listens at `address`, "host:port" as a broker registered it.
+    """Send `data` (a one-way request) to the server at `address`, "host:port" as a broker registered it.
 
-    Whether that works is of no consequence: nothing waits for it, and nothing is told of it.
+    Nothing waits for it, and nothing learns whether it worked.
     """
 
     address: str
@@ -50,7 +47,7 @@ class Notify(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Send `data` (a request with the opaque `number`) to whoever listens at `address`, for an answer.
+    """Send `data` (a request with the opaque `number`) to the server at `address`, for an answer.
 
     `answered(number, frame, now)` gets the response with that opaque; None, if `within` ms have passed or the
     address cannot be reached. One connection for each address serves all that is sent to it, `Notify` too.

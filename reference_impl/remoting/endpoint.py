@@ -3,7 +3,6 @@
 This is what NameServer and Broker have in common; what a request means and what time brings is the server's,
 in a subclass.
 
-Rules:
 1. No socket, no clock: the caller brings bytes and the time (`now`, int milliseconds, never going back) and
    carries out the effects that are returned, in their order.
 2. Frames that arrive together are answered together: at most one `Send` per call and connection for answers.
@@ -11,7 +10,7 @@ Rules:
 3. After any call, `next_tick(now)` says when `tick` wants to be called; if that is not later than `now`, at
    once. `tick` deals with everything that was due up to `now` in the order in which it was due, so that one
    long jump of the clock gives the same as many short ones.
-4. The endpoint forgets a connection when it asks for its end or is told of it; later calls for it do nothing.
+4. The endpoint forgets a connection when it ends it or learns of its end; later calls for it do nothing.
 5. A connection costs at most one frame that has not arrived completely (16 MiB), and what `most` holds back.
    All together hold `UNFINISHED_AT_MOST` bytes of such frames: for more, the one with the most is ended.
 
@@ -22,7 +21,6 @@ import ssl
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Literal, Protocol
 
 import msgspec
 
@@ -37,18 +35,17 @@ from harness.wire import (
     decode,
     encode,
 )
-from harness.wire.codes import V5_3_1
-from harness.wire.fastjson import Engine, restated
+from harness.wire.fastjson import restated
+from harness.wire.versions import V5_3_1
 
 from .effects import Close, Effect, Send
 from .entrance import Entrance
 from .preamble import DECIDABLE, length_of_preamble
+from .profiles import Profile
 from .reply import Reply
 from .stamp import Stamp
 from .tls import HANDSHAKE, Tls
 from .tls_settings import TlsSettings
-
-__all__ = ["NEVER", "Certificates", "Line", "RemotingEndpoint"]
 
 Certificates = Callable[[], ssl.SSLContext | None]
 """Gives the certificate for the next TLS connection; None: there is none that can be used."""
@@ -63,30 +60,6 @@ _SMALL = 1 << 20
 """Far below the frame limit, so that cutting a small chunk cannot meet it."""
 _SHORTEST = 8
 """Length word and header word."""
-
-
-class Line(Protocol):
-    """What of a line of the protocol (a profile) is about connections and frames."""
-
-    @property
-    def version(self) -> int:
-        """`version` of every response: ordinal of the release in MQVersion."""
-        ...
-
-    @property
-    def invalid_utf8(self) -> Literal["refuse", "replace"]:
-        """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD."""
-        ...
-
-    @property
-    def engine(self) -> Engine:
-        """What reads and writes JSON."""
-        ...
-
-    @property
-    def proxy_protocol(self) -> bool:
-        """Whether a connection may begin with a PROXY preamble."""
-        ...
 
 
 class _Connection(msgspec.Struct):
@@ -106,7 +79,7 @@ class _Connection(msgspec.Struct):
 class RemotingEndpoint:
     """A server as its connections see it."""
 
-    def __init__(self, profile: Line, tls: TlsSettings, certificates: Certificates | None = None) -> None:
+    def __init__(self, profile: Profile, tls: TlsSettings, certificates: Certificates | None = None) -> None:
         self.line = profile
         self.tls = tls
         self.certificates: Certificates = certificates or _no_certificate
@@ -269,7 +242,7 @@ class RemotingEndpoint:
     def stop(self, now: int) -> int:
         """The server is asked to stop. Returns when its connections may be ended, in ms.
 
-        Until then it goes on as it is told by the settings; the caller asks again and again, lets time pass,
+        Until then it goes on as the settings say; the caller asks again and again, lets time pass,
         and ends the connections.
         """
         if self._stops_at is None:
@@ -316,11 +289,11 @@ class RemotingEndpoint:
 
     def least_bytes(self) -> int:
         """How many bytes of a new connection must be there before anything is looked at."""
-        return DECIDABLE if self.line.proxy_protocol else 1
+        return DECIDABLE if self.line.v5 else 1
 
     def preamble(self, start: bytearray) -> int | None:
         """How many of the first bytes are a PROXY preamble, None while that is open. Raises WireError."""
-        return length_of_preamble(start) if self.line.proxy_protocol else 0
+        return length_of_preamble(start) if self.line.v5 else 0
 
     def secured(self, first: int, *, behind_preamble: bool) -> Tls | None:
         """TLS, if the first byte that is no preamble begins it. Raises WireError to end the connection."""
@@ -431,7 +404,7 @@ class RemotingEndpoint:
     def is_activity(self, frames: int, responses: int) -> bool:
         """Whether a connection stays awake, given how many frames came and how many were answered.
 
-        Frames that nobody answers count; bytes of a frame that is not complete do not.
+        Frames without an answer count; bytes of a frame that is not complete do not.
         """
         return frames > 0
 

@@ -7,8 +7,6 @@ from typing import Protocol
 
 from .tls import Tls
 
-__all__ = ["Entrance", "Gatekeeper"]
-
 
 class Gatekeeper(Protocol):
     """Who decides. An `Endpoint` does."""

@@ -1,7 +1,5 @@
 """What a person's mistake in a configuration raises, and a disk that fails."""
 
-__all__ = ["ConfigError", "DurabilityError"]
-
 
 class ConfigError(ValueError):
     """A configuration file that cannot be used; the text says where, what was found and what was expected."""

@@ -1,6 +1,5 @@
 """Reading ext fields the way that Apache's server reads them into its header classes.
 
-Rules:
 1. A field that is absent, null, or cannot be read as its type is None: nothing is refused here.
 2. Numbers follow Java's `parseInt`/`parseLong`: an optional sign, digits, no blanks, in range. Booleans:
    `true` in any case is true, every other text is false.
@@ -11,8 +10,6 @@ Source: RemotingCommand#decodeCommandCustomHeader of rocketmq-all-4.9.8 and rock
 import re
 from collections.abc import Mapping
 from typing import TypeAlias
-
-__all__ = ["Ext", "boolean", "int32", "int64", "text"]
 
 Ext: TypeAlias = Mapping[str, str | None]
 

@@ -1,6 +1,5 @@
 """The PROXY protocol's preamble, by which a load balancer tells whom it speaks for.
 
-Rules:
 1. Pure functions of the first bytes of a connection; what the preamble says is checked and not kept, for
    nothing that a NameServer answers depends on it.
 2. Both versions have a longest length: a peer cannot make a server gather more.
@@ -16,10 +15,8 @@ from collections.abc import Callable
 
 from harness.wire import WireError
 
-__all__ = ["DECIDABLE", "SIGNATURE_V2", "length_of_preamble"]
-
 DECIDABLE = 12
-"""So many bytes decide whether there is a preamble, and of which version; 5.x looks at nothing before."""
+"""The bytes that decide whether there is a preamble, and of which version; 5.x waits for all of them."""
 
 SIGNATURE_V2 = b"\r\n\r\n\0\r\nQUIT\n"
 _SIGNATURE_V1 = b"PROXY"

@@ -8,8 +8,6 @@ from harness.wire import Command, ResponseCode
 
 from .stamp import Stamp
 
-__all__ = ["RefusedError", "Reply"]
-
 
 class Reply(msgspec.Struct):
     """The parts of a response that a handler decides. Opaque and flag are the endpoint's."""
@@ -37,7 +35,7 @@ class Reply(msgspec.Struct):
 class RefusedError(Exception):
     """A request that cannot be carried out: code 1, the remark in plain words, and nothing was changed.
 
-    It stands where Apache's handler throws; Apache's remark is the Java exception, which nobody
+    It stands where Apache's handler throws; Apache's remark is the Java exception, which no client
     may rely on.
     """
 

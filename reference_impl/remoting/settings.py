@@ -1,6 +1,5 @@
 """The settings in force of a server: shown by one code, changed by another, and read anew for each decision.
 
-Rules:
 1. One object, shared by all parts; a change replaces `config`, so that the next decision sees it. What is
    fixed at the start was read from it then.
 2. An update that names a key of the black list changes nothing at all.
@@ -21,8 +20,6 @@ from harness.wire.bodies import Properties
 
 from .values import Value, number, shown, trimmed
 
-__all__ = ["SettingsInForce"]
-
 
 class _Config(Protocol):
     @property
@@ -33,6 +30,8 @@ class _Config(Protocol):
     def rocketmq_home(self) -> str: ...
     @classmethod
     def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]: ...
+    @classmethod
+    def bits(cls, key: str) -> int: ...
 
 
 _C = TypeVar("_C", bound=_Config)
@@ -90,11 +89,7 @@ class SettingsInForce(Generic[_C]):
             return text.lower() == "true"
         if kind is str:
             return trimmed(text) if self.v5 else text
-        return number(text, self.bits(key))
-
-    def bits(self, key: str) -> int:
-        """How large the number of a setting may be: 31 bits or 63."""
-        raise NotImplementedError
+        return number(text, self.config.bits(key))
 
     def changed(self) -> None:
         """There was an update."""

@@ -1,7 +1,5 @@
 """A response that is sent again and again and differs in its opaque only: encoded once, then stamped."""
 
-__all__ = ["Stamp"]
-
 _OPAQUE = b'"opaque":'
 _WIDEST = len(str(-(2**31)))
 
@@ -10,7 +8,7 @@ class Stamp:
     """Made from one frame with a JSON header; gives the frame of the same response to another request.
 
     The header must not hold text that others choose (no `extFields`, no `remark`), so that the first
-    `"opaque":` in it is the member of that name. `tests/unit/nameserver/test_ns_stamp.py` compares with the
+    `"opaque":` in it is the member of that name. `tests/unit/nameserver/test_stamp.py` compares with the
     encoder.
     """
 

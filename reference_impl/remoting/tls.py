@@ -1,16 +1,13 @@
 """TLS of one connection, as bytes in and bytes out.
 
-Rules:
 1. No socket: encrypted bytes come and go through memory, so that every shell has TLS, in virtual time too.
-2. Whoever makes the context reads files and makes keys; here it is only used.
+2. The caller makes the context and reads its files; here it is only used.
 3. What waits inside is at most one incomplete record (16 KiB) and what was not taken by `sealed` yet.
 
 Source: TlsModeHandler of NettyRemotingServer (rocketmq-all-5.3.3), HandshakeHandler (rocketmq-all-4.9.8).
 """
 
 import ssl
-
-__all__ = ["HANDSHAKE", "Tls"]
 
 HANDSHAKE = 0x16
 """The first byte of a TLS connection: a record of type handshake. No frame that is allowed begins with it."""

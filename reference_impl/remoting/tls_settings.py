@@ -12,8 +12,6 @@ import msgspec
 
 from .errors import ConfigError
 
-__all__ = ["TLS_KEYS", "TlsMode", "TlsSettings"]
-
 TlsMode = Literal["disabled", "permissive", "enforcing"]
 
 

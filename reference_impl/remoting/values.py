@@ -10,8 +10,6 @@ import msgspec
 
 from .errors import ConfigError
 
-__all__ = ["Limits", "Value", "number", "read_value", "shown", "trimmed"]
-
 Value: TypeAlias = str | int | bool
 
 _WHITE = "".join(map(chr, range(ord(" ") + 1)))

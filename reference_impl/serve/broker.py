@@ -1,11 +1,10 @@
 """The reference Broker as a process: its settings, its store, its two listeners.
 
-Rules:
 1. The options -c, -p, -n and -h are Apache's. Beside the port N it listens on N - 2, the VIP port, as Apache
    does; port 0 takes any free pair.
 2. Files below `storePathRootDir` are replaced atomically, and the former content is kept as `.bak`. If that
    fails, it is said on standard error and what waited for it goes on, as with Apache.
-3. Nothing is written to a place that nobody named: without `storePathRootDir` everything is in memory.
+3. Nothing is written to a place that was not named: without `storePathRootDir` everything is in memory.
 4. Its time is that of the wall clock at the start, and goes on evenly from there, whatever is done to clocks.
 
 `run` is what the command line calls; `serve_broker` is the same inside an event loop.
@@ -23,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from reference_impl.broker import PROFILES, Config, Endpoint, StoreError, build
+from reference_impl.broker import PARTS, Config, Endpoint, StoreError, build
 from reference_impl.broker.files import FileStorage
 from reference_impl.certificates import certificates_for
 from reference_impl.remoting.errors import ConfigError
@@ -35,8 +34,6 @@ from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain
 from .reading import from_file
 from .replacing import replace
 from .shell import Shell, bound
-
-__all__ = ["broker_settings", "run_broker", "serve_broker"]
 
 _VIP_BELOW = 2
 _TRIES = 50
@@ -142,8 +139,8 @@ def broker_settings(
     nameservers: str | None = None,
 ) -> Config:
     """The settings of a file, with what is given here before them. Raises StartError."""
-    if profile not in PROFILES:
-        raise StartError(f"unknown profile {profile!r}; use one of {', '.join(PROFILES)}", EXIT_CONFIGURATION)
+    if profile not in PARTS:
+        raise StartError(f"unknown profile {profile!r}; use one of {', '.join(PARTS)}", EXIT_CONFIGURATION)
     config = Config()
     if config_file is not None:
         config = from_file(Config, config_file, profile)

@@ -1,10 +1,9 @@
 """A whole RocketMQ in one process: NameServers, masters, slaves.
 
-Rules:
 1. All of it is the servers that `serve nameserver` and `serve broker` are, in one event loop; they speak to
    each other over sockets, as everywhere.
 2. It is ready when every Broker has been accepted by every NameServer, and not before.
-3. It stops in the order in which nobody is missed: Brokers first, which tell the NameServers.
+3. It stops the Brokers first: they unregister from the NameServers.
 
 `run_cluster` is what the command line calls; `serve_cluster` is the same inside an event loop.
 """
@@ -26,8 +25,6 @@ from .broker import broker_settings, serve_broker
 from .looping import run_until_signal
 from .nameserver import serve_nameserver
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
-
-__all__ = ["Cluster", "Size", "run_cluster", "serve_cluster"]
 
 _READY_WITHIN = 15.0
 _LOOK_EVERY = 0.01
@@ -152,7 +149,7 @@ async def serve_cluster(
 
 
 class _Servers:
-    """Servers of one kind, each in a task that ends when it is told to."""
+    """Servers of one kind, each in a task that ends on request."""
 
     def __init__(self) -> None:
         self.tasks: list[asyncio.Task[None]] = []

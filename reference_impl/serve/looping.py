@@ -8,8 +8,6 @@ from typing import Any
 
 from .problems import StartError, complain
 
-__all__ = ["run_until_signal"]
-
 
 def run_until_signal(name: str, serving: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> int:
     """Run `serving(stop)`, with `stop` set by SIGTERM and SIGINT; returns the exit status.

@@ -1,12 +1,11 @@
 """The reference NameServer as a process: its settings, its KV file, its listener.
 
-Rules:
 1. The KV file and the configuration file are replaced atomically (temporary file, fsync, rename, fsync of the
    directory) before the answer leaves: a kill at any moment leaves the old file or the new one, and what was
    answered is in it. If writing fails, it is said on standard error and the answer is sent all the same, as
    Apache does.
 2. The options -c, -p, -n and -h are Apache's.
-3. Nothing is written to a place that nobody named: without `kvConfigPath` and without a configuration file,
+3. Nothing is written to a place that was not named: without `kvConfigPath` and without a configuration file,
    what Apache's server would write below the home directory is kept in memory.
 
 `run` is what the command line calls; `serve_nameserver` is the same inside an event loop.
@@ -29,8 +28,6 @@ from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain
 from .reading import from_file
 from .replacing import replace
 from .shell import Shell, bound
-
-__all__ = ["run", "serve_nameserver"]
 
 
 def run(

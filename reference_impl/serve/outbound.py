@@ -1,8 +1,7 @@
 """Connections that a server opens itself: to tell others something, and to ask them.
 
-Rules:
-1. One connection for one address, for what is told and what is asked, kept for what comes next. Nothing here
-   blocks, and nothing fails loudly: an address that cannot be reached costs what was to be sent to it.
+1. One connection for each address, for one-way requests and others, is kept open. Nothing here blocks, and
+   nothing fails loudly: an address that cannot be reached costs what was to be sent to it.
 2. What is asked is answered exactly once, and never while it is being asked: with the response of the same
    opaque, or with None when its time is over, the connection has ended or there is no room.
 3. Bounded: `MOST_PEERS` connections (the one used longest ago goes), and for each of them `MOST_WAITING`
@@ -20,8 +19,6 @@ from typing import TypeAlias, cast
 import msgspec
 
 from harness.wire import FLAG_RESPONSE, FRAME_LIMIT, FrameBuffer, WireError, decode
-
-__all__ = ["MOST_ASKED", "MOST_PEERS", "MOST_UNREAD", "MOST_WAITING", "Answered", "Outbound"]
 
 MOST_PEERS = 256
 MOST_WAITING = 64

@@ -7,8 +7,6 @@ started), which tell more than Apache's 1 and 255.
 
 import sys
 
-__all__ = ["EXIT_CONFIGURATION", "EXIT_NOT_STARTED", "StartError", "complain", "say"]
-
 EXIT_CONFIGURATION = 3
 """Exit status for a configuration that cannot be used."""
 EXIT_NOT_STARTED = 4

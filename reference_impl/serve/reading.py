@@ -8,8 +8,6 @@ from reference_impl.remoting.errors import ConfigError
 
 from .problems import EXIT_CONFIGURATION, StartError
 
-__all__ = ["from_file"]
-
 
 class _Readable(Protocol):
     @classmethod

@@ -7,8 +7,6 @@ import contextlib
 import os
 from pathlib import Path
 
-__all__ = ["former", "replace"]
-
 
 def former(path: Path) -> Path:
     """Where the content before the last change is kept."""

@@ -1,6 +1,5 @@
 """A server of the reference on sockets: asyncio around an endpoint. No protocol decision lives here.
 
-Rules:
 1. Bytes and time go to the endpoint, effects are carried out in their order; nothing else happens to a
    connection.
 2. Memory is bounded per connection: while a peer does not read its answers, no more of its requests are
@@ -27,8 +26,6 @@ from reference_impl.remoting.errors import DurabilityError
 from .outbound import Outbound
 from .problems import EXIT_NOT_STARTED, StartError
 
-__all__ = ["Greeting", "Shell", "bound"]
-
 MOST = 1_048_576
 """Bytes of answers after which it is looked whether the peer reads them."""
 TICK_AT_MOST = 0.25
@@ -39,7 +36,7 @@ LINGER = 5.0
 """Seconds that a peer has to read what was sent before a close."""
 
 Greeting: TypeAlias = Callable[[int, str, int], list[Effect]]
-"""What is told of an accepted connection: (number, peer "ip:port", now) -> effects."""
+"""Called for an accepted connection: (number, peer "ip:port", now) -> effects."""
 
 
 def bound(host: str, port: int) -> socket.socket:

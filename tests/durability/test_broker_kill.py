@@ -1,6 +1,7 @@
 """SIGKILL of a Broker under load: no message that was answered is lost, no offset goes back.
 
-`RMQ_KILLS` says how often the Broker is killed (25; CI: 100), half of them with synchronous flushing.
+`RMQ_KILLS` says how often the Broker is killed (25; `make soak`: 100), half of the times with synchronous
+flushing.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from pathlib import Path
 import pytest
 from servers import PATIENCE, BrokerServer, Client
 
-from harness.wire import Command
+from harness.wire import Command, RequestCode
 from harness.wire.bodies import Properties
-from harness.wire.broker_codes import BrokerRequest
 from harness.wire.messages import decode_messages
 
 KILLS = int(os.environ.get("RMQ_KILLS", "25"))
@@ -56,9 +56,9 @@ class Campaign:
         broker = BrokerServer(self._settings)
         client = Client(broker.port)
         answers = [
-            client.ask(BrokerRequest.SEND_MESSAGE_V2, sending(0), b"the first one makes the topic"),
-            client.ask(BrokerRequest.HEART_BEAT, body=HEARTBEAT),
-            client.ask(BrokerRequest.UPDATE_CONSUMER_OFFSET, {**consuming(), "commitOffset": "0"}),
+            client.ask(RequestCode.SEND_MESSAGE_V2, sending(0), b"the first one makes the topic"),
+            client.ask(RequestCode.HEART_BEAT, body=HEARTBEAT),
+            client.ask(RequestCode.UPDATE_CONSUMER_OFFSET, {**consuming(), "commitOffset": "0"}),
         ]
         assert [answer.code for answer in answers] == [0, 0, 0], answers
         client.close()
@@ -94,7 +94,7 @@ class Campaign:
             while True:
                 self._numbers[queue_id] += 1
                 body = b"%d of %d " % (self._numbers[queue_id], queue_id) + b"x" * 1024
-                answer = client.ask(BrokerRequest.SEND_MESSAGE_V2, sending(queue_id), body)
+                answer = client.ask(RequestCode.SEND_MESSAGE_V2, sending(queue_id), body)
                 if answer.code or answer.ext is None:
                     self._refused.append(answer)
                     return
@@ -110,7 +110,7 @@ class Campaign:
             while True:
                 self._sent += 1
                 offset = {**consuming(), "commitOffset": str(self._sent)}
-                answer = client.ask(BrokerRequest.UPDATE_CONSUMER_OFFSET, offset)
+                answer = client.ask(RequestCode.UPDATE_CONSUMER_OFFSET, offset)
                 if answer.code:
                     self._refused.append(answer)
                     return
@@ -126,7 +126,7 @@ class Campaign:
             for offset, body in stored.items():
                 assert offset < len(found), f"queue {queue_id} ends at {len(found)}, {offset} was answered"
                 assert found[offset] == body, f"message {offset} of queue {queue_id} is another"
-        answer = client.ask(BrokerRequest.QUERY_CONSUMER_OFFSET, consuming())
+        answer = client.ask(RequestCode.QUERY_CONSUMER_OFFSET, consuming())
         committed = int((answer.ext or {}).get("offset") or -1)
         assert self.committed <= committed <= self._sent, (self.committed, committed, self._sent)
         self.committed = self._sent = committed
@@ -155,7 +155,7 @@ def pulled(client: Client, queue_id: int) -> list[bytes]:
             "queueId": str(queue_id), "queueOffset": str(len(bodies)), "maxMsgNums": "32", "sysFlag": "4",
             "commitOffset": "0", "suspendTimeoutMillis": "0", "subscription": "*", "subVersion": "0",
         }  # fmt: skip
-        answer = client.ask(BrokerRequest.PULL_MESSAGE, {**consuming(), **pull})
+        answer = client.ask(RequestCode.PULL_MESSAGE, {**consuming(), **pull})
         if answer.code != 0:
             return bodies
         bodies += [message.body for message in decode_messages(answer.body)]

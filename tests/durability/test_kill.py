@@ -1,7 +1,7 @@
 """SIGKILL at random moments during writes: nothing that was answered is lost, and no file is unreadable.
 
-`RMQ_KILLS` says how often the server is killed (25; CI: 100). What a kill cannot show is a power failure:
-that files reach the disk before an answer leaves is shown by the order of the calls (`test_order.py`).
+`RMQ_KILLS` says how often the server is killed (25; `make soak`: 100). A kill is no power failure: that
+files reach the disk before an answer leaves is shown by the order of the calls (`test_order.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SIGKILL while a store is written: no message of which somebody was told is lost, no offset goes back.
 
-`RMQ_KILLS` says how often the process is killed (25; CI: 100). Appends that are torn at every byte, and files
-that are set back, are in tests/unit/broker/test_store_recovery.py: there no process is needed.
+`RMQ_KILLS` says how often the process is killed (25; `make soak`: 100). Appends that are torn at every
+byte, and files that are set back, are in tests/unit/broker/test_store_recovery.py, which needs no process.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ from harness.targets.process import ProcessInstance
 
 VERSIONS = {"4.9.8": "4.9", "5.3.3": "5.3"}
 """Release to line."""
+ONE_IN_CI = [pytest.param("4.9.8", marks=pytest.mark.soak), "5.3.3"]
+"""Both releases, of which CI runs the newer one and `make soak` both."""
 HASTE = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"}
 """So that a transaction that nobody ends is asked about within seconds."""
 PATIENCE = {"waitTimeMillsInSendQueue": "60000"}

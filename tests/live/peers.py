@@ -22,7 +22,7 @@ import msgspec
 
 from harness.session import connect
 from harness.targets import maven
-from harness.targets.broker_process import PORTS
+from harness.targets.probed_broker import PORTS
 from harness.targets.process import Command as Process
 from harness.targets.process import ProcessInstance
 from harness.wire import Command, FrameBuffer, decode, encode

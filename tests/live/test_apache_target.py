@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from harness.conformance import Closed, Reply
-from harness.session import NameServerSession, ProfileName
+from harness.session import NameServerSession
 from harness.targets import TargetError, maven, parse
 from harness.targets.process import ProcessInstance
 
@@ -39,7 +38,7 @@ def instance(request: pytest.FixtureRequest) -> Generator[ProcessInstance]:
 @pytest.fixture
 def ns(instance: ProcessInstance) -> Generator[NameServerSession]:
     line = "4.9" if "4.9.8" in instance.description else "5.3"
-    with NameServerSession(instance, cast(ProfileName, line)) as session:
+    with NameServerSession(instance, line) as session:
         yield session
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from harness.mining.java import NoJava, find_java
 
-pytestmark = [pytest.mark.spark, pytest.mark.live]
+pytestmark = [pytest.mark.spark, pytest.mark.live, pytest.mark.soak]
 
 TARGETS = ("builtin:5.3", "builtin:5.3?mutant=failure-without-remark")
 CLOCKS = {"started", "elapsed_us", "latency_us"}

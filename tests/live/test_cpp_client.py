@@ -19,7 +19,7 @@ from peers import FIXTURES
 
 from harness.targets import TargetError
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.soak]
 
 PROGRAM = FIXTURES / "python" / "broker_clients.py"
 MESSAGES = int(os.environ.get("RMQ_MESSAGES", "500"))

@@ -17,14 +17,16 @@ from harness.cli.status import HARNESS_FAILED
 pytestmark = pytest.mark.live
 
 PAIRS = [("4.9", "4.9.8"), ("5.3", "5.3.3")]
+STEPS = ["2000", pytest.param("20000", marks=pytest.mark.soak)]
 
 
+@pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize(("profile", "version"), PAIRS)
 def test_nothing_unexplained(
-    profile: str, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    profile: str, version: str, steps: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pair = [f"builtin:{profile}", f"apache:{version}?warp=60"]
-    status = main(["diff", *pair, "--steps", "5000", "--seed", "live", "--out", str(tmp_path)])
+    status = main(["diff", *pair, "--steps", steps, "--seed", "live", "--out", str(tmp_path)])
     written = capsys.readouterr()
     said = written.out + written.err
     if status == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":

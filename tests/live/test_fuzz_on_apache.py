@@ -26,9 +26,22 @@ SERVED = Path(__file__).parents[1] / "selftest" / "served_mutant.py"
 WARP = 60
 
 
-@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
-def test_nothing_is_found(version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    limits = ["--max-examples", "30", "--max-time", "60s", "--shrink-time", "10s"]
+MINUTES = pytest.mark.soak
+
+
+@pytest.mark.parametrize(
+    ("version", "examples", "time"),
+    [
+        ("4.9.8", "30", "90s"),
+        ("5.3.3", "30", "90s"),
+        pytest.param("4.9.8", "100000", "10m", marks=MINUTES),
+        pytest.param("5.3.3", "100000", "10m", marks=MINUTES),
+    ],
+)
+def test_nothing_is_found(
+    version: str, examples: str, time: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = ["--max-examples", examples, "--max-time", time, "--shrink-time", "10s"]
     words = ["fuzz", f"apache:{version}?warp=20", "--kind", "all", "--seed", "live", *limits]
     status = main([*words, "--out", str(tmp_path), "--json"])
     written = capsys.readouterr()

@@ -19,6 +19,7 @@ SYNCHRONIZES_WITHIN = 100.0
 """Seconds. A slave of 5.3 asks after 10 s, whether it knows its master or not, and then every 60 s."""
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("version", VERSIONS)
 def test_masters_and_slaves_of_both_kinds_have_routes_as_two_of_apaches(version: str, tmp_path: Path) -> None:
     line, number = VERSIONS[version], NUMBERS[version]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from clusters import (
     HASTE,
+    ONE_IN_CI,
     PATIENCE,
     VERSIONS,
     apache_broker,
@@ -34,7 +35,7 @@ def faults(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, int]]:
     return {kind: {fault: one[fault] for fault in FAULTS if one[fault]} for kind, one in found.items()}
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", ONE_IN_CI)
 def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path) -> None:
     try:
         with our_cluster(VERSIONS[version], tmp_path, **HASTE) as nameserver:
@@ -57,6 +58,7 @@ def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path
     }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("client", "line"), [("4.9.8", "5.3"), ("5.3.3", "4.9")])
 def test_a_client_of_the_other_line_too(client: str, line: str, tmp_path: Path) -> None:
     try:

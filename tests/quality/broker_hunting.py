@@ -16,19 +16,19 @@ from hunting import hunt, profile_of
 from reference_impl.mutants import Mutant, mutants_of
 
 CHAPTERS = (
-    "broker_client",
-    "broker_delay",
-    "broker_lock",
-    "broker_messages",
-    "broker_offset",
-    "broker_pull",
-    "broker_query",
-    "broker_retry",
-    "broker_role",
-    "broker_send",
-    "broker_storage",
-    "broker_topics",
-    "broker_transaction",
+    "client",
+    "delay",
+    "lock",
+    "messages",
+    "offset",
+    "pull",
+    "query",
+    "retry",
+    "role",
+    "send",
+    "storage",
+    "topics",
+    "transaction",
 )
 """About what a Broker remembers and shows; the others are about NameServers and administrators."""
 

@@ -3,8 +3,8 @@
     python tests/quality/hunting.py [--examples N] [--seeds N] [--chapter NAME]… [--report FILE] [MUTANT]…
 
 prints the table: every mutant that concerns state, or those that are named. A mutant that is not found is
-listed with a dash. `--report docs/mutants-found.md` writes the table down; rows of mutants that are not
-hunted this time stay in it as they were.
+listed with a dash. `--report docs/reference/mutants-found.md` writes the table down; rows of other mutants
+stay as they were.
 
 What is asked next never depends on what was answered, so the programs of a seed are made once, on the
 sound reference, and played on every mutant. Where a mutant answers as the reference does there is nothing to
@@ -14,7 +14,6 @@ judge.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import functools
 import re
 import sys
@@ -25,18 +24,18 @@ import msgspec
 import yaml
 
 from harness.catalogue import Role as RoleName
+from harness.engine.context import TargetContext
+from harness.engine.kinds import ROLES
+from harness.engine.stateful import StatefulExperiment, StatefulKind
 from harness.findings.experiment import Finding
-from harness.findings.pursue import Budget, pursue
-from harness.findings.shelf import Shelf
-from harness.machines.machines import MACHINES
-from harness.machines.run import Tried
-from harness.machines.stage import Stage
-from harness.machines.stateful import StatefulExperiment, StatefulKind
-from harness.model.observed import Outcome
+from harness.findings.failing_cases import FailingCases
+from harness.findings.store import FindingStore
+from harness.findings.triage import Budget, triage
 from harness.program.chance import chance
-from harness.program.frames import Names
+from harness.program.names import Names
 from harness.program.steps import AnyStep, encode_step
-from harness.session import ProfileName, RunningClock
+from harness.session import RunningClock
+from harness.spec.observed import Outcome
 from harness.targets import parse
 from reference_impl.mutants import MUTANTS, Mutant, mutants_of
 
@@ -83,8 +82,6 @@ NOT_ASKED: dict[str, str] = {
 }
 """Mutants of these chapters that machines are not asked for, and why."""
 
-_BATCH = 10
-"""Programs that Hypothesis makes in a row: behind the first ten it plays variants of each several times."""
 _TRIES = 4
 """Names are new each time, and there are faults that half of them show (`crc-has-32-bits`)."""
 _SHRINKING = 60.0
@@ -102,20 +99,17 @@ class Hunted(msgspec.Struct, frozen=True):
     statement: str = ""
     steps: tuple[str, ...] = ()
     """The shrunk program, where it was shrunk."""
-
-
-class _Made(BaseException):
-    """Ends a batch."""
+    also_fails: tuple[str, ...] = ()
+    """What cases have shown to be broken besides, where that was asked."""
 
 
 class Programs:
     """The programs that the machine of a line makes from a seed, with what the sound reference answers."""
 
-    def __init__(self, profile: ProfileName, seed: str, role: RoleName) -> None:
-        self._stage = Stage(parse(f"builtin:{profile}", role), profile, role=MACHINES[role].role)
-        self._kind = StatefulKind(self._stage, seed, seed)
+    def __init__(self, profile: str, seed: str, role: RoleName) -> None:
+        self._context = TargetContext(parse(f"builtin:{profile}", role), profile, role=ROLES[role])
+        self._kind = StatefulKind(self._context, seed)
         self._seed = seed
-        self._batches = 0
         self._made: list[tuple[tuple[AnyStep, ...], list[Outcome]]] = []
 
     def __iter__(self) -> Iterator[tuple[tuple[AnyStep, ...], list[Outcome]]]:
@@ -126,39 +120,30 @@ class Programs:
             yield self._made[at]
             at += 1
 
-    def outcomes(self, stage: Stage, program: Sequence[AnyStep]) -> list[Outcome]:
+    def outcomes(self, context: TargetContext, program: Sequence[AnyStep]) -> list[Outcome]:
         """What a target answers. The names are those of the program, on every target."""
         servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
         names = Names(chance("hunting", *map(encode_step, program)))
-        player, _, _ = stage.player(servers, names, fresh=True, case="hunting")
-        seen = [one.outcome for step in program for one in player.play(step)]
-        return seen + [one.outcome for one in player.finish()]
+        executor, _, _ = context.executor(servers, names, fresh=True, case="hunting")
+        seen = [one.outcome for step in program for one in executor.play(step)]
+        return seen + [one.outcome for one in executor.finish()]
 
     def _make(self) -> None:
-        programs: list[tuple[AnyStep, ...]] = []
-
-        def tell(tried: Tried) -> None:
-            if tried.attempt.violations:
-                raise AssertionError(f"the reference violates {tried.attempt.violations[0]}")
-            programs.append(tried.program)
-            if len(programs) == _BATCH:
-                raise _Made
-
-        with contextlib.suppress(_Made):
-            self._kind.batch(self._batches, _BATCH, tell)
-        self._batches += 1
-        self._made += [(program, self.outcomes(self._stage, program)) for program in programs]
+        tried = self._kind.run(f"{self._seed}/{len(self._made)}")
+        if tried.attempt.violations:
+            raise AssertionError(f"the reference violates {tried.attempt.violations[0]}")
+        self._made.append((tried.program, self.outcomes(self._context, tried.program)))
 
 
 @functools.cache
-def _programs(profile: ProfileName, seed: str, role: RoleName) -> Programs:
+def _programs(profile: str, seed: str, role: RoleName) -> Programs:
     return Programs(profile, seed, role)
 
 
 def state_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
     """The mutants of chapters about state."""
     wanted = set(chapters)
-    return [mutant for mutant in MUTANTS.values() if mutant.chapter in wanted]
+    return [mutant for mutant in mutants_of("nameserver").values() if mutant.chapter in wanted]
 
 
 def asked_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
@@ -172,26 +157,32 @@ def by_hand() -> dict[str, int]:
     return counted
 
 
-def profile_of(mutant: Mutant) -> ProfileName:
+def profile_of(mutant: Mutant) -> str:
     """The line on which it is hunted: 5.3 where it is one of them."""
-    profiles: tuple[ProfileName, ...] = ("5.3", "4.9", "5.5")
+    profiles: tuple[str, ...] = ("5.3", "4.9", "5.5")
     return next(profile for profile in profiles if profile in mutant.profiles)
 
 
 def hunt(
-    name: str, seed: str, *, examples: int = 2000, shrinks: bool = True, role: RoleName = "nameserver"
+    name: str,
+    seed: str,
+    *,
+    examples: int = 2000,
+    shrinks: bool = True,
+    explains: bool = False,
+    role: RoleName = "nameserver",
 ) -> Hunted:
     """Plays programs on a mutant of a role until one fails."""
     profile = profile_of(mutants_of(role)[name])
     target = parse(f"builtin:{profile}?mutant={name}", role)
-    stage = Stage(target, profile, role=MACHINES[role].role)
-    experiment = StatefulExperiment(stage, seed)
+    context = TargetContext(target, profile, role=ROLES[role])
+    experiment = StatefulExperiment(context, seed)
     programs = _programs(profile, seed, role)
     for number, (program, sound) in enumerate(programs, 1):
         if number > examples:
             break
         try:
-            if programs.outcomes(stage, program) == sound:
+            if programs.outcomes(context, program) == sound:
                 continue
             attempt = experiment.attempt(program, fresh=True)
         except Exception as problem:  # the fault may be such that the reference itself breaks
@@ -201,11 +192,14 @@ def hunt(
         statement = attempt.violations[0].statement
         if not shrinks:
             return Hunted(name, profile, seed, number, statement)
-        budget = Budget(now=RunningClock().waiting, attempts=800, seconds=_SHRINKING, needed=1, tries=_TRIES)
+        now = RunningClock().waiting
+        budget = Budget(now=now, attempts=800, seconds=_SHRINKING, needed=1, tries=_TRIES)
+        explain = FailingCases(target, profile, role, now=now).broken_by if explains else None
         played = program[: attempt.stepped]
-        found = pursue(experiment, played, attempt, Shelf(None), budget)
+        found = triage(experiment, played, attempt, FindingStore(None), budget, explain)
         assert isinstance(found, Finding), f"{name} did not fail again"
-        return Hunted(name, profile, seed, number, statement, tuple(map(encode_step, found.program)))
+        steps = tuple(map(encode_step, found.program))
+        return Hunted(name, profile, seed, number, statement, steps, found.also_fails)
     return Hunted(name, profile, seed, None)
 
 
@@ -219,7 +213,7 @@ takes from each of three seeds, to how many steps the first of them shrinks, and
 counted to show it, looking included. A dash is a mutant that was not found, or steps that were not
 counted. A mutant that is in neither list has not been hunted since the programs of the seeds changed.
 
-    python tests/quality/hunting.py --seeds 3 --report docs/mutants-found.md
+    python tests/quality/hunting.py --seeds 3 --report docs/reference/mutants-found.md
 
 makes the table. `tests/quality/test_machines_find_mutants.py` holds those whose steps somebody has counted.
 """

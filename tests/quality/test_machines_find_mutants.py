@@ -2,8 +2,9 @@
 
 `mutants.yaml` lists mutants with the steps that a person would write to show the fault: to bring the state
 about and to look, nothing else. Which statement a seed's program breaks is chance, and some take more steps
-to show than others: so small must be what the first of the three comes to, or one of the next.
-`python tests/quality/hunting.py` makes the table of all of them, `docs/mutants-found.md`.
+to show than others: so small must be what the first of the seeds comes to, or one of the next, be it one of
+those that are only tried for this.
+`python tests/quality/hunting.py` makes the table of all of them, `docs/reference/mutants-found.md`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from reference_impl.mutants import MUTANTS
 
 LISTED = by_hand()
 SEEDS = ("1", "2", "3")
+SPARE = ("4", "5", "6")
 MOST = 2000
 MORE = 2
 """So many steps more than a person would write."""
@@ -36,8 +38,10 @@ def test_what_machines_are_not_asked_for_is_there_and_about_state() -> None:
 @pytest.mark.parametrize("name", LISTED)
 def test_a_mutant_is_found_from_every_seed_and_its_program_gets_small(name: str) -> None:
     shrunk: list[tuple[str, ...]] = []
-    for seed in SEEDS:
+    for seed in (*SEEDS, *SPARE):
         small = bool(shrunk) and min(map(len, shrunk)) <= LISTED[name] + MORE
+        if small and seed in SPARE:
+            break
         hunted = hunt(name, seed, examples=MOST, shrinks=not small)
         assert hunted.examples is not None, f"not found from seed {seed}"
         if hunted.steps:

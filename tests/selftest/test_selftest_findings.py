@@ -15,20 +15,13 @@ from pathlib import Path
 import pytest
 
 from harness.catalogue import catalogue
+from harness.engine.kinds import KINDS, Setting
 from harness.findings.experiment import Finding
-from harness.findings.pursue import Budget, pursue
-from harness.findings.shelf import Shelf
-from harness.machines.kinds import KINDS, Setting
-from harness.program.steps import (
-    AnyStep,
-    ClusterInfo,
-    Permission,
-    Register,
-    Route,
-    Time,
-    Topics,
-    Unregister,
-)
+from harness.findings.store import FindingStore
+from harness.findings.triage import Budget, triage
+from harness.program.nameserver import steps as ns
+from harness.program.step import Time
+from harness.program.steps import AnyStep
 from harness.targets import parse
 from harness.targets.process import ProcessInstance
 
@@ -38,21 +31,21 @@ WARP = 60
 TOPICS = {"T0": (4, 4, 6, 0), "T1": (8, 8, 6, 0)}
 FAULTS: dict[str, tuple[AnyStep, ...]] = {
     "topics-outlive-their-broker": (
-        Register(topics=TOPICS, form="compressed-5"),
-        Register(broker="b1", address="a10", conn="k1", binary=True, cuts=(5, 60)),
-        ClusterInfo(),
-        Unregister(),
-        Route(),
-        Topics(),
+        ns.Register(topics=TOPICS, form="compressed-5"),
+        ns.Register(broker="b1", address="a10", conn="k1", binary=True, cuts=(5, 60)),
+        ns.ClusterInfo(),
+        ns.Unregister(),
+        ns.Route(),
+        ns.Topics(),
     ),
     "leases-never-end": (
-        Register(conn="k0", topics=TOPICS),
+        ns.Register(conn="k0", topics=TOPICS),
         Time(seconds=80),
         Time(seconds=60),
-        Route(),
-        ClusterInfo(),
+        ns.Route(),
+        ns.ClusterInfo(),
     ),
-    "wipe-is-ignored": (Register(topics=TOPICS), Route(), Permission(), Route()),
+    "wipe-is-ignored": (ns.Register(topics=TOPICS), ns.Route(), ns.Permission(), ns.Route()),
 }
 
 
@@ -61,12 +54,13 @@ def finding(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A finding of a mutant: its name and the folder."""
     mutant: str = request.param
     target = parse(f"builtin:5.3?mutant={mutant}")
-    kind = KINDS["nameserver"]["stateful"](Setting(target=target, profile="5.3", seed="1", words="1"))
+    kind = KINDS["nameserver"]["stateful"](Setting(target=target, profile="5.3", words="1"))
     program = FAULTS[mutant]
     attempt = kind.experiment.attempt(program, fresh=True)
     assert attempt.violations, f"{mutant} is not noticed"
-    shelf = Shelf(tmp_path_factory.mktemp("out"), statements={one.id: one for one in catalogue().statements})
-    found = pursue(kind.experiment, program, attempt, shelf, Budget(now=lambda: 0.0))
+    statements = {one.id: one for one in catalogue().statements}
+    store = FindingStore(tmp_path_factory.mktemp("out"), statements=statements)
+    found = triage(kind.experiment, program, attempt, store, Budget(now=lambda: 0.0))
     assert isinstance(found, Finding)
     assert found.directory is not None
     return mutant, Path(found.directory)

@@ -1,34 +1,22 @@
-"""Certificates: made from nothing, and from files that change."""
+"""Certificates: the one for tests, and those in files that change."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import random
 import ssl
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from harness.conformance.certificates import FIRST, FIRST_KEY, SECOND, SECOND_KEY
-from reference_impl.certificates import FileCertificates
-from reference_impl.self_signed import self_signed
-
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
+from harness.conformance.shared.certificates import FIRST, FIRST_KEY, SECOND, SECOND_KEY
+from reference_impl.certificates import TEST_PAIR, FileCertificates
 
 
-@pytest.mark.parametrize("days", [3650, 20_000])
-@pytest.mark.parametrize("seed", range(6))
-def test_a_self_signed_certificate_is_one(seed: int, days: int, tmp_path: Path) -> None:
-    """A client that trusts it, and nothing else, and looks at the name, agrees with a server that has it."""
-    pem = self_signed(random.Random(seed).randbytes, NOW, days)
-    both = tmp_path / "both.pem"
-    both.write_text(pem)
+def test_a_client_that_trusts_the_test_certificate_agrees_with_its_server() -> None:
+    """The client trusts it, and nothing else, and looks at the name."""
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.load_cert_chain(both)
+    serving.load_cert_chain(TEST_PAIR)
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    trusting.load_verify_locations(cadata=pem[pem.index("-----BEGIN CERTIFICATE") :])
+    trusting.load_verify_locations(TEST_PAIR)
     for name in ("localhost", "127.0.0.1"):
         there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
         client = trusting.wrap_bio(back, there, server_hostname=name)

@@ -10,8 +10,8 @@ import pytest
 
 from harness.wire import bodies
 from harness.wire.bodies import RegisterBody, TopicRoute
-from harness.wire.codes import V3_0_11, V5_0_0
 from harness.wire.fastjson import Dialect
+from harness.wire.versions import V3_0_11, V5_0_0
 
 from .golden import BODY_VECTORS, Vector
 

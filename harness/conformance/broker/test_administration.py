@@ -6,20 +6,19 @@ from typing import Any
 
 from harness.conformance import ABSENT, Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession, Exchange
-from harness.session.broker_requests import consuming
+from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
-from harness.wire import Command, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import ConsumeStats, KvTable, QueueOffsets
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 from harness.wire.fastjson import ParseError, parse
 
-SUCCESS = BrokerResponse.SUCCESS
-ERROR = BrokerResponse.SYSTEM_ERROR
+SUCCESS = ResponseCode.SUCCESS
+ERROR = ResponseCode.SYSTEM_ERROR
 
 
 def asked(bk: BrokerSession, code: int, read: Callable[[Command], Any] | None = None, **ext: str) -> Exchange:
     """A request of a tool, seen as `read` sees its reply; without it, as JSON."""
-    named = BrokerRequest(code).name.lower().replace("_", " ")
+    named = RequestCode(code).name.lower().replace("_", " ")
     exchange = bk.call(code, ext, subject=f"{named} {' '.join(ext.values())}".strip())
     return exchange.seen_as(View("body", _readable(read or _json)))
 
@@ -55,13 +54,13 @@ def _state(reply: Command) -> Mapping[str, str]:
 def make_group(bk: BrokerSession, group: str, **members: object) -> Exchange:
     """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
     body = json.dumps({"groupName": group, **members}).encode()
-    code = BrokerRequest.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
     return bk.call(code, None, body, subject=f"group {group}")
 
 
 def groups(bk: BrokerSession) -> Exchange:
     """GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201)."""
-    return asked(bk, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
+    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
 
 
 # -- groups --------------------------------------------------------------------------------------------------
@@ -69,7 +68,6 @@ def groups(bk: BrokerSession) -> Exchange:
 
 @case("bk.administration.group-is-made-as-asked-for", kills=["groups-are-made-with-defaults"])
 def test_a_group_is_made_as_asked_for(bk: BrokerSession) -> None:
-    """A group has what it was made with."""
     group = bk.group()
     make_group(bk, group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
     made = Including({group: Including({"retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True})})
@@ -78,31 +76,26 @@ def test_a_group_is_made_as_asked_for(bk: BrokerSession) -> None:
 
 @case("bk.administration.group-without-body-is-refused", kills=["empty-groups-are-made"])
 def test_a_group_without_a_body(bk: BrokerSession) -> None:
-    """A request to make a group that has no body is refused."""
-    bk.call(BrokerRequest.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
 
 
 @case("bk.administration.deleted-group-is-gone", kills=["groups-are-not-deleted"])
 def test_a_deleted_group_is_gone(bk: BrokerSession) -> None:
-    """A group that is deleted is gone."""
     group = bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
-    bk.call(BrokerRequest.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}) >> Reply(SUCCESS)
     groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
 
 
 # -- who is online -------------------------------------------------------------------------------------------
 
 
-@case(
-    "bk.administration.consumers-are-shown", kills=["no-consumers-are-shown", "subscriptions-are-not-shown"]
-)
+@case(kills=["no-consumers-are-shown", "subscriptions-are-not-shown"])
 def test_consumers_are_shown(bk: BrokerSession) -> None:
-    """The connections of a group of consumers are shown, with what the group subscribes to."""
     topic, group = bk.topic(), bk.group()
     client, connection = bk.client()
     bk.heartbeat(client, consumers=[consuming(group, {topic: "A"})], on=connection) >> Reply(SUCCESS)
-    shown = asked(bk, BrokerRequest.GET_CONSUMER_CONNECTION_LIST, consumerGroup=group)
+    shown = asked(bk, RequestCode.GET_CONSUMER_CONNECTION_LIST, consumerGroup=group)
     member = Including({"clientId": client, "clientAddr": Matching(r":\d+$"), "language": "JAVA"})
     shown >> Reply(
         SUCCESS,
@@ -119,138 +112,137 @@ def test_consumers_are_shown(bk: BrokerSession) -> None:
 
 @case("bk.administration.nobody-online", kills=["nobody-online-is-success"])
 def test_nobody_is_online(bk: BrokerSession) -> None:
-    """Where no consumer of a group is online, that is said."""
     group = bk.group()
     remark = f"the consumer group[{group}] not online"
-    shown = asked(bk, BrokerRequest.GET_CONSUMER_CONNECTION_LIST, consumerGroup=group)
-    shown >> Reply(BrokerResponse.CONSUMER_NOT_ONLINE, remark=remark)
+    shown = asked(bk, RequestCode.GET_CONSUMER_CONNECTION_LIST, consumerGroup=group)
+    shown >> Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=remark)
 
 
-@case("bk.administration.producers-are-shown", kills=["no-producers-are-shown"])
+@case(kills=["no-producers-are-shown"])
 def test_producers_are_shown(bk: BrokerSession) -> None:
-    """The connections of a group of producers are shown."""
     group = bk.group()
     client, connection = bk.client()
     bk.heartbeat(client, producers=[group], on=connection) >> Reply(SUCCESS)
-    shown = asked(bk, BrokerRequest.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
+    shown = asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
     shown >> Reply(SUCCESS, Including({"connectionSet": [Including({"clientId": client})]}))
 
 
-@case("bk.administration.unknown-producers", kills=["unknown-producers-are-success"])
+@case(kills=["unknown-producers-are-success"])
 def test_unknown_producers(bk: BrokerSession) -> None:
-    """A group for which nobody produces has no connections to show."""
     group = bk.group()
     remark = f"the producer group[{group}] not exist"
-    asked(bk, BrokerRequest.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)
+    asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)
 
 
 # -- progress ------------------------------------------------------------------------------------------------
 
 
-@case("bk.administration.progress-is-shown", kills=["progress-is-empty", "progress-without-offsets"])
+@case(kills=["progress-is-empty", "progress-without-offsets"])
 def test_progress_is_shown(bk: BrokerSession) -> None:
-    """How far a group has consumed each queue is shown, beside how far the queue goes."""
     topic, group = bk.topic(queues=2), bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
-    shown = asked(bk, BrokerRequest.GET_CONSUME_STATS, _progress, consumerGroup=group)
+    shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group)
     shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
 
 
 @case("bk.administration.progress-of-unknown-group-is-empty", kills=["progress-of-unknown-is-refused"])
 def test_the_progress_of_an_unknown_group(bk: BrokerSession) -> None:
-    """A group that has consumed nothing has an empty table."""
-    asked(bk, BrokerRequest.GET_CONSUME_STATS, _progress, consumerGroup=bk.group()) >> Reply(SUCCESS, {})
+    asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=bk.group()) >> Reply(SUCCESS, {})
 
 
 @case("bk.administration.groups-of-a-topic", kills=["groups-of-topic-not-shown"])
 def test_the_groups_of_a_topic(bk: BrokerSession) -> None:
-    """The groups that have consumed a topic are shown."""
     topic, group = bk.topic(), bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
-    shown = asked(bk, BrokerRequest.QUERY_TOPIC_CONSUME_BY_WHO, topic=topic)
+    shown = asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, topic=topic)
     shown >> Reply(SUCCESS, {"groupList": Including([group])})
 
 
 @case("bk.administration.reset-sets-offsets", kills=["resets-change-nothing"])
 def test_a_reset_sets_offsets(bk: BrokerSession) -> None:
-    """In 5.x, a reset sets the offsets of the group, and answers with them."""
     topic, group = bk.topic(queues=2), bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 1)
     reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true"}
-    asked(bk, BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 1, 1: 0})
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 1, 1: 0})
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
 
 
 @case("bk.administration.reset-of-unknown", kills=["resets-of-unknown-succeed"])
 def test_a_reset_of_what_there_is_not(bk: BrokerSession) -> None:
-    """In 5.x, offsets of an unknown topic, or of an unknown group, are not reset."""
     topic, group = bk.topic(), bk.group()
     reset = {"timestamp": "0", "isForce": "true"}
-    code = BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
     missing = asked(bk, code, _offsets, topic=bk.name("none"), group=group, **reset)
-    missing >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    missing >> Reply(ResponseCode.TOPIC_NOT_EXIST)
     missing = asked(bk, code, _offsets, topic=topic, group=group, **reset)
-    missing >> Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST)
+    missing >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
 @case("bk.administration.reset-needs-a-member", kills=["resets-need-nobody"])
 def test_a_reset_needs_a_member(bk: BrokerSession) -> None:
-    """In 4.9, offsets of a group are not reset while no member of it is online."""
     topic, group = bk.topic(queues=1), bk.group()
     bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
     reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
-    code = BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET
-    refused = Reply(BrokerResponse.CONSUMER_NOT_ONLINE, remark=Containing("Consumer not online"))
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    refused = Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=Containing("Consumer not online"))
     asked(bk, code, _offsets, **reset) >> refused
 
 
 # -- settings and state --------------------------------------------------------------------------------------
 
 
-@case("bk.administration.settings-are-shown", kills=["broker-settings-are-not-shown"])
+@case(kills=["broker-settings-are-not-shown"])
 def test_settings_are_shown(bk: BrokerSession) -> None:
-    """The settings in force are shown, under their names in the configuration file."""
     bk.config().among("brokerName", "autoCreateTopicEnable") >> Reply(
         SUCCESS, {"brokerName": bk.broker_name, "autoCreateTopicEnable": "true"}
     )
 
 
-@case("bk.administration.settings-change", kills=["broker-settings-do-not-change"], own_server=True)
+@case(kills=["broker-settings-do-not-change"], own_server=True)
 def test_settings_change(bk: BrokerSession) -> None:
-    """A setting that is changed counts from then on."""
     bk.update_config({"autoCreateTopicEnable": "false"}) >> Reply(SUCCESS)
     bk.config().among("autoCreateTopicEnable") >> Reply(SUCCESS, {"autoCreateTopicEnable": "false"})
-    bk.send(bk.name("T")) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    bk.send(bk.name("T")) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 @case("bk.administration.black-list-holds", kills=["broker-black-list-ignored"])
 def test_the_black_list_holds(bk: BrokerSession) -> None:
-    """The path of the configuration file cannot be changed, nor what is changed together with it."""
     remark = "Can not update config in black list."
     bk.update_config({"brokerConfigPath": "/tmp/x", "maxMessageSize": "7"}) >> Reply(
-        BrokerResponse.NO_PERMISSION, remark=remark
+        ResponseCode.NO_PERMISSION, remark=remark
     )
     bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
 
 
 @case("bk.administration.state-is-shown", kills=["state-is-not-shown", "state-without-version"])
 def test_the_state_is_shown(bk: BrokerSession) -> None:
-    """The state of the Broker has what `clusterList` shows."""
     number = Matching(r"^-?[0-9]+$")
     names = ("brokerVersion", "bootTimestamp", "earliestMessageTimeStamp", "sendThreadPoolQueueSize")
     shown = Including({"brokerVersionDesc": Matching("^V[0-9]"), **dict.fromkeys(names, number)})
-    asked(bk, BrokerRequest.GET_BROKER_RUNTIME_INFO, _state) >> Reply(SUCCESS, shown)
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state) >> Reply(SUCCESS, shown)
 
 
 @case("bk.administration.unknown-code-is-answered", kills=["unknown-codes-are-not-answered"])
 def test_an_unknown_code_is_answered(bk: BrokerSession) -> None:
-    """A request code that the Broker does not know is answered."""
-    unknown = BrokerResponse.REQUEST_CODE_NOT_SUPPORTED
+    unknown = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
     bk.call(29_999) >> Reply(unknown, remark=" request type 29999 not supported")
+
+
+# -- queues --------------------------------------------------------------------------------------------------
+
+
+@case(kills=["cleaning-removes-queues-in-use", "cleaning-of-queues-is-refused"])
+def test_cleaning_keeps_queues_in_use(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"first", b"second"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    bk.clean_queues() >> Reply(SUCCESS)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
+    bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])

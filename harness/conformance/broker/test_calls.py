@@ -1,30 +1,29 @@
-"""Chapter calls: what administrators have a Broker ask of consumers that are online."""
+"""Chapter calls: requests that a Broker sends to online consumers on behalf of administrators."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Connection, Exchange
-from harness.session.broker_requests import consuming
+from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
 from harness.session.requests import fields
-from harness.wire import FLAG_ONEWAY, Command, WireError
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import ConsumerStatus, MessageQueue, QueueOffsets
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
-from harness.wire.codes import V3_0_7_SNAPSHOT, V3_1_8_SNAPSHOT
 from harness.wire.fastjson import ParseError, parse
 from harness.wire.messages import decode_message, decode_offset_id, offset_id
+from harness.wire.versions import V3_0_7_SNAPSHOT, V3_1_8_SNAPSHOT
 
-SUCCESS, ERROR = BrokerResponse.SUCCESS, BrokerResponse.SYSTEM_ERROR
-TIMEOUT = BrokerResponse.CONSUME_MSG_TIMEOUT
-INFO, CONSUME = BrokerRequest.GET_CONSUMER_RUNNING_INFO, BrokerRequest.CONSUME_MESSAGE_DIRECTLY
-STATUS = BrokerRequest.GET_CONSUMER_STATUS_FROM_CLIENT
-GATHER = BrokerRequest.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
-RESET = BrokerRequest.RESET_CONSUMER_CLIENT_OFFSET
+SUCCESS, ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
+TIMEOUT = ResponseCode.CONSUME_MSG_TIMEOUT
+INFO, CONSUME = RequestCode.GET_CONSUMER_RUNNING_INFO, RequestCode.CONSUME_MESSAGE_DIRECTLY
+STATUS = RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT
+GATHER = RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
+RESET = RequestCode.RESET_CONSUMER_CLIENT_OFFSET
 WITHIN, STATUS_WITHIN = 10, 5
 """Protocol seconds that a client has for its answer."""
 BY_MEMBERS = {"useServerSideResetOffset": "false"}
-"""So 5.x leaves it to the members of a group to set offsets anew; 4.9 always does."""
+"""With this setting 5.x lets the members of a group reset offsets, as 4.9 always does."""
 OLD = V3_0_7_SNAPSHOT - 1
 
 Client = tuple[str, Connection]
@@ -38,7 +37,7 @@ def online(bk: BrokerSession, group: str, **header: Any) -> Client:
 
 
 def asks(bk: BrokerSession, group: str, client: str, code: int = INFO, **ext: Any) -> Exchange:
-    """An administrator has a client asked. What follows is seen before its time is over."""
+    """Makes the Broker ask a client, as an administrator. What follows happens before it times out."""
     asking = bk.call(code, {"consumerGroup": group, "clientId": client, **ext})
     bk.while_lasts(WITHIN, bk.mark())
     return asking
@@ -59,7 +58,6 @@ def _readable(read: Any) -> Any:
 
 @case("bk.calls.client-is-asked", kills=["clients-are-asked-one-way", "questions-lose-their-fields"])
 def test_a_client_is_asked(bk: BrokerSession) -> None:
-    """A client is asked what an administrator wants to know of it."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client, jstackEnable=True)
@@ -74,7 +72,6 @@ def test_a_client_is_asked(bk: BrokerSession) -> None:
     kills=["answers-lose-their-body", "answers-lose-their-fields", "answers-are-signed-by-the-broker"],
 )
 def test_an_answer_is_passed_on(bk: BrokerSession) -> None:
-    """What a client answers goes on to the administrator as it is."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -85,7 +82,6 @@ def test_an_answer_is_passed_on(bk: BrokerSession) -> None:
 
 @case("bk.calls.error-is-passed-on", kills=["errors-of-clients-are-success"])
 def test_an_error_is_passed_on(bk: BrokerSession) -> None:
-    """An error of a client goes on as well, with its remark."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -93,9 +89,8 @@ def test_an_error_is_passed_on(bk: BrokerSession) -> None:
     asking >> Reply(ERROR, remark="I am not well")
 
 
-@case("bk.calls.answers-find-their-askers", kills=["questions-share-their-opaque"])
+@case(kills=["questions-share-their-opaque"])
 def test_answers_find_their_askers(bk: BrokerSession) -> None:
-    """Of two questions to one client, each gets the answer that is its own, in whichever order they come."""
     group = bk.group()
     client, connection = online(bk, group)
     first, second = asks(bk, group, client, token="one"), asks(bk, group, client, token="two")
@@ -107,14 +102,13 @@ def test_answers_find_their_askers(bk: BrokerSession) -> None:
 
 
 def token_of(asked: Answer) -> bytes:
-    """The ext field that tells one question from another."""
+    """The ext field that distinguishes the questions."""
     ext = (asked.command and asked.command.ext) or {}
     return (ext.get("token") or "").encode()
 
 
 @case("bk.calls.other-opaque-is-no-answer", kills=["any-response-is-the-answer"])
 def test_another_opaque_is_no_answer(bk: BrokerSession) -> None:
-    """A response with another opaque than that of the question is not its answer."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -124,9 +118,8 @@ def test_another_opaque_is_no_answer(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, body=b"own")
 
 
-@case("bk.calls.only-the-named-client-is-asked", kills=["first-member-is-asked"])
+@case(kills=["first-member-is-asked"])
 def test_only_the_named_client_is_asked(bk: BrokerSession) -> None:
-    """Of several members of a group, only the one with the id is asked."""
     group = bk.group()
     (_, first), (second, connection) = online(bk, group), online(bk, group)
     asking = asks(bk, group, second)
@@ -139,7 +132,6 @@ def test_only_the_named_client_is_asked(bk: BrokerSession) -> None:
     "bk.calls.client-must-be-online", kills=["absent-clients-are-success", "members-of-any-group-are-asked"]
 )
 def test_a_client_must_be_online(bk: BrokerSession) -> None:
-    """A client that is no member of the group is not asked, whichever other group it is in."""
     group, other = bk.group(), bk.group("other")
     client, connection = online(bk, other)
     asks(bk, group, client) >> Reply(ERROR, remark=f"The Consumer <{group}> <{client}> not online")
@@ -148,7 +140,6 @@ def test_a_client_must_be_online(bk: BrokerSession) -> None:
 
 @case("bk.calls.old-client-is-not-asked", kills=["old-clients-are-asked"])
 def test_an_old_client_is_not_asked(bk: BrokerSession) -> None:
-    """A client of a release before 3.1.8 is not asked."""
     group = bk.group()
     client, connection = online(bk, group, version=V3_1_8_SNAPSHOT - 1)
     asks(bk, group, client) >> Reply(ERROR, remark=Containing("too low to finish"))
@@ -162,7 +153,7 @@ def test_an_old_client_is_not_asked(bk: BrokerSession) -> None:
     clock=True,
 )
 def test_silence_is_a_timeout(bk: BrokerSession) -> None:
-    """A client that is silent for ten seconds is told of as a timeout; what it answers later is dropped."""
+    """A client that is silent for ten seconds is reported as a timeout; its later answer is dropped."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -174,9 +165,8 @@ def test_silence_is_a_timeout(bk: BrokerSession) -> None:
     bk.connection.answer_to(asking.request.opaque if asking.request else 0) >> Silence()
 
 
-@case("bk.calls.answers-have-ten-seconds", kills=["asked-clients-have-a-second"], clock=True)
+@case(kills=["asked-clients-have-a-second"], clock=True)
 def test_answers_have_ten_seconds(bk: BrokerSession) -> None:
-    """What a client answers within ten seconds counts."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -188,7 +178,6 @@ def test_answers_have_ten_seconds(bk: BrokerSession) -> None:
 
 @case("bk.calls.gone-client-is-a-timeout", kills=["lost-clients-are-errors"], clock=True)
 def test_a_client_that_goes_is_a_timeout(bk: BrokerSession) -> None:
-    """A client whose connection ends before it has answered is a timeout too, when its time is over."""
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -216,7 +205,6 @@ def message_id(bk: BrokerSession, topic: str, body: bytes = b"consume me") -> st
     kills=["messages-do-not-go-along", "broker-name-does-not-go-along"],
 )
 def test_a_message_goes_with_the_question(bk: BrokerSession) -> None:
-    """A client that is to consume a message gets it as it is stored, with the name of the Broker."""
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic))
@@ -227,9 +215,8 @@ def test_a_message_goes_with_the_question(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, body=b'{"consumeResult":"CR_SUCCESS"}')
 
 
-@case("bk.calls.system-flags-go-with-the-message", kills=["system-flags-do-not-go-along"])
+@case(kills=["system-flags-do-not-go-along"])
 def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
-    """In 5.x, the system flags of the topic and of the group are told with the message."""
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic), topic=topic)
@@ -240,7 +227,6 @@ def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
 
 @case("bk.calls.message-must-be-there", kills=["missing-messages-are-asked-for"])
 def test_a_message_must_be_there(bk: BrokerSession) -> None:
-    """A client is not asked to consume a message that there is not."""
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     host, offset = decode_offset_id(message_id(bk, topic))
@@ -260,13 +246,13 @@ def _statuses(command: Command) -> dict[str, dict[int, int]]:
 
 
 def gathers(bk: BrokerSession, topic: str, group: str, **ext: str) -> Exchange:
-    """An administrator asks from where the members of a group consume."""
+    """An administrator asks for the offsets at which the members of a group consume."""
     asking = bk.call(GATHER, {"topic": topic, "group": group, **ext})
     return asking.seen_as(View("statuses", _readable(_statuses)))
 
 
 def asked_one(bk: BrokerSession, members: dict[int, Client]) -> tuple[str, Connection, Answer]:
-    """The member that is asked next, which is not asked again."""
+    """The next member that the Broker asks. It asks that member only once."""
     connections = [connection for _, connection in members.values()]
     asked = bk.next_request(STATUS, connections) >> Request(STATUS, flag=0)
     client, connection = members.pop(asked.outcome.connection)
@@ -274,7 +260,7 @@ def asked_one(bk: BrokerSession, members: dict[int, Client]) -> tuple[str, Conne
 
 
 def status(bk: BrokerSession, topic: str, offset: int) -> bytes:
-    """What a member says that consumes queue 0 from an offset."""
+    """The answer of a member that consumes queue 0 from an offset."""
     queue = MessageQueue(bk.broker_name, 0, topic)
     return ConsumerStatus(message_queue_table={queue: offset}).encode()
 
@@ -286,7 +272,6 @@ def two_members(bk: BrokerSession, group: str) -> dict[int, Client]:
 
 @case("bk.calls.status-is-gathered", kills=["one-member-is-asked", "statuses-are-empty"])
 def test_the_status_of_a_group_is_gathered(bk: BrokerSession) -> None:
-    """What the members of a group say is told by their ids."""
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
@@ -300,7 +285,6 @@ def test_the_status_of_a_group_is_gathered(bk: BrokerSession) -> None:
 
 @case("bk.calls.status-names-topic-and-group", kills=["members-are-not-told-the-topic"])
 def test_a_member_is_told_topic_and_group(bk: BrokerSession) -> None:
-    """A member is asked about a topic and a group."""
     topic, group = bk.topic(), bk.group()
     _, connection = online(bk, group)
     asking = gathers(bk, topic, group)
@@ -312,7 +296,6 @@ def test_a_member_is_told_topic_and_group(bk: BrokerSession) -> None:
 
 @case("bk.calls.status-of-one-member", kills=["every-member-is-asked"])
 def test_the_status_of_one_member(bk: BrokerSession) -> None:
-    """A member whose id is named is the only one that is asked."""
     topic, group = bk.topic(), bk.group()
     (_, other), (client, connection) = online(bk, group), online(bk, group)
     asking = gathers(bk, topic, group, clientAddr=client)
@@ -324,7 +307,6 @@ def test_the_status_of_one_member(bk: BrokerSession) -> None:
 
 @case("bk.calls.status-leaves-out-errors", kills=["errors-count-as-status"])
 def test_the_status_leaves_out_errors(bk: BrokerSession) -> None:
-    """A member that answers with an error is left out."""
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
@@ -337,7 +319,6 @@ def test_the_status_leaves_out_errors(bk: BrokerSession) -> None:
 
 @case("bk.calls.status-leaves-out-the-silent", kills=["asked-members-have-a-minute"], clock=True)
 def test_the_status_leaves_out_the_silent(bk: BrokerSession) -> None:
-    """A member that does not answer within five seconds is left out, and the next is asked."""
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
@@ -350,13 +331,11 @@ def test_the_status_leaves_out_the_silent(bk: BrokerSession) -> None:
 
 @case("bk.calls.status-needs-a-member", kills=["status-of-nobody-is-empty"])
 def test_a_status_needs_a_member(bk: BrokerSession) -> None:
-    """The status of a group of which nobody is online is refused."""
     gathers(bk, bk.topic(), bk.group()) >> Reply(ERROR)
 
 
 @case("bk.calls.status-needs-newer-members", kills=["old-members-are-asked"])
 def test_a_status_needs_newer_members(bk: BrokerSession) -> None:
-    """The status of a group with a member of a release before 3.0.7 is refused."""
     topic, group = bk.topic(), bk.group()
     _, connection = online(bk, group, version=OLD)
     remark = Containing("the client does not support this feature")
@@ -382,9 +361,9 @@ LISTED = View("offsets", _readable(_listed))
 
 
 def resets(bk: BrokerSession, topic: str, group: str, timestamp: int, force: bool, **header: Any) -> Exchange:
-    """An administrator has the members of a group consume from another place."""
+    """An administrator moves the offsets of a group."""
     ext = fields(topic=topic, group=group, timestamp=timestamp, isForce=force)
-    asking = bk.call(BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET, ext, **header)
+    asking = bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, ext, **header)
     return asking.seen_as(OFFSETS)
 
 
@@ -405,7 +384,6 @@ def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
     setup=BY_MEMBERS,
 )
 def test_a_reset_tells_every_member(bk: BrokerSession) -> None:
-    """The members of a group are told from where to consume; what the group has committed stays."""
     topic, group = consumed(bk, 2)
     members = [online(bk, group), online(bk, group)]
     resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
@@ -420,7 +398,6 @@ def test_a_reset_tells_every_member(bk: BrokerSession) -> None:
     "bk.calls.reset-goes-back-only", kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS
 )
 def test_a_reset_goes_back_only(bk: BrokerSession) -> None:
-    """Without force, members are told of no offset behind what is committed; with force, they are."""
     topic, group = consumed(bk, 1)
     resets(bk, topic, group, -1, False) >> Reply(SUCCESS, {0: 1})
     resets(bk, topic, group, -1, True) >> Reply(SUCCESS, {0: 2})
@@ -428,7 +405,6 @@ def test_a_reset_goes_back_only(bk: BrokerSession) -> None:
 
 @case("bk.calls.reset-by-cpp-has-a-list", kills=["resets-by-cpp-have-a-table"], setup=BY_MEMBERS)
 def test_a_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
-    """Where the administrator's language is CPP, members are told with a list."""
     topic, group = consumed(bk, 2)
     _, connection = online(bk, group)
     resets(bk, topic, group, 0, True, language="CPP") >> Reply(SUCCESS, {0: 0})
@@ -439,7 +415,6 @@ def test_a_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
 
 @case("bk.calls.reset-needs-newer-members", kills=["old-members-are-asked"], setup=BY_MEMBERS)
 def test_a_reset_needs_newer_members(bk: BrokerSession) -> None:
-    """A reset that would have to tell a member of a release before 3.0.7 is refused."""
     topic, group = bk.topic(queues=1), bk.group()
     _, connection = online(bk, group, version=OLD)
     bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
@@ -450,7 +425,6 @@ def test_a_reset_needs_newer_members(bk: BrokerSession) -> None:
 
 @case("bk.calls.reset-needs-offsets", kills=["resets-need-no-offsets"], setup=BY_MEMBERS)
 def test_a_reset_needs_offsets(bk: BrokerSession) -> None:
-    """A group that has committed no offset of a queue cannot be reset by its members."""
     topic, group = bk.topic(queues=1), bk.group()
     online(bk, group)
     resets(bk, topic, group, 0, True) >> Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
@@ -461,7 +435,6 @@ REMARK = "[reset-offset] reset offset failed, no topic in this broker. topic="
 
 @case("bk.calls.reset-of-unknown-topic-is-an-error", kills=["resets-49-name-unknown-topics"])
 def test_a_reset_of_an_unknown_topic_is_an_error(bk: BrokerSession) -> None:
-    """In 4.9, a reset of a topic that there is not is an error."""
     topic = bk.name("none")
     resets(bk, topic, bk.group(), 0, True) >> Reply(ERROR, remark=REMARK + topic)
 
@@ -472,6 +445,5 @@ def test_a_reset_of_an_unknown_topic_is_an_error(bk: BrokerSession) -> None:
     setup=BY_MEMBERS,
 )
 def test_a_reset_of_an_unknown_topic_says_so(bk: BrokerSession) -> None:
-    """In 5.x, a reset by members of a topic that there is not says that there is no such topic."""
     topic = bk.name("none")
-    resets(bk, topic, bk.group(), 0, True) >> Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=REMARK + topic)
+    resets(bk, topic, bk.group(), 0, True) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=REMARK + topic)

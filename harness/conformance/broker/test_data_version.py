@@ -1,4 +1,4 @@
-"""Chapter data-version: whether a Broker asks before it registers, and what it makes of the answer."""
+"""Chapter data-version: whether a Broker queries before it registers, and how it handles the answer."""
 
 from harness.conformance import Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, all_topics, with_topic
@@ -15,20 +15,13 @@ for.
 """
 
 
-@case("bk.data-version.is-not-asked-by-default", kills=["asks-although-forced"], clock=True)
+@case(kills=["asks-although-forced"], clock=True)
 def test_is_not_asked_by_default(bk: BrokerSession) -> None:
-    """A Broker does not ask before it registers."""
     bk.nameserver.next(QUERY, since=bk.mark(), within=35) >> Silence()
 
 
-@case(
-    "bk.data-version.first-registration-asks-nothing",
-    kills=["asks-at-the-start"],
-    own_server=True,
-    setup=WITHOUT_FORCE,
-)
+@case(kills=["asks-at-the-start"], own_server=True, setup=WITHOUT_FORCE)
 def test_first_registration_asks_nothing(bk: BrokerSession) -> None:
-    """What a Broker says first is its registration."""
     bk.nameserver.next() >> Request(REGISTER)
 
 
@@ -66,7 +59,7 @@ def asked(bk: BrokerSession) -> Answer:
     setup=WITHOUT_FORCE,
 )
 def test_changed_is_registered(bk: BrokerSession) -> None:
-    """A Broker registers if a NameServer says that something has changed, and not otherwise."""
+    """A Broker registers only if a NameServer reports a change."""
     bk.nameserver.answers(QUERY, ext={"changed": "false"})
     unchanged = asked(bk)
     bk.nameserver.next(REGISTER, since=unchanged, within=8) >> Silence()
@@ -82,7 +75,7 @@ def test_changed_is_registered(bk: BrokerSession) -> None:
     setup=WITHOUT_FORCE,
 )
 def test_other_version_is_registered(bk: BrokerSession) -> None:
-    """A Broker registers if a NameServer has another version, or does not say whether it has changed."""
+    """A Broker registers if a NameServer has another version, or does not report whether it changed."""
     other = DataVersion(counter=77, timestamp=77, state_version=0).encode()
     bk.nameserver.answers(QUERY, ext={"changed": "false"}, body=other)
     bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
@@ -90,26 +83,18 @@ def test_other_version_is_registered(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
 
 
-@case(
-    "bk.data-version.refusal-is-not-registered",
-    kills=["refusal-is-registered"],
-    clock=True,
-    setup=WITHOUT_FORCE,
-)
+@case(kills=["refusal-is-registered"], clock=True, setup=WITHOUT_FORCE)
 def test_refusal_is_not_registered(bk: BrokerSession) -> None:
-    """A Broker does not register if a NameServer answers its question with an error."""
     bk.nameserver.answers(QUERY, ResponseCode.SYSTEM_ERROR, remark="no")
     bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Silence()
 
 
 @case(
-    "bk.data-version.unreachable-is-registered",
     kills=["unreachable-is-unchanged"],
     clock=True,
     setup={**WITHOUT_FORCE, "namesrvAddr": "{nameserver};{nameserver2}"},
 )
 def test_unreachable_is_registered(bk: BrokerSession) -> None:
-    """A Broker that cannot ask one of its NameServers registers, whatever the others answer."""
     first, second = bk.nameservers
     first.answers(QUERY, ext={"changed": "false"})
     second.answers(QUERY, ext={"changed": "false"})
@@ -120,9 +105,8 @@ def test_unreachable_is_registered(bk: BrokerSession) -> None:
     second.next(REGISTER, since=unchanged, within=8) >> Request(REGISTER)
 
 
-@case("bk.data-version.survives-a-restart", kills=["topics-are-forgotten"], own_server=True)
+@case(kills=["topics-are-forgotten"], own_server=True)
 def test_survives_a_restart(bk: BrokerSession) -> None:
-    """A Broker that starts again has its topics, and no earlier data version."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     before = bk.nameserver.next(REGISTER, where=with_topic(topic)).counter >> Request(REGISTER)

@@ -2,33 +2,30 @@
 
 from harness.conformance import Containing, Including, Reply, case
 from harness.session import BrokerSession
-from harness.wire.broker_codes import BrokerResponse
+from harness.wire import ResponseCode
 
-SUCCESS = BrokerResponse.SUCCESS
+SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
 
 
 @case("bk.delay.level-is-waited-for", kills=["delayed-by-half"], clock=True)
 def test_a_level_is_waited_for(bk: BrokerSession) -> None:
-    """A message with a delay level is not delivered before the level's delay is over."""
     topic = bk.topic()
     sent = bk.send(topic, properties={"DELAY": "4"}) >> Reply(SUCCESS)
     bk.advance_short_of(29, since=sent)
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.delay.delivered-after-its-level", kills=["delayed-never", "delayed-loses-body"], clock=True)
+@case(kills=["delayed-never", "delayed-loses-body"], clock=True)
 def test_delivered_after_its_level(bk: BrokerSession) -> None:
-    """A message with a delay level is in its own queue when the level's delay is over."""
     topic = bk.topic()
     bk.send(topic, b"late", queue=2, properties={"DELAY": "2"}) >> Reply(SUCCESS)
     bk.advance(5 + 1 + bk.jitter)
     bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
 
-@case("bk.delay.delivered-once", kills=["delayed-twice"], clock=True)
+@case(kills=["delayed-twice"], clock=True)
 def test_delivered_once(bk: BrokerSession) -> None:
-    """A delayed message is delivered once."""
     topic = bk.topic()
     bk.send(topic, properties={"DELAY": "1"}) >> Reply(SUCCESS)
     bk.advance(10 + bk.jitter)
@@ -41,7 +38,6 @@ def test_delivered_once(bk: BrokerSession) -> None:
     "bk.delay.level-beyond-the-last-is-the-last", kills=["delay-level-not-clamped"], clock=True, setup=QUICK
 )
 def test_a_level_beyond_the_last_is_the_last(bk: BrokerSession) -> None:
-    """A delay level beyond the last one is the last one."""
     topic = bk.topic()
     bk.send(topic, properties={"DELAY": "25"}) >> Reply(SUCCESS)
     bk.advance(5 + 1 + bk.jitter)
@@ -49,18 +45,16 @@ def test_a_level_beyond_the_last_is_the_last(bk: BrokerSession) -> None:
     level.eventually() >> Reply(SUCCESS, ["3"])
 
 
-@case("bk.delay.levels-are-those-of-the-settings", kills=["delay-levels-fixed"], clock=True, setup=QUICK)
+@case(kills=["delay-levels-fixed"], clock=True, setup=QUICK)
 def test_levels_are_those_of_the_settings(bk: BrokerSession) -> None:
-    """The delay of a level is what `messageDelayLevel` says."""
     topic = bk.topic()
     sent = bk.send(topic, properties={"DELAY": "2"}) >> Reply(SUCCESS)
     bk.advance_short_of(29, since=sent)
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.delay.no-level-is-no-delay", kills=["negative-level-delayed"])
+@case(kills=["negative-level-delayed"])
 def test_no_level_is_no_delay(bk: BrokerSession) -> None:
-    """A delay level of 0 or less is none."""
     topic = bk.topic()
     bk.send(topic, b"0", properties={"DELAY": "0"}) >> Reply(SUCCESS)
     bk.send(topic, b"-3", properties={"DELAY": "-3"}) >> Reply(SUCCESS)
@@ -69,22 +63,19 @@ def test_no_level_is_no_delay(bk: BrokerSession) -> None:
 
 @case("bk.delay.level-that-is-no-number-is-refused", kills=["bad-level-is-no-delay"])
 def test_a_level_that_is_no_number(bk: BrokerSession) -> None:
-    """A delay level that is no number is refused, and nothing is stored."""
     topic = bk.topic()
-    bk.send(topic, properties={"DELAY": "soon"}) >> Reply(BrokerResponse.SYSTEM_ERROR)
+    bk.send(topic, properties={"DELAY": "soon"}) >> Reply(ResponseCode.SYSTEM_ERROR)
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
 @case("bk.delay.reply-names-its-own-queue", kills=["delayed-reply-names-schedule"])
 def test_the_reply_names_its_own_queue(bk: BrokerSession) -> None:
-    """The reply to a delayed message names the queue that it was sent to."""
     topic = bk.topic()
     bk.send(topic, queue=3, properties={"DELAY": "18"}).queue >> Reply(SUCCESS, 3)
 
 
-@case("bk.delay.keeps-what-was-sent", kills=["delayed-loses-properties", "delayed-loses-flag"], clock=True)
+@case(kills=["delayed-loses-properties", "delayed-loses-flag"], clock=True)
 def test_keeps_what_was_sent(bk: BrokerSession) -> None:
-    """A delayed message is delivered with the body, flag and properties that it was sent with."""
     topic = bk.topic()
     bk.send(topic, tags="A", keys="k", properties={"DELAY": "1", "x": "y"}, flag_of_user=7) >> Reply(SUCCESS)
     bk.advance(1 + 1 + bk.jitter)
@@ -96,16 +87,14 @@ def test_keeps_what_was_sent(bk: BrokerSession) -> None:
 
 @case("bk.delay.tag-counts-when-delivered", kills=["delayed-loses-properties"], clock=True)
 def test_the_tag_counts_when_delivered(bk: BrokerSession) -> None:
-    """A delayed message is found by its tag once it is delivered."""
     topic = bk.topic()
     bk.send(topic, b"A", tags="A", properties={"DELAY": "1"}) >> Reply(SUCCESS)
     bk.advance(1 + 1 + bk.jitter)
     bk.pull(topic, subscription="A").bodies.eventually() >> Reply(SUCCESS, [b"A"])
 
 
-@case("bk.delay.order-within-a-level", kills=["delayed-out-of-order"], clock=True)
+@case(kills=["delayed-out-of-order"], clock=True)
 def test_order_within_a_level(bk: BrokerSession) -> None:
-    """Messages of one delay level are delivered in the order in which they were sent."""
     topic = bk.topic()
     for body in (b"1", b"2", b"3"):
         bk.send(topic, body, properties={"DELAY": "1"}) >> Reply(SUCCESS)
@@ -115,7 +104,6 @@ def test_order_within_a_level(bk: BrokerSession) -> None:
 
 @case("bk.delay.short-one-does-not-wait-for-long-one", kills=["delays-in-one-line"], clock=True)
 def test_a_short_one_does_not_wait(bk: BrokerSession) -> None:
-    """A message does not wait for one of a longer level that was sent before it."""
     topic = bk.topic()
     bk.send(topic, b"long", properties={"DELAY": "5"}) >> Reply(SUCCESS)
     bk.send(topic, b"short", properties={"DELAY": "1"}) >> Reply(SUCCESS)
@@ -123,9 +111,8 @@ def test_a_short_one_does_not_wait(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"short"])
 
 
-@case("bk.delay.outlives-the-broker", kills=["delayed-forgotten-at-start"], clock=True, own_server=True)
+@case(kills=["delayed-forgotten-at-start"], clock=True, own_server=True)
 def test_outlives_the_broker(bk: BrokerSession) -> None:
-    """What waits is delivered after a restart."""
     topic = bk.topic()
     # Longer than an orderly end takes: up to 20 s for Apache's 5.3.
     bk.send(topic, properties={"DELAY": "5"}) >> Reply(SUCCESS)
@@ -137,7 +124,6 @@ def test_outlives_the_broker(bk: BrokerSession) -> None:
 
 @case("bk.delay.time-is-waited-for", kills=["timed-early"], clock=True)
 def test_a_time_is_waited_for(bk: BrokerSession) -> None:
-    """A message that names a time is not delivered before it."""
     topic = bk.topic()
     sent = bk.send(topic, properties={"TIMER_DELAY_SEC": "20"}) >> Reply(SUCCESS)
     bk.advance_short_of(19, since=sent)
@@ -146,7 +132,6 @@ def test_a_time_is_waited_for(bk: BrokerSession) -> None:
 
 @case("bk.delay.time-is-kept", kills=["timed-never"], clock=True)
 def test_a_time_is_kept(bk: BrokerSession) -> None:
-    """A message that names a time is in its own queue soon after."""
     topic = bk.topic()
     bk.send(topic, b"s", 1, properties={"TIMER_DELAY_SEC": "4"}) >> Reply(SUCCESS)
     bk.send(topic, b"ms", 2, properties={"TIMER_DELAY_MS": "4000"}) >> Reply(SUCCESS)
@@ -159,7 +144,6 @@ def test_a_time_is_kept(bk: BrokerSession) -> None:
 
 @case("bk.delay.time-gone-by-is-no-delay", kills=["time-gone-by-refused"])
 def test_a_time_gone_by(bk: BrokerSession) -> None:
-    """A message that names a time that has passed is delivered at once."""
     topic = bk.topic()
     bk.send(topic, properties={"TIMER_DELIVER_MS": "1"}) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
@@ -167,16 +151,14 @@ def test_a_time_gone_by(bk: BrokerSession) -> None:
 
 @case("bk.delay.time-too-far-is-refused", kills=["time-too-far-taken"])
 def test_a_time_too_far_away(bk: BrokerSession) -> None:
-    """A time further away than `timerMaxDelaySec`, or one that is no number, is refused."""
     topic = bk.topic()
     for seconds in (str(3 * 86_400 + 60), "soon"):
-        refused = Reply(BrokerResponse.MESSAGE_ILLEGAL, remark=Containing("timer message illegal"))
+        refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("timer message illegal"))
         bk.send(topic, properties={"TIMER_DELAY_SEC": seconds}) >> refused
 
 
 @case("bk.delay.level-goes-before-time", kills=["time-goes-before-level"], clock=True)
 def test_a_level_goes_before_a_time(bk: BrokerSession) -> None:
-    """Of a level and a time, the level counts."""
     topic = bk.topic()
     sent = bk.send(topic, properties={"TIMER_DELAY_SEC": "1", "DELAY": "4"}) >> Reply(SUCCESS)
     bk.advance_short_of(29, since=sent)
@@ -185,7 +167,6 @@ def test_a_level_goes_before_a_time(bk: BrokerSession) -> None:
 
 @case("bk.delay.times-mean-nothing-to-4-9", kills=["times-in-4-9"])
 def test_times_mean_nothing_to_49(bk: BrokerSession) -> None:
-    """A line without a timer wheel delivers a message that names a time at once."""
     topic = bk.topic()
     bk.send(topic, properties={"TIMER_DELAY_SEC": "60"}) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])

@@ -1,6 +1,4 @@
-"""Chapter light-heartbeat: how a Broker keeps its place between registrations, and how it waits for one
-(5.x).
-"""
+"""Chapter light-heartbeat: how a Broker keeps its lease between registrations, and comes online (5.x)."""
 
 from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import AT_START, REGISTER
@@ -32,42 +30,24 @@ def every_second(bk: BrokerSession, code: int, **parts: object) -> None:
     later.seconds >> Request(code, Between(0.0, 1 + bk.jitter))
 
 
-@case("bk.light-heartbeat.is-off-by-default", kills=["light-heartbeat-is-always-sent"], clock=True)
+@case(kills=["light-heartbeat-is-always-sent"], clock=True)
 def test_is_off_by_default(bk: BrokerSession) -> None:
-    """No light heartbeat is sent by default."""
     bk.nameserver.next(HEARTBEAT, since=bk.mark(), within=15) >> Silence()
 
 
-@case(
-    "bk.light-heartbeat.is-a-question-for-older-nameservers",
-    kills=["light-heartbeat-is-never-sent", "light-heartbeat-awaits-an-answer"],
-    clock=True,
-    setup=ACTING,
-)
+@case(kills=["light-heartbeat-is-never-sent", "light-heartbeat-awaits-an-answer"], clock=True, setup=ACTING)
 def test_is_a_question_for_older_nameservers(bk: BrokerSession) -> None:
-    """The light heartbeat is a one-way question for the data version, every second."""
     every_second(bk, QUERY, flag=FLAG_ONEWAY)
 
 
-@case(
-    "bk.light-heartbeat.registration-says-how-long-it-lasts",
-    kills=["registration-does-not-say-how-long-it-lasts"],
-    setup=ACTING,
-)
+@case(kills=["registration-does-not-say-how-long-it-lasts"], setup=ACTING)
 def test_registration_says_how_long_it_lasts(bk: BrokerSession) -> None:
-    """A registration says after how much silence the Broker is gone."""
     said = {"enableActingMaster": "true", "heartbeatTimeoutMillis": "10000"}
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
 
 
-@case(
-    "bk.light-heartbeat.members-are-asked-for-as-a-topic",
-    kills=["members-are-not-asked-for"],
-    clock=True,
-    setup=ACTING,
-)
+@case(kills=["members-are-not-asked-for"], clock=True, setup=ACTING)
 def test_members_are_asked_for_as_a_topic(bk: BrokerSession) -> None:
-    """The members of the name are asked for as the route of a topic, every second."""
     topic = f"rmq_sys_SYNC_BROKER_MEMBER_{bk.broker_name}"
     every_second(bk, ROUTE, ext=Including({"topic": topic}), flag=0)
 
@@ -85,29 +65,15 @@ def test_is_a_heartbeat_for_newer_nameservers(bk: BrokerSession) -> None:
     every_second(bk, HEARTBEAT, ext=Including({**said, "brokerId": ABSENT}), body=b"", flag=FLAG_ONEWAY)
 
 
-@case(
-    "bk.light-heartbeat.members-are-asked-for-by-name",
-    kills=["members-are-always-asked-for-as-a-topic"],
-    clock=True,
-    setup=NEWER,
-)
+@case(kills=["members-are-always-asked-for-as-a-topic"], clock=True, setup=NEWER)
 def test_members_are_asked_for_by_name(bk: BrokerSession) -> None:
-    """Newer NameServers are asked for the members by cluster and name."""
     said = {"brokerName": bk.broker_name, "clusterName": bk.cluster_name}
     every_second(bk, MEMBERS, ext=Including(said), flag=0)
 
 
-@case(
-    "bk.light-heartbeat.registration-can-wait",
-    kills=["registers-although-it-is-to-wait", "waits-half-as-long-to-register"],
-    clock=True,
-    setup=NEWER,
-)
+@case(kills=["registers-although-it-is-to-wait", "waits-half-as-long-to-register"], clock=True, setup=NEWER)
 def test_registration_can_wait(bk: BrokerSession) -> None:
-    """A Broker that is to disappear after its start registers, and not again before that time is over.
-
-    Apache's may miss the registration at its start: it knows of no NameServer before its first look at them.
-    """
+    # Apache's Broker may miss the registration at its start: it knows no NameServer before its first look.
     bk.nameserver.next(REGISTER, within=100 + bk.jitter) >> Request(REGISTER)
     again = bk.nameserver.next(REGISTER, since=bk.started, within=130 + bk.jitter)
     again.seconds >> Request(REGISTER, Between(60 - bk.jitter, 130 + bk.jitter))
@@ -122,7 +88,7 @@ def test_registration_can_wait(bk: BrokerSession) -> None:
     setup=ISOLATED,
 )
 def test_isolated_broker_does_not_register(bk: BrokerSession) -> None:
-    """A Broker with replicas registers once it has been told who the others are."""
+    """A Broker with replicas registers once it has learnt its members."""
     bk.nameserver.ignores(ROUTE)
     bk.restart()
     bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
@@ -130,10 +96,7 @@ def test_isolated_broker_does_not_register(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
 
 
-@case(
-    "bk.light-heartbeat.smallest-id-is-acknowledged", kills=["smallest-id-is-not-acknowledged"], setup=ACTING
-)
+@case(kills=["smallest-id-is-not-acknowledged"], setup=ACTING)
 def test_smallest_id_is_acknowledged(bk: BrokerSession) -> None:
-    """What a NameServer tells of the smallest id is acknowledged."""
     told = {"minBrokerId": "0", "minBrokerAddr": bk.broker_address}
     bk.call(RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE, told) >> Reply(ResponseCode.SUCCESS)

@@ -2,12 +2,11 @@
 
 from harness.conformance import AnyOf, Reply, Silence, case
 from harness.session import BrokerSession
-from harness.session.broker_requests import consuming
-from harness.wire import FLAG_ONEWAY
-from harness.wire.broker_codes import BrokerResponse
+from harness.session.broker.requests import consuming
+from harness.wire import FLAG_ONEWAY, ResponseCode
 
-SUCCESS = BrokerResponse.SUCCESS
-NOT_FOUND = BrokerResponse.QUERY_NOT_FOUND
+SUCCESS = ResponseCode.SUCCESS
+NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
 
 
 def online(bk: BrokerSession, topic: str) -> str:
@@ -17,9 +16,8 @@ def online(bk: BrokerSession, topic: str) -> str:
     return group
 
 
-@case("bk.offset.is-what-was-committed", kills=["smaller-offsets-do-not-count"])
+@case(kills=["smaller-offsets-do-not-count"])
 def test_is_what_was_committed(bk: BrokerSession) -> None:
-    """The offset that was committed last counts, even if it is smaller."""
     topic = bk.topic()
     group = online(bk, topic)
     bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
@@ -28,9 +26,8 @@ def test_is_what_was_committed(bk: BrokerSession) -> None:
     bk.committed(group, topic).offset >> Reply(SUCCESS, 3)
 
 
-@case("bk.offset.is-of-one-group-and-queue", kills=["offsets-are-of-all-groups", "offsets-are-of-all-queues"])
+@case(kills=["offsets-are-of-all-groups", "offsets-are-of-all-queues"])
 def test_is_of_one_group_and_queue(bk: BrokerSession) -> None:
-    """An offset is nothing to other groups and other queues."""
     topic = bk.topic()
     group, other = online(bk, topic), online(bk, topic)
     bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
@@ -39,69 +36,61 @@ def test_is_of_one_group_and_queue(bk: BrokerSession) -> None:
     bk.committed(group, topic, 1).offset >> none
 
 
-@case("bk.offset.oneway-commit-counts", kills=["oneway-commits-are-dropped"])
+@case(kills=["oneway-commits-are-dropped"])
 def test_oneway_commit_counts(bk: BrokerSession) -> None:
-    """A one-way commit counts, and nobody says so."""
     topic = bk.topic()
     group = online(bk, topic)
     bk.commit_offset(group, topic, 0, 7, flag=FLAG_ONEWAY) >> Silence()
     bk.committed(group, topic).offset.eventually() >> Reply(SUCCESS, 7)
 
 
-@case("bk.offset.never-committed-starts-at-zero", kills=["groups-never-start-at-zero"])
+@case(kills=["groups-never-start-at-zero"])
 def test_never_committed_starts_at_zero(bk: BrokerSession) -> None:
-    """A group that never committed begins at the first message, if that is still there."""
     topic = bk.topic()
     group = online(bk, topic)
     bk.send(topic) >> Reply(SUCCESS)
     bk.committed(group, topic).offset.eventually() >> Reply(SUCCESS, 0)
 
 
-@case("bk.offset.never-committed-is-not-found-on-request", kills=["groups-always-start-at-zero"])
+@case(kills=["groups-always-start-at-zero"])
 def test_never_committed_is_not_found_on_request(bk: BrokerSession) -> None:
-    """A group that never committed can ask to be told so."""
     topic = bk.topic()
     group = online(bk, topic)
     bk.send(topic) >> Reply(SUCCESS)
     bk.committed(group, topic, ext={"setZeroIfNotFound": "false"}).offset >> Reply(NOT_FOUND)
 
 
-@case("bk.offset.unknown-group-may-not-commit", kills=["unknown-groups-may-commit"])
+@case(kills=["unknown-groups-may-commit"])
 def test_unknown_group_may_not_commit(bk: BrokerSession) -> None:
-    """A group that does not exist has not consumed anything."""
     group = bk.group()
-    answer = Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST, remark=f"Group {group} not exist!")
+    answer = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=f"Group {group} not exist!")
     bk.commit_offset(group, bk.topic(), 0, 7) >> answer
 
 
-@case("bk.offset.unknown-topic-may-not-be-committed", kills=["unknown-topics-may-be-committed"])
+@case(kills=["unknown-topics-may-be-committed"])
 def test_unknown_topic_may_not_be_committed(bk: BrokerSession) -> None:
-    """Nothing was consumed of a topic that does not exist."""
     group, topic = online(bk, bk.topic()), bk.name("T")
-    answer = Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"Topic {topic} not exist!")
+    answer = Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"Topic {topic} not exist!")
     bk.commit_offset(group, topic, 0, 7) >> answer
 
 
-@case("bk.offset.max-is-that-of-the-next-message", kills=["max-offset-is-that-of-the-last-message"])
+@case(kills=["max-offset-is-that-of-the-last-message"])
 def test_max_is_that_of_the_next_message(bk: BrokerSession) -> None:
-    """The greatest offset of a queue is that of the message to come."""
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
 
 
-@case("bk.offset.max-of-nothing-is-zero", kills=["offsets-of-nothing-are-refused"])
+@case(kills=["offsets-of-nothing-are-refused"])
 def test_max_of_nothing_is_zero(bk: BrokerSession) -> None:
-    """A queue that does not exist has offset 0."""
     topic = bk.name("T")
     bk.max_offset(topic, 9).offset >> Reply(SUCCESS, 0)
     bk.min_offset(topic, 9).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.offset.min-is-that-of-the-first-message", kills=["min-offset-is-the-greatest"])
+@case(kills=["min-offset-is-the-greatest"])
 def test_min_is_that_of_the_first_message(bk: BrokerSession) -> None:
-    """The least offset of a queue is that of its first message."""
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
@@ -109,9 +98,8 @@ def test_min_is_that_of_the_first_message(bk: BrokerSession) -> None:
     bk.min_offset(topic).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.offset.of-a-time", kills=["every-time-is-the-beginning"], clock=True)
+@case(kills=["every-time-is-the-beginning"], clock=True)
 def test_of_a_time(bk: BrokerSession) -> None:
-    """The time at which a message was stored leads to the message."""
     topic = bk.topic()
     for _ in range(3):
         bk.send(topic) >> Reply(SUCCESS)

@@ -1,25 +1,24 @@
-"""Chapter pop: messages that a group pops, and that come again unless it acknowledges them (codes of 5.x)."""
+"""Chapter pop: messages that a group pops, and that return unless it acknowledges them (5.x)."""
 
 from harness.conformance import AnyOf, Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession
-from harness.session.broker_requests import consuming
-from harness.wire import RequestCode
+from harness.session.broker.requests import consuming
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicRoute
-from harness.wire.broker_codes import BrokerResponse
 
-SUCCESS = BrokerResponse.SUCCESS
-TIMEOUT = BrokerResponse.POLLING_TIMEOUT
-FULL = BrokerResponse.POLLING_FULL
-NO_MESSAGE = BrokerResponse.NO_MESSAGE
-NO_PERMISSION = BrokerResponse.NO_PERMISSION
+SUCCESS = ResponseCode.SUCCESS
+TIMEOUT = ResponseCode.POLLING_TIMEOUT
+FULL = ResponseCode.POLLING_FULL
+NO_MESSAGE = ResponseCode.NO_MESSAGE
+NO_PERMISSION = ResponseCode.NO_PERMISSION
 HIDDEN = 60
-"""Protocol seconds for which a popped message is hidden, where a case says nothing else."""
+"""Protocol seconds for which a popped message is hidden by default."""
 REVIVAL = 30
-"""Protocol seconds within which a message surely comes again when it is hidden no longer."""
+"""Protocol seconds within which a message certainly comes back after its hidden time."""
 RECOVERY = 600
 """The same, after a start."""
 WRITTEN = 20
-"""Protocol seconds within which offsets of consumers are surely written."""
+"""Protocol seconds within which offsets of consumers have certainly been written."""
 NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
 
 
@@ -33,7 +32,7 @@ def filled(bk: BrokerSession, *bodies: bytes, tags: str | None = None) -> tuple[
 
 
 def popped(bk: BrokerSession, topic: str, group: str, count: int = 1, *, order: bool = False) -> list[str]:
-    """The handles of that many messages, popped just now."""
+    """Pops this many messages and returns their handles."""
     pop = bk.pop(topic, group, most=count, order=order)
     pop.offsets >> Reply(SUCCESS, list(range(count)))
     handles: list[str] = (pop.handles >> Reply(SUCCESS)).value
@@ -43,42 +42,37 @@ def popped(bk: BrokerSession, topic: str, group: str, count: int = 1, *, order: 
 # -- popping -------------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.gives-messages-once", kills=["popped-is-not-hidden", "pops-give-nothing"])
+@case(kills=["popped-is-not-hidden", "pops-give-nothing"])
 def test_gives_messages_once(bk: BrokerSession) -> None:
-    """What was popped is not popped again at once."""
     topic, group = filled(bk, b"a", b"b")
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a", b"b"], remark="FOUND")
     bk.pop(topic, group) >> NOTHING
 
 
-@case("bk.pop.is-of-a-group", kills=["pops-are-of-all-groups"])
+@case(kills=["pops-are-of-all-groups"])
 def test_is_of_a_group(bk: BrokerSession) -> None:
-    """What a group pops is there for others."""
     topic, group = filled(bk, b"a")
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
     bk.pop(topic, bk.group()).bodies >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pop.not-more-than-asked-for", kills=["pops-give-all-there-is"])
+@case(kills=["pops-give-all-there-is"])
 def test_not_more_than_asked_for(bk: BrokerSession) -> None:
-    """A pop gives no more messages than it asks for; the next one goes on."""
     topic, group = filled(bk, b"a", b"b", b"c")
     bk.pop(topic, group, most=2).bodies >> Reply(SUCCESS, [b"a", b"b"])
     bk.pop(topic, group, most=2).bodies >> Reply(SUCCESS, [b"c"])
 
 
-@case("bk.pop.lists-what-it-gives", kills=["pops-list-nothing", "pops-say-that-nothing-is-left"])
+@case(kills=["pops-list-nothing", "pops-say-that-nothing-is-left"])
 def test_lists_what_it_gives(bk: BrokerSession) -> None:
-    """The answer says where the messages are, for how long they are hidden, and how many are left."""
     topic, group = filled(bk, b"a", b"b", b"c")
     pop = bk.pop(topic, group, 0, most=2)
     said = {"startOffsetInfo": "0 0 0", "msgOffsetInfo": "0 0 0,1", "invisibleTime": str(HIDDEN * 1000)}
     pop.given >> Reply(SUCCESS, [("0", 0, 0), ("0", 0, 1)], ext=Including({**said, "restNum": "1"}))
 
 
-@case("bk.pop.any-queue-or-one", kills=["pops-are-of-the-first-queue"])
+@case(kills=["pops-are-of-the-first-queue"])
 def test_any_queue_or_one(bk: BrokerSession) -> None:
-    """A pop is of one queue, or of any."""
     topic, group = bk.topic(), bk.group()
     for queue in (1, 2):
         bk.send(topic, b"%d" % queue, queue) >> Reply(SUCCESS)
@@ -87,9 +81,8 @@ def test_any_queue_or_one(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"1"])
 
 
-@case("bk.pop.only-messages-with-the-tag", kills=["pops-have-no-filter"])
+@case(kills=["pops-have-no-filter"])
 def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
-    """A pop gives the messages that have one of its tags; the others count as consumed."""
     topic, group = filled(bk, b"a", tags="A")
     bk.send(topic, b"b", tags="B") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
@@ -97,21 +90,15 @@ def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
 
 
-@case(
-    "bk.pop.new-group-begins-at-the-end",
-    kills=["pops-always-begin-at-the-beginning"],
-    setup={"initPopOffsetByCheckMsgInMem": "false"},
-)
+@case(kills=["pops-always-begin-at-the-beginning"], setup={"initPopOffsetByCheckMsgInMem": "false"})
 def test_new_group_begins_at_the_end(bk: BrokerSession) -> None:
-    """A group that never consumed begins with the last message, if it says so."""
     topic, group = filled(bk, b"a", b"b", b"c")
     bk.pop(topic, group, newest=True).bodies >> Reply(SUCCESS, [b"c"])
     bk.pop(topic, bk.group()).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
 
 
-@case("bk.pop.begins-with-the-first-message-that-is-near", kills=["pops-begin-at-the-end"])
+@case(kills=["pops-begin-at-the-end"])
 def test_begins_with_the_first_message_that_is_near(bk: BrokerSession) -> None:
-    """Where the first message of a queue is near at hand, everybody begins with it."""
     topic, group = filled(bk, b"a", b"b")
     bk.pop(topic, group, newest=True).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
@@ -119,41 +106,36 @@ def test_begins_with_the_first_message_that_is_near(bk: BrokerSession) -> None:
 # -- refusals ------------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.too-many-are-refused", kills=["pops-of-any-number"])
+@case(kills=["pops-of-any-number"])
 def test_too_many_are_refused(bk: BrokerSession) -> None:
-    """Nobody pops more than 32 messages at once."""
     topic, group = filled(bk, b"a")
     remark = Containing("pop message's num is greater than 32")
-    bk.pop(topic, group, most=33) >> Reply(BrokerResponse.INVALID_PARAMETER, remark=remark)
+    bk.pop(topic, group, most=33) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
     bk.pop(topic, group, most=32).bodies >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pop.late-request-is-not-carried-out", kills=["late-pops-are-carried-out"])
+@case(kills=["late-pops-are-carried-out"])
 def test_late_request_is_not_carried_out(bk: BrokerSession) -> None:
-    """A pop for which nobody waits any longer takes nothing."""
     topic, group = filled(bk, b"a")
     remark = Containing("pop message is timeout too much")
     bk.pop(topic, group, ext={"bornTime": "1000"}) >> Reply(TIMEOUT, remark=remark)
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pop.topic-that-is-not-there-is-refused", kills=["pops-of-any-topic"])
+@case(kills=["pops-of-any-topic"])
 def test_topic_that_is_not_there_is_refused(bk: BrokerSession) -> None:
-    """No topic comes into being by a pop."""
     topic = bk.name("T")
-    bk.pop(topic, bk.group()) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    bk.pop(topic, bk.group()) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case("bk.pop.queue-that-is-not-there-is-refused", kills=["pops-of-any-queue"])
+@case(kills=["pops-of-any-queue"])
 def test_queue_that_is_not_there_is_refused(bk: BrokerSession) -> None:
-    """A queue that the topic does not have is refused."""
     remark = Matching(r"^queueId\[4\] is illegal, ")
-    bk.pop(bk.topic(queues=4), bk.group(), 4) >> Reply(BrokerResponse.INVALID_PARAMETER, remark=remark)
+    bk.pop(bk.topic(queues=4), bk.group(), 4) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
 
 
-@case("bk.pop.topic-that-may-not-be-read", kills=["pops-of-every-topic"])
+@case(kills=["pops-of-every-topic"])
 def test_topic_that_may_not_be_read(bk: BrokerSession) -> None:
-    """Nothing is popped from a topic that may not be read."""
     topic = bk.topic(perm=2)
     remark = f"the topic[{topic}] peeking message is forbidden"
     bk.pop(topic, bk.group()) >> Reply(NO_PERMISSION, remark=remark)
@@ -169,7 +151,7 @@ def test_topic_that_may_not_be_read(bk: BrokerSession) -> None:
     clock=True,
 )
 def test_comes_again(bk: BrokerSession) -> None:
-    """A message that nobody acknowledges is hidden for its time, and then comes again."""
+    """A message that is not acknowledged is hidden for its time, and then comes again."""
     topic, group = filled(bk, b"a")
     pop = bk.pop(topic, group, invisible=HIDDEN) >> Reply(SUCCESS)
     bk.advance_short_of(HIDDEN - 1, since=pop)
@@ -179,13 +161,8 @@ def test_comes_again(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case(
-    "bk.pop.comes-again-as-itself",
-    kills=["comes-again-uncounted", "comes-again-elsewhere", "comes-again-without-handle"],
-    clock=True,
-)
+@case(kills=["comes-again-uncounted", "comes-again-elsewhere", "comes-again-without-handle"], clock=True)
 def test_comes_again_as_itself(bk: BrokerSession) -> None:
-    """A message that comes again has its topic, says how often and since when, and has its handle."""
     topic, group = filled(bk, b"a")
     first = bk.pop(topic, group, invisible=10).pop_time >> Reply(SUCCESS)
     bk.advance(10 + REVIVAL + bk.jitter)
@@ -198,18 +175,16 @@ def test_comes_again_as_itself(bk: BrokerSession) -> None:
     again.properties >> Reply(SUCCESS, [Including(told)])
 
 
-@case("bk.pop.acknowledged-does-not-come-again", kills=["acks-do-not-count"], clock=True)
+@case(kills=["acks-do-not-count"], clock=True)
 def test_acknowledged_does_not_come_again(bk: BrokerSession) -> None:
-    """A message that is acknowledged does not come again."""
     topic, group = filled(bk, b"a")
     bk.ack(topic, group, popped(bk, topic, group)[0]) >> Reply(SUCCESS)
     bk.advance(HIDDEN + REVIVAL + bk.jitter)
     bk.pop(topic, group) >> NOTHING
 
 
-@case("bk.pop.what-is-not-acknowledged-comes-again", kills=["one-ack-is-for-all"], clock=True)
+@case(kills=["one-ack-is-for-all"], clock=True)
 def test_what_is_not_acknowledged_comes_again(bk: BrokerSession) -> None:
-    """An acknowledgement is of one message of a pop."""
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 3)
     for handle in (handles[0], handles[2]):
@@ -218,9 +193,8 @@ def test_what_is_not_acknowledged_comes_again(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"b"])
 
 
-@case("bk.pop.acknowledged-when-it-came-again", kills=["acks-of-what-came-again-do-not-count"], clock=True)
+@case(kills=["acks-of-what-came-again-do-not-count"], clock=True)
 def test_acknowledged_when_it_came_again(bk: BrokerSession) -> None:
-    """A message that came again and is acknowledged then does not come a third time."""
     topic, group = filled(bk, b"a")
     bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
     bk.advance(10 + REVIVAL + bk.jitter)
@@ -231,9 +205,8 @@ def test_acknowledged_when_it_came_again(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
 
 
-@case("bk.pop.several-are-acknowledged-at-once", kills=["acks-of-several-do-not-count"], clock=True)
+@case(kills=["acks-of-several-do-not-count"], clock=True)
 def test_several_are_acknowledged_at_once(bk: BrokerSession) -> None:
-    """One request can acknowledge several messages, and only those."""
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 3)
     bk.ack_all(topic, group, handles[1:]) >> Reply(SUCCESS)
@@ -241,29 +214,26 @@ def test_several_are_acknowledged_at_once(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pop.acknowledging-nothing-is-refused", kills=["acks-of-nothing-succeed"])
+@case(kills=["acks-of-nothing-succeed"])
 def test_acknowledging_nothing_is_refused(bk: BrokerSession) -> None:
-    """A request that acknowledges no message is refused."""
     bk.ack_all(bk.topic(), bk.group(), []) >> Reply(NO_MESSAGE)
 
 
-@case("bk.pop.acknowledging-beyond-the-queue-is-refused", kills=["acks-of-any-offset"])
+@case(kills=["acks-of-any-offset"])
 def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
-    """What a queue never had cannot be acknowledged."""
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
-    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(BrokerResponse.MESSAGE_ILLEGAL)
-    bk.ack(bk.name("T"), group, handle) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 # -- another time --------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.can-be-hidden-for-longer", kills=["hidden-for-no-longer"], clock=True)
+@case(kills=["hidden-for-no-longer"], clock=True)
 def test_can_be_hidden_for_longer(bk: BrokerSession) -> None:
-    """A message that is to be hidden for longer does not come again before."""
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     told = Including({"invisibleTime": "300000"})
@@ -275,9 +245,8 @@ def test_can_be_hidden_for_longer(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pop.old-handle-is-worth-nothing", kills=["old-handles-are-worth-something"], clock=True)
+@case(kills=["old-handles-are-worth-something"], clock=True)
 def test_old_handle_is_worth_nothing(bk: BrokerSession) -> None:
-    """A message that was hidden for another time is not acknowledged by the handle from before."""
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     bk.hide(topic, group, handle, 20) >> Reply(SUCCESS)
@@ -286,21 +255,19 @@ def test_old_handle_is_worth_nothing(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pop.hiding-beyond-the-queue-is-refused", kills=["anything-can-be-hidden"])
+@case(kills=["anything-can-be-hidden"])
 def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
-    """What a queue does not have cannot be hidden."""
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE)
-    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> Reply(BrokerResponse.MESSAGE_ILLEGAL)
+    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
 
 
 # -- waiting -------------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.waits-for-a-message", kills=["pops-do-not-wait", "arrivals-release-no-pops"])
+@case(kills=["pops-do-not-wait", "arrivals-release-no-pops"])
 def test_waits_for_a_message(bk: BrokerSession) -> None:
-    """A pop that may wait gets the message that comes."""
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     pop = bk.pop(topic, group, poll=600, on=consumer)
     bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
@@ -308,18 +275,16 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
     pop.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case("bk.pop.waits-until-its-time-is-over", kills=["pops-wait-for-ever"], clock=True)
+@case(kills=["pops-wait-for-ever"], clock=True)
 def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
-    """A pop for which no message comes is told so."""
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     pop = bk.pop(topic, group, poll=30, on=consumer)
     bk.advance(30 + bk.jitter)
     pop >> NOTHING
 
 
-@case("bk.pop.not-all-may-wait", kills=["all-pops-may-wait"], setup={"popPollingSize": "0"})
+@case(kills=["all-pops-may-wait"], setup={"popPollingSize": "0"})
 def test_not_all_may_wait(bk: BrokerSession) -> None:
-    """A pop beside which too many wait is refused."""
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     first = bk.pop(topic, group, poll=600, on=consumer)
     bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
@@ -328,21 +293,19 @@ def test_not_all_may_wait(bk: BrokerSession) -> None:
     first.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case("bk.pop.notifies", kills=["notifications-say-no", "notifications-say-yes"])
+@case(kills=["notifications-say-no", "notifications-say-yes"])
 def test_notifies(bk: BrokerSession) -> None:
-    """Who asks is told whether there is something to pop."""
     topic, group = filled(bk, b"a")
     bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
     popped(bk, topic, group)
     bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
 
 
-@case("bk.pop.notification-waits", kills=["notifications-do-not-wait"])
+@case(kills=["notifications-do-not-wait"])
 def test_notification_waits(bk: BrokerSession) -> None:
-    """Who asks and may wait is told when there is something to pop."""
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     told = bk.notification(topic, group, poll=600, on=consumer)
-    bk.pause(0.5)  # a message that comes while it is being put among those that wait would not be noticed
+    bk.pause(0.5)  # a message that arrives before the pop waits would not wake it
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     told >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
 
@@ -350,9 +313,8 @@ def test_notification_waits(bk: BrokerSession) -> None:
 # -- in order ------------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.order-blocks-the-queue", kills=["ordered-pops-do-not-block", "ordered-acks-free-nothing"])
+@case(kills=["ordered-pops-do-not-block", "ordered-acks-free-nothing"])
 def test_order_blocks_the_queue(bk: BrokerSession) -> None:
-    """Of messages that are popped in order, the next come when all before are acknowledged."""
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 2, order=True)
     bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
@@ -361,9 +323,8 @@ def test_order_blocks_the_queue(bk: BrokerSession) -> None:
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
 
 
-@case("bk.pop.order-goes-on-with-what-is-not-acknowledged", kills=["ordered-pops-go-on"], clock=True)
+@case(kills=["ordered-pops-go-on"], clock=True)
 def test_order_goes_on_with_what_is_not_acknowledged(bk: BrokerSession) -> None:
-    """In order, the queue goes on with the first message that was not acknowledged in time."""
     topic, group = filled(bk, b"a", b"b", b"c")
     first = bk.pop(topic, group, most=2, order=True)
     handles = (
@@ -376,21 +337,19 @@ def test_order_goes_on_with_what_is_not_acknowledged(bk: BrokerSession) -> None:
     again.bodies >> Reply(SUCCESS, [b"b", b"c"], ext=counted)
 
 
-@case("bk.pop.order-refuses-what-was-not-popped", kills=["ordered-acks-of-anything"])
+@case(kills=["ordered-acks-of-anything"])
 def test_order_refuses_what_was_not_popped(bk: BrokerSession) -> None:
-    """In order, only what the pop gave can be acknowledged by its handle."""
     topic, group = filled(bk, b"a", b"b", b"c")
     (handle,) = popped(bk, topic, group, order=True)
     remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
-    bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(BrokerResponse.MESSAGE_ILLEGAL, remark=remark)
+    bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
 
 
 # -- surviving -----------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.survives-a-kill", kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
+@case(kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
-    """What was popped and not acknowledged comes again also when the Broker was killed meanwhile."""
     topic, group = filled(bk, b"a", b"b")
     bk.ack(topic, group, popped(bk, topic, group, 2)[0]) >> Reply(SUCCESS)
     bk.advance(WRITTEN)
@@ -408,22 +367,21 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
 # -- who pops ------------------------------------------------------------------------------------------------
 
 
-@case("bk.pop.mode-needs-a-topic", kills=["modes-need-no-topic"])
+@case(kills=["modes-need-no-topic"])
 def test_mode_needs_a_topic(bk: BrokerSession) -> None:
-    """It cannot be said how a group consumes a topic that there is not, or messages that come again."""
     group = bk.group()
-    bk.request_mode(bk.name("T"), group, "POP") >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    bk.request_mode(bk.name("T"), group, "POP") >> Reply(ResponseCode.TOPIC_NOT_EXIST)
     remark = "retry topic is not allowed to set mode"
     bk.request_mode(f"%RETRY%{group}", group, "POP") >> Reply(NO_PERMISSION, remark=remark)
     bk.request_mode(bk.topic(), group, "POP") >> Reply(SUCCESS)
 
 
 ROUTED = {"serverLoadBalancerEnable": "true"}
-"""A Broker of their own for the cases that say what its NameServer answers."""
+"""A Broker for the cases that control the answers of its NameServer."""
 
 
 def members(bk: BrokerSession) -> tuple[str, str, list[str]]:
-    """A topic with four queues of which the NameServer knows, a group, and the ids of its two members."""
+    """A topic with four queues that the NameServer knows, a group, and the ids of its two members."""
     topic, group = bk.topic(queues=4), bk.group()
     name, cluster, address = bk.broker_name, bk.cluster_name, bk.broker_address
     route = TopicRoute([QueueData(name, 4, 4, 6)], [BrokerData(cluster, name, {0: address})])
@@ -434,9 +392,8 @@ def members(bk: BrokerSession) -> tuple[str, str, list[str]]:
     return topic, group, ids
 
 
-@case("bk.pop.pulled-queues-are-shared", kills=["queues-are-everybodys"], setup=ROUTED)
+@case(kills=["queues-are-everybodys"], setup=ROUTED)
 def test_pulled_queues_are_shared(bk: BrokerSession) -> None:
-    """Queues that are pulled from are divided among the members of a group."""
     topic, group, (one, other) = members(bk)
     bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
     bk.assignment(topic, group, other).queues >> Reply(SUCCESS, [(2, "PULL"), (3, "PULL")])
@@ -444,26 +401,23 @@ def test_pulled_queues_are_shared(bk: BrokerSession) -> None:
     in_turn.queues >> Reply(SUCCESS, [(1, "PULL"), (3, "PULL")])
 
 
-@case("bk.pop.who-pops-gets-all-queues", kills=["modes-do-not-count"], setup=ROUTED)
+@case(kills=["modes-do-not-count"], setup=ROUTED)
 def test_who_pops_gets_all_queues(bk: BrokerSession) -> None:
-    """A member of a group that is to pop gets all queues of the Broker as one."""
     topic, group, (one, other) = members(bk)
     bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
     for client in (one, other):
         bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(-1, "POP")])
 
 
-@case("bk.pop.without-members-nothing-is-said", kills=["who-is-no-member-gets-all"], setup=ROUTED)
+@case(kills=["who-is-no-member-gets-all"], setup=ROUTED)
 def test_without_members_nothing_is_said(bk: BrokerSession) -> None:
-    """For a group without members, and of an unknown way to divide, nothing is said."""
     topic, group, (one, _) = members(bk)
     bk.assignment(topic, bk.group(), one).queues >> Reply(SUCCESS, None)
     bk.assignment(topic, group, one, strategy="NONE").queues >> Reply(SUCCESS, None)
 
 
-@case("bk.pop.mode-survives", kills=["modes-are-forgotten"], own_server=True, setup=ROUTED)
+@case(kills=["modes-are-forgotten"], own_server=True, setup=ROUTED)
 def test_mode_survives(bk: BrokerSession) -> None:
-    """How a group consumes a topic is known also when the Broker was killed and started again."""
     topic, group, _ = members(bk)
     bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
     bk.restart("kill")

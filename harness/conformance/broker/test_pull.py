@@ -1,21 +1,21 @@
-"""Chapter pull: what a consumer gets when it pulls, and how long it may have to wait (codes 11 and 361)."""
+"""Chapter pull: what a consumer gets when it pulls, and how long it waits (codes 11 and 361)."""
 
 from harness.conformance import Containing, Matching, Reply, case
 from harness.session import BrokerSession
-from harness.session.broker_requests import consuming
-from harness.wire.broker_codes import BrokerResponse
-from harness.wire.broker_headers import PullFlag
+from harness.session.broker.requests import consuming
+from harness.wire import ResponseCode
+from harness.wire.header_fields import PullFlag
 
-SUCCESS = BrokerResponse.SUCCESS
-NOT_FOUND = BrokerResponse.PULL_NOT_FOUND
-RETRY_IMMEDIATELY = BrokerResponse.PULL_RETRY_IMMEDIATELY
-MOVED = BrokerResponse.PULL_OFFSET_MOVED
-NO_PERMISSION = BrokerResponse.NO_PERMISSION
-SUBSCRIPTION_NOT_EXIST = BrokerResponse.SUBSCRIPTION_NOT_EXIST
-ILLEGAL_PARAMETER = (BrokerResponse.SYSTEM_ERROR, BrokerResponse.INVALID_PARAMETER)
+SUCCESS = ResponseCode.SUCCESS
+NOT_FOUND = ResponseCode.PULL_NOT_FOUND
+RETRY_IMMEDIATELY = ResponseCode.PULL_RETRY_IMMEDIATELY
+MOVED = ResponseCode.PULL_OFFSET_MOVED
+NO_PERMISSION = ResponseCode.NO_PERMISSION
+SUBSCRIPTION_NOT_EXIST = ResponseCode.SUBSCRIPTION_NOT_EXIST
+ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 """4.9 and 5.3."""
 HOLD_SCAN = 5
-"""Protocol seconds between two looks at pulls that wait."""
+"""Protocol seconds between two scans of held pulls."""
 
 
 def filled(bk: BrokerSession, *tags: str) -> str:
@@ -27,12 +27,8 @@ def filled(bk: BrokerSession, *tags: str) -> str:
     return topic
 
 
-@case(
-    "bk.pull.messages-from-an-offset-on",
-    kills=["pulls-begin-at-the-beginning", "pulls-tell-bounds-of-nothing"],
-)
+@case(kills=["pulls-begin-at-the-beginning", "pulls-tell-bounds-of-nothing"])
 def test_messages_from_an_offset_on(bk: BrokerSession) -> None:
-    """A pull gives messages from its offset on, and says where to go on."""
     topic = filled(bk, "a", "b", "c")
     pull = bk.pull(topic, offset=1)
     pull.bodies >> Reply(SUCCESS, [b"b", b"c"], remark="FOUND")
@@ -40,163 +36,139 @@ def test_messages_from_an_offset_on(bk: BrokerSession) -> None:
     pull.bounds >> Reply(SUCCESS, (0, 3))
 
 
-@case("bk.pull.not-more-than-asked-for", kills=["pulls-give-all-there-is"])
+@case(kills=["pulls-give-all-there-is"])
 def test_not_more_than_asked_for(bk: BrokerSession) -> None:
-    """A pull gives no more messages than it asks for."""
     pull = bk.pull(filled(bk, "a", "b", "c"), most=2)
     pull.bodies >> Reply(SUCCESS, [b"a", b"b"])
     pull.next_offset >> Reply(SUCCESS, 2)
 
 
-@case("bk.pull.end-of-the-queue-is-not-found", kills=["pull-at-the-end-is-moved"])
+@case(kills=["pull-at-the-end-is-moved"])
 def test_end_of_the_queue_is_not_found(bk: BrokerSession) -> None:
-    """At the end of its queue a pull finds nothing, and goes on from there."""
     pull = bk.pull(filled(bk, "a"), offset=1)
     pull.next_offset >> Reply(NOT_FOUND, 1, remark="OFFSET_OVERFLOW_ONE")
 
 
-@case("bk.pull.beyond-the-end-is-moved", kills=["moved-pulls-stay-where-they-are"])
+@case(kills=["moved-pulls-stay-where-they-are"])
 def test_beyond_the_end_is_moved(bk: BrokerSession) -> None:
-    """Beyond the end of its queue a pull is sent back to the end."""
     pull = bk.pull(filled(bk, "a"), offset=9)
     pull.next_offset >> Reply(MOVED, 1, remark="OFFSET_OVERFLOW_BADLY")
 
 
-@case("bk.pull.before-the-beginning-is-moved", kills=["moved-pulls-stay-where-they-are"])
+@case(kills=["moved-pulls-stay-where-they-are"])
 def test_before_the_beginning_is_moved(bk: BrokerSession) -> None:
-    """Before the beginning of its queue a pull is sent to the first message."""
     pull = bk.pull(filled(bk, "a"), offset=-1)
     pull.next_offset >> Reply(MOVED, 0, remark="OFFSET_TOO_SMALL")
 
 
-@case("bk.pull.queue-without-messages", kills=["empty-queues-move-nobody"])
+@case(kills=["empty-queues-move-nobody"])
 def test_queue_without_messages(bk: BrokerSession) -> None:
-    """In a queue that never had a message, everybody begins at 0."""
     topic = bk.topic()
     bk.pull(topic).next_offset >> Reply(NOT_FOUND, 0)
     bk.pull(topic, offset=5).next_offset >> Reply(MOVED, 0)
 
 
-@case("bk.pull.only-messages-with-the-tag", kills=["only-the-first-tag-counts", "tags-do-not-count"])
+@case(kills=["only-the-first-tag-counts", "tags-do-not-count"])
 def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
-    """A pull gives the messages that have one of its tags."""
     pull = bk.pull(filled(bk, "a", "b", "c"), subscription="a || c")
     pull.bodies >> Reply(SUCCESS, [b"a", b"c"])
     pull.next_offset >> Reply(SUCCESS, 3)
 
 
-@case("bk.pull.no-message-with-the-tag", kills=["tags-do-not-count", "nothing-wanted-is-not-found"])
+@case(kills=["tags-do-not-count", "nothing-wanted-is-not-found"])
 def test_no_message_with_the_tag(bk: BrokerSession) -> None:
-    """Where no message has the tag, a pull goes on behind those that were looked at."""
     pull = bk.pull(filled(bk, "a", "a"), subscription="b")
     pull.next_offset >> Reply(RETRY_IMMEDIATELY, 2, remark="NO_MATCHED_MESSAGE")
 
 
-@case("bk.pull.subscription-of-bars-is-refused", kills=["bars-are-a-subscription"])
+@case(kills=["bars-are-a-subscription"])
 def test_subscription_of_bars_is_refused(bk: BrokerSession) -> None:
-    """A subscription of nothing but bars cannot be read."""
-    bk.pull(filled(bk, "a"), subscription="||") >> Reply(BrokerResponse.SUBSCRIPTION_PARSE_FAILED)
+    bk.pull(filled(bk, "a"), subscription="||") >> Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED)
 
 
-@case("bk.pull.group-that-is-not-online", kills=["pulls-need-no-heartbeat"])
+@case(kills=["pulls-need-no-heartbeat"])
 def test_group_that_is_not_online(bk: BrokerSession) -> None:
-    """A pull without a subscription needs a group that is online."""
     remark = Containing("the consumer's group info not exist")
     pull = bk.pull(filled(bk, "a"), group=bk.group(), sys_flag=0, subscription=None)
     pull >> Reply(SUBSCRIPTION_NOT_EXIST, remark=remark)
 
 
-@case("bk.pull.topic-that-the-group-does-not-want", kills=["pulls-need-no-heartbeat"])
+@case(kills=["pulls-need-no-heartbeat"])
 def test_topic_that_the_group_does_not_want(bk: BrokerSession) -> None:
-    """A pull without a subscription needs a group that subscribes to the topic."""
     topic, group = filled(bk, "a"), bk.group()
     bk.heartbeat(bk.name("client"), consumers=[consuming(group, [bk.name("T")])]) >> Reply(SUCCESS)
     remark = Containing("the consumer's subscription not exist")
     bk.pull(topic, group=group, sys_flag=0) >> Reply(SUBSCRIPTION_NOT_EXIST, remark=remark)
 
 
-@case("bk.pull.newer-than-the-heartbeat", kills=["old-subscriptions-will-do"])
+@case(kills=["old-subscriptions-will-do"])
 def test_newer_than_the_heartbeat(bk: BrokerSession) -> None:
-    """A pull that knows of a newer subscription than the Broker is refused."""
     topic, group = filled(bk, "a"), bk.group()
     wants = consuming(group, [topic], version=5)
     bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
     bk.pull(topic, group=group, sys_flag=0, sub_version=5).bodies >> Reply(SUCCESS, [b"a"])
     pull = bk.pull(topic, group=group, sys_flag=0, sub_version=6)
-    pull >> Reply(BrokerResponse.SUBSCRIPTION_NOT_LATEST)
+    pull >> Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST)
 
 
-@case("bk.pull.subscription-of-the-heartbeat", kills=["tags-of-heartbeats-do-not-count"])
+@case(kills=["tags-of-heartbeats-do-not-count"])
 def test_subscription_of_the_heartbeat(bk: BrokerSession) -> None:
-    """A pull without a subscription gives what the group's heartbeat wants."""
     topic, group = filled(bk, "a", "b"), bk.group()
     bk.heartbeat(bk.name("client"), consumers=[consuming(group, {topic: "b"})]) >> Reply(SUCCESS)
     bk.pull(topic, group=group, sys_flag=0, subscription=None).bodies >> Reply(SUCCESS, [b"b"])
 
 
-@case("bk.pull.queue-that-is-not-there-is-refused", kills=["pulls-of-any-queue"])
+@case(kills=["pulls-of-any-queue"])
 def test_queue_that_is_not_there_is_refused(bk: BrokerSession) -> None:
-    """A queue that the topic does not have is refused."""
     remark = Matching(r"^queueId\[4\] is illegal, ")
     bk.pull(bk.topic(queues=4), queue=4) >> Reply(ILLEGAL_PARAMETER, remark=remark)
 
 
-@case("bk.pull.topic-that-is-not-there-is-refused", kills=["pulls-create-topics"])
+@case(kills=["pulls-create-topics"])
 def test_topic_that_is_not_there_is_refused(bk: BrokerSession) -> None:
-    """No topic comes into being by a pull."""
     topic = bk.name("T")
-    bk.pull(topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
-    bk.pull(topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case("bk.pull.topic-that-may-not-be-read", kills=["every-topic-may-be-read"])
+@case(kills=["every-topic-may-be-read"])
 def test_topic_that_may_not_be_read(bk: BrokerSession) -> None:
-    """Nothing is pulled from a topic that may not be read."""
     topic = bk.topic(perm=2)
     remark = f"the topic[{topic}] pulling message is forbidden"
     bk.pull(topic) >> Reply(NO_PERMISSION, remark=remark)
 
 
-@case(
-    "bk.pull.group-that-may-not-come-into-being",
-    kills=["groups-come-into-being-anyway"],
-    setup={"autoCreateSubscriptionGroup": "false"},
-)
+@case(kills=["groups-come-into-being-anyway"], setup={"autoCreateSubscriptionGroup": "false"})
 def test_group_that_may_not_come_into_being(bk: BrokerSession) -> None:
-    """Where it is not wanted, no group comes into being by a pull."""
     topic = filled(bk, "a")
-    bk.pull(topic, group=bk.group()) >> Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST)
+    bk.pull(topic, group=bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     bk.pull(topic, group="TOOLS_CONSUMER").bodies >> Reply(SUCCESS, [b"a"])
 
 
-@case("bk.pull.sql-is-refused", kills=["sql-is-taken-for-everything"])
+@case(kills=["sql-is-taken-for-everything"])
 def test_sql_is_refused(bk: BrokerSession) -> None:
-    """A filter in SQL is refused where that is not enabled."""
     remark = "The broker does not support consumer to filter message by SQL92"
     pull = bk.pull(filled(bk, "a"), subscription="a > 1", expression_type="SQL92")
-    pull >> Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+    pull >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
-@case("bk.pull.waits-for-a-message", kills=["pulls-do-not-wait", "arrivals-release-nobody"])
+@case(kills=["pulls-do-not-wait", "arrivals-release-nobody"])
 def test_waits_for_a_message(bk: BrokerSession) -> None:
-    """A pull that may wait gets the message that comes."""
     topic, consumer = bk.topic(), bk.connect()
     pull = bk.pull(topic, suspend=60, on=consumer)
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case("bk.pull.waits-until-its-time-is-over", kills=["pulls-wait-for-ever"], clock=True)
+@case(kills=["pulls-wait-for-ever"], clock=True)
 def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
-    """A pull for which no message comes is told so."""
     pull = bk.pull(bk.topic(), suspend=10, on=bk.connect())
     bk.advance(10 + HOLD_SCAN + bk.jitter)
     pull.next_offset >> Reply(NOT_FOUND, 0)
 
 
-@case("bk.pull.other-queue-does-not-end-the-wait", kills=["arrivals-release-all-queues"])
+@case(kills=["arrivals-release-all-queues"])
 def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
-    """A message in another queue is nothing to a pull that waits."""
     topic, consumer = bk.topic(), bk.connect()
     pull = bk.pull(topic, suspend=60, on=consumer)
     bk.send(topic, b"elsewhere", queue=1) >> Reply(SUCCESS)
@@ -204,18 +176,16 @@ def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
     pull.bodies >> Reply(SUCCESS, [b"here"])
 
 
-@case("bk.pull.commits-an-offset", kills=["pulls-commit-nothing"])
+@case(kills=["pulls-commit-nothing"])
 def test_commits_an_offset(bk: BrokerSession) -> None:
-    """A pull can say how far its group has consumed."""
     topic, group = filled(bk, "a"), bk.group()
     flags = PullFlag.COMMIT | PullFlag.SUBSCRIPTION
     bk.pull(topic, group=group, sys_flag=flags, commit=7) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 7)
 
 
-@case("bk.pull.commits-nothing-without-the-flag", kills=["pulls-always-commit"])
+@case(kills=["pulls-always-commit"])
 def test_commits_nothing_without_the_flag(bk: BrokerSession) -> None:
-    """An offset in a pull means nothing without the flag."""
     topic, group = filled(bk, "a"), bk.group()
     bk.pull(topic, group=group) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 0, 3) >> Reply(SUCCESS)
@@ -223,9 +193,8 @@ def test_commits_nothing_without_the_flag(bk: BrokerSession) -> None:
     bk.committed(group, topic).offset >> Reply(SUCCESS, 3)
 
 
-@case("bk.pull.wait-commits-only-once", kills=["waiting-pulls-commit-twice"])
+@case(kills=["waiting-pulls-commit-twice"])
 def test_wait_commits_only_once(bk: BrokerSession) -> None:
-    """A pull that waited does not commit its offset once more."""
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     flags = PullFlag.COMMIT | PullFlag.SUBSCRIPTION
     pull = bk.pull(topic, group=group, sys_flag=flags, commit=7, suspend=60, on=consumer)

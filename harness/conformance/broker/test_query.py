@@ -1,18 +1,17 @@
-"""Chapter query: messages that are looked for by key, by unique key and by their place in the log."""
+"""Chapter query: searches for messages by key, by unique key and by offset in the log."""
 
 from harness.conformance import Including, Matching, Reply, case
 from harness.session import BrokerSession
-from harness.wire.broker_codes import BrokerResponse
+from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
-SUCCESS = BrokerResponse.SUCCESS
-NOT_FOUND = BrokerResponse.QUERY_NOT_FOUND
+SUCCESS = ResponseCode.SUCCESS
+NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
 NONE_THERE = "can not find message, maybe time range not correct"
 
 
-@case("bk.query.each-word-of-keys-finds", kills=["only-first-key-finds", "keys-find-nothing"])
+@case(kills=["only-first-key-finds", "keys-find-nothing"])
 def test_each_word_of_keys_finds(bk: BrokerSession) -> None:
-    """A message is found by each word of its KEYS."""
     topic, one, other = bk.topic(), bk.name("key"), bk.name("key")
     bk.send(topic, b"found", keys=f"{one} {other}") >> Reply(SUCCESS)
     for key in (one, other):
@@ -21,24 +20,21 @@ def test_each_word_of_keys_finds(bk: BrokerSession) -> None:
 
 @case("bk.query.unique-key-finds", kills=["unique-keys-find-nothing"])
 def test_the_unique_key_finds(bk: BrokerSession) -> None:
-    """A message is found by the unique key that its producer gave it."""
     topic, key = bk.topic(), bk.name("unique")
     bk.send(topic, b"found", properties={"UNIQ_KEY": key}) >> Reply(SUCCESS)
     bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"found"])
 
 
-@case("bk.query.all-with-the-key-are-found", kills=["only-one-message-is-found"])
+@case(kills=["only-one-message-is-found"])
 def test_all_with_the_key_are_found(bk: BrokerSession) -> None:
-    """All messages of a topic with a key are found, whatever their queues."""
     topic, key = bk.topic(), bk.name("key")
     bk.send(topic, b"1", 0, keys=key) >> Reply(SUCCESS)
     bk.send(topic, b"2", 3, keys=key) >> Reply(SUCCESS)
     bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, Including([b"1", b"2"]))
 
 
-@case("bk.query.other-topics-are-not-searched", kills=["all-topics-are-searched"])
+@case(kills=["all-topics-are-searched"])
 def test_other_topics_are_not_searched(bk: BrokerSession) -> None:
-    """A message of another topic with the same key is not found."""
     topic, other, key = bk.topic(), bk.topic("other"), bk.name("key")
     bk.send(other, b"other", keys=key) >> Reply(SUCCESS)
     bk.send(topic, b"found", keys=key) >> Reply(SUCCESS)
@@ -47,33 +43,29 @@ def test_other_topics_are_not_searched(bk: BrokerSession) -> None:
 
 @case("bk.query.key-that-nobody-has", kills=["nothing-found-is-success"])
 def test_a_key_that_nobody_has(bk: BrokerSession) -> None:
-    """A key that no message of the topic has is not found."""
     topic = bk.topic()
     bk.send(topic, keys=bk.name("key")) >> Reply(SUCCESS)
     bk.find(topic, bk.name("none")) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
-@case("bk.query.time-bounds-hold", kills=["time-of-search-ignored"])
+@case(kills=["time-of-search-ignored"])
 def test_time_bounds_hold(bk: BrokerSession) -> None:
-    """Only messages that were stored between the times of the request are found."""
     topic, key = bk.topic(), bk.name("key")
     bk.send(topic, keys=key) >> Reply(SUCCESS)
     bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
     bk.find(topic, key, begin=0, end=1) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
-@case("bk.query.no-more-than-asked-for", kills=["search-without-limit"])
+@case(kills=["search-without-limit"])
 def test_no_more_than_asked_for(bk: BrokerSession) -> None:
-    """No more messages are found than the request asks for, and it is the newest that are."""
     topic, key = bk.topic(), bk.name("key")
     for body in (b"1", b"2", b"3"):
         bk.send(topic, body, keys=key) >> Reply(SUCCESS)
     bk.find(topic, key, most=1).bodies.eventually() >> Reply(SUCCESS, [b"3"])
 
 
-@case("bk.query.tells-how-far-the-index-is", kills=["index-state-not-told"])
+@case(kills=["index-state-not-told"])
 def test_tells_how_far_the_index_is(bk: BrokerSession) -> None:
-    """The answer to a search tells how far the index is."""
     topic, key = bk.topic(), bk.name("key")
     bk.send(topic, keys=key) >> Reply(SUCCESS)
     number = Matching(r"^[0-9]+$")
@@ -83,7 +75,6 @@ def test_tells_how_far_the_index_is(bk: BrokerSession) -> None:
 
 @case("bk.query.message-id-finds", kills=["ids-find-next-message"])
 def test_a_message_id_finds(bk: BrokerSession) -> None:
-    """The offset in the id of a message finds that message, and no other."""
     topic = bk.topic()
     first = bk.send(topic, b"1").ids >> Reply(SUCCESS)
     bk.send(topic, b"2").ids >> Reply(SUCCESS)
@@ -92,15 +83,13 @@ def test_a_message_id_finds(bk: BrokerSession) -> None:
 
 @case("bk.query.place-without-a-message", kills=["empty-place-is-success"])
 def test_a_place_without_a_message(bk: BrokerSession) -> None:
-    """Where no message is, none is found."""
     for offset in (10**12, -5):
         remark = f"can not find message by the offset, {offset}"
-        bk.view(offset) >> Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+        bk.view(offset) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
-@case("bk.query.what-waits-is-found-by-id", kills=["waiting-messages-not-shown"])
+@case(kills=["waiting-messages-not-shown"])
 def test_what_waits_is_found_by_id(bk: BrokerSession) -> None:
-    """The id of a delayed message finds the copy that waits."""
     topic = bk.topic()
     sent = bk.send(topic, b"later", properties={"DELAY": "18"}).ids >> Reply(SUCCESS)
     view = bk.view(decode_offset_id(sent.value[0])[1])

@@ -1,4 +1,4 @@
-"""Chapter registration: what a Broker tells its NameServers, when, and what it makes of their answers."""
+"""Chapter registration: what a Broker registers, when, and how it handles the answers."""
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import (
@@ -12,20 +12,19 @@ from harness.conformance.broker.registrations import (
     seconds_later,
     with_topic,
 )
-from harness.session import BrokerSession, HeardExchange
+from harness.session import BrokerSession, ReceivedExchange
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
-from harness.wire.broker_codes import BrokerRequest
 
 SUCCESS = ResponseCode.SUCCESS
 ONE_TOPIC = RequestCode.REGISTER_TOPIC_IN_NAMESRV
 HOST = Matching(r"[^:]+:\d+")
 EVERY_20 = {"registerNameServerPeriod": "20000"}
 EVERY_SECOND = {"registerNameServerPeriod": "1000", "unused": "{nameserver2}"}
-"""Which means every ten seconds. A second NameServer is there to be named as a master."""
+"""The shortest period, ten seconds. The second NameServer serves as the address of a master."""
 TWO = {
     "namesrvAddr": "{nameserver};{nameserver2}",
     "registerNameServerPeriod": "10000",
-    # Apache's next round waits for so long for those that are silent: for 24 s as a rule in 5.3.
+    # Apache's next round first waits this long for silent NameServers: usually 24 s in 5.3.
     "registerBrokerTimeoutMills": "6000",
 }
 COMPRESSED = {"compressedRegister": "true"}
@@ -44,9 +43,8 @@ SLAVE = {"brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 # --- when -----------------------------------------------------------------------------------------------
 
 
-@case("bk.registration.is-sent-at-the-start", kills=["registration-at-start-is-oneway"])
+@case(kills=["registration-at-start-is-oneway"])
 def test_is_sent_at_the_start(bk: BrokerSession) -> None:
-    """A Broker registers when it starts."""
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, flag=0)
 
 
@@ -59,40 +57,27 @@ def test_is_sent_at_the_start(bk: BrokerSession) -> None:
     setup=EVERY_20,
 )
 def test_comes_as_often_as_set(bk: BrokerSession) -> None:
-    """A Broker registers ten seconds after its start, and then as often as it is set.
+    """A Broker registers ten seconds after its start, and then at the configured interval.
 
-    That of the start itself is passed over: 5.3 sends it to nobody where it is not connected yet.
+    The registration at the start does not count: 5.3 sends it only to NameServers that it is connected to.
     """
     bk.restart()
     bk.advance(5)
     seconds_later(bk, next_of_time(bk, period=10), 20)
 
 
-@case("bk.registration.comes-every-thirty-seconds", kills=["registers-every-sixty-seconds"], clock=True)
+@case(kills=["registers-every-sixty-seconds"], clock=True)
 def test_comes_every_thirty_seconds(bk: BrokerSession) -> None:
-    """A Broker registers every thirty seconds."""
     seconds_later(bk, next_of_time(bk), 30)
 
 
-@case(
-    "bk.registration.is-not-more-frequent-than-ten-seconds",
-    kills=["registers-as-often-as-told"],
-    clock=True,
-    setup=EVERY_SECOND,
-)
+@case(kills=["registers-as-often-as-told"], clock=True, setup=EVERY_SECOND)
 def test_is_not_more_frequent_than_ten_seconds(bk: BrokerSession) -> None:
-    """A period of less than ten seconds is one of ten."""
     seconds_later(bk, next_of_time(bk), 10)
 
 
-@case(
-    "bk.registration.is-not-rarer-than-sixty-seconds",
-    kills=["registers-as-rarely-as-told"],
-    clock=True,
-    setup=RESTRICTED,
-)
+@case(kills=["registers-as-rarely-as-told"], clock=True, setup=RESTRICTED)
 def test_is_not_rarer_than_sixty_seconds(bk: BrokerSession) -> None:
-    """A period of more than sixty seconds is one of sixty."""
     seconds_later(bk, next_of_time(bk, period=60), 60)
 
 
@@ -117,9 +102,8 @@ def test_says_who_registers(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
 
 
-@case("bk.registration.carries-the-checksum-of-its-body", kills=["registration-checksum-has-all-bits"])
+@case(kills=["registration-checksum-has-all-bits"])
 def test_carries_the_checksum_of_its_body(bk: BrokerSession) -> None:
-    """The checksum of a registration is that of its body."""
     bk.nameserver.next(REGISTER, within=AT_START).checksum_holds >> Request(REGISTER, True)
     topic = bk.name("T")
     for _ in range(4):  # a checksum that keeps its highest bit is right every other time
@@ -134,7 +118,7 @@ def test_carries_the_checksum_of_its_body(bk: BrokerSession) -> None:
     kills=["registration-49-says-acting-master", "data-version-49-has-a-state"],
 )
 def test_says_nothing_of_what_came_later(bk: BrokerSession) -> None:
-    """A Broker of 4.9 says nothing of acting masters and of state versions."""
+    """A Broker of 4.9 sends neither acting-master flags nor state versions."""
     first = bk.nameserver.next(REGISTER, within=AT_START)
     first >> Request(
         REGISTER, ext=Including({"enableActingMaster": ABSENT, "heartbeatTimeoutMillis": ABSENT})
@@ -148,18 +132,14 @@ def test_says_nothing_of_what_came_later(bk: BrokerSession) -> None:
     kills=["registration-does-not-say-acting-master", "data-version-53-has-no-state"],
 )
 def test_says_whether_slaves_may_act(bk: BrokerSession) -> None:
-    """A Broker of 5.x says that slaves may not act, and its data version has a state."""
+    """A Broker of 5.x announces that slaves may not act, and its data version has a state."""
     first = bk.nameserver.next(REGISTER, within=AT_START)
     first >> Request(REGISTER, ext=Including({"enableActingMaster": "false"}))
     first.state_version >> Request(REGISTER, 0)
 
 
-@case(
-    "bk.registration.announces-system-topics",
-    kills=["system-topics-not-announced", "default-topic-has-perm-6"],
-)
+@case(kills=["system-topics-not-announced", "default-topic-has-perm-6"])
 def test_announces_system_topics(bk: BrokerSession) -> None:
-    """The topics that clients and tools rely on are announced at the start."""
     topics = {
         "TBW102": (8, 8, 7),
         "SCHEDULE_TOPIC_XXXX": (18, 18, 6),
@@ -170,9 +150,8 @@ def test_announces_system_topics(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
 
 
-@case("bk.registration.announces-itself-as-a-topic", kills=["broker-is-no-topic"])
+@case(kills=["broker-is-no-topic"])
 def test_announces_itself_as_a_topic(bk: BrokerSession) -> None:
-    """Broker and cluster are topics."""
     own = {bk.broker_name: (1, 1, 7), bk.cluster_name: (16, 16, 7)}
     bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(own))
 
@@ -183,7 +162,7 @@ def test_announces_itself_as_a_topic(bk: BrokerSession) -> None:
     kills=["half-topics-not-announced", "topic-of-members-is-readable"],
 )
 def test_announces_topics_of_the_later_line(bk: BrokerSession) -> None:
-    """The topics of transactions are announced at the start, and that of the members of the name."""
+    """A Broker announces the topics of transactions at the start, and the topic of its members."""
     topics = {
         "RMQ_SYS_TRANS_HALF_TOPIC": (1, 1, 6),
         "RMQ_SYS_TRANS_OP_HALF_TOPIC": (1, 1, 6),
@@ -192,28 +171,21 @@ def test_announces_topics_of_the_later_line(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
 
 
-@case("bk.registration.has-no-filter-servers", kills=["registration-without-filter-servers"])
+@case(kills=["registration-without-filter-servers"])
 def test_has_no_filter_servers(bk: BrokerSession) -> None:
-    """The list of filter servers is there and empty."""
     bk.nameserver.next(REGISTER, within=AT_START).filters >> Request(REGISTER, [])
 
 
-@case(
-    "bk.registration.has-no-default-topic-without-creation",
-    kills=["default-topic-is-always-announced"],
-    setup=RESTRICTED,
-)
+@case(kills=["default-topic-is-always-announced"], setup=RESTRICTED)
 def test_has_no_default_topic_without_creation(bk: BrokerSession) -> None:
-    """A Broker that makes no topics has no TBW102."""
     bk.nameserver.next(REGISTER, within=AT_START).topic("TBW102") >> Request(REGISTER, None)
 
 
 # --- new topics -----------------------------------------------------------------------------------------
 
 
-@case("bk.registration.new-topic-is-announced-with-all", kills=["new-topic-49-is-announced-alone"])
+@case(kills=["new-topic-49-is-announced-alone"])
 def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
-    """A topic that a send has made is announced with all others, one-way."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
@@ -222,9 +194,8 @@ def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
     heard.topic("TBW102") >> Request(REGISTER, (8, 8, 7))
 
 
-@case("bk.registration.new-topic-is-announced-alone", kills=["new-topic-53-is-announced-with-all"])
+@case(kills=["new-topic-53-is-announced-with-all"])
 def test_new_topic_is_announced_alone(bk: BrokerSession) -> None:
-    """A topic that a send has made is announced alone, and an answer is awaited."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
@@ -232,9 +203,8 @@ def test_new_topic_is_announced_alone(bk: BrokerSession) -> None:
     heard.topics >> Request(REGISTER, {topic: (4, 4, 6)})
 
 
-@case("bk.registration.new-topic-raises-the-data-version", kills=["new-topic-keeps-the-data-version"])
+@case(kills=["new-topic-keeps-the-data-version"])
 def test_new_topic_raises_the_data_version(bk: BrokerSession) -> None:
-    """A new topic raises the counter of the data version."""
     topics = [bk.name("T"), bk.name("T")]
     for topic in topics:
         bk.send(topic) >> Reply(SUCCESS)
@@ -243,9 +213,8 @@ def test_new_topic_raises_the_data_version(bk: BrokerSession) -> None:
     after.counter_above(before.value) >> Request(REGISTER, True)
 
 
-@case("bk.registration.new-topic-stays-announced", kills=["table-without-new-topics"], clock=True)
+@case(kills=["table-without-new-topics"], clock=True)
 def test_new_topic_stays_announced(bk: BrokerSession) -> None:
-    """A new topic is in the registrations that time brings."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics)
@@ -279,32 +248,21 @@ def test_is_split_into_chunks(bk: BrokerSession) -> None:
     rest.counter >> Request(REGISTER, before.value + 2)
 
 
-@case(
-    "bk.registration.split-asks-nobody",
-    kills=["split-registrations-ask-first"],
-    clock=True,
-    setup=SPLIT,
-)
+@case(kills=["split-registrations-ask-first"], clock=True, setup=SPLIT)
 def test_split_asks_nobody(bk: BrokerSession) -> None:
-    """A registration in parts comes without a question whether anything has changed."""
     mark = bk.mark()
     bk.nameserver.next(REGISTER, since=mark, within=30 + bk.jitter) >> Request(REGISTER)
     bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
 
 
 def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:
-    """What a route of one topic of the Broker's has."""
+    """The queue data of one topic of the Broker in a route."""
     queue = {"brokerName": bk.broker_name, "readQueueNums": number, "writeQueueNums": number, "perm": perm}
     return Including({"queueDatas": [Including(queue)], "brokerDatas": []})
 
 
-@case(
-    "bk.registration.new-topic-is-registered-singly",
-    kills=["single-topics-are-registered-with-the-broker", "single-topic-has-no-queues"],
-    setup=SINGLE,
-)
+@case(kills=["single-topics-are-registered-with-the-broker", "single-topic-has-no-queues"], setup=SINGLE)
 def test_new_topic_is_registered_singly(bk: BrokerSession) -> None:
-    """A topic that a send has made is registered by itself, and not with the Broker."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
@@ -313,13 +271,8 @@ def test_new_topic_is_registered_singly(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, where=announcement_of(topic)) >> Silence()
 
 
-@case(
-    "bk.registration.changed-topic-is-registered-singly",
-    kills=["administered-topics-are-registered-with-the-broker"],
-    setup=SINGLE,
-)
+@case(kills=["administered-topics-are-registered-with-the-broker"], setup=SINGLE)
 def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
-    """A topic that an administrator has made or changed is registered by itself."""
     topic = bk.topic(queues=2)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
     heard.json >> Request(ONE_TOPIC, queues_of(bk, 2))
@@ -328,26 +281,15 @@ def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
     heard.json >> Request(ONE_TOPIC, queues_of(bk, 3))
 
 
-@case(
-    "bk.registration.single-topic-joins-the-table",
-    kills=["single-topics-are-all"],
-    clock=True,
-    setup=SINGLE,
-)
+@case(kills=["single-topics-are-all"], clock=True, setup=SINGLE)
 def test_single_topic_joins_the_table(bk: BrokerSession) -> None:
-    """A topic that was registered by itself is in the registrations that time brings."""
     topic = bk.topic()
     heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics_with(topic))
     heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
 
 
-@case(
-    "bk.registration.single-topic-has-what-both-allow",
-    kills=["single-topic-has-its-own-permission"],
-    setup=SINGLE_AND_RESTRICTED,
-)
+@case(kills=["single-topic-has-its-own-permission"], setup=SINGLE_AND_RESTRICTED)
 def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
-    """A topic that a restricted Broker registers by itself has the permissions that both have."""
     topic = bk.topic(queues=2)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
     heard.json >> Request(ONE_TOPIC, queues_of(bk, 2, perm=4))
@@ -356,41 +298,31 @@ def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
 # --- forms ----------------------------------------------------------------------------------------------
 
 
-@case("bk.registration.compression-is-said", kills=["compression-is-not-said"], setup=COMPRESSED)
+@case(kills=["compression-is-not-said"], setup=COMPRESSED)
 def test_compression_is_said(bk: BrokerSession) -> None:
-    """A registration says that its body is compressed."""
     heard = bk.nameserver.next(REGISTER, within=AT_START)
     heard >> Request(REGISTER, ext=Including({"compressed": "true"}))
     heard.topic("SELF_TEST_TOPIC") >> Request(REGISTER, (1, 1, 6))
 
 
-@case(
-    "bk.registration.compressed-body-has-its-own-checksum",
-    kills=["checksum-of-what-was-compressed"],
-    setup=COMPRESSED,
-)
+@case(kills=["checksum-of-what-was-compressed"], setup=COMPRESSED)
 def test_compressed_body_has_its_own_checksum(bk: BrokerSession) -> None:
-    """The checksum is that of the compressed bytes."""
     bk.nameserver.next(REGISTER, within=AT_START).checksum_holds >> Request(REGISTER, True)
 
 
 @case(
-    "bk.registration.restricted-broker-has-its-permission-everywhere",
     kills=["restricted-broker-announces-full-permissions", "restricted-broker-49-has-what-both-allow"],
     setup=RESTRICTED,
 )
 def test_restricted_broker_has_its_permission_everywhere(bk: BrokerSession) -> None:
-    """Every topic of a restricted Broker has the permission of the Broker."""
     bk.nameserver.next(REGISTER, within=AT_START).permissions >> Request(REGISTER, [2])
 
 
 @case(
-    "bk.registration.restricted-broker-has-what-both-allow",
     kills=["restricted-broker-announces-full-permissions", "restricted-broker-53-has-its-own-permission"],
     setup=RESTRICTED,
 )
 def test_restricted_broker_has_what_both_allow(bk: BrokerSession) -> None:
-    """A topic of a restricted Broker has the permissions that both have."""
     bk.nameserver.next(REGISTER, within=AT_START).permissions >> Request(REGISTER, [0, 2])
 
 
@@ -406,7 +338,7 @@ def test_restricted_broker_has_what_both_allow(bk: BrokerSession) -> None:
     setup=EVERY_SECOND,
 )
 def test_no_answer_is_an_end(bk: BrokerSession) -> None:
-    """A Broker registers again, whatever became of the last registration."""
+    """A Broker registers again, however the last registration ended."""
     bk.nameserver.answers(REGISTER, ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
     refused = next_of_time(bk, period=40)
     bk.nameserver.closes_on(REGISTER)
@@ -427,7 +359,7 @@ def test_no_answer_is_an_end(bk: BrokerSession) -> None:
     setup=TWO,
 )
 def test_silent_nameserver_holds_up_nobody(bk: BrokerSession) -> None:
-    """Every NameServer is told, also while another does not answer."""
+    """Every NameServer gets a registration, even while another one does not answer."""
     for server in bk.nameservers:
         told = server.next(REGISTER, within=40)
         told >> Request(REGISTER, ext=Including({"brokerName": bk.broker_name}))
@@ -446,7 +378,7 @@ def test_silent_nameserver_holds_up_nobody(bk: BrokerSession) -> None:
     setup=TWO,
 )
 def test_returning_nameserver_is_told(bk: BrokerSession) -> None:
-    """A NameServer that is gone holds up nobody, and is told when it is back."""
+    """A NameServer that has gone delays no other, and gets a registration when it is back."""
     first, second = bk.nameservers
     first.goes_down()
     heard = next_of_time(bk, at=second, period=40)
@@ -468,7 +400,7 @@ ORDERED = b'{"table":{"%s":"probed:4"}}'
     setup=EVERY_SECOND,
 )
 def test_order_is_taken_over(bk: BrokerSession) -> None:
-    """Topics that an answer names are ordered from then on."""
+    """Topics that an answer names are ordered from that moment on."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=60 + bk.jitter, where=all_topics_with(topic))
@@ -484,7 +416,7 @@ def test_order_is_taken_over(bk: BrokerSession) -> None:
     heard.ordered(topic) >> Request(REGISTER, True)
 
 
-def order_after_another_table(bk: BrokerSession) -> tuple[HeardExchange, str]:
+def order_after_another_table(bk: BrokerSession) -> tuple[ReceivedExchange, str]:
     """The registration after the table of order topics has lost a topic; and the topic."""
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
@@ -497,26 +429,14 @@ def order_after_another_table(bk: BrokerSession) -> tuple[HeardExchange, str]:
     return bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics), topic
 
 
-@case(
-    "bk.registration.order-that-is-gone-is-taken-back",
-    kills=["order-49-stays"],
-    clock=True,
-    setup=EVERY_SECOND,
-)
+@case(kills=["order-49-stays"], clock=True, setup=EVERY_SECOND)
 def test_order_that_is_gone_is_taken_back(bk: BrokerSession) -> None:
-    """A topic that the table does not name any more is not ordered any more."""
     heard, topic = order_after_another_table(bk)
     heard.ordered(topic) >> Request(REGISTER, False)
 
 
-@case(
-    "bk.registration.order-stays",
-    kills=["order-53-is-taken-back"],
-    clock=True,
-    setup=EVERY_SECOND,
-)
+@case(kills=["order-53-is-taken-back"], clock=True, setup=EVERY_SECOND)
 def test_order_stays(bk: BrokerSession) -> None:
-    """A topic that the table does not name any more stays ordered."""
     heard, topic = order_after_another_table(bk)
     heard.ordered(topic) >> Request(REGISTER, True)
 
@@ -525,7 +445,7 @@ def test_order_stays(bk: BrokerSession) -> None:
 
 
 def tell_master(bk: BrokerSession, *, above: int) -> None:
-    """From now on, registrations are told of a master whose port is so many above the second NameServer's."""
+    """Makes answers to registrations name a master, its port this far above the second NameServer's."""
     host, _, port = bk.nameservers[1].address.rpartition(":")
     told = {"masterAddr": f"{host}:{int(port) + above}", "haServerAddr": f"{host}:{int(port) + above + 1}"}
     bk.nameserver.answers(REGISTER, ext=told)
@@ -539,28 +459,22 @@ def tell_master(bk: BrokerSession, *, above: int) -> None:
     setup=SLAVE,
 )
 def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
-    """A slave says its id, and asks the master that it is told: for topics at the port for other Brokers, for
-    offsets and groups at the port for all.
+    """A slave registers its id and queries the master that an answer names: topics at the port for other
+    Brokers, offsets and groups at the public port.
     """
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including({"brokerId": "1"}))
-    master, topics = bk.nameservers[1], BrokerRequest.GET_ALL_TOPIC_CONFIG
+    master, topics = bk.nameservers[1], RequestCode.GET_ALL_TOPIC_CONFIG
     tell_master(bk, above=2)
     told = next_of_time(bk)
     master.next(topics, since=told, within=90 + bk.jitter) >> Request(topics, flag=0)
     tell_master(bk, above=0)
     told = next_of_time(bk)
-    for code in (BrokerRequest.GET_ALL_CONSUMER_OFFSET, BrokerRequest.GET_ALL_SUBSCRIPTION_GROUP_CONFIG):
+    for code in (RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG):
         master.next(code, since=told, within=90 + bk.jitter) >> Request(code, flag=0)
 
 
-@case(
-    "bk.registration.master-asks-nobody",
-    kills=["master-asks-a-told-master"],
-    clock=True,
-    setup=EVERY_SECOND,
-)
+@case(kills=["master-asks-a-told-master"], clock=True, setup=EVERY_SECOND)
 def test_master_asks_nobody(bk: BrokerSession) -> None:
-    """A master asks nobody for topics, whatever it is told."""
     tell_master(bk, above=2)
     told = next_of_time(bk, period=40)
-    bk.nameservers[1].next(BrokerRequest.GET_ALL_TOPIC_CONFIG, since=told, within=70) >> Silence()
+    bk.nameservers[1].next(RequestCode.GET_ALL_TOPIC_CONFIG, since=told, within=70) >> Silence()

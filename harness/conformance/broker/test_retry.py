@@ -1,31 +1,29 @@
-"""Chapter retry: messages that consumers send back, to be tried again or put aside."""
+"""Chapter retry: messages that consumers send back, for another try or as dead letters."""
 
 from harness.conformance import Including, Reply, case
 from harness.session import BrokerSession
-from harness.wire.broker_codes import BrokerResponse
+from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
-SUCCESS = BrokerResponse.SUCCESS
+SUCCESS = ResponseCode.SUCCESS
 
 
 def stored(bk: BrokerSession, topic: str, **more: object) -> int:
-    """Sends a message; where in the log it is."""
+    """Sends a message and returns its offset in the log."""
     sent = bk.send(topic, **more).ids >> Reply(SUCCESS)  # type: ignore[arg-type]
     return decode_offset_id(sent.value[0])[1]
 
 
-@case("bk.retry.comes-back-after-its-level", kills=["sent-back-is-lost"], clock=True)
+@case(kills=["sent-back-is-lost"], clock=True)
 def test_comes_back_after_its_level(bk: BrokerSession) -> None:
-    """A message that is sent back is in the group's retry topic after the level that was asked for."""
     topic, group = bk.topic(), bk.group()
     bk.send_back(group, stored(bk, topic, body=b"again"), 2, topic=topic) >> Reply(SUCCESS)
     bk.advance(5 + 1 + bk.jitter)
     bk.pull(f"%RETRY%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"again"])
 
 
-@case("bk.retry.not-before-its-level", kills=["sent-back-at-once"], clock=True)
+@case(kills=["sent-back-at-once"], clock=True)
 def test_not_before_its_level(bk: BrokerSession) -> None:
-    """A message that is sent back is not in the retry topic before its delay is over."""
     topic, group = bk.topic(), bk.group()
     sent = bk.send_back(group, stored(bk, topic), 4, topic=topic) >> Reply(SUCCESS)
     bk.advance_short_of(29, since=sent)
@@ -36,7 +34,6 @@ def test_not_before_its_level(bk: BrokerSession) -> None:
     "bk.retry.first-delay-is-level-three", kills=["sent-back-at-level-one", "sent-back-is-lost"], clock=True
 )
 def test_the_first_delay_is_level_three(bk: BrokerSession) -> None:
-    """Where the consumer names no level, the first retry has level 3."""
     topic, group = bk.topic(), bk.group()
     sent = bk.send_back(group, stored(bk, topic), 0, topic=topic) >> Reply(SUCCESS)
     bk.advance_short_of(9, since=sent)
@@ -48,7 +45,6 @@ def test_the_first_delay_is_level_three(bk: BrokerSession) -> None:
 
 @case("bk.retry.delay-grows", kills=["retry-delay-does-not-grow"], clock=True)
 def test_the_delay_grows(bk: BrokerSession) -> None:
-    """Where the consumer names no level, it grows by one with each time that the message was tried."""
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, reconsumed=1)
     bk.send_back(group, offset, 0, topic=topic) >> Reply(SUCCESS)
@@ -57,9 +53,8 @@ def test_the_delay_grows(bk: BrokerSession) -> None:
     pull.properties.eventually() >> Reply(SUCCESS, [Including({"DELAY": "4"})])
 
 
-@case("bk.retry.counts-how-often", kills=["retries-not-counted"], clock=True)
+@case(kills=["retries-not-counted"], clock=True)
 def test_counts_how_often(bk: BrokerSession) -> None:
-    """A message that comes back says how often it was tried: once more than before."""
     topic, group = bk.topic(), bk.group()
     bk.send_back(group, stored(bk, topic, reconsumed=2), 1, topic=topic) >> Reply(SUCCESS)
     bk.advance(1 + 1 + bk.jitter)
@@ -67,9 +62,8 @@ def test_counts_how_often(bk: BrokerSession) -> None:
     times.eventually() >> Reply(SUCCESS, [3])
 
 
-@case("bk.retry.keeps-what-was-sent", kills=["retry-loses-properties", "retry-loses-flag"], clock=True)
+@case(kills=["retry-loses-properties", "retry-loses-flag"], clock=True)
 def test_keeps_what_was_sent(bk: BrokerSession) -> None:
-    """A message that comes back has the flag and the properties of the one that was sent back."""
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, tags="A", keys="k", properties={"x": "y"}, flag_of_user=7)
     bk.send_back(group, offset, 1, topic=topic) >> Reply(SUCCESS)
@@ -79,9 +73,8 @@ def test_keeps_what_was_sent(bk: BrokerSession) -> None:
     pull.seen("flags", lambda one: one.flag) >> Reply(SUCCESS, [7])
 
 
-@case("bk.retry.names-its-origin", kills=["retry-without-origin"], clock=True)
+@case(kills=["retry-without-origin"], clock=True)
 def test_names_its_origin(bk: BrokerSession) -> None:
-    """A message that comes back names the topic and the id of the one that was sent back."""
     topic, group = bk.topic(), bk.group()
     sent = bk.send(topic).ids >> Reply(SUCCESS)
     bk.send_back(group, decode_offset_id(sent.value[0])[1], 1, topic=topic) >> Reply(SUCCESS)
@@ -92,7 +85,6 @@ def test_names_its_origin(bk: BrokerSession) -> None:
 
 @case("bk.retry.origin-stays", kills=["origin-of-last-retry"], clock=True)
 def test_the_origin_stays(bk: BrokerSession) -> None:
-    """A message that comes back a second time still names its first topic and id."""
     topic, group = bk.topic(), bk.group()
     first = {"RETRY_TOPIC": "first", "ORIGIN_MESSAGE_ID": "0" * 32}
     bk.send_back(group, stored(bk, topic, properties=first), 1, topic=topic) >> Reply(SUCCESS)
@@ -103,7 +95,6 @@ def test_the_origin_stays(bk: BrokerSession) -> None:
 
 @case("bk.retry.negative-level-is-dead-letter", kills=["negative-level-is-retried"])
 def test_a_negative_level_is_a_dead_letter(bk: BrokerSession) -> None:
-    """A message that is sent back with a negative level is a dead letter at once."""
     topic, group = bk.topic(), bk.group()
     bk.send_back(group, stored(bk, topic, body=b"dead"), -1, topic=topic) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
@@ -111,7 +102,6 @@ def test_a_negative_level_is_a_dead_letter(bk: BrokerSession) -> None:
 
 @case("bk.retry.limit-makes-dead-letter", kills=["no-limit-of-retries"])
 def test_the_limit_makes_a_dead_letter(bk: BrokerSession) -> None:
-    """A message that was tried as often as the request allows is a dead letter when it is sent back."""
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, body=b"dead", reconsumed=3)
     bk.send_back(group, offset, 1, topic=topic, most=3) >> Reply(SUCCESS)
@@ -120,16 +110,14 @@ def test_the_limit_makes_a_dead_letter(bk: BrokerSession) -> None:
 
 @case("bk.retry.limit-is-not-reached-before", kills=["retry-limit-one-less"])
 def test_the_limit_is_not_reached_before(bk: BrokerSession) -> None:
-    """A message that was tried less often than the request allows is no dead letter."""
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, reconsumed=2)
     bk.send_back(group, offset, 1, topic=topic, most=3) >> Reply(SUCCESS)
     bk.max_offset(f"%DLQ%{group}", 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.retry.old-consumers-have-the-limit-of-the-group", kills=["limit-of-old-consumers-heeded"])
+@case(kills=["limit-of-old-consumers-heeded"])
 def test_old_consumers_have_the_limit_of_the_group(bk: BrokerSession) -> None:
-    """The limit in a request counts from header version V3_4_9 on only."""
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, reconsumed=2)
     bk.send_back(group, offset, 1, topic=topic, most=1, version=120) >> Reply(SUCCESS)
@@ -140,10 +128,9 @@ def test_old_consumers_have_the_limit_of_the_group(bk: BrokerSession) -> None:
 
 @case("bk.retry.message-that-is-not-there", kills=["missing-message-comes-back"])
 def test_a_message_that_is_not_there(bk: BrokerSession) -> None:
-    """A message that is not in the log cannot be sent back."""
     group = bk.group()
     for offset in (10**12, -1):
-        refused = Reply(BrokerResponse.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
+        refused = Reply(ResponseCode.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
         bk.send_back(group, offset, 1, topic="T") >> refused
 
 
@@ -153,15 +140,13 @@ def test_a_message_that_is_not_there(bk: BrokerSession) -> None:
     setup={"autoCreateSubscriptionGroup": "false"},
 )
 def test_an_unknown_group_is_refused(bk: BrokerSession) -> None:
-    """Nobody sends a message back for a group that there is not."""
     topic, group = bk.topic(), bk.group()
-    refused = Reply(BrokerResponse.SUBSCRIPTION_GROUP_NOT_EXIST)
+    refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     bk.send_back(group, stored(bk, topic), 1, topic=topic) >> refused
 
 
 @case("bk.retry.send-beyond-the-limit-is-dead-letter", kills=["sends-to-retry-have-no-limit"])
 def test_a_send_beyond_the_limit(bk: BrokerSession) -> None:
-    """A message that is sent to a retry topic and was tried too often is a dead letter."""
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
@@ -169,7 +154,6 @@ def test_a_send_beyond_the_limit(bk: BrokerSession) -> None:
 
 @case("bk.retry.send-at-the-limit-is-dead-letter", kills=["sends-to-retry-have-one-more"])
 def test_a_send_at_the_limit_of_49(bk: BrokerSession) -> None:
-    """In 4.9, a message sent to a retry topic that was tried as often as allowed is a dead letter."""
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"dead", reconsumed=3, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
@@ -177,7 +161,6 @@ def test_a_send_at_the_limit_of_49(bk: BrokerSession) -> None:
 
 @case("bk.retry.send-at-the-limit-is-tried-again", kills=["sends-to-retry-have-one-less"])
 def test_a_send_at_the_limit_of_53(bk: BrokerSession) -> None:
-    """In 5.x, a message sent to a retry topic that was tried as often as allowed is tried once more."""
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"again", reconsumed=3, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%RETRY%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"again"])

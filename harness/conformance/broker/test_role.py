@@ -6,24 +6,23 @@ judged: both need several Brokers of one kind.
 
 from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, all_topics, next_of_time
-from harness.session import Answer, BrokerSession, HeardExchange
-from harness.session.broker_requests import consuming
+from harness.session import Answer, BrokerSession, ReceivedExchange
+from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
-from harness.wire.broker_headers import PullFlag
+from harness.wire.header_fields import PullFlag
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 UNREGISTER = RequestCode.UNREGISTER_BROKER
-TOPICS = BrokerRequest.GET_ALL_TOPIC_CONFIG
-EXCHANGE = BrokerRequest.EXCHANGE_BROKER_HA_INFO
+TOPICS = RequestCode.GET_ALL_TOPIC_CONFIG
+EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
 NOTIFY = RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE
 SLAVE = {"brokerRole": "SLAVE", "brokerId": "1"}
 MASTER = {"brokerRole": "ASYNC_MASTER", "brokerId": "0"}
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
-"""A slave, and somebody to be named as its master."""
+"""A slave, and an address that can be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
-REFUSED = (BrokerResponse.SYSTEM_ERROR, BrokerResponse.SYSTEM_BUSY)
+REFUSED = (ResponseCode.SYSTEM_ERROR, ResponseCode.SYSTEM_BUSY)
 COMMIT = 8
 OFFER = {
     "masterHaAddress": Matching(r"^[^:]+:\d+$"),
@@ -32,7 +31,7 @@ OFFER = {
 }
 
 
-def change(bk: BrokerSession, settings: dict[str, str]) -> tuple[Answer, HeardExchange]:
+def change(bk: BrokerSession, settings: dict[str, str]) -> tuple[Answer, ReceivedExchange]:
     """The role becomes another one: the next registration says so, without a departure before it.
 
     Gives the data version before, and that registration.
@@ -89,28 +88,23 @@ def refused_once_demoted(bk: BrokerSession, code: int) -> None:
     bk.max_offset("BenchmarkTest").offset.eventually() >> Reply(SUCCESS, 1)
 
 
-@case(
-    "bk.role.demoted-broker-is-not-available", kills=["role-stays", "slave-takes-messages"], own_server=True
-)
+@case(kills=["role-stays", "slave-takes-messages"], own_server=True)
 def test_demoted_broker_is_not_available(bk: BrokerSession) -> None:
-    """A master of 4.9 that has become a slave is not available for messages."""
-    refused_once_demoted(bk, BrokerResponse.SERVICE_NOT_AVAILABLE)
+    refused_once_demoted(bk, ResponseCode.SERVICE_NOT_AVAILABLE)
 
 
-@case("bk.role.demoted-broker-is-busy", kills=["role-stays", "slave-takes-messages"], own_server=True)
+@case(kills=["role-stays", "slave-takes-messages"], own_server=True)
 def test_demoted_broker_is_busy(bk: BrokerSession) -> None:
-    """A master of 5.x that has become a slave is busy for those who send."""
-    refused_once_demoted(bk, BrokerResponse.SYSTEM_BUSY)
+    refused_once_demoted(bk, ResponseCode.SYSTEM_BUSY)
 
 
 def log_offset(sent: Answer) -> int:
-    """Where in the log a message is, as the answer to its send tells."""
+    """The offset in the log of a message, from the answer to its send."""
     return decode_offset_id(sent.value[0])[1]
 
 
-@case("bk.role.demoted-broker-is-read-from", kills=["slave-is-not-read-from"], own_server=True)
+@case(kills=["slave-is-not-read-from"], own_server=True)
 def test_demoted_broker_is_read_from(bk: BrokerSession) -> None:
-    """A master of 4.9 that has become a slave hands out what it has."""
     topic = bk.topic()
     bk.send(topic, b"there") >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"there"])
@@ -118,18 +112,16 @@ def test_demoted_broker_is_read_from(bk: BrokerSession) -> None:
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"there"])
 
 
-@case("bk.role.demoted-broker-is-not-read-from", kills=["slave-is-read-from"], own_server=True)
+@case(kills=["slave-is-read-from"], own_server=True)
 def test_demoted_broker_is_not_read_from(bk: BrokerSession) -> None:
-    """A master of 5.x that has become a slave is busy for those who pull."""
     topic = bk.topic()
     bk.send(topic, b"there") >> Reply(SUCCESS)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
-    bk.pull(topic) >> Reply(BrokerResponse.SYSTEM_BUSY, remark=Matching("REJECTREQUEST"))
+    bk.pull(topic) >> Reply(ResponseCode.SYSTEM_BUSY, remark=Matching("REJECTREQUEST"))
 
 
-@case("bk.role.demoted-broker-takes-nothing-back", kills=["slave-takes-back"], own_server=True)
+@case(kills=["slave-takes-back"], own_server=True)
 def test_demoted_broker_takes_nothing_back(bk: BrokerSession) -> None:
-    """A master that has become a slave takes nothing back from consumers."""
     topic, group = bk.topic(), bk.group()
     where = log_offset(bk.send(topic).ids >> Reply(SUCCESS))
     bk.send_back(group, where, -1, topic=topic) >> Reply(SUCCESS)
@@ -139,7 +131,7 @@ def test_demoted_broker_takes_nothing_back(bk: BrokerSession) -> None:
 
 
 def open_transaction(bk: BrokerSession, topic: str, group: str) -> tuple[int, int]:
-    """Sends a half message; its offset in its queue and in the log."""
+    """Sends a half message and returns its offset in its queue and in the log."""
     said = {"TRAN_MSG": "true", "PGROUP": group, "UNIQ_KEY": bk.name("key")}
     half = bk.send(topic, b"half", properties=said, group=group, sys_flag=4, born=bk.broker_time())
     sent = half.ids >> Reply(SUCCESS)
@@ -147,19 +139,17 @@ def open_transaction(bk: BrokerSession, topic: str, group: str) -> tuple[int, in
     return int(ext["queueOffset"] or 0), log_offset(sent)
 
 
-@case("bk.role.demoted-broker-ends-no-transaction", kills=["slave-ends-transactions"], own_server=True)
+@case(kills=["slave-ends-transactions"], own_server=True)
 def test_demoted_broker_ends_no_transaction(bk: BrokerSession) -> None:
-    """A master that has become a slave ends no transaction."""
     topic, group = bk.topic(), bk.group()
     where = open_transaction(bk, topic, group)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
-    bk.end_transaction(group, *where, COMMIT) >> Reply(BrokerResponse.SLAVE_NOT_AVAILABLE)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(ResponseCode.SLAVE_NOT_AVAILABLE)
     bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.role.promoted-broker-ends-transactions", kills=["demotion-forgets-transactions"], own_server=True)
+@case(kills=["demotion-forgets-transactions"], own_server=True)
 def test_promoted_broker_ends_transactions(bk: BrokerSession) -> None:
-    """A half message from before a time as a slave is committed behind it."""
     topic, group = bk.topic(), bk.group()
     where = open_transaction(bk, topic, group)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
@@ -168,24 +158,17 @@ def test_promoted_broker_ends_transactions(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"half"])
 
 
-@case("bk.role.demoted-broker-changes-no-topic", kills=["slave-changes-topics"], own_server=True)
+@case(kills=["slave-changes-topics"], own_server=True)
 def test_demoted_broker_changes_no_topic(bk: BrokerSession) -> None:
-    """A master of 4.9 that has become a slave makes no topics, and deletes none."""
     topic = bk.topic()
     bk.update_config(SLAVE) >> Reply(SUCCESS)
-    bk.create_topic(bk.name("new")) >> Reply(BrokerResponse.SYSTEM_ERROR)
-    bk.delete_topic(topic) >> Reply(BrokerResponse.SYSTEM_ERROR)
-    bk.pull(topic) >> Reply(BrokerResponse.PULL_NOT_FOUND)
+    bk.create_topic(bk.name("new")) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.delete_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.pull(topic) >> Reply(ResponseCode.PULL_NOT_FOUND)
 
 
-@case(
-    "bk.role.demoted-broker-delivers-no-delay",
-    kills=["slave-delivers-delays"],
-    clock=True,
-    own_server=True,
-)
+@case(kills=["slave-delivers-delays"], clock=True, own_server=True)
 def test_demoted_broker_delivers_no_delay(bk: BrokerSession) -> None:
-    """A master that has become a slave delivers nothing whose delay is over."""
     topic = bk.topic()
     bk.send(topic, properties={"DELAY": "3"}) >> Reply(SUCCESS)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
@@ -193,14 +176,8 @@ def test_demoted_broker_delivers_no_delay(bk: BrokerSession) -> None:
     bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
 
 
-@case(
-    "bk.role.promoted-broker-goes-on-with-delays",
-    kills=["demotion-forgets-delays"],
-    clock=True,
-    own_server=True,
-)
+@case(kills=["demotion-forgets-delays"], clock=True, own_server=True)
 def test_promoted_broker_goes_on_with_delays(bk: BrokerSession) -> None:
-    """What was to be delivered while a master was a slave comes when it is master again, once."""
     topic = bk.topic()
     bk.send(topic, properties={"DELAY": "2"}) >> Reply(SUCCESS)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
@@ -210,14 +187,8 @@ def test_promoted_broker_goes_on_with_delays(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
-@case(
-    "bk.role.promoted-broker-delivers-timed-once",
-    kills=["promotion-delivers-timed-again"],
-    clock=True,
-    own_server=True,
-)
+@case(kills=["promotion-delivers-timed-again"], clock=True, own_server=True)
 def test_promoted_broker_delivers_timed_once(bk: BrokerSession) -> None:
-    """What waits for a time is delivered once by a Broker that was a slave meanwhile."""
     topic = bk.topic()
     bk.send(topic, properties={"TIMER_DELAY_SEC": "4"}) >> Reply(SUCCESS)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
@@ -227,26 +198,20 @@ def test_promoted_broker_delivers_timed_once(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
-@case("bk.role.demoted-broker-commits-nothing-by-pulls", kills=["slave-commits-by-pulls"], own_server=True)
+@case(kills=["slave-commits-by-pulls"], own_server=True)
 def test_demoted_broker_commits_nothing_by_pulls(bk: BrokerSession) -> None:
-    """A master of 4.9 that has become a slave does not note the offset that a pull carries."""
     topic, group = bk.topic(), bk.group()
     bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
     bk.update_config(SLAVE) >> Reply(SUCCESS)
     bk.pull(topic, group=group, sys_flag=PullFlag.SUBSCRIPTION | PullFlag.COMMIT, commit=9) >> Reply(
-        BrokerResponse.PULL_NOT_FOUND
+        ResponseCode.PULL_NOT_FOUND
     )
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 7)
 
 
-@case(
-    "bk.role.promoted-broker-keeps-what-it-had",
-    kills=["demotion-forgets-offsets"],
-    own_server=True,
-)
+@case(kills=["demotion-forgets-offsets"], own_server=True)
 def test_promoted_broker_keeps_what_it_had(bk: BrokerSession) -> None:
-    """A master that was a slave for a time has its messages and offsets."""
     topic, group = bk.topic(), bk.group()
     bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
     bk.send(topic, b"before") >> Reply(SUCCESS)
@@ -258,14 +223,8 @@ def test_promoted_broker_keeps_what_it_had(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
 
 
-@case(
-    "bk.role.slave-without-master-asks-nobody",
-    kills=["master-that-is-gone-is-asked"],
-    clock=True,
-    setup=TOLD,
-)
+@case(kills=["master-that-is-gone-is-asked"], clock=True, setup=TOLD)
 def test_slave_without_master_asks_nobody(bk: BrokerSession) -> None:
-    """A slave that is not told of its master any more does not ask it any more."""
     master = bk.nameservers[1]
     host, _, port = master.address.rpartition(":")
     bk.nameserver.answers(REGISTER, ext={"masterAddr": f"{host}:{int(port) + 2}"})
@@ -276,33 +235,20 @@ def test_slave_without_master_asks_nobody(bk: BrokerSession) -> None:
     master.next(TOPICS, since=told, within=70) >> Silence()
 
 
-@case("bk.role.master-says-where-to-copy", kills=["place-to-copy-is-not-said"])
+@case(kills=["place-to-copy-is-not-said"])
 def test_master_says_where_to_copy(bk: BrokerSession) -> None:
-    """A master that is asked where to copy from says it."""
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({**OFFER, "masterAddress": bk.broker_address}))
 
 
-@case(
-    "bk.role.slave-does-not-say-where-to-copy",
-    kills=["slave-says-where-to-copy", "place-to-copy-is-not-said"],
-    own_server=True,
-    setup=SLAVE,
-)
+@case(kills=["slave-says-where-to-copy", "place-to-copy-is-not-said"], own_server=True, setup=SLAVE)
 def test_slave_does_not_say_where_to_copy(bk: BrokerSession) -> None:
-    """A slave does not say where to copy from, until it is a master."""
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=ABSENT)
     bk.update_config(MASTER) >> Reply(SUCCESS)
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including(OFFER))
 
 
-@case(
-    "bk.role.new-master-is-asked-where-to-copy",
-    kills=["new-master-is-not-asked"],
-    own_server=True,
-    setup=ACTING,
-)
+@case(kills=["new-master-is-not-asked"], own_server=True, setup=ACTING)
 def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
-    """A slave that hears of a new master, but not where to copy from, asks it."""
     master = bk.nameservers[1]
     slave_is_smallest(bk)
     bk.call(NOTIFY, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
@@ -311,31 +257,24 @@ def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
 
 
 def slave_is_smallest(bk: BrokerSession, *, left: str | None = None) -> None:
-    """A slave hears that it is the smallest of its name, and perhaps who has left; nobody tells it more."""
+    """Notifies a slave that its id is the smallest of its name, and optionally which broker has left."""
     bk.nameserver.ignores(RequestCode.GET_ROUTEINFO_BY_TOPIC)
     told = {"minBrokerId": "1", "minBrokerAddr": bk.broker_address}
     bk.call(NOTIFY, told if left is None else {**told, "offlineBrokerAddr": left}) >> Reply(SUCCESS)
 
 
-@case(
-    "bk.role.new-master-releases-pulls",
-    kills=["new-masters-release-nothing"],
-    own_server=True,
-    setup={**ACTING, "slaveReadEnable": "true"},
-)
+@case(kills=["new-masters-release-nothing"], own_server=True, setup={**ACTING, "slaveReadEnable": "true"})
 def test_new_master_releases_pulls(bk: BrokerSession) -> None:
-    """Pulls that an acting slave holds are answered when the master is back: their clients go there."""
     slave_is_smallest(bk)
-    bk.pull("BenchmarkTest") >> Reply(BrokerResponse.PULL_NOT_FOUND)
+    bk.pull("BenchmarkTest") >> Reply(ResponseCode.PULL_NOT_FOUND)
     held = bk.pull("BenchmarkTest", suspend=60, on=bk.connect())
     told = {"minBrokerId": "0", "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
     bk.call(NOTIFY, told) >> Reply(SUCCESS)
-    codes = (BrokerResponse.PULL_RETRY_IMMEDIATELY, BrokerResponse.PULL_NOT_FOUND)
+    codes = (ResponseCode.PULL_RETRY_IMMEDIATELY, ResponseCode.PULL_NOT_FOUND)
     held >> Reply(codes, ext=Including({"suggestWhichBrokerId": "0"}))
 
 
 @case(
-    "bk.role.master-that-has-left-is-not-asked",
     kills=["master-that-has-left-is-asked"],
     clock=True,
     own_server=True,
@@ -343,7 +282,6 @@ def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     setup={**ACTING, "registerNameServerPeriod": "20000", "registerBrokerTimeoutMills": "1000"},
 )
 def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
-    """A slave that hears that its master has left does not ask it any more."""
     master = bk.nameservers[1]
     host, _, port = master.address.rpartition(":")
     address = f"{host}:{int(port) + 2}"
@@ -355,15 +293,8 @@ def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
     master.next(TOPICS, since=asked, within=75) >> Silence()
 
 
-@case(
-    "bk.role.acting-slave-delivers-nothing-itself",
-    kills=["acting-slaves-deliver"],
-    clock=True,
-    own_server=True,
-    setup={"enableSlaveActingMaster": "true"},
-)
+@case(kills=["acting-slaves-deliver"], clock=True, own_server=True, setup={"enableSlaveActingMaster": "true"})
 def test_acting_slave_delivers_nothing_itself(bk: BrokerSession) -> None:
-    """A slave that acts for its master puts no delayed message into its own log."""
     topic = bk.topic(queues=1)
     bk.send(topic, properties={"DELAY": "4"}) >> Reply(SUCCESS)
     bk.update_config(SLAVE) >> Reply(SUCCESS)

@@ -1,17 +1,16 @@
-"""Chapter send: what becomes of a message that a producer sends, and what it is told (codes 10, 310, 320)."""
+"""Chapter send: how messages of producers are stored and answered (codes 10, 310, 320)."""
 
 from harness.conformance import ABSENT, Containing, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.outcome import Answer
-from harness.wire import FLAG_ONEWAY
-from harness.wire.broker_codes import BrokerResponse
+from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.messages import Message, decode_offset_id, encode_batch
 
-SUCCESS = BrokerResponse.SUCCESS
-MESSAGE_ILLEGAL = BrokerResponse.MESSAGE_ILLEGAL
-NO_PERMISSION = BrokerResponse.NO_PERMISSION
-TOPIC_NOT_EXIST = BrokerResponse.TOPIC_NOT_EXIST
-ILLEGAL_PARAMETER = (BrokerResponse.SYSTEM_ERROR, BrokerResponse.INVALID_PARAMETER)
+SUCCESS = ResponseCode.SUCCESS
+MESSAGE_ILLEGAL = ResponseCode.MESSAGE_ILLEGAL
+NO_PERMISSION = ResponseCode.NO_PERMISSION
+TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 """4.9 and 5.3."""
 CLOSED_TOPICS = (
     "SCHEDULE_TOPIC_XXXX",
@@ -23,9 +22,8 @@ CLOSED_TOPICS = (
 )
 
 
-@case("bk.send.is-stored-and-told-where", kills=["send-tells-offset-zero", "send-tells-queue-zero"])
+@case(kills=["send-tells-offset-zero", "send-tells-queue-zero"])
 def test_is_stored_and_told_where(bk: BrokerSession) -> None:
-    """A message is stored at the end of its queue, and its producer is told where that is."""
     topic = bk.topic()
     bk.send(topic, b"first", queue=2).offset >> Reply(SUCCESS, 0)
     bk.send(topic, b"second", queue=2).offset >> Reply(SUCCESS, 1)
@@ -33,34 +31,30 @@ def test_is_stored_and_told_where(bk: BrokerSession) -> None:
     bk.pull(topic, queue=2).bodies.eventually() >> Reply(SUCCESS, [b"first", b"second", b"third"])
 
 
-@case("bk.send.long-header-names", kills=["long-header-names-not-read"])
+@case(kills=["long-header-names-not-read"])
 def test_long_header_names(bk: BrokerSession) -> None:
-    """A send with long header names is carried out like one with short names."""
     topic = bk.topic()
     bk.send(topic, b"long", queue=1, code=10).queue >> Reply(SUCCESS, 1)
     bk.pull(topic, queue=1).bodies.eventually() >> Reply(SUCCESS, [b"long"])
 
 
-@case("bk.send.batch-code-with-one-message", kills=["batch-code-is-always-a-batch"])
+@case(kills=["batch-code-is-always-a-batch"])
 def test_batch_code_with_one_message(bk: BrokerSession) -> None:
-    """The code for batches without batch=true sends one message."""
     topic = bk.topic()
     bk.send(topic, b"just one", code=320).offset >> Reply(SUCCESS, 0)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"just one"])
 
 
-@case("bk.send.region-and-trace-are-told", kills=["send-tells-no-region"])
+@case(kills=["send-tells-no-region"])
 def test_region_and_trace_are_told(bk: BrokerSession) -> None:
-    """Region and trace are told with every answer to a send."""
     topic = bk.topic(queues=1)
     told = Including({"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
     bk.send(topic) >> Reply(SUCCESS, ext=told)
     bk.send(topic, queue=9) >> Reply(ILLEGAL_PARAMETER, ext=told)
 
 
-@case("bk.send.id-names-the-place-in-the-log", kills=["message-id-without-place"])
+@case(kills=["message-id-without-place"])
 def test_id_names_the_place_in_the_log(bk: BrokerSession) -> None:
-    """The id that a producer is told leads to its message."""
     topic = bk.topic()
     bk.send(topic, b"another") >> Reply(SUCCESS)
     answer = bk.send(topic, b"this one").ids >> Reply(SUCCESS, (Matching("^[0-9A-F]{32}$"),))
@@ -68,82 +62,64 @@ def test_id_names_the_place_in_the_log(bk: BrokerSession) -> None:
     bk.view(offset).bodies.eventually() >> Reply(SUCCESS, [b"this one"])
 
 
-@case("bk.send.any-queue", kills=["any-queue-is-refused"])
+@case(kills=["any-queue-is-refused"])
 def test_any_queue(bk: BrokerSession) -> None:
-    """A producer that does not mind gets a queue of the Broker's choice."""
     topic = bk.topic(queues=4)
     answer = bk.send(topic, b"anywhere", queue=-1).queue >> Reply(SUCCESS)
     bk.pull(topic, queue=answer.value).bodies.eventually() >> Reply(SUCCESS, [b"anywhere"])
 
 
-@case("bk.send.queue-beyond-the-topic-is-refused", kills=["any-queue-number-will-do"])
+@case(kills=["any-queue-number-will-do"])
 def test_queue_beyond_the_topic_is_refused(bk: BrokerSession) -> None:
-    """A queue that the topic does not have is refused."""
     topic = bk.topic(queues=4)
     remark = Matching(r"^request queueId\[4\] is illegal, ")
     bk.send(topic, queue=4) >> Reply(ILLEGAL_PARAMETER, remark=remark)
     bk.send(topic, queue=3) >> Reply(SUCCESS)
 
 
-@case("bk.send.illegal-topic-is-refused", kills=["any-topic-name-will-do"])
+@case(kills=["any-topic-name-will-do"])
 def test_illegal_topic_is_refused(bk: BrokerSession) -> None:
-    """A topic with a character that none may have is refused."""
     remark = Containing("The specified topic contains illegal characters")
     bk.send(f"{bk.name('T')}.x") >> Reply(ILLEGAL_PARAMETER, remark=remark)
 
 
-@case("bk.send.topic-of-the-system-is-forbidden", kills=["system-topics-are-open"])
+@case(kills=["system-topics-are-open"])
 def test_topic_of_the_system_is_forbidden(bk: BrokerSession) -> None:
-    """Clients send nothing to topics of the system."""
     for topic in CLOSED_TOPICS:
         remark = f"Sending message to topic[{topic}] is forbidden."
         bk.send(topic) >> Reply(NO_PERMISSION, remark=remark)
 
 
-@case(
-    "bk.send.unknown-topic-comes-into-being",
-    kills=["new-topics-have-all-queues", "sends-create-no-topics"],
-)
+@case(kills=["new-topics-have-all-queues", "sends-create-no-topics"])
 def test_unknown_topic_comes_into_being(bk: BrokerSession) -> None:
-    """A topic comes into being by a send, with as many queues as that wants."""
     topic = bk.name("T")
     bk.send(topic, default_queues=3).offset >> Reply(SUCCESS, 0)
     bk.send(topic, queue=2) >> Reply(SUCCESS)
     bk.send(topic, queue=3) >> Reply(ILLEGAL_PARAMETER)
 
 
-@case("bk.send.unknown-default-topic-makes-none", kills=["topics-need-no-default"])
+@case(kills=["topics-need-no-default"])
 def test_unknown_default_topic_makes_none(bk: BrokerSession) -> None:
-    """No topic is made after one that does not exist."""
     topic = bk.name("T")
     remark = Containing(f"topic[{topic}] not exist, apply first please!")
     bk.send(topic, default_topic=bk.name("D")) >> Reply(TOPIC_NOT_EXIST, remark=remark)
 
 
-@case(
-    "bk.send.no-automatic-creation",
-    kills=["sends-create-topics-anyway"],
-    setup={"autoCreateTopicEnable": "false"},
-)
+@case(kills=["sends-create-topics-anyway"], setup={"autoCreateTopicEnable": "false"})
 def test_no_automatic_creation(bk: BrokerSession) -> None:
-    """Where it is not wanted, no topic comes into being by a send."""
     bk.send(bk.name("T")) >> Reply(TOPIC_NOT_EXIST)
     bk.send(bk.topic()) >> Reply(SUCCESS)
 
 
-@case("bk.send.oneway-is-stored-in-silence", kills=["oneway-sends-are-dropped"])
+@case(kills=["oneway-sends-are-dropped"])
 def test_oneway_is_stored_in_silence(bk: BrokerSession) -> None:
-    """A one-way send is stored, and nobody says so."""
     topic = bk.topic()
     bk.send(topic, b"quiet", flag=FLAG_ONEWAY) >> Silence()
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"quiet"])
 
 
-@case(
-    "bk.send.batch-is-stored-message-by-message", kills=["batch-tells-its-last-offset", "batch-has-one-tag"]
-)
+@case(kills=["batch-tells-its-last-offset", "batch-has-one-tag"])
 def test_batch_is_stored_message_by_message(bk: BrokerSession) -> None:
-    """The messages of a batch stand one behind the other, each with its own properties."""
     topic = bk.topic()
     bk.send(topic, b"before", queue=1) >> Reply(SUCCESS)
     three = [Message(topic=topic, body=b"%d" % n, properties={"TAGS": f"t{n}"}) for n in range(3)]
@@ -158,16 +134,14 @@ def _tag_and_offset(message: Message) -> tuple[str | None, int]:
     return message.properties.get("TAGS"), message.queue_offset
 
 
-@case("bk.send.batch-has-an-id-for-each-message", kills=["batch-has-one-id"])
+@case(kills=["batch-has-one-id"])
 def test_batch_has_an_id_for_each_message(bk: BrokerSession) -> None:
-    """A batch is told the id of each of its messages."""
     one = Matching("^[0-9A-F]{32}$")
     bk.send_batch(bk.topic(), [b"a", b"b", b"c"]).ids >> Reply(SUCCESS, (one, one, one))
 
 
-@case("bk.send.batch-may-not-be-delayed", kills=["batches-may-be-delayed"])
+@case(kills=["batches-may-be-delayed"])
 def test_batch_may_not_be_delayed(bk: BrokerSession) -> None:
-    """A batch is not to be delayed, and what cannot be a batch is not stored."""
     topic = bk.topic()
     body = encode_batch([Message(topic=topic, body=b"one")], "5.3")
     bk.send(topic, body, code=320, batch=True) >> Reply(SUCCESS)
@@ -175,22 +149,16 @@ def test_batch_may_not_be_delayed(bk: BrokerSession) -> None:
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
 
 
-@case(
-    "bk.send.body-over-the-limit-is-illegal",
-    kills=["bodies-are-cut-to-the-limit"],
-    setup={"maxMessageSize": "1000"},
-)
+@case(kills=["bodies-are-cut-to-the-limit"], setup={"maxMessageSize": "1000"})
 def test_body_over_the_limit_is_illegal(bk: BrokerSession) -> None:
-    """A body that is too large is refused, and the remark says what the limit is."""
     topic = bk.topic()
     bk.send(topic, bytes(1000)) >> Reply(SUCCESS)
     bk.send(topic, bytes(1001)) >> Reply(MESSAGE_ILLEGAL, remark=Containing("limit 1000B"))
     bk.max_offset(topic).offset >> Reply(SUCCESS, 1)
 
 
-@case("bk.send.what-the-producer-said-is-kept", kills=["birth-time-is-the-brokers", "flag-of-user-is-lost"])
+@case(kills=["birth-time-is-the-brokers", "flag-of-user-is-lost"])
 def test_what_the_producer_said_is_kept(bk: BrokerSession) -> None:
-    """A stored message says what its producer said, and who that was."""
     topic, connection = bk.topic(), bk.connect()
     bk.send(
         topic, flag_of_user=77, born=1700000000123, reconsumed=2, properties={"mine": "yes"}, on=connection
@@ -209,26 +177,23 @@ def _said(message: Message) -> tuple[int, int, int, str | None, str]:
     )
 
 
-@case("bk.send.cluster-is-added", kills=["cluster-is-not-added"])
+@case(kills=["cluster-is-not-added"])
 def test_cluster_is_added(bk: BrokerSession) -> None:
-    """Every message says which cluster it was stored in."""
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [Including({"CLUSTER": bk.cluster_name})])
 
 
-@case("bk.send.region-and-trace-are-stored", kills=["region-is-not-stored"])
+@case(kills=["region-is-not-stored"])
 def test_region_and_trace_are_stored(bk: BrokerSession) -> None:
-    """Every message says which region it was stored in, and whether it is traced."""
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     stored = Including({"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
     bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored])
 
 
-@case("bk.send.message-without-id-gets-one", kills=["messages-without-id-stay-so"])
+@case(kills=["messages-without-id-stay-so"])
 def test_message_without_id_gets_one(bk: BrokerSession) -> None:
-    """A message whose producer gave it no id gets one of the Broker."""
     topic = bk.topic()
     digits = Matching("^([0-9A-F]{32}|[0-9A-F]{56})$")
     answer = bk.send(topic) >> Reply(SUCCESS, ext=Including({"transactionId": digits}))
@@ -240,17 +205,15 @@ def _transaction(answer: Answer) -> str:
     return ((answer.command and answer.command.ext) or {})["transactionId"] or ""
 
 
-@case("bk.send.unique-key-of-the-producer-is-told", kills=["producers-are-told-no-key"])
+@case(kills=["producers-are-told-no-key"])
 def test_unique_key_of_the_producer_is_told(bk: BrokerSession) -> None:
-    """A producer is told the id that it gave its message."""
     key = bk.name("K")
     sent = bk.send(bk.topic(), properties={"UNIQ_KEY": key})
     sent >> Reply(SUCCESS, ext=Including({"transactionId": key}))
 
 
-@case("bk.send.too-many-retries-are-a-dead-letter", kills=["no-letter-is-dead"])
+@case(kills=["no-letter-is-dead"])
 def test_too_many_retries_are_a_dead_letter(bk: BrokerSession) -> None:
-    """What was consumed in vain too often is a dead letter."""
     group = bk.group()
     most: dict[str, str | None] = {"l": "3"}
     bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext=most) >> Reply(SUCCESS)
@@ -258,13 +221,8 @@ def test_too_many_retries_are_a_dead_letter(bk: BrokerSession) -> None:
     bk.max_offset(f"%RETRY%{group}").offset >> Reply(SUCCESS, 0)
 
 
-@case(
-    "bk.send.slave-is-busy",
-    kills=["slaves-take-messages"],
-    setup={"brokerRole": "SLAVE", "brokerId": "1"},
-)
+@case(kills=["slaves-take-messages"], setup={"brokerRole": "SLAVE", "brokerId": "1"})
 def test_slave_is_busy(bk: BrokerSession) -> None:
-    """A slave takes no messages, and says that it is busy."""
     remark = Matching(r"^\[REJECTREQUEST\]")
-    bk.send("BenchmarkTest") >> Reply(BrokerResponse.SYSTEM_BUSY, remark=remark, ext=ABSENT)
+    bk.send("BenchmarkTest") >> Reply(ResponseCode.SYSTEM_BUSY, remark=remark, ext=ABSENT)
     bk.max_offset("BenchmarkTest").offset >> Reply(SUCCESS, 0)

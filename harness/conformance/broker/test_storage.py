@@ -1,4 +1,4 @@
-"""Chapter storage: what a Broker has answered is there when it was killed, or stopped, and started again."""
+"""Chapter storage: what a Broker has acknowledged survives a kill, a stop and a restart."""
 
 from harness.conformance import Including, Reply, case
 from harness.session import BrokerSession
@@ -7,9 +7,8 @@ from harness.wire import ResponseCode
 SUCCESS = ResponseCode.SUCCESS
 
 
-@case("bk.storage.offsets-are-consecutive", kills=["offsets-skip-one", "queues-share-offsets"])
+@case(kills=["offsets-skip-one", "queues-share-offsets"])
 def test_offsets_are_consecutive(bk: BrokerSession) -> None:
-    """Messages of a queue have consecutive offsets from 0 on, whatever is stored in other queues."""
     topic = bk.topic()
     for number in range(3):
         for queue in (0, 1, 3):
@@ -20,9 +19,8 @@ def test_offsets_are_consecutive(bk: BrokerSession) -> None:
         pull.offsets >> Reply(SUCCESS, [0, 1, 2])
 
 
-@case("bk.storage.messages-survive-a-kill", kills=["hands-over-late"], own_server=True)
+@case(kills=["hands-over-late"], own_server=True)
 def test_messages_survive_a_kill(bk: BrokerSession) -> None:
-    """What was answered is there when the Broker was killed and started again, byte for byte."""
     topic = bk.topic()
     for number in range(5):
         bk.send(topic, b"%d" % number, keys="k") >> Reply(SUCCESS)
@@ -33,9 +31,8 @@ def test_messages_survive_a_kill(bk: BrokerSession) -> None:
     bk.pull(topic).body.eventually() >> Reply(SUCCESS, before.value)
 
 
-@case("bk.storage.messages-survive-a-stop", kills=["hands-over-late"], own_server=True)
+@case(kills=["hands-over-late"], own_server=True)
 def test_messages_survive_a_stop(bk: BrokerSession) -> None:
-    """What was answered is there when the Broker was stopped and started again, byte for byte."""
     topic = bk.topic()
     bk.send_batch(topic, [b"one", b"two"]) >> Reply(SUCCESS)
     pull = bk.pull(topic)
@@ -45,9 +42,8 @@ def test_messages_survive_a_stop(bk: BrokerSession) -> None:
     bk.pull(topic).body.eventually() >> Reply(SUCCESS, before.value)
 
 
-@case("bk.storage.offsets-go-on-after-a-kill", kills=["queues-begin-anew"], own_server=True)
+@case(kills=["queues-begin-anew"], own_server=True)
 def test_offsets_go_on_after_a_kill(bk: BrokerSession) -> None:
-    """The first message after a kill has the offset behind the last one before it."""
     topic = bk.topic()
     for number in range(3):
         bk.send(topic, queue=1).offset >> Reply(SUCCESS, number)
@@ -57,9 +53,8 @@ def test_offsets_go_on_after_a_kill(bk: BrokerSession) -> None:
     bk.pull(topic, queue=1, offset=3).bodies.eventually() >> Reply(SUCCESS, [b"after"])
 
 
-@case("bk.storage.keys-survive-a-kill", kills=["keys-are-forgotten"], own_server=True)
+@case(kills=["keys-are-forgotten"], own_server=True)
 def test_keys_survive_a_kill(bk: BrokerSession) -> None:
-    """A message is found by its key when the Broker was killed and started again."""
     topic = bk.topic()
     bk.send(topic, b"wanted", keys="k1 k2") >> Reply(SUCCESS)
     bk.find(topic, "k2").bodies.eventually() >> Reply(SUCCESS, [b"wanted"])

@@ -5,12 +5,11 @@ from typing import Any
 from harness.conformance import Including, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Exchange
 from harness.session.exchange import NotSo, View
-from harness.session.heard import HeardExchange
-from harness.wire import Command, RequestCode, WireError
+from harness.session.probing.received import ReceivedExchange
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import TopicStats
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
 
-SUCCESS = BrokerResponse.SUCCESS
+SUCCESS = ResponseCode.SUCCESS
 REGISTER = RequestCode.REGISTER_BROKER
 SYSTEM = "SCHEDULE_TOPIC_XXXX"
 ILLEGAL = {
@@ -19,7 +18,7 @@ ILLEGAL = {
     "x" * 128: "The specified topic is longer than topic max length.",
     SYSTEM: f"The topic[{SYSTEM}] is conflict with system topic.",
 }
-"""By name: what is said of it."""
+"""The members of each topic, by name."""
 
 
 def _bounds(reply: Command) -> dict[int, tuple[int, int]] | None:
@@ -34,7 +33,7 @@ def _bounds(reply: Command) -> dict[int, tuple[int, int]] | None:
 
 def status(bk: BrokerSession, topic: str) -> Exchange:
     """GET_TOPIC_STATS_INFO (202), seen as the offsets of each queue."""
-    asked = bk.call(BrokerRequest.GET_TOPIC_STATS_INFO, {"topic": topic}, subject=f"status of {topic}")
+    asked = bk.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": topic}, subject=f"status of {topic}")
     return asked.seen_as(View("offsets by queue", _bounds))
 
 
@@ -43,24 +42,24 @@ def told(topic: str, **members: Any) -> Including:
     return Including({"topicConfigTable": Including({topic: Including(members)})})
 
 
-@case("bk.topics.made-as-asked-for", kills=["topics-are-made-with-eight-queues", "new-topics-are-not-told"])
+@case(kills=["topics-are-made-with-eight-queues", "new-topics-are-not-told"])
 def test_made_as_asked_for(bk: BrokerSession) -> None:
-    """A topic has the queues, permission and kind of filter that it was made with."""
     topic = bk.name("T")
     bk.create_topic(topic, 3, 4, write_queues=2, filter_type="MULTI_TAG") >> Reply(SUCCESS)
     made = told(topic, readQueueNums=3, writeQueueNums=2, perm=4, topicFilterType="MULTI_TAG")
     bk.topics().json >> Reply(SUCCESS, made)
 
 
-@case("bk.topics.changed-as-asked-for", kills=["topics-do-not-change"])
+@case(kills=["topics-do-not-change"])
 def test_changed_as_asked_for(bk: BrokerSession) -> None:
-    """A topic that is made again has its new queues and permission."""
     topic = bk.topic(queues=4)
     bk.create_topic(topic, 8, 6) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, readQueueNums=8, writeQueueNums=8))
 
 
-def announced(bk: BrokerSession, topic: str, since: Answer | None = None, within: float = 5) -> HeardExchange:
+def announced(
+    bk: BrokerSession, topic: str, since: Answer | None = None, within: float = 5
+) -> ReceivedExchange:
     """The next registration that has this topic and no system topics."""
 
     def is_alone(command: Command) -> bool:
@@ -69,16 +68,14 @@ def announced(bk: BrokerSession, topic: str, since: Answer | None = None, within
     return bk.nameserver.next(REGISTER, since=since, within=within, where=is_alone)
 
 
-@case("bk.topics.announced-alone", kills=["new-topics-are-not-announced", "new-topics-announced-with-all"])
+@case(kills=["new-topics-are-not-announced", "new-topics-announced-with-all"])
 def test_announced_alone(bk: BrokerSession) -> None:
-    """A topic that an administrator makes is registered at once, in a registration that has no other."""
     topic = bk.topic(queues=3)
     announced(bk, topic).topics >> Request(REGISTER, {topic: (3, 3, 6)})
 
 
 @case("bk.topics.same-again-is-not-announced", kills=["same-topic-announced-again"])
 def test_the_same_again_is_not_announced(bk: BrokerSession) -> None:
-    """A topic that is made again just as it is, is not registered again."""
     topic = bk.topic(queues=3)
     announced(bk, topic).topics >> Request(REGISTER, {topic: (3, 3, 6)})
     again = bk.create_topic(topic, 3) >> Reply(SUCCESS)
@@ -87,31 +84,27 @@ def test_the_same_again_is_not_announced(bk: BrokerSession) -> None:
 
 @case("bk.topics.illegal-name-is-refused", kills=["illegal-topics-are-made", "illegal-topics-are-code-29"])
 def test_an_illegal_name_is_refused_by_49(bk: BrokerSession) -> None:
-    """In 4.9, a topic whose name is illegal is refused with code 1."""
     for topic, remark in ILLEGAL.items():
-        bk.create_topic(topic) >> Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+        bk.create_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
 @case(
     "bk.topics.illegal-name-is-an-invalid-parameter", kills=["illegal-topics-are-made", "illegal-is-code-1"]
 )
 def test_an_illegal_name_is_refused_by_53(bk: BrokerSession) -> None:
-    """In 5.x, a topic whose name is illegal is refused with INVALID_PARAMETER."""
     for topic, remark in ILLEGAL.items():
-        bk.create_topic(topic) >> Reply(BrokerResponse.INVALID_PARAMETER, remark=remark)
+        bk.create_topic(topic) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
 
 
 @case("bk.topics.unknown-filter-type-is-refused", kills=["any-filter-type-is-taken"])
 def test_an_unknown_filter_type_is_refused(bk: BrokerSession) -> None:
-    """A topic with a kind of filter that there is not is not made."""
     topic = bk.name("T")
-    bk.create_topic(topic, filter_type="NO_TAG") >> Reply(BrokerResponse.SYSTEM_ERROR)
-    status(bk, topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    bk.create_topic(topic, filter_type="NO_TAG") >> Reply(ResponseCode.SYSTEM_ERROR)
+    status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 @case("bk.topics.order-is-kept", kills=["order-is-not-kept"])
 def test_the_order_is_kept(bk: BrokerSession) -> None:
-    """In 5.x, a topic is ordered if its administrator says so."""
     topic = bk.name("T")
     bk.create_topic(topic, order=True) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, order=True))
@@ -119,15 +112,13 @@ def test_the_order_is_kept(bk: BrokerSession) -> None:
 
 @case("bk.topics.order-is-the-nameservers", kills=["order-is-kept-in-4-9"])
 def test_the_order_is_the_nameservers(bk: BrokerSession) -> None:
-    """In 4.9, a topic is not ordered because its administrator says so."""
     topic = bk.name("T")
     bk.create_topic(topic, order=True) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, order=False))
 
 
-@case("bk.topics.attributes-are-kept", kills=["attributes-are-not-kept"])
+@case(kills=["attributes-are-not-kept"])
 def test_attributes_are_kept(bk: BrokerSession) -> None:
-    """A topic has the attributes that are added to it, and loses those that are taken away."""
     topic = bk.name("T")
     bk.create_topic(topic, ext={"attributes": "+message.type=FIFO"}) >> Reply(SUCCESS)
     bk.create_topic(topic, ext={"attributes": "+message.type=DELAY"}) >> Reply(SUCCESS)
@@ -138,16 +129,14 @@ def test_attributes_are_kept(bk: BrokerSession) -> None:
 
 @case("bk.topics.unknown-attribute-is-refused", kills=["any-attribute-is-taken"])
 def test_an_unknown_attribute_is_refused(bk: BrokerSession) -> None:
-    """An attribute that there is not is refused, and the topic is not made."""
     topic = bk.name("T")
-    reply = Reply(BrokerResponse.SYSTEM_ERROR, remark="unsupported key: nonsense")
+    reply = Reply(ResponseCode.SYSTEM_ERROR, remark="unsupported key: nonsense")
     bk.create_topic(topic, ext={"attributes": "+nonsense=1"}) >> reply
-    status(bk, topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 @case("bk.topics.status-shows-each-queue", kills=["status-is-empty", "status-without-offsets"])
 def test_the_status_shows_each_queue(bk: BrokerSession) -> None:
-    """The status of a topic shows from where to where each of its queues goes."""
     topic = bk.topic(queues=2)
     bk.send(topic, queue=1) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 1)
@@ -156,24 +145,21 @@ def test_the_status_shows_each_queue(bk: BrokerSession) -> None:
 
 @case("bk.topics.status-of-unknown-topic", kills=["status-of-unknown-is-empty"])
 def test_the_status_of_an_unknown_topic(bk: BrokerSession) -> None:
-    """There is no status of a topic that there is not."""
     topic = bk.name("T")
-    status(bk, topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST, remark=f"topic[{topic}] not exist")
+    status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{topic}] not exist")
 
 
 @case("bk.topics.deleted-is-gone", kills=["topics-are-not-deleted"])
 def test_what_is_deleted_is_gone(bk: BrokerSession) -> None:
-    """A topic that is deleted is gone, with its messages."""
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.delete_topic(topic) >> Reply(SUCCESS)
-    status(bk, topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
-    bk.pull(topic) >> Reply(BrokerResponse.TOPIC_NOT_EXIST)
+    status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 @case("bk.topics.made-again-is-empty", kills=["deleted-topics-keep-messages"])
 def test_what_is_made_again_is_empty(bk: BrokerSession) -> None:
-    """A topic that was deleted and is made again is empty."""
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 1)
@@ -184,12 +170,10 @@ def test_what_is_made_again_is_empty(bk: BrokerSession) -> None:
 
 @case("bk.topics.deletion-of-unknown-succeeds", kills=["unknown-topics-cannot-be-deleted"])
 def test_the_deletion_of_an_unknown_topic(bk: BrokerSession) -> None:
-    """A topic that there is not is deleted with success."""
     bk.delete_topic(bk.name("T")) >> Reply(SUCCESS)
 
 
-@case("bk.topics.system-topics-stay", kills=["system-topics-are-deleted"])
+@case(kills=["system-topics-are-deleted"])
 def test_system_topics_stay(bk: BrokerSession) -> None:
-    """A system topic cannot be deleted."""
-    refused = (BrokerResponse.SYSTEM_ERROR, BrokerResponse.INVALID_PARAMETER)
+    refused = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
     bk.delete_topic(SYSTEM) >> Reply(refused, remark=ILLEGAL[SYSTEM])

@@ -1,17 +1,16 @@
-"""Chapter transaction: half messages, what ends them, and what is asked about them."""
+"""Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
 from harness.conformance import Including, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
-from harness.wire import FLAG_ONEWAY, Command
-from harness.wire.broker_codes import BrokerRequest, BrokerResponse
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.messages import decode_message, decode_offset_id
 
-SUCCESS = BrokerResponse.SUCCESS
-CHECK = BrokerRequest.CHECK_TRANSACTION_STATE
+SUCCESS = ResponseCode.SUCCESS
+CHECK = RequestCode.CHECK_TRANSACTION_STATE
 COMMIT, ROLL_BACK, UNKNOWN = 8, 12, 0
 QUICK = {"transactionTimeOut": "5000", "transactionCheckInterval": "10000", "transactionCheckMax": "2"}
-"""A half message is 5 s old before anybody is asked, which is every 10 s."""
+"""A Broker checks half messages every 10 s, once they are 5 s old."""
 ROUND = 10 + 5 + 2
 SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
 
@@ -32,7 +31,7 @@ def half(bk: BrokerSession, topic: str, group: str, body: bytes = b"half", **pro
 
 
 def place(sent: Answer) -> tuple[int, int]:
-    """Where the half message is: offset in its queue and in the log."""
+    """The offsets of the half message in its queue and in the log."""
     ext = (sent.command and sent.command.ext) or {}
     return int(ext["queueOffset"] or 0), decode_offset_id(sent.value[0])[1]
 
@@ -46,7 +45,6 @@ def producer(bk: BrokerSession, group: str) -> Connection:
 
 @case("bk.transaction.half-is-invisible", kills=["half-messages-are-visible"])
 def test_a_half_message_is_invisible(bk: BrokerSession) -> None:
-    """A half message is in no queue of its topic."""
     topic, group = bk.topic(), bk.group()
     half(bk, topic, group)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
@@ -54,7 +52,6 @@ def test_a_half_message_is_invisible(bk: BrokerSession) -> None:
 
 @case("bk.transaction.commit-delivers", kills=["commits-are-lost"])
 def test_a_commit_delivers(bk: BrokerSession) -> None:
-    """A half message that is committed is in the queue that it was sent to."""
     topic, group = bk.topic(), bk.group()
     bk.end_transaction(group, *place(half(bk, topic, group, b"whole")), COMMIT) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"whole"])
@@ -62,7 +59,6 @@ def test_a_commit_delivers(bk: BrokerSession) -> None:
 
 @case("bk.transaction.commit-keeps-what-was-sent", kills=["commits-lose-properties", "commits-lose-flags"])
 def test_a_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
-    """A committed message has the properties that it was sent with, and says that it was committed."""
     topic, group = bk.topic(), bk.group()
     sent = half(bk, topic, group, TAGS="A", KEYS="k", x="y")
     bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
@@ -74,15 +70,13 @@ def test_a_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
 
 @case("bk.transaction.rolled-back-is-never-seen", kills=["roll-backs-commit"])
 def test_what_is_rolled_back_is_never_seen(bk: BrokerSession) -> None:
-    """A half message that is rolled back is not delivered."""
     topic, group = bk.topic(), bk.group()
     bk.end_transaction(group, *place(half(bk, topic, group)), ROLL_BACK) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.transaction.unknown-is-not-answered", kills=["unknown-ends-are-answered"])
+@case(kills=["unknown-ends-are-answered"])
 def test_unknown_is_not_answered(bk: BrokerSession) -> None:
-    """An end that does not know is not answered, and leaves the half message open."""
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group))
     bk.end_transaction(group, *where, UNKNOWN) >> Silence()
@@ -90,11 +84,10 @@ def test_unknown_is_not_answered(bk: BrokerSession) -> None:
     bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
 
 
-@case("bk.transaction.other-verdicts-are-refused", kills=["odd-ends-commit"])
+@case(kills=["odd-ends-commit"])
 def test_other_verdicts_are_refused(bk: BrokerSession) -> None:
-    """An end that is neither commit nor roll-back nor unknown is refused."""
     topic, group = bk.topic(), bk.group()
-    bk.end_transaction(group, *place(half(bk, topic, group)), 5) >> Reply(BrokerResponse.SYSTEM_ERROR)
+    bk.end_transaction(group, *place(half(bk, topic, group)), 5) >> Reply(ResponseCode.SYSTEM_ERROR)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
@@ -103,31 +96,27 @@ def refused(bk: BrokerSession, remark: str, group: str | None = None, queue: int
     topic, own = bk.topic(), bk.group()
     offset, at = place(half(bk, topic, own))
     end = bk.end_transaction(group or own, offset + queue, at + log, COMMIT)
-    end >> Reply(BrokerResponse.SYSTEM_ERROR, remark=remark)
+    end >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.transaction.other-groups-end-nothing", kills=["any-group-ends"])
+@case(kills=["any-group-ends"])
 def test_other_groups_end_nothing(bk: BrokerSession) -> None:
-    """Only the group that sent a half message ends it."""
     refused(bk, "The producer group wrong", group=bk.group("other"))
 
 
 @case("bk.transaction.queue-offset-must-fit", kills=["any-queue-offset-ends"])
 def test_the_queue_offset_must_fit(bk: BrokerSession) -> None:
-    """An end must name the offset of the half message in its queue."""
     refused(bk, "The transaction state table offset wrong", queue=1)
 
 
 @case("bk.transaction.log-offset-must-fit", kills=["missing-half-ends"])
 def test_the_log_offset_must_fit(bk: BrokerSession) -> None:
-    """An end must name the offset of the half message in the log."""
     refused(bk, "Find prepared transaction message failed", log=10**12)
 
 
 @case("bk.transaction.silent-producer-is-asked", kills=["nobody-is-asked"], clock=True, setup=QUICK)
 def test_a_silent_producer_is_asked(bk: BrokerSession) -> None:
-    """A producer that does not end its half message is asked about it."""
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, UNIQ_KEY="key-1")
@@ -136,9 +125,8 @@ def test_a_silent_producer_is_asked(bk: BrokerSession) -> None:
     asked.next_request() >> Request(CHECK, flag=FLAG_ONEWAY, ext=ext)
 
 
-@case("bk.transaction.nobody-is-asked-early", kills=["asked-at-once"], clock=True, setup=SLOW)
+@case(kills=["asked-at-once"], clock=True, setup=SLOW)
 def test_nobody_is_asked_early(bk: BrokerSession) -> None:
-    """No producer is asked about a half message that is younger than `transactionTimeOut`."""
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     sent = half(bk, topic, group)
@@ -153,7 +141,6 @@ def test_nobody_is_asked_early(bk: BrokerSession) -> None:
     setup=QUICK,
 )
 def test_the_question_carries_the_message(bk: BrokerSession) -> None:
-    """The body of the question is the message, as if it were in its own queue."""
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, b"asked")
@@ -163,7 +150,6 @@ def test_the_question_carries_the_message(bk: BrokerSession) -> None:
 
 @case("bk.transaction.answer-to-a-question-commits", kills=["answers-are-lost"], clock=True, setup=QUICK)
 def test_the_answer_to_a_question_commits(bk: BrokerSession) -> None:
-    """An end that names what a question named commits."""
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, b"late")
@@ -177,7 +163,6 @@ def test_the_answer_to_a_question_commits(bk: BrokerSession) -> None:
 
 @case("bk.transaction.ended-is-not-asked-about", kills=["ended-are-asked-about"], clock=True, setup=QUICK)
 def test_what_has_ended_is_not_asked_about(bk: BrokerSession) -> None:
-    """Nobody is asked about a half message that has ended, one way or the other."""
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     for verdict in (COMMIT, ROLL_BACK):
@@ -186,11 +171,8 @@ def test_what_has_ended_is_not_asked_about(bk: BrokerSession) -> None:
     asked.next_request() >> Silence()
 
 
-@case(
-    "bk.transaction.other-producers-are-not-asked", kills=["any-producer-is-asked"], clock=True, setup=QUICK
-)
+@case(kills=["any-producer-is-asked"], clock=True, setup=QUICK)
 def test_other_producers_are_not_asked(bk: BrokerSession) -> None:
-    """Only producers of the group that sent a half message are asked about it."""
     topic, group = bk.topic(), bk.group()
     other = producer(bk, bk.group("other"))
     half(bk, topic, group)
@@ -198,9 +180,8 @@ def test_other_producers_are_not_asked(bk: BrokerSession) -> None:
     other.next_request() >> Silence()
 
 
-@case("bk.transaction.given-up-after-so-many-questions", kills=["asked-for-ever"], clock=True, setup=QUICK)
+@case(kills=["asked-for-ever"], clock=True, setup=QUICK)
 def test_given_up_after_so_many_questions(bk: BrokerSession) -> None:
-    """After `transactionCheckMax` questions nobody is asked any more, and the message is put aside."""
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, group.encode())
@@ -214,11 +195,10 @@ def test_given_up_after_so_many_questions(bk: BrokerSession) -> None:
 
 @case("bk.transaction.late-end-is-refused", kills=["late-ends-commit"], clock=True, setup=QUICK)
 def test_a_late_end_is_refused(bk: BrokerSession) -> None:
-    """An end that nobody asked for is refused after the time that the half message itself names."""
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group, CHECK_IMMUNITY_TIME_IN_SECONDS="5"))
     bk.advance(6)
-    bk.end_transaction(group, *where, COMMIT) >> Reply(BrokerResponse.ILLEGAL_OPERATION)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(ResponseCode.ILLEGAL_OPERATION)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
@@ -230,7 +210,6 @@ def test_a_late_end_is_refused(bk: BrokerSession) -> None:
     setup=QUICK,
 )
 def test_open_transactions_outlive_the_broker(bk: BrokerSession) -> None:
-    """A half message that was open when the Broker was stopped is asked about when it runs again."""
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group, b"late"))
     bk.advance(1)
@@ -242,9 +221,8 @@ def test_open_transactions_outlive_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
 
-@case("bk.transaction.commits-once", kills=["transactions-end-again"])
+@case(kills=["transactions-end-again"])
 def test_commits_once(bk: BrokerSession) -> None:
-    """A half message that is committed twice is delivered once."""
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group))
     for _ in range(2):
@@ -255,10 +233,9 @@ def test_commits_once(bk: BrokerSession) -> None:
 
 @case("bk.transaction.rolled-back-stays-so", kills=["transactions-end-again"])
 def test_what_is_rolled_back_stays_so(bk: BrokerSession) -> None:
-    """A half message that was rolled back is not delivered by a commit that comes behind."""
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group))
     bk.end_transaction(group, *where, ROLL_BACK) >> Reply(SUCCESS)
-    bk.end_transaction(group, *where, COMMIT) >> Reply((SUCCESS, BrokerResponse.SYSTEM_ERROR))
+    bk.end_transaction(group, *where, COMMIT) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
     bk.send(topic, b"end", 1) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"end"])

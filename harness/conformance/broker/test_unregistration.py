@@ -1,4 +1,4 @@
-"""Chapter unregistration: what a Broker says when it goes."""
+"""Chapter unregistration: the requests of a Broker that stops."""
 
 from harness.conformance import Including, Request, case
 from harness.conformance.broker.registrations import AT_START, REGISTER
@@ -8,7 +8,7 @@ from harness.wire import RequestCode, ResponseCode
 UNREGISTER = RequestCode.UNREGISTER_BROKER
 TWO = {"namesrvAddr": "{nameserver};{nameserver2}"}
 STOPPING = 400.0
-"""Protocol seconds: a Broker of 4.9 unregisters once everything else has stopped."""
+"""Protocol seconds to wait: a Broker of 4.9 unregisters last, once everything else has stopped."""
 
 
 @case(
@@ -21,7 +21,7 @@ STOPPING = 400.0
     setup=TWO,
 )
 def test_is_sent_at_the_end(bk: BrokerSession) -> None:
-    """A Broker that stops unregisters from each of its NameServers, as what it had registered."""
+    """A Broker that stops unregisters from each of its NameServers, with what it had registered."""
     first, second = bk.nameservers
     registered = first.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including({"brokerId": "0"}))
     assert registered.command is not None and registered.command.ext is not None
@@ -33,14 +33,8 @@ def test_is_sent_at_the_end(bk: BrokerSession) -> None:
     second.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER, ext=Including(said), flag=0)
 
 
-@case(
-    "bk.unregistration.silence-holds-up-nobody-for-good",
-    kills=["unregisters-until-one-is-silent"],
-    own_server=True,
-    setup=TWO,
-)
+@case(kills=["unregisters-until-one-is-silent"], own_server=True, setup=TWO)
 def test_silence_holds_up_nobody_for_good(bk: BrokerSession) -> None:
-    """A NameServer that does not answer does not keep the others from hearing that a Broker goes."""
     first, second = bk.nameservers
     first.ignores(UNREGISTER)
     bk.shutdown()

@@ -1,8 +1,8 @@
-"""What mining found, for people and for other programs: tables as files, and one HTML page.
+"""Results of mining for people and for other programs: one HTML page, and tables as files.
 
-Rules of this package:
+Invariants:
 
 * The page is made of plain rows. Only `tables` sees Arrow, only `figure` and `plots` see matplotlib.
-* The same tables give the same bytes: no clock, no random number, no order that is not the tables' own.
-* Each number stands with what it is a part of, and what is empty is said.
+* The same tables give the same bytes: no clock, no random number, no order but that of the tables.
+* Every number stands with its denominator, and an empty table says what that means.
 """

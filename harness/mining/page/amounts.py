@@ -1,28 +1,21 @@
-"""Numbers as they are read: with their thousands, their part of the whole, their interval, their unit."""
+"""Numbers for readers: with thousands separators, denominators, intervals, units."""
 
 from __future__ import annotations
 
 from typing import Any
-
-__all__ = ["Row", "count", "first_word", "interval", "micros", "percent", "plural", "share"]
 
 Row = dict[str, Any]
 """One row of a table."""
 
 
 def count(number: int | None) -> str:
-    """``12,345``; an en dash for what there is not."""
+    """``12,345``; an en dash for None."""
     return "–" if number is None else f"{number:,}"
 
 
 def first_word(text: str) -> str:
     """``stateful-1`` of ``stateful-1 rules=30 …``: a generator without its settings."""
     return text.partition(" ")[0]
-
-
-def plural(number: int, noun: str) -> str:
-    """``1 run``, ``2,000 runs``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(rate: float | None) -> str:

@@ -1,13 +1,12 @@
 """A drawn figure as SVG within a page.
 
-Rules of this module:
+Invariants:
 
 1. The same drawing gives the same bytes: no date, and ids that are made of the figure's own name, so that
    several figures can stand in one page.
 2. Colours are named in `COLOURS` and become the page's own: a figure follows a light and a dark page, and
    print.
-3. Texts stay texts, in the page's type, and can be searched and read aloud. They are never taken for
-   formulas.
+3. Text stays text, in the page's type: it can be searched and read aloud, and is never read as a formula.
 4. The width is that of a column that a phone can show without getting too small to read.
 """
 
@@ -20,12 +19,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from harness.report.markup import Markup, element
-
-__all__ = ["COLOURS", "LINES", "STYLE", "WIDTH", "draw"]
+from harness.report.templating import filled
 
 WIDTH = 6.4
 """Inches."""
@@ -59,13 +57,6 @@ LINES = (
     (COLOURS.good, ":", "D"),
 )
 """Colour, line and mark of the first, second, … series: told apart without colour, too."""
-
-STYLE = """
-.plot{overflow-x:auto}.plot svg{display:block;width:100%;min-width:500px;max-width:780px;height:auto}
-.plot svg *{stroke-linejoin:round;stroke-linecap:butt}
-.plot svg text{font-family:inherit!important}
-@media print{.plot{overflow:visible}.plot svg{min-width:0;max-width:100%}}
-"""
 
 _SETTINGS = {
     "svg.fonttype": "none",
@@ -108,7 +99,7 @@ def draw(name: str, title: str, height: float, paint: Callable[[Any], None]) -> 
         paint(figure)
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return element("div", _inline(name, title, file.getvalue()), class_="plot", tabindex=0, role="group")
+    return _inline(name, title, file.getvalue())
 
 
 def _inline(name: str, title: str, text: str) -> Markup:
@@ -121,9 +112,8 @@ def _inline(name: str, title: str, text: str) -> Markup:
     inner = re.sub(r'(id="|xlink:href="#|url\(#)', rf"\1{name}-", inner)
     for sentinel, colour in _PAGE.items():
         inner = inner.replace(sentinel, colour)
-    spaces = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
     content = Markup(inner.rpartition("</svg>")[0].strip())
-    return element("svg", content, **spaces, viewbox=box[1], role="img", aria_label=title)
+    return filled("mining/page/templates/figure.html.j2", box=box[1], title=title, content=content)
 
 
 def _rounded(attribute: re.Match[str]) -> str:

@@ -1,8 +1,4 @@
-"""What each figure of the page shows.
-
-Rules of this module: a function for each figure, from the rows of its table to the drawn figure, or None
-where there is nothing to draw; what is left out for want of room is told by `Drawn.note`.
-"""
+"""The figures of the page, one function for each: from the rows of a table to a drawing."""
 
 from __future__ import annotations
 
@@ -11,15 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from harness.mining.page.amounts import Row, count, first_word, micros, percent, share
 from harness.mining.page.figure import COLOURS, LINES, draw
-from harness.report.markup import Markup
 from harness.report.text import visible
-
-__all__ = ["Drawn", "campaigns", "changes", "followers", "hunts", "latency", "rates", "saturation"]
 
 _ROWS = 24
 _HUNTED = 60
@@ -29,14 +23,14 @@ _LABEL, _SHORT = 74, 26
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A figure, and in words what it leaves out."""
+    """A figure, and a note on what it leaves out for want of room."""
 
     figure: Markup
     note: str = ""
 
 
 def rates(rows: Sequence[Row]) -> Drawn | None:
-    """How often each statement failed, with intervals; of ``rates``."""
+    """Failure rate of each statement, with its interval; of ``rates``."""
     failed = [row for row in rows if row["failed"]]
     if not failed:
         return None
@@ -50,7 +44,7 @@ def rates(rows: Sequence[Row]) -> Drawn | None:
             where = f" · {_target(row['target'])}" if several else ""
             said = f"{share(row['failed'], row['runs'])} ({percent(row['rate'])})"
             _row_label(axes, at, f"{row['statement']}{where}", said)
-        _rows_of(axes, len(shown), "share of the runs that judged the statement and failed")
+        _rows_of(axes, len(shown), "failed runs, of those that judged the statement")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
         axes.set_xlim(0, min(1.0, 1.08 * max(row["high"] for row in shown)))
 
@@ -59,7 +53,7 @@ def rates(rows: Sequence[Row]) -> Drawn | None:
 
 
 def changes(rows: Sequence[Row]) -> Drawn | None:
-    """Two campaigns side by side: how often each statement failed before and after; of ``regressions``."""
+    """Failure rate of each statement in two campaigns; of ``regressions``."""
     shown = [row for row in rows if row["before_failed"] or row["after_failed"]][:_ROWS]
     if not shown:
         return None
@@ -118,7 +112,7 @@ def campaigns(rows: Sequence[Row]) -> Drawn | None:
 
 
 def saturation(rows: Sequence[Row], states: Sequence[Row]) -> Drawn | None:
-    """States seen by so many runs, and the estimate of what comes next; of ``saturation`` and ``states``."""
+    """States by number of runs, and the estimate of new ones; of ``saturation`` and ``states``."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(_population(row), []).append(row)
@@ -137,17 +131,17 @@ def saturation(rows: Sequence[Row], states: Sequence[Row]) -> Drawn | None:
             if len(shown) == 1 and bounds.get(key):
                 bound = bounds[key]
                 above.axhline(bound, color=COLOURS.soft, linestyle=":", linewidth=1)
-                note = f"at least {count(round(bound))} states are there to be reached (Chao2)"
+                note = f"at least {count(round(bound))} states are reachable (Chao2)"
                 above.annotate(note, (0, bound), (2, -10), textcoords="offset points", color=COLOURS.soft)
             expected = [(row["runs"], row["expected_new"]) for row in series if row["expected_new"]]
             actual = [(row["runs"], row["actual_new"]) for row in series if row["actual_new"]]
             below.plot(*_columns(expected), line, color=colour, label="expected")
-            below.plot(*_columns(actual), mark, color=colour, markerfacecolor="none", label="came")
+            below.plot(*_columns(actual), mark, color=colour, markerfacecolor="none", label="found")
         above.set_ylabel("distinct states")
         above.set_ylim(bottom=0)
         above.legend(loc="lower right", fontsize=8)
-        below.set_ylabel("new states a run")
-        below.set_xlabel("runs   (below: line is the estimate, marks are what the next runs brought)")
+        below.set_ylabel("new states per run")
+        below.set_xlabel("runs   (below: line is the estimate, marks are what the next runs found)")
         if any(row["expected_new"] or row["actual_new"] for key in shown for row in groups[key]):
             below.set_yscale("log")
             below.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -195,7 +189,7 @@ def latency(rows: Sequence[Row]) -> Drawn | None:
             axes.yaxis.set_minor_formatter(NullFormatter())
             axes.grid(axis="y")
         panels[0].legend(ncols=3, fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 1.18))
-        panels[-1].set_xlabel("step of the run   (shaded: steps with a fault, the more the darker)")
+        panels[-1].set_xlabel("step of the run   (shaded: steps with injected faults, darker for more)")
         panels[-1].set_xlim(left=0)
 
     figure = draw("latency", "Latency over a run, faults shaded", 0.6 + 1.7 * len(shown), paint)
@@ -203,7 +197,7 @@ def latency(rows: Sequence[Row]) -> Drawn | None:
 
 
 def followers(rows: Sequence[Row]) -> Drawn | None:
-    """Which rule came after which, over all targets; of ``rule_pairs``."""
+    """Which kind of step follows which, over all targets; of ``rule_pairs``."""
     pairs: dict[tuple[str, str], int] = {}
     for row in rows:
         key = (row["rule"], row["next_rule"])
@@ -235,12 +229,12 @@ def followers(rows: Sequence[Row]) -> Drawn | None:
         axes.set_xticks(range(len(names)), [_cut(name, _SHORT) for name in names], rotation=90)
         axes.set_yticks(range(len(names)), [f"{_cut(name, _SHORT)} ({count(begun[name])})" for name in names])
         axes.tick_params(length=0)
-        axes.set_xlabel("came next")
-        axes.set_ylabel("this step (so often)")
+        axes.set_xlabel("next step")
+        axes.set_ylabel("step (count)")
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(False)
 
-    return Drawn(draw("followers", "Which step came after which", 2.4 + 0.17 * len(names), paint))
+    return Drawn(draw("followers", "Transitions between steps", 2.4 + 0.17 * len(names), paint))
 
 
 def hunts(rows: Sequence[Row]) -> Drawn | None:
@@ -266,7 +260,7 @@ def hunts(rows: Sequence[Row]) -> Drawn | None:
                 said = f"{count(row['steps_to_first'])} steps, run {count(row['runs_to_first'])}"
             tone = COLOURS.fail if row["steps_to_first"] is None else COLOURS.ink
             _row_label(axes, at, label, said, tone)
-        _rows_of(axes, len(shown), "steps until the first failure (each mark ten times the last)")
+        _rows_of(axes, len(shown), "steps to the first failure (logarithmic)")
         axes.set_xscale("log")
         axes.set_xlim(1, 2 * max(most, 10))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -320,7 +314,7 @@ def _population(row: Row) -> tuple[Any, ...]:
 
 
 def _target(uri: str) -> str:
-    """Short where it is a mutant: that it is one of the reference goes without saying."""
+    """A short name for a mutant of the reference."""
     _, mark, name = uri.partition("?mutant=")
     return f"mutant {name}" if mark else uri
 

@@ -1,8 +1,5 @@
-"""Tables to files: Parquet for programs, CSV for everybody else.
-
-Rules of this module: the order of rows and columns is the table's; any place that Arrow's file systems know
-(a path, ``hdfs://``, ``s3://``, ``gs://``) is written in the same way; a file is whole or not there under its
-name.
+"""Writes tables as Parquet and CSV, to any place that Arrow's file systems know (a path, ``hdfs://``, ``s3://``,
+``gs://``). A file appears under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -16,8 +13,6 @@ from pyarrow import csv, parquet
 
 from harness.mining.errors import MiningError
 from harness.mining.place import opened
-
-__all__ = ["Folder", "write_tables"]
 
 
 class Folder:

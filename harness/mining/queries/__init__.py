@@ -1,12 +1,11 @@
 """Questions to the recorded runs, one file each: a frame in, a small frame of counts out.
 
-Rules of this package:
-- Built-in functions only: nothing is done row by row in Python, and nothing but DataFrames is used, so that
-  all of it goes over Spark Connect too.
-- A query counts. What is made of counts (rates, intervals, estimates) is made by `harness.mining.stats`, from
-  the rows that were collected, in the functions beside the query.
-- A query gives whole numbers; which row comes first where several would do is decided by values, never by the
-  order or the place of rows.
+Invariants:
+- Built-in functions and DataFrames only, nothing row by row in Python: all of it works over Spark Connect
+  too.
+- A query counts. `harness.mining.stats` makes rates, intervals and estimates of the collected counts, in
+  `harness.mining.summaries`.
+- A query gives whole numbers; values decide which row comes first, never the order or the place of rows.
 - `RUN_COLUMNS` are what most questions need of a run. Those about steps read the columns that they name.
 """
 

@@ -7,8 +7,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.queries import FAILING
 
-__all__ = ["cases", "judged"]
-
 
 def judged(runs: DataFrame) -> DataFrame:
     """Runs in which a statement was judged at least once, by target and profile."""

@@ -1,10 +1,10 @@
-"""Where two runs of one seed part: the first step at which they are not alike.
+"""Where two runs of one seed part: the first step at which they differ.
 
-Rules of this module:
-- Two runs are alike at a step where they did the same, and got the same answer with the same code.
-- Of one seed, target and version, different outcomes are flakiness; of different targets, a divergence.
-- What is compared is made small first, since it travels: a letter for each rule and for each kind of answer.
-  Steps are looked at one by one only where the whole differs.
+Invariants:
+- Two runs are alike at a step if they did the same and got the same answer with the same code.
+- Different outcomes of one seed are flakiness on one version of a target, a divergence between targets.
+- What is compared is made small first, because it travels: a letter for each rule and for each kind of
+  answer. Steps are compared one by one only where the whole differs.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.queries import POPULATION
-
-__all__ = ["STEPS", "compact", "divergences", "parted", "unlike"]
 
 STEPS = ("ops", "answers", "response_code")
 """What is compared: of `compact` runs."""

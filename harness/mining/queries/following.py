@@ -5,8 +5,6 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-__all__ = ["pairs"]
-
 
 def pairs(runs: DataFrame) -> DataFrame:
     """Steps and the steps behind them, by target, profile and both rules."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-__all__ = ["reached"]
-
 
 def reached(index: DataFrame) -> DataFrame:
     """Runs that reached a goal, by target, profile, generator."""

@@ -7,8 +7,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from harness.mining.queries import FAILING
 
-__all__ = ["hunts"]
-
 _BY = ("mutant", "target", "profile", "kind", "generator")
 
 

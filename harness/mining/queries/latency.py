@@ -14,8 +14,6 @@ from pyspark.sql import functions as F  # noqa: N812
 from harness.mining.stats.histograms import BINS
 from harness.mining.stats.trends import BATCHES
 
-__all__ = ["WIDTH", "bins", "by_rule", "over_run", "sums"]
-
 WIDTH = 10
 """Steps that are taken together where latency is shown over the run."""
 

@@ -1,9 +1,9 @@
-"""States and transitions: how many were seen, when for the first time, and how many by one run only.
+"""States and transitions: how many were seen, when first, and how many by one run only.
 
-Rules of this module:
+Invariants:
 - A seed counts once in a population, however often it was played: see `harness.mining.stats.species`.
-- Runs are put in the order of their seeds, which says nothing about them, and dealt into blocks of about one
-  size: see `harness.mining.queries.tallies`.
+- Runs are ordered by seed, which says nothing about them, and dealt into blocks of about one size: see
+  `harness.mining.queries.tallies`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from harness.mining.queries import POPULATION
 from harness.mining.queries.tallies import pop_of
 
-__all__ = ["CHECKED", "again", "placed", "states", "transitions", "uncounted"]
-
 CHECKED = (1, 2, 4, 8, 16)
-"""After so many blocks the estimate is made, and compared with the block that follows."""
+"""Blocks after which the estimate is made, and compared with the block that follows."""
 
 
 def again(index: DataFrame) -> DataFrame:

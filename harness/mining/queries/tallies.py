@@ -7,13 +7,11 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from harness.mining.queries import POPULATION
 
-__all__ = ["BLOCKS", "TALLY", "campaign_seeds", "pop_of", "populations", "seeds", "tallies"]
-
 TALLY = ("campaign", *POPULATION, "source", "kind", "clock", "outcome", "statement")
 """What runs are counted by."""
 
 BLOCKS = 32
-"""So many blocks of about one size the runs of a population are dealt into, in the order of their seeds."""
+"""Number of blocks of about one size into which the runs of a population are dealt, ordered by seed."""
 
 
 def pop_of() -> Column:

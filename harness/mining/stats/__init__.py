@@ -1,7 +1,6 @@
-"""Statistics of mining: pure functions of counts.
+"""Statistics of mining: pure functions of counts, each with its source. SciPy computes what it is fast at.
 
-Rules of this package:
-- No frame, no clock, no chance: numbers in, numbers out. What is impossible raises ``ValueError``.
-- Each formula is here once; queries count, and what is made of the counts is made by these functions.
-- Each names its source. Intervals are two-sided at 95 % unless told otherwise.
+Invariants:
+- No frame, no clock, no randomness: numbers in, numbers out. Impossible numbers raise ``ValueError``.
+- Intervals are two-sided at 95 % unless a docstring says otherwise.
 """

@@ -1,12 +1,8 @@
-"""Whether two things go together: a pattern and failing, one grouping and another."""
+"""Whether two things go together: a pattern and failing."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
-
-__all__ = ["adjusted_rand", "chance_of_g2", "signed_g2"]
 
 
 def signed_g2(hits_a: int, of_a: int, hits_b: int, of_b: int) -> float:
@@ -29,28 +25,3 @@ def signed_g2(hits_a: int, of_a: int, hits_b: int, of_b: int) -> float:
         if count:
             total += count * math.log(count * of / (row * column))
     return math.copysign(max(0.0, 2 * total), hits_a * of_b - hits_b * of_a)
-
-
-def chance_of_g2(g2: float) -> float:
-    """Two-sided p of a signed G² by chi-squared with one degree of freedom."""
-    return math.erfc(math.sqrt(abs(g2) / 2))
-
-
-def adjusted_rand(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
-    """How far two groupings of the same things agree, corrected for chance (Hubert and Arabie 1985): 1 is the
-    same grouping, 0 what chance gives.
-    """
-    if len(one) != len(other):
-        raise ValueError(f"expected two groupings of the same things, got {len(one)} and {len(other)}")
-    both = _pairs(Counter(zip(one, other, strict=True)))
-    in_one, in_other = _pairs(Counter(one)), _pairs(Counter(other))
-    pairs = math.comb(len(one), 2)
-    expected = in_one * in_other / pairs if pairs else 0.0
-    most = (in_one + in_other) / 2
-    if most == expected:
-        return 1.0
-    return (both - expected) / (most - expected)
-
-
-def _pairs(sizes: Counter[Hashable]) -> int:
-    return sum(math.comb(size, 2) for size in sizes.values())

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Literal
 
-__all__ = ["BINS", "Histogram", "Size", "a12", "bin_of", "edges", "quantile", "size_of"]
-
 BINS = 50
-"""So many bins in which a duration grows by the factor e."""
+"""Bins in which a duration grows by the factor e."""
 
 Histogram = Mapping[int, int]
 Size = Literal["none", "small", "medium", "large"]
@@ -35,8 +33,8 @@ def edges(number: int) -> tuple[float, float]:
 
 
 def quantile(histogram: Histogram, share: float) -> float:
-    """The duration, in microseconds, that so large a share does not exceed: the middle of the bin of the
-    nearest rank, at most 1 % off.
+    """The duration, in microseconds, that this share does not exceed: the middle of the bin of the nearest
+    rank, at most 1 % off.
     """
     total = sum(histogram.values())
     if not total or not 0 <= share <= 1:
@@ -65,5 +63,5 @@ def a12(one: Histogram, other: Histogram) -> float:
 
 
 def size_of(effect: float) -> Size:
-    """How people call an A12 (Vargha and Delaney 2000, table 1)."""
+    """The name of an A12 (Vargha and Delaney 2000, table 1)."""
     return next((size for limit, size in _SIZES if max(effect, 1 - effect) >= limit), "none")

@@ -1,12 +1,10 @@
-"""What was not seen yet, told from what was seen once and twice. A species is a state, a sample is a run.
+"""Estimates of what was not seen yet, from what was seen once and twice. A sample is a run.
 
-Holds for runs that know nothing of each other, each counted once: a seed that was played twice makes
+Valid for independent runs, each counted once: a seed that was played twice makes
 species seen once look as if they were seen twice, and the estimates far too low.
 """
 
 from __future__ import annotations
-
-__all__ = ["chao2", "new_per_run", "unseen"]
 
 
 def new_per_run(once: int, runs: int) -> float:
@@ -18,7 +16,7 @@ def new_per_run(once: int, runs: int) -> float:
 
 
 def chao2(seen: int, once: int, twice: int, runs: int) -> float:
-    """A lower bound of how many states there are (Chao 1987), where ``once`` and ``twice`` were seen by one
+    """A lower bound of the number of states (Chao 1987), where ``once`` and ``twice`` were seen by one
     and by two runs; the bias-corrected form where none was seen twice.
     """
     _possible(runs, once, twice, seen - once - twice)

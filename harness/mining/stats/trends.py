@@ -1,4 +1,4 @@
-"""Slopes, with an interval that knows that the steps of a run are no independent measurements."""
+"""Slopes, with an interval that allows for the steps of a run not being independent."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scipy.stats import t
+
 from harness.mining.stats.proportions import Interval
 
-__all__ = ["BATCHES", "Sums", "slope", "slope_of_batches"]
-
 BATCHES = 16
-"""Runs are dealt into so many batches; a slope is measured in each."""
-_T = 4.0727651959037905
-"""Student's t at 99.95 % with one degree of freedom fewer than there are batches."""
+"""The number of batches that runs are dealt into; a slope is measured in each."""
 
 
 class Sums(NamedTuple):
-    """Of pairs (x, y): all that a least-squares line needs."""
+    """Sums of pairs (x, y): all that a least-squares line needs."""
 
     n: int
     x: float
@@ -27,7 +25,7 @@ class Sums(NamedTuple):
 
 
 def slope(sums: Sums) -> float | None:
-    """Of the least-squares line; None where all x are one."""
+    """Slope of the least-squares line; None where all x are equal."""
     if sums.n < 2:
         return None
     spread = sums.xx - sums.x * sums.x / sums.n
@@ -38,14 +36,14 @@ def slope(sums: Sums) -> float | None:
 
 def slope_of_batches(batches: Sequence[Sums]) -> tuple[float, Interval] | None:
     """The mean slope of `BATCHES` batches of runs and its interval (the method of batch means, Student's t),
-    at 99.9 %, since there are many rules to ask of.
+    at 99.9 %, since many rules are tested.
 
-    None where there are not as many batches with a slope: too few runs to say how sure it is.
+    None where a batch has no slope: too few runs for an interval.
     """
     slopes = [one for one in map(slope, batches) if one is not None]
     if len(slopes) != BATCHES:
         return None
     mean = math.fsum(slopes) / BATCHES
     variance = math.fsum((one - mean) ** 2 for one in slopes) / (BATCHES - 1)
-    half = _T * math.sqrt(variance / BATCHES)
-    return mean, Interval(mean - half, mean + half)
+    half = t.ppf(0.9995, BATCHES - 1) * math.sqrt(variance / BATCHES)
+    return mean, Interval(float(mean - half), float(mean + half))

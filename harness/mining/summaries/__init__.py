@@ -1,7 +1,6 @@
-"""From counts to tables: rows of `harness.mining.tables`, of what the queries have counted.
+"""From the counts of queries to rows of `harness.mining.tables`, in the order of the table.
 
-Rules of this package: pure functions of rows (mappings by column), no Spark; formulas are in
-`harness.mining.stats`. What they give is in the order of the table.
+Pure functions of rows (mappings by column), no Spark; formulas are in `harness.mining.stats`.
 """
 
 from __future__ import annotations

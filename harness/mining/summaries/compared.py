@@ -9,8 +9,6 @@ from harness.mining.queries import FAILING
 from harness.mining.stats.proportions import fisher, holm, mcnemar, newcombe
 from harness.mining.summaries import Row, Rows
 
-__all__ = ["regressions"]
-
 _SURE = 0.05
 _SHARED = 0.5
 """So large a part of the smaller campaign must be shared seeds; else its runs are compared unpaired."""

@@ -9,20 +9,6 @@ from harness.mining.queries import FAILING, POPULATION
 from harness.mining.schema import LETTERS
 from harness.mining.summaries import Row, Rows, bounded, rated
 
-__all__ = [
-    "coverage",
-    "divergences",
-    "flakiness",
-    "flaky",
-    "goals",
-    "hunts",
-    "outcomes",
-    "populations",
-    "rates",
-    "rule_pairs",
-    "undistinguished",
-]
-
 _OUTCOMES = {
     "pass": "passed",
     "fail": "failed",
@@ -249,20 +235,20 @@ def divergences(found: Sequence[Row]) -> Rows:
 
 
 def hunts(found: Iterable[Row], tallies: Iterable[Row]) -> Rows:
-    """How long it took to find each mutant, and the statement that told it most often."""
+    """How long it took to find each mutant, and the statement that failed most often."""
     columns = ("mutant", "target", "profile", "kind", "generator")
     statements: defaultdict[_Key, Counter[str]] = defaultdict(Counter)
     for (*key, statement), runs in _failed(tallies, (*columns, "statement")).items():
         statements[tuple(key)][statement] += runs
     rows: Rows = []
     for row in found:
-        told = statements[_keyed(row, columns)]
+        by_statement = statements[_keyed(row, columns)]
         rows.append(
             {
                 **{one: row[one] for one in (*columns, "runs", "failed")},
                 **bounded(row["failed"], row["runs"]),
                 **{one: row[one] for one in ("first_seed", "runs_to_first", "steps_to_first")},
-                "statement": min(told, key=lambda one: (-told[one], one), default=None),
+                "statement": min(by_statement, key=lambda one: (-by_statement[one], one), default=None),
             }
         )
     return sorted(rows, key=lambda row: tuple(row[one] for one in columns))

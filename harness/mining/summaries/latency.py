@@ -10,12 +10,10 @@ from harness.mining.stats.histograms import a12, edges, quantile, size_of
 from harness.mining.stats.trends import Sums, slope_of_batches
 from harness.mining.summaries import Row, Rows
 
-__all__ = ["Histograms", "drift", "effects", "histogram", "histograms", "over_run", "percentiles"]
-
 _RARE = 10_000
-"""Of fewer steps the thousandth slowest says nothing."""
+"""With fewer steps the thousandth slowest says nothing."""
 _STEPS = 1000
-"""A slope is of so many steps."""
+"""The steps that a slope is for."""
 
 Histograms = dict[tuple[str, str], Counter[int]]
 

@@ -11,8 +11,6 @@ from harness.mining.queries.tallies import BLOCKS
 from harness.mining.stats.species import chao2, new_per_run, unseen
 from harness.mining.summaries import Row, Rows
 
-__all__ = ["Curve", "saturation", "sizes", "states"]
-
 
 def states(populations: Iterable[Row], curves: Mapping[int, Curve]) -> Rows:
     """The whole of each population; the curves are by its number, ``pop``."""
@@ -78,7 +76,7 @@ def sizes(runs: int) -> list[int]:
 
 
 class Curve:
-    """Counts by block and by name, of a population of so many runs; what was not counted is 0."""
+    """Counts by block and by name, of a population; what was not counted is 0."""
 
     def __init__(self, runs: int) -> None:
         self._counts = {(block, "runs"): size for block, size in enumerate(sizes(runs))}

@@ -6,21 +6,46 @@ aside).
 
 from __future__ import annotations
 
-from .broker_tables import ConsumerOffsets, DelayOffsets, SubscriptionGroupTable, TopicConfigTable
-from .checksum import body_crc32
-from .data_version import DataVersion
-from .heartbeat import ConsumerData, Heartbeat, ProducerData, Subscription
-from .json_body import NullBodyError
-from .locks import LockedQueues, LockRequest, MessageQueue
-from .mapping import TopicQueueMappingInfo
-from .pop import AssignmentQuestion, Assignments, BatchAck, BatchAcks, RequestMode, RequestModes
-from .properties import Properties
-from .queue_tables import ConsumedQueue, ConsumerStatus, ConsumeStats, QueueOffsets, StoredQueue, TopicStats
-from .register import INFLATED_LIMIT, RegisterBody
-from .route import BrokerData, BrokerMemberGroup, ClusterInfo, QueueData, TopicRoute
-from .subscription_group import SubscriptionGroup
-from .tables import KvTable, TopicList
-from .topic_config import TopicConfig, TopicConfigList
+from harness.wire.bodies.broker.heartbeat import ConsumerData, Heartbeat, ProducerData, Subscription
+from harness.wire.bodies.broker.locks import LockedQueues, LockRequest, MessageQueue
+from harness.wire.bodies.broker.pop import (
+    AssignmentQuestion,
+    Assignments,
+    BatchAck,
+    BatchAcks,
+    RequestMode,
+    RequestModes,
+)
+from harness.wire.bodies.broker.queue_tables import (
+    ConsumedQueue,
+    ConsumerStatus,
+    ConsumeStats,
+    QueueOffsets,
+    StoredQueue,
+    TopicStats,
+)
+from harness.wire.bodies.broker.subscription_group import SubscriptionGroup
+from harness.wire.bodies.broker.tables import (
+    ConsumerOffsets,
+    DelayOffsets,
+    SubscriptionGroupTable,
+    TopicConfigTable,
+)
+from harness.wire.bodies.checksum import body_crc32
+from harness.wire.bodies.data_version import DataVersion
+from harness.wire.bodies.json_body import NullBodyError
+from harness.wire.bodies.nameserver.mapping import TopicQueueMappingInfo
+from harness.wire.bodies.nameserver.register import INFLATED_LIMIT, RegisterBody
+from harness.wire.bodies.nameserver.route import (
+    BrokerData,
+    BrokerMemberGroup,
+    ClusterInfo,
+    QueueData,
+    TopicRoute,
+)
+from harness.wire.bodies.nameserver.tables import KvTable, TopicList
+from harness.wire.bodies.properties import Properties
+from harness.wire.bodies.topic_config import TopicConfig, TopicConfigList
 
 __all__ = [
     "INFLATED_LIMIT",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import zlib
 
-__all__ = ["body_crc32"]
-
 
 def body_crc32(body: bytes) -> int:
     """CRC-32 of the raw bytes as sent (after compression), without the sign bit; 0 for no body.

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
+from harness.wire.bodies.json_body import InvalidUtf8, read, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_int64, members
-
-from .json_body import InvalidUtf8, read, without_none
-
-__all__ = ["DataVersion"]
 
 if TYPE_CHECKING:
     _Int64 = int

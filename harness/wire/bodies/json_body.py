@@ -1,6 +1,5 @@
 """What all JSON bodies share: the fast path and the lenient path of reading, and the writing.
 
-Rules of this module:
 - Fast: msgspec, which knows every member and takes nothing for granted; anything it refuses goes to the
   lenient path.
 - Lenient: the fastjson dialect and its coercions, member by member.
@@ -23,22 +22,6 @@ import msgspec
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Engine, Node, ParseError, tree
 from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string
-
-__all__ = [
-    "InvalidUtf8",
-    "NullBodyError",
-    "integers_by_integer",
-    "is_null",
-    "list_of",
-    "longs_by_integer",
-    "map_of",
-    "not_null",
-    "read",
-    "strings",
-    "strings_by_id",
-    "strings_by_name",
-    "without_none",
-]
 
 T = TypeVar("T")
 InvalidUtf8 = Literal["refuse", "replace"]

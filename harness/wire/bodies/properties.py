@@ -1,6 +1,5 @@
 """Java `.properties` text: the body of 318 and 319, and the file that a server is configured by.
 
-Rules of this module:
 - Reading gives what `Properties.load(InputStream)` gives: comments, separators, continued lines, escapes, and
   a later pair over an earlier one (tests/vectors/properties.json was written by Java 17).
 - A body is read as Apache's server reads it (`MixAll#string2Properties`): bytes to text as UTF-8, text to
@@ -19,8 +18,6 @@ import msgspec
 
 from harness.wire.errors import WireError
 from harness.wire.text import java_text
-
-__all__ = ["Properties"]
 
 _BLANK: Final = " \t\f"
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 
+from harness.wire.bodies.json_body import list_of, read, strings_by_name, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
 from harness.wire.text import java_text
-
-from .json_body import list_of, read, strings_by_name, without_none
-
-__all__ = ["FILTER_TYPES", "TopicConfig", "TopicConfigList", "read_topic_config"]
 
 FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 _NUMBER: Final = re.compile(r"[+-]?\d+")

@@ -1,9 +1,8 @@
 """From what the text says to what a Java field of a given type becomes.
 
-Rules of this module:
 - Each function takes a Node and gives the value that fastjson stores in a field of that type, or raises
   `CoercionError`.
-- Null is None; whether a field keeps None, 0 or its default is decided by whoever knows the field.
+- Null is None; whether a field keeps None, 0 or its default is decided by the reader of the field.
 
 Source: `TypeUtils` and the deserializers of fastjson 1.2.69 and 1.2.83, run on the same text. Where fastjson2
 differs: `coerce2`.
@@ -19,17 +18,6 @@ from typing import Any, Final
 from . import coerce2
 from .emit import quote
 from .parse import Node
-
-__all__ = [
-    "CoercionError",
-    "as_boolean",
-    "as_enum",
-    "as_int32",
-    "as_int64",
-    "as_string",
-    "members",
-    "smart_name",
-]
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _TRAILING_ZEROS: Final = re.compile(r"\.0*$")

@@ -15,8 +15,6 @@ from typing import Final
 
 from .parse import Node
 
-__all__ = ["enum_name", "integer", "number_text"]
-
 _WRITTEN: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 

@@ -1,6 +1,5 @@
 """Writing the dialect.
 
-Rules of this module:
 - Compact, members in the order of the dict (emitters of typed bodies order them alphabetically, as fastjson
   does for objects with getters), members whose value is None omitted, elements of arrays that are None
   written as `null`.
@@ -23,8 +22,6 @@ import re
 from typing import Final, Literal
 
 import msgspec
-
-__all__ = ["Dialect", "document", "dumps", "quote", "restated"]
 
 Dialect = Literal["legacy", "standard", "plain"]
 

@@ -1,6 +1,5 @@
 """Reading the dialect, with the place of everything.
 
-Rules of this module:
 - Accepts what fastjson 1.2.83 accepts by default: unquoted and single-quoted names, unquoted numbers as
   names, commas too many, comments, its own escapes, raw control characters in strings, a byte order mark,
   bytes that are no UTF-8.
@@ -20,8 +19,6 @@ import re
 from typing import ClassVar, Final, Literal
 
 from harness.wire.text import java_text
-
-__all__ = ["DEPTH_LIMIT", "NUMBER", "VALUES_LIMIT", "Engine", "Kind", "Node", "ParseError", "Parser", "Value"]
 
 DEPTH_LIMIT: Final = 256
 VALUES_LIMIT: Final = 25_000

@@ -12,7 +12,7 @@ What differs from fastjson 1 (`parse.py`):
 Source: `JSONReaderUTF8` of fastjson2 2.0.59, run on the same text (`RemotingCommand#decode` of 5.5.0). Not
 reproduced, and refused here: `Set[…]`, `x'0A'`, numbers without a digit before the point or in the exponent,
 overlong UTF-8 and surrogates in UTF-8, hexadecimal escapes with other digits, two commas behind a map, and
-what is tolerated only inside of members that nobody reads. Not reproduced, and read as ordinary text:
+what is tolerated only inside of members that are not read. Not reproduced, and read as ordinary text:
 `$ref`, the point that a suffix `D` or `F` gives to a number that becomes text.
 """
 
@@ -22,8 +22,6 @@ import re
 from typing import ClassVar, Final
 
 from .parse import DEPTH_LIMIT, NUMBER, Engine, Kind, Node, ParseError, Parser
-
-__all__ = ["Parser2"]
 
 _SKIP: Final = re.compile(r"[ \n\r\t\f\b]*+")
 _SKIP_ZERO: Final = re.compile(r"[ \n\r\t\f\b\x00]*+")

@@ -8,9 +8,6 @@ from typing import Final
 from .parse import Engine, Node, Parser, Value
 from .parse2 import Parser2
 
-__all__ = ["locate", "parse", "tree"]
-
-
 _PARSERS: Final[dict[Engine, type[Parser]]] = {"fastjson": Parser, "fastjson2": Parser2}
 
 

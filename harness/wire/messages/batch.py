@@ -3,7 +3,7 @@
 | bytes | field                                          |
 |-------|------------------------------------------------|
 | 4     | total size                                     |
-| 4     | magic: 0, and nobody looks                     |
+| 4     | magic: 0, and ignored                          |
 | 4     | checksum of the body: 0, the Broker computes it |
 | 4     | flag                                           |
 | 4+n   | body                                           |
@@ -24,8 +24,6 @@ from harness.wire.text import java_text
 
 from .message import LineName, Message
 from .properties import decode_properties, encode_properties
-
-__all__ = ["decode_batch", "encode_batch"]
 
 _HEAD: Final = struct.Struct(">iiiii")
 _PROPERTIES: Final = struct.Struct(">h")

@@ -16,10 +16,8 @@ import msgspec
 
 from harness.wire.errors import WireError
 
-__all__ = ["UniqueKey", "decode_offset_id", "host_bytes", "host_text", "offset_id", "tag_hash"]
-
 _KEPT: Final = 4096
-"""So many hosts and tags are remembered: there are few, and each comes with very many messages."""
+"""The hosts and tags that are remembered: there are few, and each comes with very many messages."""
 
 
 _UNIQUE: Final = struct.Struct(">HIIH")

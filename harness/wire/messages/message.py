@@ -1,6 +1,5 @@
 """One stored message: the bytes that a Broker's log holds and that the body of a pull is made of.
 
-Rules of this module:
 - Total size, checksum, magic and the two bits for IPv6 hosts follow from the rest: writing computes them,
   whatever the message says.
 - The checksum is that of the body as it is stored (compressed, if it is).
@@ -36,17 +35,6 @@ from harness.wire.text import java_text
 from .identifiers import host_bytes, host_text
 from .names import SysFlag
 from .properties import decode_properties, encode_properties
-
-__all__ = [
-    "BLANK_MAGIC",
-    "MESSAGE_MAGIC",
-    "MESSAGE_MAGIC_V2",
-    "LineName",
-    "Message",
-    "decode_message",
-    "decode_messages",
-    "encode_message",
-]
 
 LineName = Literal["4.9", "5.3"]
 """The lines whose writing differs: 5.x ends properties with 0x02 and has topics of more than 127 bytes."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from enum import IntFlag
 from typing import Final
 
-__all__ = ["PropertyName", "SysFlag", "TopicName"]
-
 
 class SysFlag(IntFlag):
     """The bits of a message's system flag."""

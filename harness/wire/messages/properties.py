@@ -1,6 +1,5 @@
 """The text that holds a message's properties: key 0x01 value 0x02 key 0x01 value …
 
-Rules of this module:
 - Reading is Apache's: a pair without a key, without 0x01 or with an empty value is dropped; a value ends with
   the next 0x02 and may hold 0x01; of two pairs with one key the later counts.
 - Writing keeps the order of the dict. 4.9 leaves the last 0x02 out, 5.x writes it.
@@ -12,8 +11,6 @@ rocketmq-all-5.3.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-__all__ = ["decode_properties", "encode_properties"]
 
 
 def encode_properties(properties: Mapping[str, str], v5: bool) -> str:

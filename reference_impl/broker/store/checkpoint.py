@@ -1,6 +1,6 @@
 """How much of the log is known to be in the queues and in the key index.
 
-Rules of this module:
+Invariants:
 - A checkpoint is written when everything that it speaks of is durable, as a file of its own; the one before
   it is kept until then. One that is torn or wrong is passed over.
 
@@ -15,8 +15,6 @@ from zlib import crc32
 import msgspec
 
 from .storage import Storage
-
-__all__ = ["Checkpoint", "Checkpoints"]
 
 _DIRECTORY = "checkpoint"
 

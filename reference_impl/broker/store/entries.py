@@ -9,8 +9,6 @@ from bisect import bisect_left
 
 from .segments import Segments
 
-__all__ = ["ENTRY_SIZE", "first_from", "physical_at"]
-
 ENTRY_SIZE = 20
 
 

@@ -1,6 +1,6 @@
 """Which messages have a key.
 
-Rules of this module:
+Invariants:
 - An entry has 20 bytes: physical offset, a checksum of topic and key, store timestamp. Nothing is kept in
   memory; a question searches the files, the newest first.
 - Two keys may have one checksum: who asks must look at the messages.
@@ -17,8 +17,6 @@ from zlib import crc32
 
 from .entries import ENTRY_SIZE, first_from
 from .segments import Segments
-
-__all__ = ["INDEX_FILE", "KeyIndex"]
 
 _ENTRY = struct.Struct(">qIq")
 _CHECKSUM = struct.Struct(">I")

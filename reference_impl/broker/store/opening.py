@@ -1,6 +1,6 @@
 """The files of a store, as far as they can be taken over.
 
-Rules of this module:
+Invariants:
 - Files of the log must follow one another, and must hold all that a checkpoint says was durable: else
   StoreError.
 - Queues and key index are cut to what the newest checkpoint speaks of. Where they have less, an older one is
@@ -21,8 +21,6 @@ from .index import INDEX_FILE, KeyIndex
 from .queue import QUEUE_FILE, ConsumeQueue
 from .segments import Segments
 from .storage import Storage, StoreError
-
-__all__ = ["Files", "new_queue", "open_files"]
 
 _LOG, _QUEUES, _INDEX = "commitlog", "consumequeue", "index"
 

@@ -1,6 +1,6 @@
 """The consume queue: which messages of the log are a queue's, in order.
 
-Rules of this module:
+Invariants:
 - An entry has 20 bytes: physical offset, size and the hash of the tag. The n-th byte of the stream belongs to
   the entry with the offset n / 20, as in Apache's files.
 - `min_offset` rises when the log loses its beginning; offsets are never given twice.
@@ -14,8 +14,6 @@ import struct
 
 from .entries import ENTRY_SIZE, first_from, physical_at
 from .segments import Segments
-
-__all__ = ["ENTRY", "QUEUE_FILE", "ConsumeQueue"]
 
 ENTRY = struct.Struct(">qiq")
 QUEUE_FILE = 300_000 * ENTRY_SIZE
@@ -35,7 +33,7 @@ class ConsumeQueue:
         self.max_offset += 1
 
     def read(self, offset: int, most: int) -> bytes:
-        """The bytes of at most so many entries from an offset on; at least one if there is one."""
+        """The bytes of at most `most` entries from an offset on; at least one if there is one."""
         return self.segments.read(offset * ENTRY_SIZE, most * ENTRY_SIZE)
 
     def physical(self, offset: int) -> int:

@@ -1,8 +1,9 @@
-"""Reading a log that nobody closed.
+"""Reading a log that was not closed.
 
-Rules of this module:
+Invariants:
 - A process that ends while it appends leaves the beginning of what it appended: a message that ends too
-  early, behind which there is nothing. A machine that ends may leave zeros. Either is cut: nobody was told.
+  early, behind which there is nothing. A machine that ends may leave zeros. Either is cut off: neither
+  was answered.
 - Everything else that is no message is damage. It is refused, for what is behind it was answered.
 """
 
@@ -15,8 +16,6 @@ from harness.wire.messages import MESSAGE_MAGIC, MESSAGE_MAGIC_V2, Message, deco
 
 from .segments import Segments
 from .storage import StoreError
-
-__all__ = ["messages_from"]
 
 _BLOCK = 1 << 22
 _MAGICS = tuple(magic.to_bytes(4, "big") for magic in (MESSAGE_MAGIC, MESSAGE_MAGIC_V2))

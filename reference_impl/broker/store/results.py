@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import msgspec
 
-__all__ = ["Arrival", "GetStatus", "Got", "Put", "PutStatus"]
-
 
 class PutStatus(Enum):
     """What became of a message. The name is Apache's, and stands in remarks."""

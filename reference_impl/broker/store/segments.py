@@ -1,6 +1,6 @@
 """A stream of bytes in files, each named by the offset of its first byte, as Apache names them.
 
-Rules of this module:
+Invariants:
 - An append is whole in one file: a new one begins where the last has reached its limit.
 - What was appended last waits in memory (at most `KEPT` bytes) until `commit`; reading sees it.
 - The start rises by whole files only.
@@ -13,8 +13,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from .storage import Storage, StoreError
-
-__all__ = ["KEPT", "Segments"]
 
 KEPT = 1 << 16
 
@@ -77,7 +75,7 @@ class Segments:
         self._unflushed.clear()
 
     def read(self, offset: int, size: int) -> bytes:
-        """At most so many bytes from an offset between `start` and `end`; fewer at the end of a file."""
+        """At most `size` bytes from an offset between `start` and `end`; fewer at the end of a file."""
         if offset >= self._written:
             at = offset - self._written
             return bytes(self._tail[at : at + size])

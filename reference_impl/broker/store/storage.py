@@ -1,17 +1,15 @@
 """Where a store keeps its bytes: named files that only grow at their end.
 
-Rules of this module:
+Invariants:
 - A storage makes no decision; what a failed write leaves behind is cut when the store is made again.
 - Names are relative, parts parted by `/`. A file comes into being with its first byte.
-- What was appended is there for whoever reads next, and survives the end of the process; only what was
+- What was appended is there for the next reader, and survives the end of the process; only what was
   flushed survives the end of the machine.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
-
-__all__ = ["MemoryStorage", "Storage", "StoreError"]
 
 
 class StoreError(Exception):
@@ -34,7 +32,7 @@ class Storage(Protocol):
         ...
 
     def read(self, name: str, offset: int, size: int) -> bytes:
-        """At most so many bytes; fewer at the end of the file."""
+        """At most `size` bytes; fewer at the end of the file."""
         ...
 
     def truncate(self, name: str, size: int) -> None:

@@ -1,11 +1,11 @@
 """The message store: one log of all messages, and for each queue the list of those that are its own.
 
-Rules of this module:
+Invariants:
 - The log is the truth. Queues and key index follow from it, are written later than it, and are made again
   from where the last checkpoint stands. What `commit` handed over survives the end of the process, what
   `flush` did the end of the machine.
-- Whoever tells a client that a message is stored has called `commit` (with synchronous flushing: `flush`)
-  before. What is read is what was put, committed or not.
+- Before a client learns that a message is stored, `commit` has been called (with synchronous flushing:
+  `flush`). What is read is what was put, committed or not.
 - A StoreError of `commit`, `flush` or `checkpoint` is the end: nothing more may be answered, and the store is
   to be made anew.
 - Store timestamps never go back.
@@ -41,8 +41,6 @@ from .recovery import messages_from
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import Storage
 from .times import offset_at, stored_at
-
-__all__ = ["Store", "StoreConfig"]
 
 _TOPIC = re.compile(r"[%|a-zA-Z0-9_+-]+")
 """5.x writes `+` into topics of its own."""
@@ -226,8 +224,8 @@ class Store:
         matches: Callable[[int], bool] | None = None,
         most_bytes: int = 1 << 18,
     ) -> Got:
-        """Stored bytes of at most `most` (and 32) messages of a queue from an offset on, of at most so many
-        bytes, but one at the least. `matches` is asked about the hash of each message's tag.
+        """Stored bytes of at most `most` (and 32) messages of a queue from an offset on, of at most
+        `most_bytes`, but one at the least. `matches` is asked about the hash of each message's tag.
         """
         queue = self._queue(topic, queue_id)
         if queue is None:
@@ -263,7 +261,7 @@ class Store:
         return [self._log.read(at, size) for at, size in places]
 
     def raw_at(self, physical_offset: int) -> bytes | None:
-        """The stored bytes of the message at an offset of the log; None where none begins."""
+        """The stored bytes of the message at an offset of the log; None: no message begins there."""
         if not self._log.start <= physical_offset < self._log.end:
             return None
         head = self._log.read(physical_offset, _HEAD.size)
@@ -276,7 +274,7 @@ class Store:
         return frame if len(frame) == size else None
 
     def at(self, physical_offset: int) -> Message | None:
-        """The message at an offset of the log; None where none begins."""
+        """The message at an offset of the log; None: no message begins there."""
         frame = self.raw_at(physical_offset)
         try:
             return None if frame is None else decode_message(frame)
@@ -352,6 +350,19 @@ class Store:
         self.checkpoint()
         for queue in queues.values():
             queue.segments.delete()
+
+    def delete_empty_queues(self, *, keep: str) -> None:
+        """Forgets queues whose messages have all left the log, but those of the topic `keep`."""
+        empty = [
+            (topic, queue_id)
+            for topic, queues in self._queues.items()
+            for queue_id, queue in queues.items()
+            if topic != keep and queue.min_offset == queue.max_offset
+        ]
+        if empty:
+            self.checkpoint()
+        for topic, queue_id in empty:
+            self._queues[topic].pop(queue_id).segments.delete()
 
     def delete_before(self, physical_offset: int) -> None:
         """Deletes the files of the log all of whose bytes are below an offset; lowest offsets rise."""

@@ -15,8 +15,6 @@ from harness.wire.messages import LineName, SysFlag
 from .queue import ConsumeQueue
 from .segments import Segments
 
-__all__ = ["offset_at", "stored_at"]
-
 _SYS_FLAG_AT = 36
 _STORED_AT = 56
 """Behind a born host of IPv4; 12 bytes later behind one of IPv6."""

@@ -1,186 +1,166 @@
 """Mutants of the chapter administration."""
 
-from typing import Literal
-
-from harness.wire import Command
-from harness.wire.bodies import ConsumedQueue, KvTable, MessageQueue, SubscriptionGroup
-from harness.wire.broker_codes import BrokerRequest
+from harness.wire import RequestCode
+from harness.wire.bodies import ConsumedQueue, KvTable
 from harness.wire.fastjson import document, parse
 from reference_impl.broker.core import Broker
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.offsets import Offsets
-from reference_impl.broker.parts import Parts
 from reference_impl.broker.runtime import Runtime
 from reference_impl.broker.settings import Settings
-from reference_impl.mutants.broker import V5, mutant
+from reference_impl.broker.topic_administration import TopicAdministration
+from reference_impl.mutants.registry import V4, V5, family, mutant
 from reference_impl.remoting.reply import Reply
 
-V4 = ("4.9",)
 
+def answered(code, *, if_refused=False):
+    """Answer a request of this code with what the function says: always, or where it was to be refused."""
 
-def _answers(parts: Parts, code: BrokerRequest, instead: Reply, *, if_refused: bool = False) -> Parts:
-    """A request of this code is answered so, always or where it was to be refused."""
-
-    def execute(self: Broker, command: Command, connection: int, now: int) -> Reply | None:
+    @family
+    def execute(instead, original, self, command, connection, now):
         if command.code != code:
-            return parts.broker.execute(self, command, connection, now)
-        reply = parts.broker.execute(self, command, connection, now) if if_refused else None
-        return instead if reply is None or reply.code != 0 else reply
+            return original(self, command, connection, now)
+        reply = original(self, command, connection, now) if if_refused else None
+        return instead() if reply is None or reply.code != 0 else reply
 
-    return parts.override("broker", execute)
-
-
-@mutant("groups-are-made-with-defaults", "A group is made with the defaults, whatever was asked for.")
-def groups_are_made_with_defaults(parts: Parts) -> Parts:
-    def put(self: Groups, group: SubscriptionGroup, now: int) -> None:
-        parts.groups.put(self, self.made(group.group_name or ""), now)
-
-    return parts.override("groups", put)
+    return execute
 
 
-@mutant("empty-groups-are-made", "A request to make a group that has no body succeeds.")
-def empty_groups_are_made(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, Reply(0), if_refused=True)
+@mutant(Groups.put, "A group is made with the defaults, whatever was asked for.")
+def groups_are_made_with_defaults(original, self, group, now):
+    original(self, self.made(group.group_name or ""), now)
 
 
-@mutant("groups-are-not-deleted", "A group is deleted with success, and stays.")
-def groups_are_not_deleted(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.DELETE_SUBSCRIPTION_GROUP, Reply(0))
+@mutant(Broker.execute, "A request to make a group that has no body succeeds.")
+@answered(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, if_refused=True)
+def empty_groups_are_made():
+    return Reply(0)
 
 
-def _shows(parts: Parts, name: Literal["consumers", "producers"], without: str) -> Parts:
-    """The connections of a group are shown without a member of the body."""
-    sound = getattr(parts.group_administration, name)
-
-    def change(reply: Reply) -> Reply:
-        shown = parse(reply.body) if reply.body else None
-        if isinstance(shown, dict):
-            reply.body = document({**shown, without: []})
-        return reply
-
-    def consumers(self: GroupAdministration, command: Command, connection: int, now: int) -> Reply:
-        return change(sound(self, command, connection, now))
-
-    def producers(self: GroupAdministration, command: Command, connection: int, now: int) -> Reply:
-        return change(sound(self, command, connection, now))
-
-    return parts.override("group_administration", consumers if name == "consumers" else producers)
+@mutant(Broker.execute, "A group is deleted with success, and stays.")
+@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP)
+def groups_are_not_deleted():
+    return Reply(0)
 
 
-@mutant("no-consumers-are-shown", "No connection of a group of consumers is shown.")
-def no_consumers_are_shown(parts: Parts) -> Parts:
-    return _shows(parts, "consumers", "connectionSet")
+@mutant(TopicAdministration.clean_queues, "Cleaning of queues removes those that have messages, too.")
+def cleaning_removes_queues_in_use(original, self, command, connection, now):
+    for topic in [*self.broker.store.topics()]:
+        self.broker.store.delete_topic(topic)
+    return original(self, command, connection, now)
 
 
-@mutant("subscriptions-are-not-shown", "What a group subscribes to is not shown.")
-def subscriptions_are_not_shown(parts: Parts) -> Parts:
-    return _shows(parts, "consumers", "subscriptionTable")
+@mutant(Broker.execute, "Cleaning of queues is refused.")
+@answered(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
+def cleaning_of_queues_is_refused():
+    return Reply(1)
 
 
-@mutant("no-producers-are-shown", "No connection of a group of producers is shown.")
-def no_producers_are_shown(parts: Parts) -> Parts:
-    return _shows(parts, "producers", "connectionSet")
+def _without(reply, name):
+    """The answer without a member of its body."""
+    shown = parse(reply.body) if reply.body else None
+    if isinstance(shown, dict):
+        reply.body = document({**shown, name: []})
+    return reply
 
 
-@mutant("nobody-online-is-success", "A group of which nobody is online has an empty list.")
-def nobody_online_is_success(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.GET_CONSUMER_CONNECTION_LIST, Reply(0), if_refused=True)
+@mutant(GroupAdministration.consumers, "No connection of a group of consumers is shown.")
+def no_consumers_are_shown(original, self, command, connection, now):
+    return _without(original(self, command, connection, now), "connectionSet")
 
 
-@mutant("unknown-producers-are-success", "A group for which nobody produces has an empty list.")
-def unknown_producers_are_success(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.GET_PRODUCER_CONNECTION_LIST, Reply(0), if_refused=True)
+@mutant(GroupAdministration.consumers, "What a group subscribes to is not shown.")
+def subscriptions_are_not_shown(original, self, command, connection, now):
+    return _without(original(self, command, connection, now), "subscriptionTable")
 
 
-@mutant("progress-is-empty", "No queue is shown of what a group has consumed.")
-def progress_is_empty(parts: Parts) -> Parts:
-    def consumed(self: GroupAdministration, group: str, topic: str) -> dict[MessageQueue, ConsumedQueue]:
-        return {}
-
-    return parts.override("group_administration", consumed)
+@mutant(GroupAdministration.producers, "No connection of a group of producers is shown.")
+def no_producers_are_shown(original, self, command, connection, now):
+    return _without(original(self, command, connection, now), "connectionSet")
 
 
-@mutant("progress-without-offsets", "A group has consumed nothing, as is shown.")
-def progress_without_offsets(parts: Parts) -> Parts:
-    def consumed_of(self: GroupAdministration, group: str, topic: str, queue: int) -> ConsumedQueue:
-        return ConsumedQueue()
-
-    return parts.override("group_administration", consumed_of)
+@mutant(Broker.execute, "A group without online consumers has an empty list.")
+@answered(RequestCode.GET_CONSUMER_CONNECTION_LIST, if_refused=True)
+def nobody_online_is_success():
+    return Reply(0)
 
 
-@mutant("progress-of-unknown-is-refused", "A group that has consumed nothing is refused.")
-def progress_of_unknown_is_refused(parts: Parts) -> Parts:
-    def progress(self: GroupAdministration, command: Command, connection: int, now: int) -> Reply:
-        if not self.topics_of((command.ext or {}).get("consumerGroup") or ""):
-            return Reply(26, remark="there is none")
-        return parts.group_administration.progress(self, command, connection, now)
-
-    return parts.override("group_administration", progress)
+@mutant(Broker.execute, "A group without producers has an empty list.")
+@answered(RequestCode.GET_PRODUCER_CONNECTION_LIST, if_refused=True)
+def unknown_producers_are_success():
+    return Reply(0)
 
 
-@mutant("groups-of-topic-not-shown", "No group that has consumed a topic is shown.")
-def groups_of_topic_not_shown(parts: Parts) -> Parts:
-    def groups_of(self: GroupAdministration, topic: str) -> list[str]:
-        return []
-
-    return parts.override("group_administration", groups_of)
+@mutant(GroupAdministration.consumed, "No queue is shown of what a group has consumed.")
+def progress_is_empty(original, self, group, topic):
+    return {}
 
 
-@mutant("resets-change-nothing", "A reset is answered, and sets nothing.", V5)
-def resets_change_nothing(parts: Parts) -> Parts:
-    def reset(self: Offsets, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
-        return
-
-    return parts.override("offsets", reset)
+@mutant(GroupAdministration.consumed_of, "A group has consumed nothing, as is shown.")
+def progress_without_offsets(original, self, group, topic, queue):
+    return ConsumedQueue()
 
 
-@mutant("resets-of-unknown-succeed", "A reset of what there is not succeeds.", V5)
-def resets_of_unknown_succeed(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET, Reply(0), if_refused=True)
+@mutant(GroupAdministration.progress, "A group that has consumed nothing is refused.")
+def progress_of_unknown_is_refused(original, self, command, connection, now):
+    if not self.topics_of((command.ext or {}).get("consumerGroup") or ""):
+        return Reply(26, remark="there is none")
+    return original(self, command, connection, now)
 
 
-@mutant("resets-need-nobody", "A reset succeeds though nobody is online.", V4)
-def resets_need_nobody(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.INVOKE_BROKER_TO_RESET_OFFSET, Reply(0), if_refused=True)
+@mutant(GroupAdministration.groups_of, "No group that has consumed a topic is shown.")
+def groups_of_topic_not_shown(original, self, topic):
+    return []
 
 
-@mutant("broker-settings-are-not-shown", "Code 26 answers without a body.")
-def broker_settings_are_not_shown(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.GET_BROKER_CONFIG, Reply(0))
+@mutant(Offsets.reset, "A reset is answered, and sets nothing.", V5)
+def resets_change_nothing(original, self, group, topic, queue_id, offset, now):
+    return
 
 
-@mutant("broker-settings-do-not-change", "Code 25 changes nothing.")
-def broker_settings_do_not_change(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.UPDATE_BROKER_CONFIG, Reply(0))
+@mutant(Broker.execute, "A reset of an unknown topic or group succeeds.", V5)
+@answered(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, if_refused=True)
+def resets_of_unknown_succeed():
+    return Reply(0)
 
 
-@mutant("broker-black-list-ignored", "Any setting can be changed.", V5)
-def broker_black_list_ignored(parts: Parts) -> Parts:
-    def refuses(self: Settings, pairs: object) -> bool:
-        return False
-
-    return parts.override("settings", refuses)
+@mutant(Broker.execute, "A reset succeeds though no consumer is online.", V4)
+@answered(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, if_refused=True)
+def resets_need_nobody():
+    return Reply(0)
 
 
-@mutant("state-is-not-shown", "Code 28 answers with an empty table.")
-def state_is_not_shown(parts: Parts) -> Parts:
-    return _answers(parts, BrokerRequest.GET_BROKER_RUNTIME_INFO, Reply(0, body=KvTable().encode()))
+@mutant(Broker.execute, "Code 26 answers without a body.")
+@answered(RequestCode.GET_BROKER_CONFIG)
+def broker_settings_are_not_shown():
+    return Reply(0)
 
 
-@mutant("state-without-version", "The state of the Broker does not name its release.")
-def state_without_version(parts: Parts) -> Parts:
-    def information(self: Runtime, now: int) -> dict[str, str]:
-        found = parts.runtime.information(self, now)
-        del found["brokerVersionDesc"]
-        return found
-
-    return parts.override("runtime", information)
+@mutant(Broker.execute, "Code 25 changes nothing.")
+@answered(RequestCode.UPDATE_BROKER_CONFIG)
+def broker_settings_do_not_change():
+    return Reply(0)
 
 
-@mutant("unknown-codes-are-not-answered", "A request code that the Broker does not know is not answered.")
-def unknown_codes_are_not_answered(parts: Parts) -> Parts:
-    def unknown_request(self: Broker, command: Command) -> Reply | None:
-        return None
+@mutant(Settings.refuses, "Any setting can be changed.", V5)
+def broker_black_list_ignored(original, self, pairs):
+    return False
 
-    return parts.override("broker", unknown_request)
+
+@mutant(Broker.execute, "Code 28 answers with an empty table.")
+@answered(RequestCode.GET_BROKER_RUNTIME_INFO)
+def state_is_not_shown():
+    return Reply(0, body=KvTable().encode())
+
+
+@mutant(Runtime.information, "The state of the Broker does not name its release.")
+def state_without_version(original, self, now):
+    found = original(self, now)
+    del found["brokerVersionDesc"]
+    return found
+
+
+@mutant(Broker.unknown_request, "A request code that the Broker does not know is not answered.")
+def unknown_codes_are_not_answered(original, self, command):
+    return None

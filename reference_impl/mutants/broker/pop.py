@@ -1,465 +1,288 @@
 """Mutants of the chapter pop."""
 
-from collections.abc import Iterable
-
-from harness.wire import Command
-from harness.wire.bodies import AssignmentQuestion, BatchAck, MessageQueue, RequestMode
-from harness.wire.broker_codes import BrokerResponse
-from harness.wire.messages import Message, PropertyName, TopicName, decode_message
+from harness.wire import ResponseCode
+from harness.wire.bodies import RequestMode
+from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.assignments import Assignments
 from reference_impl.broker.part import NEVER
-from reference_impl.broker.parts import Parts
-from reference_impl.broker.pop import Found, Pop, Pops
+from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
-from reference_impl.broker.pop_checkpoints import CheckPoint, CheckPoints, PopOf
-from reference_impl.broker.pop_notifications import PopNotifications, Question
-from reference_impl.broker.pop_order import PopOrder, Popped
-from reference_impl.broker.pop_terms import Handle
-from reference_impl.broker.pop_waiting import LATE, PopWaiting, Waiter
+from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.broker.pop_notifications import PopNotifications
+from reference_impl.broker.pop_order import PopOrder
+from reference_impl.broker.pop_waiting import LATE, PopWaiting
 from reference_impl.broker.topics import READ, WRITE
-from reference_impl.mutants.broker import V5, mutant
+from reference_impl.mutants.registry import V5, mutant
 from reference_impl.remoting.reply import Reply
 
 
 def _granted(reply: Reply) -> Reply:
-    return Reply(BrokerResponse.SUCCESS, ext=reply.ext)
+    return Reply(ResponseCode.SUCCESS, ext=reply.ext)
 
 
-@mutant("pops-are-of-all-groups", "What one group has popped is popped for all.", V5)
-def pops_are_of_all_groups(parts: Parts) -> Parts:
-    def asked(self: Pops, command: Command, now: int) -> Pop:
-        found = parts.pops.asked(self, command, now)
-        found.group = "all"
-        return found
-
-    return parts.override("pops", asked)
+@mutant(Pops.asked, "What one group has popped is popped for all.", V5)
+def pops_are_of_all_groups(original, self, command, now):
+    found = original(self, command, now)
+    found.group = "all"
+    return found
 
 
-@mutant("pops-give-all-there-is", "A pop gives as many messages as there are.", V5)
-def pops_give_all_there_is(parts: Parts) -> Parts:
-    def asked(self: Pops, command: Command, now: int) -> Pop:
-        found = parts.pops.asked(self, command, now)
-        found.most = max(32, found.most)
-        return found
-
-    return parts.override("pops", asked)
+@mutant(Pops.asked, "A pop delivers all messages that are left.", V5)
+def pops_give_all_there_is(original, self, command, now):
+    found = original(self, command, now)
+    found.most = max(32, found.most)
+    return found
 
 
-@mutant("pops-are-of-the-first-queue", "A pop from any queue is one from the first.", V5)
-def pops_are_of_the_first_queue(parts: Parts) -> Parts:
-    def asked(self: Pops, command: Command, now: int) -> Pop:
-        found = parts.pops.asked(self, command, now)
-        found.queue_id = max(0, found.queue_id)
-        return found
-
-    return parts.override("pops", asked)
+@mutant(Pops.asked, "A pop from any queue is one from the first.", V5)
+def pops_are_of_the_first_queue(original, self, command, now):
+    found = original(self, command, now)
+    found.queue_id = max(0, found.queue_id)
+    return found
 
 
-@mutant("pops-have-no-filter", "The tags of a pop do not count.", V5)
-def pops_have_no_filter(parts: Parts) -> Parts:
-    def asked(self: Pops, command: Command, now: int) -> Pop:
-        found = parts.pops.asked(self, command, now)
-        found.expression = None
-        return found
-
-    return parts.override("pops", asked)
+@mutant(Pops.asked, "The tags of a pop do not count.", V5)
+def pops_have_no_filter(original, self, command, now):
+    found = original(self, command, now)
+    found.expression = None
+    return found
 
 
-@mutant("popped-is-not-hidden", "What was popped is given to the next one that pops.", V5)
-def popped_is_not_hidden(parts: Parts) -> Parts:
-    def take(self: Pops, found: Found, topic: str, queue_id: int, now: int) -> None:
-        before = self.start(found.pop, topic, queue_id, now)
-        parts.pops.take(self, found, topic, queue_id, now)
-        self.broker.offsets.commit(found.pop.group, topic, queue_id, before, now)
-
-    return parts.override("pops", take)
+@mutant(Pops.take, "A popped message is delivered to the next pop too.", V5)
+def popped_is_not_hidden(original, self, found, topic, queue_id, now):
+    before = self.start(found.pop, topic, queue_id, now)
+    original(self, found, topic, queue_id, now)
+    self.broker.offsets.commit(found.pop.group, topic, queue_id, before, now)
 
 
-@mutant("pops-give-nothing", "No pop gives any message.", V5)
-def pops_give_nothing(parts: Parts) -> Parts:
-    def keep(self: Pops, of: PopOf, offsets: list[int], found: Found, now: int) -> bool:
-        return False
-
-    return parts.override("pops", keep)
+@mutant(Pops.keep, "No pop gives any message.", V5)
+def pops_give_nothing(original, self, of, offsets, found, now):
+    return False
 
 
-@mutant("pops-list-nothing", "The answer to a pop does not say where its messages are.", V5)
-def pops_list_nothing(parts: Parts) -> Parts:
-    def answered(self: Pops, found: Found, code: int) -> Reply:
-        reply = parts.pops.answered(self, found, code)
-        reply.ext = {**(reply.ext or {}), "startOffsetInfo": "", "msgOffsetInfo": ""}
-        return reply
-
-    return parts.override("pops", answered)
+@mutant(Pops.answered, "The answer to a pop does not say where its messages are.", V5)
+def pops_list_nothing(original, self, found, code):
+    reply = original(self, found, code)
+    reply.ext = {**(reply.ext or {}), "startOffsetInfo": "", "msgOffsetInfo": ""}
+    return reply
 
 
-@mutant("pops-say-that-nothing-is-left", "The answer to a pop always says that no message is left.", V5)
-def pops_say_that_nothing_is_left(parts: Parts) -> Parts:
-    def answered(self: Pops, found: Found, code: int) -> Reply:
-        reply = parts.pops.answered(self, found, code)
-        reply.ext = {**(reply.ext or {}), "restNum": "0"}
-        return reply
-
-    return parts.override("pops", answered)
+@mutant(Pops.answered, "The answer to a pop always says that no message is left.", V5)
+def pops_say_that_nothing_is_left(original, self, found, code):
+    reply = original(self, found, code)
+    reply.ext = {**(reply.ext or {}), "restNum": "0"}
+    return reply
 
 
-@mutant("pops-always-begin-at-the-beginning", "Every new group begins with the first message.", V5)
-def pops_always_begin_at_the_beginning(parts: Parts) -> Parts:
-    def first(self: Pops, pop: Pop, topic: str, queue_id: int) -> int:
-        return self.broker.store.min_offset(topic, queue_id)
-
-    return parts.override("pops", first)
+@mutant(Pops.first, "Every new group begins with the first message.", V5)
+def pops_always_begin_at_the_beginning(original, self, pop, topic, queue_id):
+    return self.broker.store.min_offset(topic, queue_id)
 
 
 @mutant(
-    "pops-begin-at-the-end",
-    "A new group that says so begins with the last message, however near the first one is.",
-    V5,
+    Pops.first, "A new group that says so begins with the last message, however near the first one is.", V5
 )
-def pops_begin_at_the_end(parts: Parts) -> Parts:
-    def first(self: Pops, pop: Pop, topic: str, queue_id: int) -> int:
-        known = parts.pops.first(self, pop, topic, queue_id)
-        return max(known, self.broker.store.max_offset(topic, queue_id) - 1) if pop.init_mode else known
-
-    return parts.override("pops", first)
+def pops_begin_at_the_end(original, self, pop, topic, queue_id):
+    known = original(self, pop, topic, queue_id)
+    return max(known, self.broker.store.max_offset(topic, queue_id) - 1) if pop.init_mode else known
 
 
-@mutant("pops-of-any-number", "A pop may ask for any number of messages.", V5)
-def pops_of_any_number(parts: Parts) -> Parts:
-    def is_too_much(self: Pops, most: int) -> bool:
-        return False
-
-    return parts.override("pops", is_too_much)
+@mutant(Pops.is_too_much, "A pop may ask for any number of messages.", V5)
+def pops_of_any_number(original, self, most):
+    return False
 
 
-@mutant("late-pops-are-carried-out", "A pop is carried out although nobody waits for its answer.", V5)
-def late_pops_are_carried_out(parts: Parts) -> Parts:
-    def is_too_late(self: Pops, asked: Pop, now: int) -> bool:
-        return False
-
-    return parts.override("pops", is_too_late)
+@mutant(Pops.is_too_late, "A pop is carried out although its client has stopped waiting.", V5)
+def late_pops_are_carried_out(original, self, asked, now):
+    return False
 
 
-@mutant("pops-of-any-topic", "A topic comes into being by a pop.", V5)
-def pops_of_any_topic(parts: Parts) -> Parts:
-    def place_refused(
-        self: Pops, group: str, topic: str, queue_id: int, connection: int, now: int
-    ) -> Reply | None:
-        self.broker.topics.create(topic, 4, READ | WRITE, now)
-        return parts.pops.place_refused(self, group, topic, queue_id, connection, now)
-
-    return parts.override("pops", place_refused)
+@mutant(Pops.place_refused, "A topic comes into being by a pop.", V5)
+def pops_of_any_topic(original, self, group, topic, queue_id, connection, now):
+    self.broker.topics.create(topic, 4, READ | WRITE, now)
+    return original(self, group, topic, queue_id, connection, now)
 
 
-@mutant("pops-of-any-queue", "A queue that the topic does not have is popped from.", V5)
-def pops_of_any_queue(parts: Parts) -> Parts:
-    def place_refused(
-        self: Pops, group: str, topic: str, queue_id: int, connection: int, now: int
-    ) -> Reply | None:
-        return parts.pops.place_refused(self, group, topic, -1, connection, now)
-
-    return parts.override("pops", place_refused)
+@mutant(Pops.place_refused, "A queue that the topic does not have is popped from.", V5)
+def pops_of_any_queue(original, self, group, topic, queue_id, connection, now):
+    return original(self, group, topic, -1, connection, now)
 
 
-@mutant("pops-of-every-topic", "A topic that may not be read is popped from.", V5)
-def pops_of_every_topic(parts: Parts) -> Parts:
-    def place_refused(
-        self: Pops, group: str, topic: str, queue_id: int, connection: int, now: int
-    ) -> Reply | None:
-        refused = parts.pops.place_refused(self, group, topic, queue_id, connection, now)
-        is_allowed = refused is None or refused.code == BrokerResponse.NO_PERMISSION
-        return None if is_allowed else refused
-
-    return parts.override("pops", place_refused)
+@mutant(Pops.place_refused, "A topic that may not be read is popped from.", V5)
+def pops_of_every_topic(original, self, group, topic, queue_id, connection, now):
+    refused = original(self, group, topic, queue_id, connection, now)
+    is_allowed = refused is None or refused.code == ResponseCode.NO_PERMISSION
+    return None if is_allowed else refused
 
 
-@mutant("comes-again-elsewhere", "A message that comes again has the topic in which it does.", V5)
-def comes_again_elsewhere(parts: Parts) -> Parts:
-    def as_given(self: Pops, frame: bytes, found: Found, topic: str, start: int) -> bytes:
-        return frame
-
-    return parts.override("pops", as_given)
+@mutant(Pops.as_given, "A message that comes again has the topic in which it does.", V5)
+def comes_again_elsewhere(original, self, frame, found, topic, start):
+    return frame
 
 
-@mutant("comes-again-without-handle", "A message that comes again has no handle.", V5)
-def comes_again_without_handle(parts: Parts) -> Parts:
-    def as_given(self: Pops, frame: bytes, found: Found, topic: str, start: int) -> bytes:
-        message = decode_message(parts.pops.as_given(self, frame, found, topic, start))
-        message.properties.pop(PropertyName.POP_CK, None)
-        return self.broker.store.encoded(message)
-
-    return parts.override("pops", as_given)
+@mutant(Pops.as_given, "A message that comes again has no handle.", V5)
+def comes_again_without_handle(original, self, frame, found, topic, start):
+    message = decode_message(original(self, frame, found, topic, start))
+    message.properties.pop(PropertyName.POP_CK, None)
+    return self.broker.store.encoded(message)
 
 
-@mutant("popped-is-lost", "A message that was popped and not acknowledged does not come again.", V5)
-def popped_is_lost(parts: Parts) -> Parts:
-    def over(self: CheckPoints, point: CheckPoint, now: int) -> None:
-        self.acknowledge(point.pop, sorted(point.left), now)
-
-    return parts.override("checkpoints", over)
+@mutant(CheckPoints.over, "A message that was popped and not acknowledged does not come again.", V5)
+def popped_is_lost(original, self, point, now):
+    self.acknowledge(point.pop, sorted(point.left), now)
 
 
-@mutant("hidden-for-half", "A message that was popped is hidden for half of its time.", V5)
-def hidden_for_half(parts: Parts) -> Parts:
-    def add(
-        self: CheckPoints, pop: PopOf, offsets: list[int], invisible: int, revive_queue: int, now: int
-    ) -> bool:
-        return parts.checkpoints.add(self, pop, offsets, invisible // 2, revive_queue, now)
-
-    return parts.override("checkpoints", add)
+@mutant(CheckPoints.add, "A message that was popped is hidden for half of its time.", V5)
+def hidden_for_half(original, self, pop, offsets, invisible, revive_queue, now):
+    return original(self, pop, offsets, invisible // 2, revive_queue, now)
 
 
-@mutant("comes-again-uncounted", "A message that comes again does not say so.", V5)
-def comes_again_uncounted(parts: Parts) -> Parts:
-    def again(self: CheckPoints, message: Message, topic: str, popped: int) -> Message:
-        found = parts.checkpoints.again(self, message, topic, popped)
-        found.reconsume_times = message.reconsume_times
-        return found
-
-    return parts.override("checkpoints", again)
+@mutant(CheckPoints.again, "A message that is delivered again does not count that delivery.", V5)
+def comes_again_uncounted(original, self, message, topic, popped):
+    found = original(self, message, topic, popped)
+    found.reconsume_times = message.reconsume_times
+    return found
 
 
-@mutant("one-ack-is-for-all", "One acknowledgement is of all that the pop gave.", V5)
-def one_ack_is_for_all(parts: Parts) -> Parts:
-    def acknowledge(self: CheckPoints, pop: PopOf, offsets: list[int], now: int) -> None:
-        everything = range(pop.start, pop.start + 64) if offsets else ()
-        parts.checkpoints.acknowledge(self, pop, list(everything), now)
-
-    return parts.override("checkpoints", acknowledge)
+@mutant(CheckPoints.acknowledge, "One acknowledgement is of all that the pop gave.", V5)
+def one_ack_is_for_all(original, self, pop, offsets, now):
+    everything = range(pop.start, pop.start + 64) if offsets else ()
+    original(self, pop, list(everything), now)
 
 
-@mutant("checkpoints-are-forgotten", "What was popped is forgotten by a restart.", V5)
-def checkpoints_are_forgotten(parts: Parts) -> Parts:
-    def read_again(self: CheckPoints) -> None:
-        return None
-
-    return parts.override("checkpoints", read_again)
+@mutant(CheckPoints.read_again, "What was popped is forgotten by a restart.", V5)
+def checkpoints_are_forgotten(original, self):
+    return None
 
 
-@mutant("acks-do-not-count", "Acknowledgements have no effect.", V5)
-def acks_do_not_count(parts: Parts) -> Parts:
-    def done(
-        self: PopAcks, of: PopOf, offsets: list[int], revive_queue: int, connection: int, now: int
-    ) -> Reply:
-        return Reply(BrokerResponse.SUCCESS)
-
-    return parts.override("pop_acks", done)
+@mutant(PopAcks.done, "Acknowledgements have no effect.", V5)
+def acks_do_not_count(original, self, of, offsets, revive_queue, connection, now):
+    return Reply(ResponseCode.SUCCESS)
 
 
-@mutant("acks-of-what-came-again-do-not-count", "A message that came again cannot be acknowledged.", V5)
-def acks_of_what_came_again_do_not_count(parts: Parts) -> Parts:
-    def done(
-        self: PopAcks, of: PopOf, offsets: list[int], revive_queue: int, connection: int, now: int
-    ) -> Reply:
-        if of.topic.startswith(TopicName.RETRY_PREFIX):
-            return Reply(BrokerResponse.SUCCESS)
-        return parts.pop_acks.done(self, of, offsets, revive_queue, connection, now)
-
-    return parts.override("pop_acks", done)
+@mutant(PopAcks.done, "A message that came again cannot be acknowledged.", V5)
+def acks_of_what_came_again_do_not_count(original, self, of, offsets, revive_queue, connection, now):
+    if of.topic.startswith(TopicName.RETRY_PREFIX):
+        return Reply(ResponseCode.SUCCESS)
+    return original(self, of, offsets, revive_queue, connection, now)
 
 
-@mutant("acks-of-several-do-not-count", "An acknowledgement of several messages at once has no effect.", V5)
-def acks_of_several_do_not_count(parts: Parts) -> Parts:
-    def meant(self: PopAcks, ack: BatchAck) -> tuple[PopOf, list[int], int]:
-        of, _, revive_queue = parts.pop_acks.meant(self, ack)
-        return of, [], revive_queue
-
-    return parts.override("pop_acks", meant)
+@mutant(PopAcks.meant, "An acknowledgement of several messages at once has no effect.", V5)
+def acks_of_several_do_not_count(original, self, ack):
+    of, _, revive_queue = original(self, ack)
+    return of, [], revive_queue
 
 
-@mutant("acks-of-nothing-succeed", "A request that acknowledges no message is a success.", V5)
-def acks_of_nothing_succeed(parts: Parts) -> Parts:
-    def acknowledge_all(self: PopAcks, command: Command, connection: int, now: int) -> Reply:
-        return _granted(parts.pop_acks.acknowledge_all(self, command, connection, now))
-
-    return parts.override("pop_acks", acknowledge_all)
+@mutant(PopAcks.acknowledge_all, "A request that acknowledges no message is a success.", V5)
+def acks_of_nothing_succeed(original, self, command, connection, now):
+    return _granted(original(self, command, connection, now))
 
 
-@mutant("acks-of-any-offset", "What a queue never had can be acknowledged.", V5)
-def acks_of_any_offset(parts: Parts) -> Parts:
-    def acknowledge(self: PopAcks, command: Command, connection: int, now: int) -> Reply:
-        return _granted(parts.pop_acks.acknowledge(self, command, connection, now))
-
-    return parts.override("pop_acks", acknowledge)
+@mutant(PopAcks.acknowledge, "What a queue never had can be acknowledged.", V5)
+def acks_of_any_offset(original, self, command, connection, now):
+    return _granted(original(self, command, connection, now))
 
 
-@mutant("anything-can-be-hidden", "What a queue does not have can be hidden.", V5)
-def anything_can_be_hidden(parts: Parts) -> Parts:
-    def hide(self: PopAcks, command: Command, connection: int, now: int) -> Reply:
-        return _granted(parts.pop_acks.hide(self, command, connection, now))
-
-    return parts.override("pop_acks", hide)
+@mutant(PopAcks.hide, "What a queue does not have can be hidden.", V5)
+def anything_can_be_hidden(original, self, command, connection, now):
+    return _granted(original(self, command, connection, now))
 
 
-@mutant("hidden-for-no-longer", "A message is never hidden for longer than at first.", V5)
-def hidden_for_no_longer(parts: Parts) -> Parts:
-    def hidden_anew(
-        self: PopAcks, again: PopOf, offset: int, invisible: int, handle: Handle, now: int
-    ) -> bool:
-        least = min(invisible, handle.invisible)
-        return parts.pop_acks.hidden_anew(self, again, offset, least, handle, now)
+@mutant(PopAcks.hidden_anew, "A message is never hidden for longer than at first.", V5)
+def hidden_for_no_longer(original, self, again, offset, invisible, handle, now):
+    least = min(invisible, handle.invisible)
+    return original(self, again, offset, least, handle, now)
 
-    return parts.override("pop_acks", hidden_anew)
+
+@mutant(PopAcks.done, "A message that was hidden anew can be acknowledged by its first handle.", V5)
+def old_handles_are_worth_something(original, self, of, offsets, revive_queue, connection, now):
+    for pop in list(self.broker.checkpoints.points):
+        if (pop.topic, pop.group, pop.queue_id) == (of.topic, of.group, of.queue_id):
+            self.broker.checkpoints.acknowledge(pop, offsets, now)
+    return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopWaiting.hold, "A pop that finds nothing is answered at once.", V5)
+def pops_do_not_wait(original, self, waiter, now):
+    return LATE if waiter.pops else original(self, waiter, now)
+
+
+@mutant(PopWaiting.hold, "A notification is answered at once.", V5)
+def notifications_do_not_wait(original, self, waiter, now):
+    return original(self, waiter, now) if waiter.pops else LATE
+
+
+@mutant(PopWaiting.wants, "No message ends the wait of a pop.", V5)
+def arrivals_release_no_pops(original, self, waiter, tags):
+    return not waiter.pops and original(self, waiter, tags)
+
+
+@mutant(PopWaiting.next_tick, "The wait of a pop never ends.", V5)
+def pops_wait_for_ever(original, self):
+    return NEVER
+
+
+@mutant(PopWaiting.is_full, "The number of waiting pops has no limit.", V5)
+def all_pops_may_wait(original, self, waiting):
+    return False
+
+
+@mutant(PopNotifications.has_any, "A notification always says that there is nothing to pop.", V5)
+def notifications_say_no(original, self, asked, now):
+    return False
+
+
+@mutant(PopNotifications.has_any, "A notification always says that there is something to pop.", V5)
+def notifications_say_yes(original, self, asked, now):
+    return True
+
+
+@mutant(PopOrder.blocks, "Messages are popped although those before them are not acknowledged.", V5)
+def ordered_pops_do_not_block(original, self, queue, attempt, now):
+    return False
+
+
+@mutant(PopOrder.acknowledge, "Acknowledgements of what was popped in order have no effect.", V5)
+def ordered_acks_free_nothing(original, self, queue, offset, pop_time):
+    return None
 
 
 @mutant(
-    "old-handles-are-worth-something",
-    "A message that was hidden anew can be acknowledged by its first handle.",
-    V5,
-)
-def old_handles_are_worth_something(parts: Parts) -> Parts:
-    def done(
-        self: PopAcks, of: PopOf, offsets: list[int], revive_queue: int, connection: int, now: int
-    ) -> Reply:
-        for pop in list(self.broker.checkpoints.points):
-            if (pop.topic, pop.group, pop.queue_id) == (of.topic, of.group, of.queue_id):
-                self.broker.checkpoints.acknowledge(pop, offsets, now)
-        return Reply(BrokerResponse.SUCCESS)
-
-    return parts.override("pop_acks", done)
-
-
-@mutant("pops-do-not-wait", "A pop that finds nothing is answered at once.", V5)
-def pops_do_not_wait(parts: Parts) -> Parts:
-    def hold(self: PopWaiting, waiter: Waiter, now: int) -> str:
-        return LATE if waiter.pops else parts.pop_waiting.hold(self, waiter, now)
-
-    return parts.override("pop_waiting", hold)
-
-
-@mutant("notifications-do-not-wait", "A notification is answered at once.", V5)
-def notifications_do_not_wait(parts: Parts) -> Parts:
-    def hold(self: PopWaiting, waiter: Waiter, now: int) -> str:
-        return parts.pop_waiting.hold(self, waiter, now) if waiter.pops else LATE
-
-    return parts.override("pop_waiting", hold)
-
-
-@mutant("arrivals-release-no-pops", "No message ends the wait of a pop.", V5)
-def arrivals_release_no_pops(parts: Parts) -> Parts:
-    def wants(self: PopWaiting, waiter: Waiter, tags: Iterable[int]) -> bool:
-        return not waiter.pops and parts.pop_waiting.wants(self, waiter, tags)
-
-    return parts.override("pop_waiting", wants)
-
-
-@mutant("pops-wait-for-ever", "The wait of a pop never ends.", V5)
-def pops_wait_for_ever(parts: Parts) -> Parts:
-    def next_tick(self: PopWaiting) -> int:
-        return NEVER
-
-    return parts.override("pop_waiting", next_tick)
-
-
-@mutant("all-pops-may-wait", "There is no limit to how many pops wait.", V5)
-def all_pops_may_wait(parts: Parts) -> Parts:
-    def is_full(self: PopWaiting, waiting: int) -> bool:
-        return False
-
-    return parts.override("pop_waiting", is_full)
-
-
-@mutant("notifications-say-no", "A notification always says that there is nothing to pop.", V5)
-def notifications_say_no(parts: Parts) -> Parts:
-    def has_any(self: PopNotifications, asked: Question, now: int) -> bool:
-        return False
-
-    return parts.override("pop_notifications", has_any)
-
-
-@mutant("notifications-say-yes", "A notification always says that there is something to pop.", V5)
-def notifications_say_yes(parts: Parts) -> Parts:
-    def has_any(self: PopNotifications, asked: Question, now: int) -> bool:
-        return True
-
-    return parts.override("pop_notifications", has_any)
-
-
-@mutant(
-    "ordered-pops-do-not-block",
-    "Messages are popped although those before them are not acknowledged.",
-    V5,
-)
-def ordered_pops_do_not_block(parts: Parts) -> Parts:
-    def blocks(self: PopOrder, queue: Popped, attempt: str | None, now: int) -> bool:
-        return False
-
-    return parts.override("pop_order", blocks)
-
-
-@mutant("ordered-acks-free-nothing", "Acknowledgements of what was popped in order have no effect.", V5)
-def ordered_acks_free_nothing(parts: Parts) -> Parts:
-    def acknowledge(self: PopOrder, queue: Popped, offset: int, pop_time: int) -> int | None:
-        return None
-
-    return parts.override("pop_order", acknowledge)
-
-
-@mutant(
-    "ordered-pops-go-on",
+    PopOrder.acknowledge,
     "In order, everything before an acknowledgement and behind it counts as consumed.",
     V5,
 )
-def ordered_pops_go_on(parts: Parts) -> Parts:
-    def acknowledge(self: PopOrder, queue: Popped, offset: int, pop_time: int) -> int | None:
-        consumed = parts.pop_order.acknowledge(self, queue, offset, pop_time)
-        return self.last[queue].offsets[-1] + 1 if consumed is not None and consumed >= 0 else consumed
-
-    return parts.override("pop_order", acknowledge)
+def ordered_pops_go_on(original, self, queue, offset, pop_time):
+    consumed = original(self, queue, offset, pop_time)
+    return self.last[queue].offsets[-1] + 1 if consumed is not None and consumed >= 0 else consumed
 
 
-@mutant(
-    "ordered-acks-of-anything",
-    "In order, any message can be acknowledged by any handle of its queue.",
-    V5,
-)
-def ordered_acks_of_anything(parts: Parts) -> Parts:
-    def acknowledge(self: PopOrder, queue: Popped, offset: int, pop_time: int) -> int | None:
-        consumed = parts.pop_order.acknowledge(self, queue, offset, pop_time)
-        return None if consumed == -1 else consumed
-
-    return parts.override("pop_order", acknowledge)
+@mutant(PopOrder.acknowledge, "In order, any message can be acknowledged by any handle of its queue.", V5)
+def ordered_acks_of_anything(original, self, queue, offset, pop_time):
+    consumed = original(self, queue, offset, pop_time)
+    return None if consumed == -1 else consumed
 
 
-@mutant("modes-need-no-topic", "How a group consumes can be said of topics that there are not.", V5)
-def modes_need_no_topic(parts: Parts) -> Parts:
-    def set_mode(self: Assignments, command: Command, connection: int, now: int) -> Reply:
-        return Reply(BrokerResponse.SUCCESS)
-
-    return parts.override("assignments", set_mode)
+@mutant(Assignments.set_mode, "The mode of a group can be set for unknown topics.", V5)
+def modes_need_no_topic(original, self, command, connection, now):
+    return Reply(ResponseCode.SUCCESS)
 
 
-@mutant("queues-are-everybodys", "Every member of a group gets all queues.", V5)
-def queues_are_everybodys(parts: Parts) -> Parts:
-    def divided(
-        self: Assignments, queues: list[MessageQueue], members: list[str], client: str, strategy: str
-    ) -> list[MessageQueue]:
-        return queues
-
-    return parts.override("assignments", divided)
+@mutant(Assignments.divided, "Every member of a group gets all queues.", V5)
+def queues_are_everybodys(original, self, queues, members, client, strategy):
+    return queues
 
 
-@mutant("modes-do-not-count", "What was said about how a group consumes has no effect.", V5)
-def modes_do_not_count(parts: Parts) -> Parts:
-    def mode(self: Assignments, group: str, topic: str) -> RequestMode:
-        return RequestMode(group, "PULL", 0, topic)
-
-    return parts.override("assignments", mode)
+@mutant(Assignments.mode, "What was said about how a group consumes has no effect.", V5)
+def modes_do_not_count(original, self, group, topic):
+    return RequestMode(group, "PULL", 0, topic)
 
 
-@mutant("who-is-no-member-gets-all", "For a group without members, all queues are told.", V5)
-def who_is_no_member_gets_all(parts: Parts) -> Parts:
-    def share(
-        self: Assignments, asked: AssignmentQuestion, queues: list[MessageQueue], mode: RequestMode
-    ) -> list[MessageQueue] | None:
-        return parts.assignments.share(self, asked, queues, mode) or queues
-
-    return parts.override("assignments", share)
+@mutant(Assignments.share, "A group without members gets all queues.", V5)
+def who_is_no_member_gets_all(original, self, asked, queues, mode):
+    return original(self, asked, queues, mode) or queues
 
 
-@mutant("modes-are-forgotten", "What was said about how a group consumes is forgotten by a restart.", V5)
-def modes_are_forgotten(parts: Parts) -> Parts:
-    def keep(self: Assignments) -> None:
-        return None
-
-    return parts.override("assignments", keep)
+@mutant(Assignments.keep, "What was said about how a group consumes is forgotten by a restart.", V5)
+def modes_are_forgotten(original, self):
+    return None

@@ -1,541 +1,425 @@
 """Mutants of the chapter registration."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
 from zlib import crc32
 
 import msgspec
 
-from harness.wire import Command
-from harness.wire.bodies import DataVersion, QueueData, RegisterBody, TopicConfig, TopicRoute
-from reference_impl.broker.announcing import Announcing
-from reference_impl.broker.mirror import Mirror
+from harness.wire.bodies import DataVersion, RegisterBody, TopicRoute
 from reference_impl.broker.part import NEVER
-from reference_impl.broker.parts import Parts
 from reference_impl.broker.registrar import Registrar
+from reference_impl.broker.registration_requests import RegistrationRequests
+from reference_impl.broker.slave_sync import SlaveSync
 from reference_impl.broker.topics import Topics
-from reference_impl.mutants.broker import V5, mutant
-
-V49 = ("4.9",)
-
+from reference_impl.mutants.registry import V4, V5, family, mutant
 
 # --- when ---------------------------------------------------------------------------------------------------
 
 
-@mutant("registration-at-start-is-oneway", "Nobody waits for the answer to a registration.")
-def registration_at_start_is_oneway(parts: Parts) -> Parts:
-    def register(self: Registrar, now: int, *, force: bool, check_order: bool, oneway: bool = False) -> None:
-        parts.registrar.register(self, now, force=force, check_order=check_order, oneway=True)
-
-    return parts.override("registrar", register)
+@mutant(Registrar.register, "A registration does not wait for its answer.")
+def registration_at_start_is_oneway(original, self, now, *, force, check_order, oneway=False):
+    original(self, now, force=force, check_order=check_order, oneway=True)
 
 
-@mutant("registers-again-late", "The second registration comes after the period, not after ten seconds.")
-def registers_again_late(parts: Parts) -> Parts:
-    def tick(self: Registrar, now: int) -> None:
-        if self._next_at == self.broker.started + 10_000 and now >= self._next_at:
-            self._next_at += 10_000
-        parts.registrar.tick(self, now)
-
-    return parts.override("registrar", tick)
+@mutant(Registrar.tick, "The second registration comes after the period, not after ten seconds.")
+def registers_again_late(original, self, now):
+    if self._next_at == self.broker.started + 10_000 and now >= self._next_at:
+        self._next_at += 10_000
+    original(self, now)
 
 
-def _period(parts: Parts, period: Callable[[int], int]) -> Parts:
-    def replaced(self: Registrar) -> int:
-        return period(self.config.register_name_server_period)
-
-    replaced.__name__ = "period"
-    return parts.override("registrar", replaced)
+@mutant(Registrar.period, "registerNameServerPeriod changes nothing.")
+def registration_period_is_fixed(original, self):
+    return 30_000
 
 
-@mutant("registration-period-is-fixed", "registerNameServerPeriod changes nothing.")
-def registration_period_is_fixed(parts: Parts) -> Parts:
-    return _period(parts, lambda _: 30_000)
+@mutant(Registrar.period, "Without a setting, a registration comes every sixty seconds.")
+def registers_every_sixty_seconds(original, self):
+    told = self.config.register_name_server_period
+    return 60_000 if told == 30_000 else max(10_000, min(told, 60_000))
 
 
-@mutant("registers-every-sixty-seconds", "Without a setting, a registration comes every sixty seconds.")
-def registers_every_sixty_seconds(parts: Parts) -> Parts:
-    return _period(parts, lambda told: 60_000 if told == 30_000 else max(10_000, min(told, 60_000)))
+@mutant(Registrar.period, "A period of less than ten seconds is taken as it is.")
+def registers_as_often_as_told(original, self):
+    return min(self.config.register_name_server_period, 60_000)
 
 
-@mutant("registers-as-often-as-told", "A period of less than ten seconds is taken as it is.")
-def registers_as_often_as_told(parts: Parts) -> Parts:
-    return _period(parts, lambda told: min(told, 60_000))
-
-
-@mutant("registers-as-rarely-as-told", "A period of more than sixty seconds is taken as it is.")
-def registers_as_rarely_as_told(parts: Parts) -> Parts:
-    return _period(parts, lambda told: max(10_000, told))
+@mutant(Registrar.period, "A period of more than sixty seconds is taken as it is.")
+def registers_as_rarely_as_told(original, self):
+    return max(10_000, self.config.register_name_server_period)
 
 
 # --- what ---------------------------------------------------------------------------------------------------
 
 
-def _ext(parts: Parts, change: Callable[[dict[str, str | None]], object]) -> Parts:
-    def registration_ext(self: Announcing) -> dict[str, str | None]:
-        ext = parts.announcing.registration_ext(self)
-        change(ext)
-        return ext
-
-    return parts.override("announcing", registration_ext)
+@mutant(RegistrationRequests.registration_ext, "A registration has no haServerAddr.")
+def registration_without_replication_address(original, self):
+    ext = original(self)
+    ext.pop("haServerAddr")
+    return ext
 
 
-def _registration(parts: Parts, change: Callable[[Command], Command]) -> Parts:
-    def registration(self: Announcing, topics: Iterable[TopicConfig], version: DataVersion) -> Command:
-        return change(parts.announcing.registration(self, topics, version))
-
-    return parts.override("announcing", registration)
-
-
-@mutant("registration-without-replication-address", "A registration has no haServerAddr.")
-def registration_without_replication_address(parts: Parts) -> Parts:
-    return _ext(parts, lambda ext: ext.pop("haServerAddr"))
+@mutant(RegistrationRequests.registration, "The field compressed is sent only if it is true.")
+def compression_is_not_said_when_there_is_none(original, self, topics, version):
+    command = original(self, topics, version)
+    ext = dict(command.ext or {})
+    if ext.get("compressed") == "false":
+        del ext["compressed"]
+    return msgspec.structs.replace(command, ext=ext)
 
 
-@mutant("compression-is-not-said-when-there-is-none", "The field compressed is sent only if it is true.")
-def compression_is_not_said_when_there_is_none(parts: Parts) -> Parts:
-    def change(command: Command) -> Command:
-        ext = dict(command.ext or {})
-        if ext.get("compressed") == "false":
-            del ext["compressed"]
-        return msgspec.structs.replace(command, ext=ext)
-
-    return _registration(parts, change)
+@mutant(RegistrationRequests.checksum, "bodyCrc32 keeps the highest bit.")
+def registration_checksum_has_all_bits(original, self, body):
+    return crc32(body) | 0x80000000
 
 
-@mutant("registration-checksum-has-all-bits", "bodyCrc32 keeps the highest bit.")
-def registration_checksum_has_all_bits(parts: Parts) -> Parts:
-    def checksum(self: Announcing, body: bytes) -> int:
-        return crc32(body) | 0x80000000
-
-    return parts.override("announcing", checksum)
-
-
-@mutant("registration-49-says-acting-master", "A Broker of 4.9 sends enableActingMaster.", V49)
-def registration_49_says_acting_master(parts: Parts) -> Parts:
-    return _ext(parts, lambda ext: ext.update(enableActingMaster="false"))
+@mutant(RegistrationRequests.registration_ext, "A Broker of 4.9 sends enableActingMaster.", V4)
+def registration_49_says_acting_master(original, self):
+    ext = original(self)
+    ext.update(enableActingMaster="false")
+    return ext
 
 
-@mutant("registration-does-not-say-acting-master", "enableActingMaster is not sent.", V5)
-def registration_does_not_say_acting_master(parts: Parts) -> Parts:
-    return _ext(parts, lambda ext: ext.pop("enableActingMaster"))
+@mutant(RegistrationRequests.registration_ext, "enableActingMaster is not sent.", V5)
+def registration_does_not_say_acting_master(original, self):
+    ext = original(self)
+    ext.pop("enableActingMaster")
+    return ext
 
 
-def _version(parts: Parts, state: int | None) -> Parts:
-    def version(self: Announcing) -> DataVersion:
-        found = parts.announcing.version(self)
-        return DataVersion(found.counter, found.timestamp, state)
-
-    return parts.override("announcing", version)
+@mutant(RegistrationRequests.version, "The data version of a Broker of 4.9 has a stateVersion.", V4)
+def data_version_49_has_a_state(original, self):
+    found = original(self)
+    return DataVersion(found.counter, found.timestamp, 0)
 
 
-@mutant("data-version-49-has-a-state", "The data version of a Broker of 4.9 has a stateVersion.", V49)
-def data_version_49_has_a_state(parts: Parts) -> Parts:
-    return _version(parts, 0)
+@mutant(RegistrationRequests.version, "The data version of a Broker of 5.x has no stateVersion.", V5)
+def data_version_53_has_no_state(original, self):
+    found = original(self)
+    return DataVersion(found.counter, found.timestamp, None)
 
 
-@mutant("data-version-53-has-no-state", "The data version of a Broker of 5.x has no stateVersion.", V5)
-def data_version_53_has_no_state(parts: Parts) -> Parts:
-    return _version(parts, None)
+@family
+def _system(change, original, self):
+    """Change each system topic, or leave it out."""
+    changed = [change(self, topic) for topic in original(self)]
+    return [topic for topic in changed if topic is not None]
 
 
-def _system(parts: Parts, change: Callable[[Topics, TopicConfig], TopicConfig | None]) -> Parts:
-    def system_topics(self: Topics) -> list[TopicConfig]:
-        changed = [change(self, topic) for topic in parts.topics.system_topics(self)]
-        return [topic for topic in changed if topic is not None]
-
-    return parts.override("topics", system_topics)
+@mutant(Topics.system_topics, "SCHEDULE_TOPIC_XXXX is not announced.")
+@_system
+def system_topics_not_announced(self, topic):
+    return None if topic.topic_name == "SCHEDULE_TOPIC_XXXX" else topic
 
 
-@mutant("system-topics-not-announced", "SCHEDULE_TOPIC_XXXX is not announced.")
-def system_topics_not_announced(parts: Parts) -> Parts:
-    return _system(parts, lambda _, topic: None if topic.topic_name == "SCHEDULE_TOPIC_XXXX" else topic)
+@mutant(Topics.system_topics, "TBW102 may not be inherited.")
+@_system
+def default_topic_has_perm_6(self, topic):
+    return msgspec.structs.replace(topic, perm=6) if topic.topic_name == "TBW102" else topic
 
 
-@mutant("default-topic-has-perm-6", "TBW102 may not be inherited.")
-def default_topic_has_perm_6(parts: Parts) -> Parts:
-    def change(self: Topics, topic: TopicConfig) -> TopicConfig:
-        return msgspec.structs.replace(topic, perm=6) if topic.topic_name == "TBW102" else topic
-
-    return _system(parts, change)
+@mutant(Topics.system_topics, "The topic with the name of the Broker does not exist.")
+@_system
+def broker_is_no_topic(self, one):
+    return None if one.topic_name == self.config.broker_name else one
 
 
-@mutant("broker-is-no-topic", "There is no topic with the name of the Broker.")
-def broker_is_no_topic(parts: Parts) -> Parts:
-    return _system(parts, lambda self, one: None if one.topic_name == self.config.broker_name else one)
+@mutant(Topics.system_topics, "The topics of transactions are not announced.", V5)
+@_system
+def half_topics_not_announced(self, one):
+    return None if "_HALF_TOPIC" in (one.topic_name or "") else one
 
 
-@mutant("half-topics-not-announced", "The topics of transactions are not announced.", V5)
-def half_topics_not_announced(parts: Parts) -> Parts:
-    return _system(parts, lambda _, one: None if "_HALF_TOPIC" in (one.topic_name or "") else one)
+@mutant(Topics.system_topics, "The topic of the members of the name has permission 6.", V5)
+@_system
+def topic_of_members_is_readable(self, topic):
+    is_it = "SYNC_BROKER_MEMBER" in (topic.topic_name or "")
+    return msgspec.structs.replace(topic, perm=6) if is_it else topic
 
 
-@mutant("topic-of-members-is-readable", "The topic of the members of the name has permission 6.", V5)
-def topic_of_members_is_readable(parts: Parts) -> Parts:
-    def change(self: Topics, topic: TopicConfig) -> TopicConfig:
-        is_it = "SYNC_BROKER_MEMBER" in (topic.topic_name or "")
-        return msgspec.structs.replace(topic, perm=6) if is_it else topic
-
-    return _system(parts, change)
-
-
-@mutant("default-topic-is-always-announced", "TBW102 is there whether topics are made or not.")
-def default_topic_is_always_announced(parts: Parts) -> Parts:
-    def system_topics(self: Topics) -> list[TopicConfig]:
-        topics = parts.topics.system_topics(self)
-        if not any(one.topic_name == "TBW102" for one in topics):
-            topics.append(self.made("TBW102", 8, 7))
-        return topics
-
-    return parts.override("topics", system_topics)
+@mutant(Topics.system_topics, "TBW102 is there whether topics are made or not.")
+def default_topic_is_always_announced(original, self):
+    topics = original(self)
+    if not any(one.topic_name == "TBW102" for one in topics):
+        topics.append(self.made("TBW102", 8, 7))
+    return topics
 
 
-@mutant("registration-without-filter-servers", "A registration says nothing of filter servers.")
-def registration_without_filter_servers(parts: Parts) -> Parts:
-    def change(command: Command) -> Command:
-        if b'"filterServerList":[],' not in command.body:
-            return command
-        body = command.body.replace(b'"filterServerList":[],', b'"filterServerList":null,')
-        ext = {**(command.ext or {}), "bodyCrc32": str(crc32(body) & 0x7FFFFFFF)}
-        return msgspec.structs.replace(command, body=body, ext=ext)
-
-    return _registration(parts, change)
+@mutant(RegistrationRequests.registration, "A registration lacks its filter servers.")
+def registration_without_filter_servers(original, self, topics, version):
+    command = original(self, topics, version)
+    if b'"filterServerList":[],' not in command.body:
+        return command
+    body = command.body.replace(b'"filterServerList":[],', b'"filterServerList":null,')
+    ext = {**(command.ext or {}), "bodyCrc32": str(crc32(body) & 0x7FFFFFFF)}
+    return msgspec.structs.replace(command, body=body, ext=ext)
 
 
 # --- in parts, and by single topics -------------------------------------------------------------------------
 
 
-@mutant("split-registrations-are-whole", "enableSplitRegistration splits nothing.", V5)
-def split_registrations_are_whole(parts: Parts) -> Parts:
-    def _register_in_parts(self: Registrar, now: int, *, check_order: bool, oneway: bool) -> None:
-        self._register(self._shown(), check_order=check_order, oneway=oneway)
-
-    return parts.override("registrar", _register_in_parts)
+@mutant(Registrar._register_in_parts, "enableSplitRegistration splits nothing.", V5)
+def split_registrations_are_whole(original, self, now, *, check_order, oneway):
+    self._register(self._shown(), check_order=check_order, oneway=oneway)
 
 
-def _in_parts(parts: Parts, change: Callable[[Registrar, list[TopicConfig], int], None]) -> Parts:
-    """What is done with each part but for its being sent is changed; none for an empty list."""
-
-    def _register_in_parts(self: Registrar, now: int, *, check_order: bool, oneway: bool) -> None:
-        topics, size = self._shown(), self.config.split_registration_size
-        for start in range(0, len(topics) + 1, size):
-            chunk = topics[start : start + size]
-            change(self, chunk, now)
-            if chunk:
-                self._register(chunk, check_order=check_order, oneway=oneway)
-
-    return parts.override("registrar", _register_in_parts)
+@family
+def _in_parts(change, original, self, now, *, check_order, oneway):
+    """Do something with each part of a registration before it is sent; there is one more for no topics."""
+    topics, size = self._shown(), self.config.split_registration_size
+    for start in range(0, len(topics) + 1, size):
+        chunk = topics[start : start + size]
+        change(self, chunk, now)
+        if chunk:
+            self._register(chunk, check_order=check_order, oneway=oneway)
 
 
-@mutant("last-chunk-is-left-out", "What is left behind the last whole part is not registered.", V5)
-def last_chunk_is_left_out(parts: Parts) -> Parts:
-    def change(self: Registrar, chunk: list[TopicConfig], now: int) -> None:
-        self.broker.topics.changed(now)
-        if len(chunk) < self.config.split_registration_size:
-            chunk.clear()
-
-    return _in_parts(parts, change)
+@mutant(Registrar._register_in_parts, "What is left behind the last whole part is not registered.", V5)
+@_in_parts
+def last_chunk_is_left_out(self, chunk, now):
+    self.broker.topics.changed(now)
+    if len(chunk) < self.config.split_registration_size:
+        chunk.clear()
 
 
-@mutant("chunks-share-their-data-version", "All parts of a registration have one data version.", V5)
-def chunks_share_their_data_version(parts: Parts) -> Parts:
-    return _in_parts(parts, lambda _self, _chunk, _now: None)
+@mutant(Registrar._register_in_parts, "All parts of a registration have one data version.", V5)
+@_in_parts
+def chunks_share_their_data_version(_self, _chunk, _now):
+    return None
 
 
-@mutant("split-registrations-ask-first", "A registration in parts asks first if anything has changed.", V5)
-def split_registrations_ask_first(parts: Parts) -> Parts:
-    def register(self: Registrar, now: int, *, force: bool, check_order: bool, oneway: bool = False) -> None:
-        if not force:
-            self._probe(check_order=check_order, oneway=oneway)
-        parts.registrar.register(self, now, force=force, check_order=check_order, oneway=oneway)
-
-    return parts.override("registrar", register)
+@mutant(Registrar.register, "A registration in parts asks first if anything has changed.", V5)
+def split_registrations_ask_first(original, self, now, *, force, check_order, oneway=False):
+    if not force:
+        self._probe(check_order=check_order, oneway=oneway)
+    original(self, now, force=force, check_order=check_order, oneway=oneway)
 
 
-def _announced(parts: Parts, *, sends_too: bool) -> Parts:
-    """Topics that an administrator changes are announced with the Broker, those of sends too or not."""
-
-    def announce(self: Registrar, topics: Sequence[TopicConfig], now: int) -> None:
-        shown = [self.broker.announcing.shown(topic, keeps_flag=True) for topic in topics]
-        self._register(shown, check_order=True)
-
-    def topic_created(self: Registrar, topic: TopicConfig, now: int) -> None:
-        parts.registrar.announce(self, [topic], now)
-
-    changed = parts.override("registrar", announce)
-    return changed if sends_too else changed.override("registrar", topic_created)
+def _registers_whole(registrar, topics):
+    """Announce topics that an administrator changed with the whole Broker."""
+    shown = [registrar.broker.registration_requests.shown(topic, keeps_flag=True) for topic in topics]
+    registrar._register(shown, check_order=True)
 
 
-@mutant("single-topics-are-registered-with-the-broker", "enableSingleTopicRegister changes nothing.", V5)
-def single_topics_are_registered_with_the_broker(parts: Parts) -> Parts:
-    return _announced(parts, sends_too=True)
+@mutant(Registrar.announce, "enableSingleTopicRegister changes nothing.", V5)
+def single_topics_are_registered_with_the_broker(original, self, topics, now):
+    _registers_whole(self, topics)
+
+
+@mutant(Registrar.announce, "Only topics of sends are registered singly.", V5)
+def administered_topics_are_registered_with_the_broker(original, self, topics, now):
+    _registers_whole(self, topics)
+
+
+@administered_topics_are_registered_with_the_broker.also(Registrar.topic_created)
+def _(original, self, topic, now):
+    Registrar.announce(self, [topic], now)
 
 
 @mutant(
-    "administered-topics-are-registered-with-the-broker", "Only topics of sends are registered singly.", V5
+    RegistrationRequests.single_topic,
+    "A topic that was registered by itself is in no other registration.",
+    V5,
 )
-def administered_topics_are_registered_with_the_broker(parts: Parts) -> Parts:
-    return _announced(parts, sends_too=False)
+def single_topics_are_all(original, self, topic):
+    vars(self).setdefault("said", set()).add(topic.topic_name)
+    return original(self, topic)
 
 
-@mutant("single-topics-are-all", "A topic that was registered by itself is in no other registration.", V5)
-def single_topics_are_all(parts: Parts) -> Parts:
-    said: set[str | None] = set()
-
-    def single_topic(self: Announcing, topic: TopicConfig) -> Command:
-        said.add(topic.topic_name)
-        return parts.announcing.single_topic(self, topic)
-
-    def registration(self: Announcing, topics: Iterable[TopicConfig], version: DataVersion) -> Command:
-        left = [topic for topic in topics if topic.topic_name not in said]
-        return parts.announcing.registration(self, left, version)
-
-    return parts.override("announcing", single_topic).override("announcing", registration)
+@single_topics_are_all.also(RegistrationRequests.registration)
+def _(original, self, topics, version):
+    left = [topic for topic in topics if topic.topic_name not in vars(self).get("said", ())]
+    return original(self, left, version)
 
 
-def _single(parts: Parts, change: Callable[[QueueData], QueueData | None]) -> Parts:
-    """The queues of a topic that is registered by itself are changed, or left out."""
-
-    def single_topic(self: Announcing, topic: TopicConfig) -> Command:
-        command = parts.announcing.single_topic(self, topic)
-        (queue,) = TopicRoute.decode(command.body).queue_datas
-        changed = change(queue)
-        route = TopicRoute(queue_datas=[] if changed is None else [changed])
-        return msgspec.structs.replace(command, body=route.encode("legacy"))
-
-    return parts.override("announcing", single_topic)
+@family
+def _single(change, original, self, topic):
+    """Change the queues of a topic that is registered by itself, or leave them out."""
+    command = original(self, topic)
+    (queue,) = TopicRoute.decode(command.body).queue_datas
+    changed = change(queue)
+    route = TopicRoute(queue_datas=[] if changed is None else [changed])
+    return msgspec.structs.replace(command, body=route.encode("legacy"))
 
 
-@mutant("single-topic-has-no-queues", "A topic that is registered by itself has no queues.", V5)
-def single_topic_has_no_queues(parts: Parts) -> Parts:
-    return _single(parts, lambda _: None)
+@mutant(RegistrationRequests.single_topic, "A topic that is registered by itself has no queues.", V5)
+@_single
+def single_topic_has_no_queues(queue):
+    return None
 
 
-@mutant("single-topic-has-its-own-permission", "A topic that is registered by itself may all.", V5)
-def single_topic_has_its_own_permission(parts: Parts) -> Parts:
-    return _single(parts, lambda queue: msgspec.structs.replace(queue, perm=6))
+@mutant(RegistrationRequests.single_topic, "A topic that is registered by itself may all.", V5)
+@_single
+def single_topic_has_its_own_permission(queue):
+    return msgspec.structs.replace(queue, perm=6)
 
 
 # --- new topics ---------------------------------------------------------------------------------------------
 
 
-@mutant("new-topic-49-is-announced-alone", "4.9 announces a new topic without the others.", V49)
-def new_topic_49_is_announced_alone(parts: Parts) -> Parts:
-    def topic_created(self: Registrar, topic: TopicConfig, now: int) -> None:
-        self.announce([topic], now)
-
-    return parts.override("registrar", topic_created)
+@mutant(Registrar.topic_created, "4.9 announces a new topic without the others.", V4)
+def new_topic_49_is_announced_alone(original, self, topic, now):
+    self.announce([topic], now)
 
 
-@mutant("new-topic-53-is-announced-with-all", "5.x announces a new topic with all others.", V5)
-def new_topic_53_is_announced_with_all(parts: Parts) -> Parts:
-    def topic_created(self: Registrar, topic: TopicConfig, now: int) -> None:
-        self.register(now, force=True, check_order=False)
-
-    return parts.override("registrar", topic_created)
+@mutant(Registrar.topic_created, "5.x announces a new topic with all others.", V5)
+def new_topic_53_is_announced_with_all(original, self, topic, now):
+    self.register(now, force=True, check_order=False)
 
 
-@mutant("new-topic-keeps-the-data-version", "Only the table changes, its data version does not.")
-def new_topic_keeps_the_data_version(parts: Parts) -> Parts:
-    def version(self: Announcing) -> DataVersion:
-        found = parts.announcing.version(self)
-        return msgspec.structs.replace(found, counter=0)
-
-    return parts.override("announcing", version)
+@mutant(RegistrationRequests.version, "Only the table changes, its data version does not.")
+def new_topic_keeps_the_data_version(original, self):
+    found = original(self)
+    return msgspec.structs.replace(found, counter=0)
 
 
-@mutant("table-without-new-topics", "Registrations that time brings carry system topics only.")
-def table_without_new_topics(parts: Parts) -> Parts:
-    def _shown(self: Registrar) -> list[TopicConfig]:
-        known = {one.topic_name for one in self.broker.topics.system_topics()}
-        return [one for one in parts.registrar._shown(self) if one.topic_name in known]
-
-    return parts.override("registrar", _shown)
+@mutant(Registrar._shown, "Registrations that time brings carry system topics only.")
+def table_without_new_topics(original, self):
+    known = {one.topic_name for one in self.broker.topics.system_topics()}
+    return [one for one in original(self) if one.topic_name in known]
 
 
 # --- forms --------------------------------------------------------------------------------------------------
 
 
-@mutant("compression-is-not-said", "A compressed body is said not to be.")
-def compression_is_not_said(parts: Parts) -> Parts:
-    def change(command: Command) -> Command:
-        return msgspec.structs.replace(command, ext={**(command.ext or {}), "compressed": "false"})
-
-    return _registration(parts, change)
+@mutant(RegistrationRequests.registration, "A compressed body is said not to be.")
+def compression_is_not_said(original, self, topics, version):
+    command = original(self, topics, version)
+    return msgspec.structs.replace(command, ext={**(command.ext or {}), "compressed": "false"})
 
 
-@mutant("checksum-of-what-was-compressed", "bodyCrc32 is that of the body before it was compressed.")
-def checksum_of_what_was_compressed(parts: Parts) -> Parts:
-    def body(self: Announcing, topics: Iterable[TopicConfig], version: DataVersion) -> bytes:
-        listed = list(topics)
-        made = parts.announcing.body(self, listed, version)
-        announced = RegisterBody(topics={one.topic_name or "": one for one in listed}, data_version=version)
-        self.broker.__dict__["uncompressed"] = (made, announced.layout(self.profile.v5))
-        return made
-
-    def checksum(self: Announcing, body: bytes) -> int:
-        made, plain = self.broker.__dict__["uncompressed"]
-        return parts.announcing.checksum(self, plain if self.compresses() and made == body else body)
-
-    return parts.override("announcing", body).override("announcing", checksum)
+@mutant(RegistrationRequests.body, "bodyCrc32 is that of the body before it was compressed.")
+def checksum_of_what_was_compressed(original, self, topics, version):
+    listed = list(topics)
+    made = original(self, listed, version)
+    announced = RegisterBody(topics={one.topic_name or "": one for one in listed}, data_version=version)
+    self.broker.__dict__["uncompressed"] = (made, announced.layout(self.profile.v5))
+    return made
 
 
-def _restricted(parts: Parts, restrict: Callable[[int, int], int]) -> Parts:
-    def restricted(self: Announcing, perm: int) -> int:
-        return restrict(perm, self.config.broker_permission)
-
-    return parts.override("announcing", restricted)
-
-
-@mutant("restricted-broker-announces-full-permissions", "brokerPermission is not announced.")
-def restricted_broker_announces_full_permissions(parts: Parts) -> Parts:
-    return _restricted(parts, lambda perm, _: perm)
+@checksum_of_what_was_compressed.also(RegistrationRequests.checksum)
+def _(original, self, body):
+    made, plain = self.broker.__dict__["uncompressed"]
+    return original(self, plain if self.compresses() and made == body else body)
 
 
-@mutant("restricted-broker-49-has-what-both-allow", "4.9 announces what topic and Broker allow.", V49)
-def restricted_broker_49_has_what_both_allow(parts: Parts) -> Parts:
-    return _restricted(parts, lambda perm, own: perm & own & 4)
+@mutant(RegistrationRequests.restricted, "brokerPermission is not announced.")
+def restricted_broker_announces_full_permissions(original, self, perm):
+    return perm
 
 
-@mutant("restricted-broker-53-has-its-own-permission", "5.x announces its own permission everywhere.", V5)
-def restricted_broker_53_has_its_own_permission(parts: Parts) -> Parts:
-    return _restricted(parts, lambda _, own: own)
+@mutant(RegistrationRequests.restricted, "4.9 announces what topic and Broker allow.", V4)
+def restricted_broker_49_has_what_both_allow(original, self, perm):
+    return perm & self.config.broker_permission & 4
+
+
+@mutant(RegistrationRequests.restricted, "5.x announces its own permission everywhere.", V5)
+def restricted_broker_53_has_its_own_permission(original, self, perm):
+    return self.config.broker_permission
 
 
 # --- answers ------------------------------------------------------------------------------------------------
 
 
-def _gives_up(parts: Parts, when: Callable[[Command | None], bool]) -> Parts:
-    def _registered(self: Registrar, round_: object, reply: Command | None, now: int) -> None:
-        if when(reply):
-            self._next_at = 1 << 62
-        parts.registrar._registered(self, round_, reply, now)  # type: ignore[arg-type]
-
-    return parts.override("registrar", _registered)
+@mutant(Registrar._registered, "A Broker whose registration was refused does not register again.")
+def gives_up_after_refusal(original, self, round_, reply, now):
+    if reply is not None and reply.code != 0:
+        self._next_at = 1 << 62
+    original(self, round_, reply, now)
 
 
-@mutant("gives-up-after-refusal", "A Broker whose registration was refused does not register again.")
-def gives_up_after_refusal(parts: Parts) -> Parts:
-    return _gives_up(parts, lambda reply: reply is not None and reply.code != 0)
+@mutant(Registrar._registered, "A Broker whose registration was not answered does not register again.")
+def gives_up_after_silence(original, self, round_, reply, now):
+    if reply is None:
+        self._next_at = 1 << 62
+    original(self, round_, reply, now)
 
 
-@mutant("gives-up-after-silence", "A Broker whose registration was not answered does not register again.")
-def gives_up_after_silence(parts: Parts) -> Parts:
-    return _gives_up(parts, lambda reply: reply is None)
+@mutant(Registrar._send_all, "Only the first NameServer gets registrations.")
+def registers_with_the_first_only(original, self, command, within, done):
+    kept = self._nameservers
+    self._nameservers = dict(list(kept.items())[:1])
+    original(self, command, within, done)
+    self._nameservers = kept
 
 
-@mutant("registers-with-the-first-only", "Only the first NameServer is told.")
-def registers_with_the_first_only(parts: Parts) -> Parts:
-    def _send_all(
-        self: Registrar, command: Command, within: int, done: Callable[[Command | None, int], None] | None
-    ) -> None:
-        kept = self._nameservers
-        self._nameservers = dict(list(kept.items())[:1])
-        parts.registrar._send_all(self, command, within, done)
-        self._nameservers = kept
-
-    return parts.override("registrar", _send_all)
+@mutant(Registrar.may_register, "No NameServer gets a registration while one has not answered.")
+def nameservers_wait_for_each_other(original, self):
+    waits = any(one._is_asked for one in self._nameservers.values())
+    return original(self) and not waits
 
 
-@mutant("nameservers-wait-for-each-other", "Nobody is told as long as one NameServer has not answered.")
-def nameservers_wait_for_each_other(parts: Parts) -> Parts:
-    def may_register(self: Registrar) -> bool:
-        waits = any(one._is_asked for one in self._nameservers.values())
-        return parts.registrar.may_register(self) and not waits
-
-    def within(self: Registrar) -> int:
-        return 1_000_000
-
-    return parts.override("registrar", may_register).override("registrar", within)
+@nameservers_wait_for_each_other.also(Registrar.within)
+def _(original, self):
+    return 1_000_000
 
 
-def _after_absence(parts: Parts, everyone: bool) -> Parts:
-    def _registered(self: Registrar, round_: object, reply: Command | None, now: int) -> None:
-        if reply is None:
-            names = list(self._nameservers)
-            self._nameservers = {} if everyone else {name: self._nameservers[name] for name in names[1:]}
-            self._list_at = 1 << 62
-        parts.registrar._registered(self, round_, reply, now)  # type: ignore[arg-type]
-
-    return parts.override("registrar", _registered)
+def _keep_nameservers(registrar, names):
+    """Register with these NameServers from now on, and look up no others."""
+    registrar._nameservers = {name: registrar._nameservers[name] for name in names}
+    registrar._list_at = 1 << 62
 
 
-@mutant("absent-nameserver-holds-up-others", "Once a NameServer cannot be reached, nobody is told any more.")
-def absent_nameserver_holds_up_others(parts: Parts) -> Parts:
-    return _after_absence(parts, everyone=True)
+@mutant(Registrar._registered, "Once a NameServer cannot be reached, no NameServer gets registrations.")
+def absent_nameserver_holds_up_others(original, self, round_, reply, now):
+    if reply is None:
+        _keep_nameservers(self, [])
+    original(self, round_, reply, now)
 
 
-@mutant("absent-nameserver-is-forgotten", "A NameServer that could not be reached once is not told again.")
-def absent_nameserver_is_forgotten(parts: Parts) -> Parts:
-    return _after_absence(parts, everyone=False)
+@mutant(Registrar._registered, "A NameServer that could not be reached once gets no more registrations.")
+def absent_nameserver_is_forgotten(original, self, round_, reply, now):
+    if reply is None:
+        _keep_nameservers(self, list(self._nameservers)[1:])
+    original(self, round_, reply, now)
 
 
-@mutant("order-is-not-taken-over", "The table of order topics is ignored.")
-def order_is_not_taken_over(parts: Parts) -> Parts:
-    def take_order(self: Registrar, body: bytes, now: int) -> None:
-        return
-
-    return parts.override("registrar", take_order)
+@mutant(Registrar.take_order, "The table of order topics is ignored.")
+def order_is_not_taken_over(original, self, body, now):
+    return
 
 
-@mutant("order-keeps-the-data-version", "An order that is taken over does not raise the data version.")
-def order_keeps_the_data_version(parts: Parts) -> Parts:
-    def set_order(self: Topics, ordered: Collection[str], now: int) -> None:
-        before = msgspec.structs.replace(self.version)
-        parts.topics.set_order(self, ordered, now)
-        self.version = before
-
-    return parts.override("topics", set_order)
+@mutant(Topics.set_order, "An order that is taken over does not raise the data version.")
+def order_keeps_the_data_version(original, self, ordered, now):
+    before = msgspec.structs.replace(self.version)
+    original(self, ordered, now)
+    self.version = before
 
 
-@mutant("no-table-is-an-empty-table", "An answer without a body takes all order back.")
-def no_table_is_an_empty_table(parts: Parts) -> Parts:
-    def _registered(self: Registrar, round_: object, reply: Command | None, now: int) -> None:
-        parts.registrar._registered(self, round_, reply, now)  # type: ignore[arg-type]
-        if reply is not None and not reply.body:
-            for name, topic in list(self.broker.topics.table.items()):
-                self.broker.topics.table[name] = msgspec.structs.replace(topic, order=False)
-
-    return parts.override("registrar", _registered)
+@mutant(Registrar._registered, "An answer without a body takes all order back.")
+def no_table_is_an_empty_table(original, self, round_, reply, now):
+    original(self, round_, reply, now)
+    if reply is not None and not reply.body:
+        for name, topic in list(self.broker.topics.table.items()):
+            self.broker.topics.table[name] = msgspec.structs.replace(topic, order=False)
 
 
-def _ordered_now(parts: Parts, decide: Callable[[bool, bool], bool]) -> Parts:
-    def ordered_now(self: Topics, topic: TopicConfig, is_listed: bool) -> bool:
-        return decide(topic.order, is_listed)
-
-    return parts.override("topics", ordered_now)
+@mutant(Topics.ordered_now, "4.9 does not take order back.", V4)
+def order_49_stays(original, self, topic, is_listed):
+    return topic.order or is_listed
 
 
-@mutant("order-49-stays", "4.9 does not take order back.", V49)
-def order_49_stays(parts: Parts) -> Parts:
-    return _ordered_now(parts, lambda before, listed: before or listed)
-
-
-@mutant("order-53-is-taken-back", "5.x takes order back.", V5)
-def order_53_is_taken_back(parts: Parts) -> Parts:
-    return _ordered_now(parts, lambda _, listed: listed)
+@mutant(Topics.ordered_now, "5.x takes order back.", V5)
+def order_53_is_taken_back(original, self, topic, is_listed):
+    return is_listed
 
 
 # --- slaves -------------------------------------------------------------------------------------------------
 
 
-@mutant("slave-registers-as-master", "A slave registers with the id 0.")
-def slave_registers_as_master(parts: Parts) -> Parts:
-    return _ext(parts, lambda ext: ext.update(brokerId="0"))
+@mutant(RegistrationRequests.registration_ext, "A slave registers with the id 0.")
+def slave_registers_as_master(original, self):
+    ext = original(self)
+    ext.update(brokerId="0")
+    return ext
 
 
-@mutant("told-master-is-ignored", "A slave does not take over the master that it is told.")
-def told_master_is_ignored(parts: Parts) -> Parts:
-    def told(self: Mirror, master: str | None, ha_master: str | None) -> None:
-        return
-
-    return parts.override("mirror", told)
+@mutant(SlaveSync.told, "A slave does not take over the master that a registration names.")
+def told_master_is_ignored(original, self, master, ha_master):
+    return
 
 
-@mutant("master-asks-a-told-master", "A master asks the master that it is told for topics.")
-def master_asks_a_told_master(parts: Parts) -> Parts:
-    def next_tick(self: Mirror) -> int:
-        if self._next_at == NEVER:
-            self._next_at = self.broker.started + self.first()
-        return self._next_at
-
-    return parts.override("mirror", next_tick)
+@mutant(SlaveSync.next_tick, "A master asks the master that a registration names for topics.")
+def master_asks_a_told_master(original, self):
+    if self._next_at == NEVER:
+        self._next_at = self.broker.started + self.first()
+    return self._next_at

@@ -1,243 +1,173 @@
 """Mutants of the chapter role."""
 
-from collections.abc import Callable, Mapping
-
-from harness.wire import Command, ResponseCode
+from harness.wire import ResponseCode
 from harness.wire.messages import TopicName, decode_message
-from reference_impl.broker.core import Broker
-from reference_impl.broker.holding import Holding
+from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.limits import Limits
-from reference_impl.broker.mirror import Mirror
-from reference_impl.broker.parts import Parts
+from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import Pulls
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
-from reference_impl.broker.standing import Standing
+from reference_impl.broker.slave_sync import SlaveSync
 from reference_impl.broker.topic_administration import TopicAdministration
 from reference_impl.broker.transactions import Transactions
-from reference_impl.mutants.broker import V5, mutant
+from reference_impl.mutants.registry import V4, V5, family, mutant
 from reference_impl.remoting.reply import Reply
 
-V4 = ("4.9",)
+
+@mutant(Settings.take, "The role and the id are those of the start, whatever code 25 says.")
+def role_stays(original, self, pairs, now):
+    kept = {key: value for key, value in pairs.items() if key not in ("brokerRole", "brokerId")}
+    original(self, kept, now)
 
 
-@mutant("role-stays", "The role and the id are those of the start, whatever code 25 says.")
-def role_stays(parts: Parts) -> Parts:
-    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
-        kept = {key: value for key, value in pairs.items() if key not in ("brokerRole", "brokerId")}
-        parts.settings.take(self, kept, now)
-
-    return parts.override("settings", take)
-
-
-@mutant("change-of-role-is-a-departure", "A Broker unregisters when its role is changed.")
-def change_of_role_is_a_departure(parts: Parts) -> Parts:
-    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
-        if "brokerId" in pairs:
-            for address in self.broker.registrar.addresses():
-                self.broker.tell(address, self.broker.announcing.departure())
-        parts.settings.take(self, pairs, now)
-
-    return parts.override("settings", take)
+@mutant(Settings.take, "A Broker unregisters when its role is changed.")
+def change_of_role_is_a_departure(original, self, pairs, now):
+    if "brokerId" in pairs:
+        for address in self.broker.registrar.addresses():
+            self.broker.tell(address, self.broker.registration_requests.departure())
+    original(self, pairs, now)
 
 
-@mutant(
-    "change-of-role-raises-the-data-version", "A change of the role raises the data version of the topics."
-)
-def change_of_role_raises_the_data_version(parts: Parts) -> Parts:
-    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
-        parts.settings.take(self, pairs, now)
-        if "brokerRole" in pairs:
-            self.broker.topics.changed(now)
-
-    return parts.override("settings", take)
+@mutant(Settings.take, "A change of the role raises the data version of the topics.")
+def change_of_role_raises_the_data_version(original, self, pairs, now):
+    original(self, pairs, now)
+    if "brokerRole" in pairs:
+        self.broker.topics.changed(now)
 
 
-@mutant("master-that-is-gone-is-asked", "A slave goes on to ask the master that it was told of last.")
-def master_that_is_gone_is_asked(parts: Parts) -> Parts:
-    def told(self: Mirror, master: str | None, ha_master: str | None) -> None:
-        parts.mirror.told(self, master or self.master, ha_master)
-
-    return parts.override("mirror", told)
+@mutant(SlaveSync.told, "A slave goes on asking the master that it learned last.")
+def master_that_is_gone_is_asked(original, self, master, ha_master):
+    original(self, master or self.master, ha_master)
 
 
-@mutant("place-to-copy-is-not-said", "A master does not say where to copy from.", V5)
-def place_to_copy_is_not_said(parts: Parts) -> Parts:
-    def exchange(self: Standing, command: Command, connection: int, now: int) -> Reply | None:
-        return Reply(ResponseCode.SUCCESS, ext={})
-
-    return parts.override("standing", exchange)
+@mutant(HaMembership.exchange, "A master does not say where to copy from.", V5)
+def place_to_copy_is_not_said(original, self, command, connection, now):
+    return Reply(ResponseCode.SUCCESS, ext={})
 
 
-@mutant("slave-says-where-to-copy", "A slave says that messages are to be copied from it.", V5)
-def slave_says_where_to_copy(parts: Parts) -> Parts:
-    def exchange(self: Standing, command: Command, connection: int, now: int) -> Reply | None:
-        return Reply(ResponseCode.SUCCESS, ext=self._offer())
-
-    return parts.override("standing", exchange)
+@mutant(HaMembership.exchange, "A slave says that messages are to be copied from it.", V5)
+def slave_says_where_to_copy(original, self, command, connection, now):
+    return Reply(ResponseCode.SUCCESS, ext=self._offer())
 
 
 @mutant(
-    "new-master-is-not-asked", "A slave that hears of a new master does not ask it where to copy from.", V5
+    HaMembership.find_place_to_copy,
+    "A slave that hears of a new master does not ask it where to copy from.",
+    V5,
 )
-def new_master_is_not_asked(parts: Parts) -> Parts:
-    def find_place_to_copy(self: Standing, master: str) -> None:
-        return
-
-    return parts.override("standing", find_place_to_copy)
+def new_master_is_not_asked(original, self, master):
+    return
 
 
 # --- what a slave does, and what is there behind its time ---------------------------------------------------
 
 
-@mutant("promotion-is-ignored", "A Broker that has become a slave stays one, whatever code 25 says.")
-def promotion_is_ignored(parts: Parts) -> Parts:
-    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
-        if not (self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER"):
-            parts.settings.take(self, pairs, now)
-
-    return parts.override("settings", take)
+@mutant(Settings.take, "A Broker that has become a slave stays one, whatever code 25 says.")
+def promotion_is_ignored(original, self, pairs, now):
+    if not (self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER"):
+        original(self, pairs, now)
 
 
-@mutant("slave-takes-messages", "A slave takes messages from producers.")
-def slave_takes_messages(parts: Parts) -> Parts:
-    def rejects_sends(self: Limits) -> bool:
-        return False
-
-    def refuses_as_slave(self: Sends) -> bool:
-        return False
-
-    return parts.override("limits", rejects_sends).override("sends", refuses_as_slave)
+@mutant(Limits.rejects_sends, "A slave takes messages from producers.")
+def slave_takes_messages(original, self):
+    return False
 
 
-@mutant("slave-is-not-read-from", "A slave of 4.9 is busy for those who pull.", V4)
-def slave_is_not_read_from(parts: Parts) -> Parts:
-    def rejects_pulls(self: Limits) -> bool:
-        return self.config.is_slave
-
-    return parts.override("limits", rejects_pulls)
+@slave_takes_messages.also(Sends.refuses_as_slave)
+def _(original, self):
+    return False
 
 
-@mutant("slave-is-read-from", "A slave of 5.x hands out messages without slaveReadEnable.", V5)
-def slave_is_read_from(parts: Parts) -> Parts:
-    def rejects_pulls(self: Limits) -> bool:
-        return False
-
-    return parts.override("limits", rejects_pulls)
+@mutant(Limits.rejects_pulls, "A slave of 4.9 answers pulls as busy.", V4)
+def slave_is_not_read_from(original, self):
+    return self.config.is_slave
 
 
-@mutant("slave-commits-by-pulls", "A slave of 4.9 notes the offsets that pulls carry.", V4)
-def slave_commits_by_pulls(parts: Parts) -> Parts:
-    def may_commit(self: Pulls) -> bool:
-        return True
-
-    return parts.override("pulls", may_commit)
+@mutant(Limits.rejects_pulls, "A slave of 5.x hands out messages without slaveReadEnable.", V5)
+def slave_is_read_from(original, self):
+    return False
 
 
-@mutant("slave-takes-back", "A slave takes back what consumers send back.")
-def slave_takes_back(parts: Parts) -> Parts:
-    def rejects_sends(self: Limits) -> bool:
-        return False
-
-    def refuses_as_slave(self: Retries) -> bool:
-        return False
-
-    return parts.override("limits", rejects_sends).override("retries", refuses_as_slave)
+@mutant(Pulls.may_commit, "A slave of 4.9 notes the offsets that pulls carry.", V4)
+def slave_commits_by_pulls(original, self):
+    return True
 
 
-@mutant("slave-ends-transactions", "A slave ends transactions.")
-def slave_ends_transactions(parts: Parts) -> Parts:
-    def refuses_as_slave(self: Transactions) -> bool:
-        return False
-
-    return parts.override("transactions", refuses_as_slave)
+@mutant(Limits.rejects_sends, "A slave takes back what consumers send back.")
+def slave_takes_back(original, self):
+    return False
 
 
-@mutant("slave-changes-topics", "A slave of 4.9 makes, changes and deletes topics.", V4)
-def slave_changes_topics(parts: Parts) -> Parts:
-    def refuses_as_slave(self: TopicAdministration) -> bool:
-        return False
-
-    return parts.override("topic_administration", refuses_as_slave)
+@slave_takes_back.also(Retries.refuses_as_slave)
+def _(original, self):
+    return False
 
 
-@mutant("slave-delivers-delays", "A slave delivers messages whose delay is over.")
-def slave_delivers_delays(parts: Parts) -> Parts:
-    def is_special(self: Standing) -> bool:
-        return True
-
-    return parts.override("standing", is_special)
+@mutant(Transactions.refuses_as_slave, "A slave ends transactions.")
+def slave_ends_transactions(original, self):
+    return False
 
 
-def _forgets(parts: Parts, forget: Callable[[Broker], None]) -> Parts:
-    """A Broker that forgets something when it becomes a slave."""
-
-    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
-        if pairs.get("brokerRole") == "SLAVE":
-            forget(self.broker)
-        parts.settings.take(self, pairs, now)
-
-    return parts.override("settings", take)
+@mutant(TopicAdministration.refuses_as_slave, "A slave of 4.9 makes, changes and deletes topics.", V4)
+def slave_changes_topics(original, self):
+    return False
 
 
-@mutant("demotion-forgets-delays", "What waits is not delivered any more once the Broker has been a slave.")
-def demotion_forgets_delays(parts: Parts) -> Parts:
-    def forget(broker: Broker) -> None:
-        delays = broker.delays
-        for level in delays.offsets:
-            delays.offsets[level] = broker.store.max_offset(TopicName.SCHEDULE, level - 1)
-
-    return _forgets(parts, forget)
+@mutant(HaMembership.is_special, "A slave delivers messages whose delay is over.")
+def slave_delivers_delays(original, self):
+    return True
 
 
-@mutant("demotion-forgets-transactions", "Half messages have ended once the Broker has been a slave.")
-def demotion_forgets_transactions(parts: Parts) -> Parts:
-    def forget(broker: Broker) -> None:
-        for offset in list(broker.transactions.open):
-            broker.transactions.forget(offset)
-
-    return _forgets(parts, forget)
-
-
-@mutant("demotion-forgets-offsets", "The offsets of groups are gone once the Broker has been a slave.")
-def demotion_forgets_offsets(parts: Parts) -> Parts:
-    return _forgets(parts, lambda broker: broker.offsets.table.clear())
+@family
+def _demoted(forget, original, self, pairs, now):
+    """Forget something when the Broker becomes a slave."""
+    if pairs.get("brokerRole") == "SLAVE":
+        forget(self.broker)
+    original(self, pairs, now)
 
 
-@mutant("new-masters-release-nothing", "Pulls that are held stay held when a master comes.", V5)
-def new_masters_release_nothing(parts: Parts) -> Parts:
-    def release_all(self: Holding, now: int) -> None:
-        return
-
-    return parts.override("holding", release_all)
-
-
-@mutant("master-that-has-left-is-asked", "A slave asks a master of which it has heard that it has left.", V5)
-def master_that_has_left_is_asked(parts: Parts) -> Parts:
-    def heard_of_smallest(
-        self: Standing, number: int, address: str, left: str | None, ha_address: str | None, now: int
-    ) -> None:
-        parts.standing.heard_of_smallest(self, number, address, None, ha_address, now)
-
-    return parts.override("standing", heard_of_smallest)
+@mutant(Settings.take, "What waits is not delivered any more once the Broker has been a slave.")
+@_demoted
+def demotion_forgets_delays(broker):
+    delays = broker.delays
+    for level in delays.offsets:
+        delays.offsets[level] = broker.store.max_offset(TopicName.SCHEDULE, level - 1)
 
 
-@mutant("acting-slaves-deliver", "A slave that is the smallest of its name delivers what is delayed.", V5)
-def acting_slaves_deliver(parts: Parts) -> Parts:
-    def is_special(self: Standing) -> bool:
-        return not self.config.is_slave or (self.smallest is not None and self.smallest[0] != 0)
+@mutant(Settings.take, "Half messages have ended once the Broker has been a slave.")
+@_demoted
+def demotion_forgets_transactions(broker):
+    for offset in list(broker.transactions.open):
+        broker.transactions.forget(offset)
 
-    return parts.override("standing", is_special)
+
+@mutant(Settings.take, "The offsets of groups are gone once the Broker has been a slave.")
+@_demoted
+def demotion_forgets_offsets(broker):
+    return broker.offsets.table.clear()
 
 
-@mutant("promotion-delivers-timed-again", "What waits for a time is read again by a new master.", V5)
-def promotion_delivers_timed_again(parts: Parts) -> Parts:
-    def take(self: Settings, pairs: Mapping[str, str], now: int) -> None:
-        if self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER":
-            for offset in range(self.broker.store.max_offset(TopicName.TIMER, 0)):
-                got = self.broker.store.get(TopicName.TIMER, 0, offset, 1)
-                self.broker.timers.expect(decode_message(got.frames[0]))
-        parts.settings.take(self, pairs, now)
+@mutant(LongPolling.release_all, "Pulls that are held stay held when a master comes.", V5)
+def new_masters_release_nothing(original, self, now):
+    return
 
-    return parts.override("settings", take)
+
+@mutant(HaMembership.heard_of_smallest, "A slave asks a master of which it has heard that it has left.", V5)
+def master_that_has_left_is_asked(original, self, number, address, left, ha_address, now):
+    original(self, number, address, None, ha_address, now)
+
+
+@mutant(HaMembership.is_special, "A slave that is the smallest of its name delivers what is delayed.", V5)
+def acting_slaves_deliver(original, self):
+    return not self.config.is_slave or (self.smallest is not None and self.smallest[0] != 0)
+
+
+@mutant(Settings.take, "What waits for a time is read again by a new master.", V5)
+def promotion_delivers_timed_again(original, self, pairs, now):
+    if self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER":
+        for offset in range(self.broker.store.max_offset(TopicName.TIMER, 0)):
+            got = self.broker.store.get(TopicName.TIMER, 0, offset, 1)
+            self.broker.timers.expect(decode_message(got.frames[0]))
+    original(self, pairs, now)

@@ -1,18 +1,12 @@
 """Mutants of the chapter sanity."""
 
-from harness.wire import Command
-from harness.wire.broker_codes import BrokerRequest
+from harness.wire import RequestCode
 from reference_impl.broker.core import Broker
-from reference_impl.broker.parts import Parts
-from reference_impl.mutants.broker import mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.mutants.registry import mutant
 
 
-@mutant("broker-heartbeat-not-answered", "A heartbeat is not answered.")
-def broker_heartbeat_not_answered(parts: Parts) -> Parts:
-    def execute(self: Broker, command: Command, connection: int, now: int) -> Reply | None:
-        if command.code == BrokerRequest.HEART_BEAT:
-            return None
-        return parts.broker.execute(self, command, connection, now)
-
-    return parts.override("broker", execute)
+@mutant(Broker.execute, "A heartbeat is not answered.")
+def broker_heartbeat_not_answered(original, self, command, connection, now):
+    if command.code == RequestCode.HEART_BEAT:
+        return None
+    return original(self, command, connection, now)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from bk_driver import Asked, make_broker
+
+from .driver import Asked, make_broker
 
 
 @pytest.fixture(params=["4.9", "5.3"])

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
-from store_samples import bodies, message, store
 
 from reference_impl.broker import files
 from reference_impl.broker.files import FileStorage
 from reference_impl.broker.store import MemoryStorage, StoreError
+
+from .store_samples import bodies, message, store
 
 NAMES = st.sampled_from(["a/0", "a/1", "b/c/0", "b/d/0"])
 

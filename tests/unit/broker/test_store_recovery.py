@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given as chosen
 from hypothesis import settings
 from hypothesis import strategies as st
-from store_samples import bodies, message, store
 
 from harness.wire.messages import Message, encode_message
 from reference_impl.broker.store import MemoryStorage, Store, StoreConfig, StoreError
+
+from .store_samples import bodies, message, store
 
 LOG = "commitlog/" + "0" * 20
 EAGER = StoreConfig(log_file_size=1000, checkpoint_messages=4, checkpoint_files=1)

@@ -19,29 +19,41 @@ def statement(identifier: str = "ns.lease.expires", **changes: Any) -> dict[str,
     return {
         "id": identifier,
         "level": "MUST",
-        "profiles": ["4.9", "5.3"],
+        "until": "5.3",
         "text": "A broker whose lease has run out MUST leave every route.",
         "stimulus": "A registration, then silence.",
         "observable": "Code 17.",
-        "source": [
-            {"tag": "rocketmq-all-5.3.3", "path": "a/b/RouteInfoManager.java", "method": "scan, expire"}
-        ],
+        "source": ["RouteInfoManager#scan, expire (5.3.3)"],
         **changes,
     }
 
 
 @pytest.fixture
 def specs(tmp_path: Path) -> Path:
-    directory = tmp_path / "specs"
-    for name in ("schema", "profiles"):
-        shutil.copytree(specs_directory() / name, directory / name)
-    (directory / "statements").mkdir()
+    directory = empty(tmp_path)
     write(directory, "lease", [statement()])
     return directory
 
 
-def write(specs: Path, chapter: str, items: Any) -> None:
-    (specs / "statements" / f"{chapter}.yaml").write_text(yaml.safe_dump(items), encoding="utf-8")
+def empty(tmp_path: Path) -> Path:
+    """A directory like `specs/` without a statement."""
+    directory = tmp_path / "specs"
+    for name in ("schema", "profiles"):
+        shutil.copytree(specs_directory() / name, directory / name)
+    shutil.copy(specs_directory() / "sources.yaml", directory)
+    return directory
+
+
+def write(specs: Path, name: str, items: Any, text: str | None = None) -> None:
+    """Write a chapter, or a part of one, and give its chapter the next place in the order."""
+    name = name if "/" in name else f"nameserver/{name}"
+    path = specs / "statements" / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(items) if text is None else text, encoding="utf-8")
+    order = specs / "chapters.yaml"
+    listed = yaml.safe_load(order.read_text(encoding="utf-8")) if order.exists() else []
+    chapter = "/".join(name.split("/")[:2])
+    order.write_text(yaml.safe_dump([*listed, *([] if chapter in listed else [chapter])]), encoding="utf-8")
 
 
 def problems(specs: Path) -> list[str]:
@@ -65,12 +77,60 @@ def test_a_good_directory(specs: Path) -> None:
 
 
 def test_chapters_come_in_the_order_in_which_a_reader_meets_them(specs: Path) -> None:
+    write(specs, "shared/framing", [statement("wire.framing.opaque-is-echoed", since="5.3")])
     write(specs, "kv", [statement("ns.kv.get-gives-what-was-put")])
-    write(specs, "framing", [statement("wire.framing.opaque-is-echoed", profiles=["5.3"])])
-    write(specs, "zebra", [statement("ns.zebra.last")])
     found = load(specs)
-    assert found.chapters == ("framing", "lease", "kv", "zebra")
-    assert [one.chapter for one in found.under("4.9")] == ["lease", "kv", "zebra"]
+    assert found.chapters == ("lease", "framing", "kv")
+    assert [one.chapter for one in found.under("4.9")] == ["lease", "kv"]
+
+
+def test_a_chapter_may_be_a_directory_of_files(specs: Path) -> None:
+    write(specs, "nameserver/kv/2-delete", [statement("ns.kv.b")])
+    write(specs, "nameserver/kv/1-put", [statement("ns.kv.a")])
+    found = load(specs)
+    assert [one.id for one in found.statements] == ["ns.lease.expires", "ns.kv.a", "ns.kv.b"]
+    assert found.chapters == ("lease", "kv")
+
+
+def test_every_chapter_has_a_place_in_the_order(specs: Path) -> None:
+    (specs / "chapters.yaml").write_text("[nameserver/lease, nameserver/heartbeat]")
+    write(specs, "kv", [statement("ns.kv.get-gives-what-was-put")])
+    (specs / "chapters.yaml").write_text("[nameserver/lease, nameserver/heartbeat]")
+    assert problems(specs) == [
+        "specs/statements/nameserver/kv.yaml: its chapter has no place in the order; "
+        "name nameserver/kv in chapters.yaml",
+        "specs/chapters.yaml nameserver/heartbeat: there is no such chapter; write it, or drop the name",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "profiles"),
+    [
+        ({}, ("4.9", "5.3", "5.5")),
+        ({"since": "5.3"}, ("5.3", "5.5")),
+        ({"until": "4.9"}, ("4.9",)),
+        ({"since": "5.3", "until": "5.3"}, ("5.3",)),
+    ],
+)
+def test_a_statement_holds_from_one_release_line_to_another(
+    specs: Path, bounds: dict[str, str], profiles: tuple[str, ...]
+) -> None:
+    write(specs, "kv", [{**statement("ns.kv.a"), "until": "5.5", **bounds}])
+    found = load(specs).statement("ns.kv.a")
+    assert found is not None
+    assert found.profiles == profiles
+
+
+def test_a_class_that_moved_has_a_file_for_each_version(specs: Path) -> None:
+    (specs / "sources.yaml").write_text(
+        "tag: v{version}\nclasses: {A: {4.9.8: old/A.java, 5.0.0: new/A.java}}"
+    )
+    write(specs, "lease", [statement(source=["A#run (4.9.8, 5.3.3)", "A (5.0.0)"])])
+    assert [(one.tag, one.path, one.method) for one in load(specs).statements[0].source] == [
+        ("v4.9.8", "old/A.java", "run"),
+        ("v5.3.3", "new/A.java", "run"),
+        ("v5.0.0", "new/A.java", None),
+    ]
 
 
 def test_the_digest_names_the_text(specs: Path) -> None:
@@ -83,23 +143,30 @@ def test_the_digest_names_the_text(specs: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"level": "must"}, "specs/statements/lease.yaml ns.lease.expires: level: 'must' is not one of"),
+        (
+            {"level": "must"},
+            "specs/statements/nameserver/lease.yaml ns.lease.expires: level: 'must' is not one of",
+        ),
         (
             {"text": "No full stop"},
-            "specs/statements/lease.yaml ns.lease.expires: text: 'No full stop' does not match",
+            "specs/statements/nameserver/lease.yaml ns.lease.expires: text: 'No full stop' does not match",
         ),
-        ({"profiles": []}, "profiles: [] should be non-empty"),
-        ({"profiles": [4.9]}, "profiles.0: 4.9 is not of type 'string'"),
-        ({"source": [{"tag": "x"}]}, "source.0: 'path' is a required property"),
+        ({"since": 4.9}, "since: 4.9 is not of type 'string'"),
+        ({"since": "5.3", "until": "4.9"}, "until 4.9 is before since 5.3; swap them"),
+        ({"source": ["RouteInfoManager"]}, "source.0: 'RouteInfoManager' does not match"),
+        (
+            {"source": ["Nowhere (5.3.3)"]},
+            "source: no class 'Nowhere'; say in specs/sources.yaml where it lies",
+        ),
         ({"observed": ["5.3"]}, "observed.0: '5.3' does not match"),
         ({"issues": ["#12"]}, "issues.0: '#12' does not match"),
         ({"colour": "red"}, "Additional properties are not allowed ('colour' was unexpected)"),
         (
             {"id": "lease.expires"},
-            "specs/statements/lease.yaml lease.expires: id: 'lease.expires' does not match",
+            "specs/statements/nameserver/lease.yaml lease.expires: id: 'lease.expires' does not match",
         ),
         ({"id": "ns.kv.expires"}, "the id belongs to chapter 'kv'; move it to kv.yaml"),
-        ({"profiles": ["4.8"]}, "profile '4.8' does not exist; profiles are: 4.9, 5.3"),
+        ({"since": "4.8"}, "profile '4.8' does not exist; profiles are: 4.9, 5.3"),
     ],
 )
 def test_a_wrong_member_is_named(specs: Path, changes: dict[str, Any], said: str) -> None:
@@ -109,22 +176,22 @@ def test_a_wrong_member_is_named(specs: Path, changes: dict[str, Any], said: str
     assert said in found[0]
 
 
-@pytest.mark.parametrize("member", ["id", "level", "profiles", "text", "stimulus", "observable", "source"])
+@pytest.mark.parametrize("member", ["id", "level", "text", "stimulus", "observable", "source"])
 def test_no_member_may_be_missing(specs: Path, member: str) -> None:
     broken = statement()
     del broken[member]
     write(specs, "lease", [statement("ns.lease.sound"), broken])
     where = "item 2" if member == "id" else "ns.lease.expires"
     assert problems(specs) == [
-        f"specs/statements/lease.yaml {where}: '{member}' is a required property; "
-        "see specs/schema/ for what specs/statements/lease.yaml may hold"
+        f"specs/statements/nameserver/lease.yaml {where}: '{member}' is a required property; "
+        "see specs/schema/ for what specs/statements/nameserver/lease.yaml may hold"
     ]
 
 
 def test_duplicate_ids_are_found_across_files(specs: Path) -> None:
     write(specs, "lease", [statement(), statement()])
     assert (
-        "already used in specs/statements/lease.yaml; give the statement an id of its own"
+        "already used in specs/statements/nameserver/lease.yaml; give the statement an id of its own"
         in problems(specs)[0]
     )
 
@@ -133,7 +200,7 @@ def test_a_retired_id_is_never_used_again(specs: Path) -> None:
     retired = [{"id": "ns.lease.expires", "since": "0.1", "why": "split in two"}]
     (specs / "retired.yaml").write_text(yaml.safe_dump(retired), encoding="utf-8")
     assert problems(specs) == [
-        "specs/statements/lease.yaml ns.lease.expires: this id was retired (split in two); "
+        "specs/statements/nameserver/lease.yaml ns.lease.expires: this id was retired (split in two); "
         "ids are never reused: choose a new one"
     ]
 
@@ -141,29 +208,24 @@ def test_a_retired_id_is_never_used_again(specs: Path) -> None:
 def test_all_problems_are_said_at_once(specs: Path) -> None:
     write(specs, "lease", [statement(level="x"), statement("ns.lease.b", text="short")])
     write(specs, "kv", {"not": "a list"})
-    (specs / "statements" / "routes.yaml").write_text("- id: [", encoding="utf-8")
+    write(specs, "routes", [], text="- id: [")
     (specs / "profiles" / "5.3.yaml").write_text(
-        'name: "5.4"\ntitle: x\nreference: 5.4.0\nroles: [nameserver]\ntext: x\n'
+        'name: "5.4"\nbase: "4.9"\ntitle: x\nreference: 5.4.0\ntext: x\n'
     )
     found = "\n".join(problems(specs))
     assert (
-        "specs/statements/routes.yaml:1: not YAML" in found
-        or "specs/statements/routes.yaml:2: not YAML" in found
+        "specs/statements/nameserver/routes.yaml:1: not YAML" in found
+        or "specs/statements/nameserver/routes.yaml:2: not YAML" in found
     )
-    assert "specs/statements/kv.yaml: {'not': 'a list'} is not of type 'array'" in found
+    assert "specs/statements/nameserver/kv.yaml: {'not': 'a list'} is not of type 'array'" in found
     assert "ns.lease.expires: level" in found
     assert "ns.lease.b: text" in found
     assert "specs/profiles/5.3.yaml: it is named '5.4'; name the file 5.4.yaml" in found
 
 
-def test_an_empty_catalogue_is_no_catalogue(specs: Path) -> None:
-    (specs / "statements" / "lease.yaml").unlink()
-    assert "no statement" in problems(specs)[0]
-
-
 def test_a_file_that_is_no_text(specs: Path) -> None:
-    (specs / "statements" / "lease.yaml").write_bytes(b"\xff\xfe\x00")
-    assert "specs/statements/lease.yaml" in problems(specs)[0]
+    (specs / "statements" / "nameserver" / "lease.yaml").write_bytes(b"\xff\xfe\x00")
+    assert "specs/statements/nameserver/lease.yaml" in problems(specs)[0]
 
 
 def test_the_catalogue_of_this_installation_loads() -> None:

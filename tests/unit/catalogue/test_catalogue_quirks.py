@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from test_catalogue_load import problems, statement, write
+from test_catalogue_load import empty, problems, statement, write
 
-from harness.catalogue import Seen, VersionRange, catalogue, explanation, load, specs_directory
+from harness.catalogue import Seen, VersionRange, catalogue, explanation, load
 
 
 def quirk(**changes: Any) -> dict[str, Any]:
@@ -20,7 +19,7 @@ def quirk(**changes: Any) -> dict[str, Any]:
         "versions": [{"first": "5.0.0", "last": "5.3.3"}],
         "instead": "A broker stays for ever.",
         "seen": [{"case": "lease.expires", "actual": r"reply SUCCESS \(0\)"}],
-        "source": [{"tag": "rocketmq-all-5.3.3", "path": "a/b/RouteInfoManager.java"}],
+        "source": ["RouteInfoManager (5.3.3)"],
         "observed": ["5.3.3"],
         **changes,
     }
@@ -28,11 +27,8 @@ def quirk(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def specs(tmp_path: Path) -> Path:
-    directory = tmp_path / "specs"
-    for name in ("schema", "profiles"):
-        shutil.copytree(specs_directory() / name, directory / name)
-    for name in ("statements", "targets"):
-        (directory / name).mkdir()
+    directory = empty(tmp_path)
+    (directory / "targets").mkdir()
     write(directory, "lease", [statement()])
     return directory
 
@@ -107,6 +103,9 @@ def test_a_server_and_its_quirks(specs: Path) -> None:
         ),
         ({"id": "never-expires"}, "never-expires: id: 'never-expires' does not match"),
         ({"why": "?"}, "'why' was unexpected"),
+        ({"statements": []}, "cases see it, but it breaks no statement"),
+        ({"when": {"holds": ["outranked"]}}, "when: 'steps' is a required property"),
+        ({"when": {"steps": ["time"], "taints": "all"}}, "when.taints: 'all' is not one of"),
     ],
 )
 def test_what_is_wrong_with_a_quirk_is_said(specs: Path, changes: dict[str, Any], said: str) -> None:

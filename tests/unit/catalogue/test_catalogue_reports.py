@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from test_catalogue_load import empty, write
 
-from harness.catalogue import CatalogueProblems, catalogue, load, specs_directory, tag_of
+from harness.catalogue import CatalogueProblems, catalogue, load, tag_of
 from harness.conformance.loading import cases
 from reference_impl.mutants import MUTANTS
 
 STATEMENT = {
     "id": "ns.lease.expires",
     "level": "MUST",
-    "profiles": ["5.3"],
     "text": "A broker whose lease has run out MUST leave every route.",
     "stimulus": "A registration, then silence.",
     "observable": "Code 17.",
-    "source": [{"tag": "rocketmq-all-5.3.3", "path": "a/RouteInfoManager.java"}],
+    "source": ["RouteInfoManager (5.3.3)"],
     "issues": ["apache/rocketmq#5374", "ROCKETMQ-140"],
     "tags": ["ghost"],
 }
@@ -28,13 +27,11 @@ STATEMENT = {
 
 def loaded(directory: Path, *reports: dict[str, Any]) -> list[str]:
     """What is wrong with `specs/` when these are its reports; empty when all is well."""
-    for name in ("schema", "profiles"):
-        shutil.copytree(specs_directory() / name, directory / "specs" / name)
-    (directory / "specs" / "statements").mkdir()
-    for name, items in (("statements/lease.yaml", [STATEMENT]), ("reports.yaml", list(reports))):
-        (directory / "specs" / name).write_text(yaml.safe_dump(items), encoding="utf-8")
+    specs = empty(directory)
+    write(specs, "lease", [STATEMENT])
+    (specs / "reports.yaml").write_text(yaml.safe_dump(list(reports)), encoding="utf-8")
     try:
-        load(directory / "specs")
+        load(specs)
     except CatalogueProblems as error:
         return [str(problem) for problem in error.problems]
     return []

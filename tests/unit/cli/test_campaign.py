@@ -97,6 +97,18 @@ def test_the_time_is_kept_and_what_was_played_stays(
     assert not list((tmp_path / ".partial").rglob("*.parquet"))
 
 
+def test_an_interrupt_before_the_first_run_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.cli.campaign.session", interrupted)
+    status, answer = _json(capsys, "builtin:5.3", "--runs", "3", "--out", str(tmp_path))
+    assert (status, answer["conclusion"], answer["played"]) == (130, "INTERRUPTED", 0)
+    assert "no run had come to its end" in answer["why"]
+
+
 @pytest.mark.parametrize("sign", ["manifest/*/campaign.json", "index/*/*/*.parquet"])
 def test_an_interrupt_loses_no_run_that_was_played(
     sign: str, spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]

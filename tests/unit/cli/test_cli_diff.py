@@ -49,7 +49,12 @@ def test_a_finding_fails_and_can_be_played(capsys: pytest.CaptureFixture[str], t
     assert main(arguments) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["conclusion"] == "DIVERGENT"
-    program = Path(answer["findings"][0]["directory"]) / "program.jsonl"
+    folder = answer["findings"][0]["directory"]
+    assert main(["replay", folder]) == 0
+    assert "the failure shows again" in capsys.readouterr().out
+    assert main(["replay", folder, "builtin:4.9"]) == 1
+    assert "the failure does not show" in capsys.readouterr().out
+    program = Path(folder) / "program.jsonl"
     assert main(["diff", "builtin:4.9", faulty, "--program", str(program)]) == 1
     assert "only B" in capsys.readouterr().out
     assert main(["diff", "builtin:4.9", "builtin:4.9", "--program", str(program)]) == 0

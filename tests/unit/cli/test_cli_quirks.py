@@ -113,11 +113,11 @@ def test_an_unknown_server_is_refused(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_apache_is_judged_as_itself_unless_asked_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
-    from harness.pytest_plugin import Order, known_quirks
+    from harness.conformance.plan import CheckOptions, plan
 
-    assert known_quirks(Order(target="apache:5.3.3?warp=60"))[0] == "apache-nameserver@5.3.3"
-    assert known_quirks(Order(target="apache:5.3.3", quirks="none")) == ("", ())
-    assert known_quirks(Order(target="exec:./mine --port {port}")) == ("", ())
+    assert plan(CheckOptions(target="apache:5.3.3?warp=60")).server == "apache-nameserver@5.3.3"
+    assert plan(CheckOptions(target="apache:5.3.3", quirks="none")).quirks == ()
+    assert plan(CheckOptions(target="exec:./mine --port {port}")).quirks == ()
 
 
 @pytest.mark.parametrize("name", [QUIRK, STATEMENT])

@@ -7,8 +7,8 @@ from typing import Any
 
 
 def module(name: str, **functions: Any) -> ModuleType:
-    """A module like `harness.conformance.test_<name>` that holds these functions."""
-    made = ModuleType(f"harness.conformance.test_{name}")
+    """A module like `harness.conformance.nameserver.test_<name>` that holds these functions."""
+    made = ModuleType(f"harness.conformance.nameserver.test_{name}")
     for function_name, function in functions.items():
         function.__module__ = made.__name__
         setattr(made, function_name, function)

@@ -39,6 +39,25 @@ def test_one_mutant_may_stand_without_a_list() -> None:
     assert declared.kills == ("never-expires",)
 
 
+def test_place_and_name_say_what_is_proven() -> None:
+    def test_lease_lasts(ns: object) -> None:
+        pass
+
+    test_lease_lasts.__module__ = "harness.conformance.nameserver.test_lease"
+    declared = case_of(case(kills=["m"])(test_lease_lasts))
+    assert declared is not None
+    assert (declared.statements, declared.title) == (("ns.lease.lease-lasts",), "")
+
+
+def test_a_docstring_beside_the_title_of_a_statement_does_not_load() -> None:
+    def test_lease_lasts(ns: object) -> None:
+        """Something holds."""
+
+    test_lease_lasts.__module__ = "harness.conformance.nameserver.test_lease"
+    with pytest.raises(CatalogueError, match="the title of its statement, and a docstring"):
+        case(kills=["m"])(test_lease_lasts)
+
+
 def test_any_other_function_is_no_case() -> None:
     assert case_of(test_any_other_function_is_no_case) is None
     assert case_of(None) is None
@@ -66,7 +85,7 @@ def without_session() -> None:
         (documented, (ID, ID), ["m"], "a statement twice", "once"),
         (documented, (ID,), [], "kills no mutant", "write one"),
         (documented, (ID,), ["m", "m"], "a mutant twice", "once"),
-        (undocumented, (ID,), ["m"], "no docstring", "one sentence"),
+        (undocumented, (ID, "ns.kv.put-overwrites"), ["m"], "no docstring", "one sentence"),
         (without_session, (ID,), ["m"], "takes ()", "exactly one argument, the session"),
     ],
 )

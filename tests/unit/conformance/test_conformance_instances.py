@@ -10,9 +10,9 @@ import pytest
 from conformance_samples import module
 
 from harness.conformance import case
+from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import AHEAD, AT_ONCE, Instances, Waiting
 from harness.conformance.loading import LoadedCase, cases
-from harness.conformance.quiet import Quiet
 from harness.session import Instance, Setup
 
 WAIT = 20.0  # seconds until a test gives up
@@ -87,7 +87,7 @@ def instances(
     servers: Servers, *planned: LoadedCase, waiting: Waiting = Waiting.AMONG_OTHERS
 ) -> tuple[Instances, Any]:
     main: Any = Server()
-    return Instances(main, servers.start, waiting, Quiet("warped"), planned), main
+    return Instances(main, servers.start, waiting, ExclusiveLock("warped"), planned), main
 
 
 def test_most_cases_share_the_first_server() -> None:

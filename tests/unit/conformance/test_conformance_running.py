@@ -14,9 +14,9 @@ from conformance_samples import module
 
 from harness.catalogue import Catalogue, Level, Profile, Source, Statement
 from harness.conformance import AnyOf, Closed, Reply, case
+from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner, Setting, reproduction
-from harness.conformance.together import Together
 from harness.report.results import CaseResult, Verdict
 from harness.session import (
     Blocked,
@@ -57,7 +57,7 @@ def catalogue(level: Level) -> Catalogue:
         observable="y",
         source=one.source,
     )
-    return Catalogue((one, last), (Profile("5.3", "t", "5.3.3", "x"),), "d")
+    return Catalogue((one, last), (Profile(name="5.3", title="t", reference="5.3.3", text="x"),), "d")
 
 
 def loaded(body: Body, chapter: str = "kv", identifier: str = "ns.kv.something", **more: Any) -> LoadedCase:
@@ -415,7 +415,7 @@ def test_a_command_line_can_be_pasted() -> None:
     assert line == "rmq-harness check 'exec:./ns --port {port}' --profile 5.3 --select ns.kv.something"
 
 
-# --- waiting together ---
+# --- concurrent cases ---
 
 
 def still_there(_: LoadedCase) -> None:
@@ -423,7 +423,7 @@ def still_there(_: LoadedCase) -> None:
 
 
 def test_nobody_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.conformance.together.PATIENCE", 0.01)
+    monkeypatch.setattr("harness.conformance.concurrent_cases.PATIENCE", 0.01)
     gone: Any = Gone(alive=False)
     running, release = runner(instance=gone), threading.Event()
 
@@ -432,7 +432,7 @@ def test_nobody_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch
         return running.run(one)
 
     waiting = [loaded(met)]
-    result = Together(waiting, wait, running.hopeless, "real").result(waiting[0])
+    result = ConcurrentCases(waiting, wait, running.hopeless, "real").result(waiting[0])
     release.set()
     assert (result.verdict, result.reason) == (Verdict.BLOCKED, "the target had gone")
 
@@ -453,14 +453,14 @@ def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
         both.wait()
         return run(met)
 
-    together = Together(waiting, wait, still_there, "real")
-    assert all(one in together for one in waiting)
-    assert [together.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
+    concurrent = ConcurrentCases(waiting, wait, still_there, "real")
+    assert all(one in concurrent for one in waiting)
+    assert [concurrent.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
 
 
 def test_in_virtual_time_nobody_waits_for_others() -> None:
     waiting = [loaded(met)]
-    assert waiting[0] not in Together(waiting, lambda _: run(met), still_there, "virtual")
+    assert waiting[0] not in ConcurrentCases(waiting, lambda _: run(met), still_there, "virtual")
 
 
 def test_in_warped_time_only_a_few_run_at_once() -> None:
@@ -478,7 +478,7 @@ def test_in_warped_time_only_a_few_run_at_once() -> None:
             running -= 1
         return result
 
-    together = Together(waiting, wait, still_there, "warped")
+    concurrent = ConcurrentCases(waiting, wait, still_there, "warped")
     for one in waiting:
-        together.result(one)
+        concurrent.result(one)
     assert 1 < most <= 4

@@ -1,4 +1,4 @@
-"""`docs/own-tests.md` does what it says, in a directory of its own, and the plugin disturbs nobody."""
+"""`docs/guides/own-tests.md` does what it says, in a directory of its own, and the plugin disturbs nobody."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[3] / "docs" / "own-tests.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "guides" / "own-tests.md").read_text()
 WITHIN = 300
 FEW = """
 from hypothesis import settings

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from harness.engine.executor import Executor
 from harness.findings.experiment import Attempt
-from harness.machines.player import Player
-from harness.model import Answered, Observed, Violation
 from harness.program.chance import chance
-from harness.program.frames import Names
-from harness.program.steps import AnyStep, Close, Register, Request, Route, Time
-from harness.session import ProfileName
+from harness.program.names import Names
+from harness.program.nameserver.steps import Register, Route
+from harness.program.step import Close, Request, Time
+from harness.program.steps import AnyStep
+from harness.spec import Answered, Observed, Violation
 from harness.targets import parse
 from harness.trace import Trace
 
@@ -33,9 +34,9 @@ class Twins:
 
     kind = "twins"
 
-    def __init__(self, target: str, profile: ProfileName = "5.3") -> None:
+    def __init__(self, target: str, profile: str = "5.3") -> None:
         self.target = target
-        self.profile: ProfileName = profile
+        self.profile: str = profile
         self._numbers = itertools.count()
         self.played: list[tuple[Sequence[AnyStep], bool]] = []
 
@@ -59,7 +60,7 @@ class Twins:
 
     def _played(self, uri: str, program: Sequence[AnyStep], seed: int) -> tuple[list[Observed], Trace]:
         instance = parse(uri).start()
-        player = Player([instance], self.profile, Names(chance("twins", seed)), target=uri, suite="test")
+        player = Executor([instance], self.profile, Names(chance("twins", seed)), target=uri, suite="test")
         seen = [one for step in program for one in player.play(step)]
         seen += player.finish()
         trace = player.trace

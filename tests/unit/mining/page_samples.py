@@ -104,6 +104,7 @@ def hostile() -> Tables:
         "invariant",
         "statement",
         "statements",
+        "also_fails",
     )
     return {
         name: [
@@ -308,6 +309,7 @@ def _finding(number: int, name: str, failed: int) -> Row:
         "trace": "traces/r1.trace",
         "replay": f"rmq-harness replay D/traces/r1.trace '{_uri(name)}'",
         "statements": MUTANTS[name][0],
+        "also_fails": f"{MUTANTS[name][0]}, {STATEMENTS[0]}",
     }
 
 

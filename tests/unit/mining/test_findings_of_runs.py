@@ -23,6 +23,8 @@ def failure(
     statement: str = "s",
     target: str = "t",
     signature: str | None = None,
+    also_fails: list[str] | None = None,
+    invariant: str | None = None,
 ) -> Failure:
     return Failure(
         run_id=f"r{seed}",
@@ -33,7 +35,7 @@ def failure(
         profile="5.3",
         mutant=None,
         statement=statement,
-        invariant=None,
+        invariant=invariant,
         anomaly=None,
         seed=seed,
         steps=len(ops),
@@ -43,6 +45,7 @@ def failure(
         shrunk_ops=shrunk,
         confirmed_shown=None,
         confirmed_tried=None,
+        also_fails=also_fails,
     )
 
 
@@ -56,51 +59,45 @@ def test_explaining_is_an_order(one: str, other: str, third: str) -> None:
     assert not (explains(one, other) and explains(other, third)) or explains(one, third)
 
 
-def test_a_program_explains_those_that_contain_it() -> None:
-    found = clusters([failure(3, "xRUr", "RUr"), failure(1, "RSUr", "RSUr"), failure(2, "RUr", "RUr")])
-    assert [(one.letters, [f.seed for f in one.failures]) for one in found] == [("RUr", [2, 3, 1])]
-
-
 def told(failures: list[Failure]) -> list[tuple[str, bool, list[int]]]:
     return [(one.letters, one.shrunk, [f.seed for f in one.failures]) for one in clusters(failures)]
 
 
-def test_targets_are_apart_and_so_are_programs_that_have_nothing_in_common() -> None:
-    assert told([failure(1, "RUr", "RUr"), failure(2, "pk", "pk"), failure(3, "RUr", "RUr", target="z")]) == [
-        ("pk", True, [2]),
-        ("RUr", True, [1]),
-        ("RUr", True, [3]),
-    ]
-
-
-def test_what_contains_a_program_fails_of_the_same_whatever_statement_it_breaks() -> None:
-    assert told([failure(1, "SV", "SV"), failure(2, "RUV", "RUV", statement="z")]) == [("SV", True, [1, 2])]
-
-
-def test_one_statement_seen_by_two_looks_is_one_finding_and_two_statements_are_not() -> None:
-    assert told([failure(1, "Rr", "Rr"), failure(2, "Ri", "Ri")]) == [("Ri", True, [2, 1])]
-    assert len(told([failure(1, "Rr", "Rr"), failure(2, "Ri", "Ri", statement="z")])) == 2
-
-
-def test_what_is_remembered_wrongly_shows_by_any_look() -> None:
-    """RX fails through both looks: it is the state that is wrong, and RUXt is a consequence."""
+def test_findings_have_one_explanation_each_and_targets_are_apart() -> None:
     failures = [
-        failure(1, "RXr", "RXr"),
-        failure(2, "RXi", "RXi", statement="y"),
-        failure(3, "RUXt", "RUXt", statement="z"),
+        failure(1, "RUr", "RUr", also_fails=["a", "b"]),
+        failure(2, "RUUi", "RUUi", statement="z", also_fails=["a", "c"]),
+        failure(3, "RUr", "RUr", also_fails=["b", "a"]),
+        failure(4, "RUr", "RUr", target="z", also_fails=["a", "b"]),
     ]
-    assert told(failures) == [("RXi", True, [2, 1, 3])]
-    assert len(told(failures[1:])) == 2
+    assert told(failures) == [("RUr", True, [1, 2]), ("RUr", True, [3]), ("RUr", True, [4])]
 
 
-def test_what_was_not_shrunk_is_put_to_what_explains_it_then_to_its_signature() -> None:
+def test_what_no_case_explains_is_told_apart_by_invariant_and_anomaly() -> None:
     failures = [
-        failure(1, "aRbUcr", None),
-        failure(2, "RUr", "RUr", signature="x"),
-        failure(3, "kkk", None, signature="x"),
-        failure(4, "ttt", None, signature="y"),
+        failure(1, "Rr", "Rr", invariant="x"),
+        failure(2, "RRr", "RRr", invariant="x", also_fails=[]),
+        failure(3, "Ri", "Ri", invariant="y"),
     ]
-    assert told(failures) == [("RUr", True, [2, 3, 1]), ("ttt", False, [4])]
+    assert told(failures) == [("Rr", True, [1, 2]), ("Ri", True, [3])]
+
+
+def test_the_explanation_is_the_most_telling_statement_else_the_broken_one() -> None:
+    assert failure(1, "Rr", "Rr", also_fails=["a", "b"]).explanation == "a"
+    assert failure(1, "Rr", "Rr", also_fails=[]).explanation == "s"
+    assert failure(1, "Rr").explanation == "s"
+
+
+def test_what_was_not_shrunk_goes_to_its_signature_and_there_to_what_it_contains() -> None:
+    failures = [
+        failure(1, "RUr", "RUr", signature="x", also_fails=["a"]),
+        failure(2, "kkr", "kkr", signature="x", also_fails=["b"]),
+        failure(3, "kkr", "kkr", signature="x", also_fails=["b"]),
+        failure(4, "aRbUcr", signature="x"),
+        failure(5, "ttt", signature="x"),
+        failure(6, "ttt", signature="y", statement="z"),
+    ]
+    assert told(failures) == [("kkr", True, [2, 3, 5]), ("RUr", True, [1, 4]), ("ttt", False, [6])]
 
 
 @given(st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), st.booleans()), max_size=20))
@@ -148,23 +145,11 @@ def test_too_few_failures_tell_nothing(failures: int) -> None:
     assert contrast([failure(n, "xyr") for n in range(failures)], passing) == []
 
 
-def test_one_step_is_wrong_by_itself_where_three_last_steps_show_it() -> None:
-    two = [failure(1, "Rr", "Rr"), failure(2, "Ri", "Ri", statement="y")]
-    assert len(told(two)) == 2
-    assert told([*two, failure(3, "Rw", "Rw", statement="z")]) == [("Ri", True, [2, 1, 3])]
-
-
-def test_a_broker_that_unregistered_is_as_gone_as_one_whose_connection_closed() -> None:
-    assert told([failure(1, "RUr", "RUr"), failure(2, "RFi", "RFi")]) == [("RFi", True, [2, 1])]
-
-
-def test_what_was_not_shrunk_is_put_to_what_ends_as_it_does() -> None:
-    failures = [failure(1, "k", "k"), failure(2, "Rr", "Rr", "z"), failure(3, "kRr", None, "z")]
-    assert told(failures) == [("Rr", True, [2, 3]), ("k", True, [1])]
-
-
 def test_of_shortest_programs_the_statement_that_most_runs_broke_tells_the_finding() -> None:
-    failures = [failure(1, "RUg", "RUg", "a"), *(failure(n, "RUr", "RUr", "b") for n in (2, 3))]
+    failures = [
+        failure(1, "RUg", "RUg", "a", also_fails=["c"]),
+        *(failure(n, "RUr", "RUr", "b", also_fails=["c"]) for n in (2, 3)),
+    ]
     (found,) = clusters(failures)
     assert (found.failures[0].statement, found.failures[0].seed) == ("b", 2)
 

@@ -61,14 +61,14 @@ def test_each_planted_bug_is_one_finding_of_all_its_runs(mined: Mined) -> None:
             if statement is not None:
                 bug = next(b for b in planted.BUGS if b.statement == statement and shrunk.endswith(b.pattern))
                 rules = ", ".join(schema.LETTERS[letter] for letter in bug.pattern)
-                planted_ones[target, statement, rules] += 1
+                planted_ones[target, bug.explanation, rules] += 1
     assert found == planted_ones
     assert len(found) >= 8
 
 
 def test_what_makes_a_frequent_bug_likely_is_found_first_and_confirmed(mined: Mined) -> None:
     frequent = {
-        (row["target"], row["statement"]): row["rules"].split(", ")
+        (row["target"], row["statements"]): row["rules"].split(", ")
         for row in reversed(rows(mined, "findings"))
         if row["runs"] >= 12
     }

@@ -14,12 +14,10 @@ import page_samples as samples
 from pages import Page
 
 from harness.catalogue import catalogue
-from harness.mining.page import figure, plots
+from harness.mining.page import plots
 from harness.mining.page.amounts import interval, micros, percent
-from harness.mining.page.cards import readable
-from harness.mining.page.report import About, headline, render
+from harness.mining.page.report import About, headline, readable, render
 from harness.mining.tables import TABLES
-from harness.report.html_assets import STYLE
 
 STATEMENTS = {one.id: one for one in catalogue().statements}
 ABOUT = About(
@@ -106,9 +104,9 @@ def test_the_first_screen_answers_the_four_questions() -> None:
     )
     assert f"{first} – 812 of 2,000 runs (41 %), builtin:5.3?mutant=one-id-per-address" in said
     assert "1,086 of 14,000 runs failed (7.8 %); 3 of 7 targets never did" in said
-    assert "1 of 3 goals (ns.promotion-beside-a-live-master); 1 of 4 statements were judged in no run" in said
+    assert "1 of 3 goals (ns.promotion-beside-a-live-master); no run judged 1 of 4 statements" in said
     assert "ns.kv.get-returns-what-was-put on builtin:5.3: 12 of 2,000 before, 240 of 2,000 after" in said
-    assert "1 place could not be read" in said and "it ends too soon" in said
+    assert "1 path could not be read" in said and "it ends too soon" in said
 
 
 def test_a_finding_is_a_card_with_steps_in_words_and_a_replay_line() -> None:
@@ -116,7 +114,7 @@ def test_a_finding_is_a_card_with_steps_in_words_and_a_replay_line() -> None:
     assert "130 s of protocol time pass" in text_of(page, "pre")
     card = text_of(page, "details")
     assert "812 of 2,000 runs (41 %)" in card
-    assert "showed again 3 of 3 times on fresh targets" in card
+    assert "reproduced 3 of 3 times on fresh targets" in card
     assert "rmq-harness replay D/traces/r1.trace 'builtin:5.3?mutant=one-id-per-address'" in card
     assert "register, time, route" in card, "what was not shrunk is told by its kinds of step"
 
@@ -129,7 +127,7 @@ def test_every_figure_is_there_and_read_aloud() -> None:
         "Failure rates before and after",
         "Share of failing runs by campaign",
         "Distinct states by number of runs",
-        "Which step came after which",
+        "Transitions between steps",
         "Latency over a run, faults shaded",
         "Steps to the first failure of each mutant",
     ]
@@ -147,8 +145,9 @@ def test_figures_take_the_colours_of_the_page() -> None:
     colours = set(re.findall(r"#[0-9a-f]{6}\b", drawn.figure))
     assert colours == set(), "a colour of its own would not follow a dark page"
     used = set(re.findall(r"var\((--[a-z]+)\)", drawn.figure))
-    assert used and all(f"{name}:" in STYLE for name in used)
-    assert "font-family:inherit!important" in figure.STYLE
+    page = page_of(samples.failing)
+    assert used and all(f"{name}: #" in page for name in used)
+    assert "font-family:inherit!important" in page
 
 
 def test_what_does_not_fit_is_told() -> None:
@@ -164,13 +163,28 @@ def test_where_nothing_failed_it_says_so_with_its_bound() -> None:
     assert headline(samples.passing()) == ("Nothing failed", "pass")
     assert "Never in 4,000 runs: the true rate is below 0.075 %" in said
     assert "No statement failed in any run." in said
-    assert "How soon mutants are found" not in said
+    assert "Time to find mutants" not in said
 
 
 def test_a_run_without_a_verdict_is_not_green() -> None:
     tables = samples.passing()
     tables["populations"][0] |= {"timeout": 3, "passed": 1997}
-    assert headline(tables) == ("Nothing failed, not all was measured", "blocked")
+    assert headline(tables) == ("Nothing failed, but some runs were not measured", "blocked")
+
+
+@pytest.mark.parametrize(("slope", "said"), [(84.0, "▲ slower"), (-33.5, "▼ faster")])
+def test_the_sign_of_a_drift_is_read(slope: float, said: str) -> None:
+    tables = samples.failing()
+    tables["drift"] = [{**tables["drift"][0], "slope_us": slope, "low": slope - 1, "high": slope + 1}]
+    assert f"{said} {slope:+.1f} µs" in text_of(render(tables, STATEMENTS, ABOUT))
+
+
+@pytest.mark.parametrize(("effect", "said"), [(0.9, "▲ slower"), (0.1, "▼ faster")])
+def test_the_direction_of_a_difference_between_targets_is_read(effect: float, said: str) -> None:
+    tables = samples.failing()
+    row = {**tables["latency_effect"][0], "a12": effect, "size": "large"}
+    tables["latency_effect"] = [row]
+    assert f"{row['target_b']} {row['target_a']} {said}" in text_of(render(tables, STATEMENTS, ABOUT))
 
 
 def test_nothing_mined_is_said_and_nothing_else() -> None:

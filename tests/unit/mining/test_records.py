@@ -7,9 +7,9 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from harness.machines.picture import Picture
-from harness.machines.run import Tried
-from harness.machines.seeded import SEEDED, Terms
+from harness.engine.kind import Tried
+from harness.engine.kinds import KINDS, Setting
+from harness.engine.nameserver.picture import Picture
 from harness.mining.records import (
     Judged,
     Origin,
@@ -22,22 +22,11 @@ from harness.mining.records import (
     table_of,
 )
 from harness.mining.schema import ALPHABET, COLUMNS, arrow_schema
-from harness.model import Observed
 from harness.program.damages import Bits, Cut
-from harness.program.steps import (
-    AnyStep,
-    Close,
-    Damaged,
-    DeleteTopic,
-    Kv,
-    Permission,
-    Register,
-    Restart,
-    Route,
-    Time,
-    Unregister,
-    decode_step,
-)
+from harness.program.nameserver import steps as ns
+from harness.program.step import Close, Restart, Time
+from harness.program.steps import AnyStep, decode_step
+from harness.spec import Observed
 from harness.targets import parse
 from harness.trace import Header, Sent, Trace
 
@@ -55,8 +44,7 @@ CLOCKS = ("started", "elapsed_us", "latency_us")
 
 
 def _tried(seed: int, kind: str = "stateful", uri: str = ORIGIN.target) -> Tried:
-    terms = Terms(target=parse(uri), profile="5.3", words="w", deadline=60.0)
-    return SEEDED[kind](terms).run(seed)[0]
+    return KINDS["nameserver"][kind](Setting(target=parse(uri), profile="5.3", words="w")).run(seed)
 
 
 def _row(tried: Tried, **changes: Any) -> Row:
@@ -74,7 +62,7 @@ def _row(tried: Tried, **changes: Any) -> Row:
     return row_of(ORIGIN, judged, **(given | changes))
 
 
-@pytest.mark.parametrize("kind", list(SEEDED))
+@pytest.mark.parametrize("kind", list(KINDS["nameserver"]))
 def test_every_column_is_there_and_every_array_is_whole(kind: str) -> None:
     row = _row(_tried(3, kind))
     assert set(row) == {column.name for column in COLUMNS}
@@ -93,7 +81,7 @@ def test_the_same_run_gives_the_same_row() -> None:
 
 
 def test_a_failing_run_says_what_decides_and_where() -> None:
-    row = _row(_tried(18))
+    row = _row(_tried(1))
     assert row["outcome"] == "fail"
     assert row["statement"] in row["statements"][row["failing_step"]]
     assert row["signature"].split("|")[0] == row["statement"]
@@ -118,7 +106,7 @@ def test_what_is_recorded_is_told() -> None:
 def test_moments_are_on_one_scale_however_long_the_server_has_run() -> None:
     """A step without frames has none but the moments of the server's clock."""
     tried = _tried(1)
-    program = (Register(), Time(seconds=4.0), Close(conn="k1"))
+    program = (ns.Register(), Time(seconds=4.0), Close(conn="k1"))
     moments = (1000.0, 1000.5, 1004.5)
     sent = Sent(real=2.0, protocol=20.0, connection=1, data=b"")
     attempt = msgspec.structs.replace(
@@ -170,13 +158,13 @@ def test_a_run_of_which_nothing_is_known_is_a_row_too() -> None:
 @pytest.mark.parametrize(
     ("step", "rule"),
     [
-        (Register(), "register"),
-        (Register(id=1), "register-slave"),
-        (Permission(code=327), "add-permission"),
-        (Kv(code=219), "list-kv"),
+        (ns.Register(), "register"),
+        (ns.Register(id=1), "register-slave"),
+        (ns.Permission(code=327), "add-permission"),
+        (ns.Kv(code=219), "list-kv"),
         (Time(seconds=60), "time"),
         (Time(seconds=61), "long-time"),
-        (Damaged(), "damaged"),
+        (ns.Damaged(), "damaged"),
     ],
 )
 def test_rules_by_step(step: AnyStep, rule: str) -> None:
@@ -187,13 +175,13 @@ def test_rules_by_step(step: AnyStep, rule: str) -> None:
 @pytest.mark.parametrize(
     ("step", "fault"),
     [
-        (Route(), None),
+        (ns.Route(), None),
         (Close(), None),
         (Close(how="reset"), "reset"),
         (Restart(how="term"), "term"),
-        (Route(cuts=(3,), stall=1, twice=True), "cut+stalled+twice"),
-        (Route(oneway=True, drop=("topic",)), "field-missing+one-way"),
-        (Damaged(damages=(Cut(), Bits())), "bits+cut"),
+        (ns.Route(cuts=(3,), stall=1, twice=True), "cut+stalled+twice"),
+        (ns.Route(oneway=True, drop=("topic",)), "field-missing+one-way"),
+        (ns.Damaged(damages=(Cut(), Bits())), "bits+cut"),
     ],
 )
 def test_faults_by_step(step: AnyStep, fault: str | None) -> None:
@@ -204,7 +192,7 @@ def test_faults_by_step(step: AnyStep, fault: str | None) -> None:
 
 
 def _print(*steps: AnyStep) -> int:
-    picture = Picture(five=True)
+    picture = Picture("5.3")
     for step in steps:
         picture.apply(step)
     return fingerprint(picture)
@@ -214,28 +202,28 @@ TWO = {"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}
 
 
 def test_equal_states_have_equal_prints_whatever_led_there() -> None:
-    master, slave = Register(topics=TWO), Register(address="a1", id=1, topics=TWO)
+    master, slave = ns.Register(topics=TWO), ns.Register(address="a1", id=1, topics=TWO)
     assert _print(master, slave) == _print(slave, master, slave)
-    assert _print(master, slave, Unregister(address="a1", id=1)) == _print(master)
-    assert _print(master, Route(), Time(seconds=3)) == _print(master)
-    assert _print(Kv(code=100), Kv(code=102)) == _print(master, Time(seconds=200)) == _print()
+    assert _print(master, slave, ns.Unregister(address="a1", id=1)) == _print(master)
+    assert _print(master, ns.Route(), Time(seconds=3)) == _print(master)
+    assert _print(ns.Kv(code=100), ns.Kv(code=102)) == _print(master, Time(seconds=200)) == _print()
 
 
 def test_other_states_have_other_prints() -> None:
-    master = Register(topics=TWO)
+    master = ns.Register(topics=TWO)
     prints = [
         _print(),
         _print(master),
-        _print(master, DeleteTopic(topic="T0")),
-        _print(master, Kv(code=100)),
-        _print(Register(topics=TWO, cluster="c1")),
-        _print(Register(topics=TWO, id=1)),
+        _print(master, ns.DeleteTopic(topic="T0")),
+        _print(master, ns.Kv(code=100)),
+        _print(ns.Register(topics=TWO, cluster="c1")),
+        _print(ns.Register(topics=TWO, id=1)),
     ]
     assert len(set(prints)) == len(prints)
 
 
 def test_prints_are_signed_numbers_of_64_bits_that_never_change() -> None:
     assert _print() == -8172444188944916027  # of version 1: readers compare campaigns by it
-    many = [_print(Register(broker=f"b{number}")) for number in range(40)]
+    many = [_print(ns.Register(broker=f"b{number}")) for number in range(40)]
     assert pa.array(many, type=pa.int64()).to_pylist() == many
     assert min(many) < 0 < max(many)

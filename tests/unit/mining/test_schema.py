@@ -14,8 +14,8 @@ from harness.mining.schema import (
     spark_ddl,
     spark_schema,
 )
-from harness.program.broker_steps import BROKER_TITLES
-from harness.program.steps import TITLES
+from harness.program.broker import steps as bk
+from harness.program.steps import AnyStep
 
 FIRST = [
     "schema_version",
@@ -87,7 +87,9 @@ def test_letters_are_one_for_each_rule_and_need_no_escape() -> None:
 
 def test_every_kind_of_step_has_a_rule_of_its_name_or_several() -> None:
     """But those of Brokers, on which campaigns are not played."""
-    tags = {str(kind.__struct_config__.tag) for kind in TITLES if kind not in BROKER_TITLES}
+    tags = {
+        str(kind.__struct_config__.tag) for kind in AnyStep.__args__ if kind not in bk.AnyRequest.__args__
+    }
     assert tags - ALPHABET.keys() == {"permission", "kv"}  # by their codes
 
 

@@ -1,4 +1,6 @@
-"""Statistics against worked examples of the literature, against SciPy, and what must hold for any counts."""
+"""Statistics against worked examples of the literature, and what must hold for any counts. SciPy judges those
+that are written by hand; those that SciPy computes are judged by printed values and by definition.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.mining.stats.association import adjusted_rand, chance_of_g2, signed_g2
+from harness.mining.stats.association import signed_g2
 from harness.mining.stats.histograms import BINS, a12, bin_of, edges, quantile, size_of
 from harness.mining.stats.proportions import (
     Interval,
@@ -22,11 +24,11 @@ from harness.mining.stats.proportions import (
 from harness.mining.stats.species import chao2, new_per_run, unseen
 from harness.mining.stats.trends import BATCHES, Sums, slope, slope_of_batches
 
-scipy_stats = pytest.importorskip("scipy.stats", reason="SciPy is a development dependency")
+scipy_stats = pytest.importorskip("scipy.stats", reason="needs the extra spark: make .venv/.spark")
 
 counts = st.integers(0, 400)
 tried = st.tuples(counts, counts).map(lambda two: (min(two), max(two)))
-"""So many of so many."""
+"""Hits, and of how many."""
 
 
 # --- proportions --------------------------------------------------------------------------------------------
@@ -75,15 +77,19 @@ def test_newcombe_holds_the_difference_and_turns_with_its_sides(
         assert there.low - 1e-12 <= b[0] / b[1] - a[0] / a[1] <= there.high + 1e-12
 
 
-@given(counts, counts)
-def test_mcnemar_is_the_binomial_test_of_the_pairs_that_differ(a: int, b: int) -> None:
-    theirs = scipy_stats.binomtest(a, a + b).pvalue if a + b else 1.0
-    assert mcnemar(a, b) == pytest.approx(theirs, rel=1e-9, abs=1e-300)
+def test_mcnemar_as_agresti_prints_it() -> None:
+    """Agresti 2013, Categorical Data Analysis, section 11.1: of 236 changed answers 150 and 86. Small
+    numbers by hand: 1 of 6 pairs, 2 (1 + 6) / 64.
+    """
+    assert mcnemar(150, 86) < 0.0001
+    assert mcnemar(1, 5) == pytest.approx(14 / 64)
+    assert mcnemar(5, 5) == mcnemar(0, 0) == 1
 
 
-def test_mcnemar_of_very_many_pairs() -> None:
-    theirs = scipy_stats.binomtest(49_000, 100_000).pvalue
-    assert mcnemar(49_000, 51_000) == pytest.approx(theirs, rel=1e-6)
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_twice_the_smaller_tail(a: int, b: int) -> None:
+    tail = sum(math.comb(a + b, one) for one in range(min(a, b) + 1)) / 2 ** (a + b)
+    assert mcnemar(a, b) == pytest.approx(min(1.0, 2 * tail))
 
 
 def test_fisher_drinks_tea() -> None:
@@ -91,10 +97,24 @@ def test_fisher_drinks_tea() -> None:
     assert fisher(3, 4, 1, 4) == pytest.approx(34 / 70)
 
 
-@given(tried, tried)
-def test_fisher_is_scipys(a: tuple[int, int], b: tuple[int, int]) -> None:
-    table = [[a[0], a[1] - a[0]], [b[0], b[1] - b[0]]]
-    assert fisher(*a, *b) == pytest.approx(scipy_stats.fisher_exact(table).pvalue, rel=1e-6, abs=1e-12)
+def test_fisher_as_agresti_prints_it() -> None:
+    """Agresti 2013, table 3.9: 21 of 23 patients against 15 of 18, two-sided 0.6384."""
+    assert fisher(21, 23, 15, 18) == pytest.approx(0.6384, abs=5e-5)
+
+
+small = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(lambda two: (min(two), max(two)))
+
+
+@given(small, small)
+def test_fisher_sums_the_tables_that_are_no_likelier(a: tuple[int, int], b: tuple[int, int]) -> None:
+    hits, of = a[0] + b[0], a[1] + b[1]
+    ways = {
+        one: math.comb(a[1], one) * math.comb(b[1], hits - one)
+        for one in range(max(0, hits - b[1]), min(a[1], hits) + 1)
+    }
+    assert fisher(*a, *b) == pytest.approx(
+        sum(way for way in ways.values() if way <= ways[a[0]]) / math.comb(of, hits)
+    )
 
 
 def test_holm_by_hand() -> None:
@@ -119,7 +139,7 @@ def test_holm_is_no_worse_than_bonferroni(chances: list[float]) -> None:
 @pytest.mark.parametrize("call", [lambda: wilson(3, 2), lambda: fisher(-1, 2, 0, 2), lambda: mcnemar(-1, 0)])
 def test_impossible_counts_are_refused(call: object) -> None:
     assert callable(call)
-    with pytest.raises(ValueError, match=r"expected a count|fewer than none"):
+    with pytest.raises(ValueError, match=r"expected (a count|counts) of at least 0"):
         call()
 
 
@@ -136,7 +156,6 @@ def test_g2_is_scipys(a: tuple[int, int], b: tuple[int, int]) -> None:
     table = [[a[0], a[1] - a[0]], [b[0], b[1] - b[0]]]
     theirs = scipy_stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
     assert abs(ours) == pytest.approx(theirs.statistic, rel=1e-9, abs=1e-9)
-    assert chance_of_g2(ours) == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-6)
     assert ours == pytest.approx(-signed_g2(*b, *a), rel=1e-9, abs=1e-9)
 
 
@@ -145,24 +164,6 @@ def test_g2_as_dunning_prints_it() -> None:
     begin with "the", against 111 of 29114 others.
     """
     assert signed_g2(110, 110 + 2442, 111, 111 + 29114) == pytest.approx(270.72, abs=0.01)
-
-
-def test_adjusted_rand_by_hand() -> None:
-    """Hubert and Arabie 1985, of 6 pairs: 1 is together in one, 2 in the other, 1 in both."""
-    assert adjusted_rand([0, 0, 1, 2], [0, 0, 1, 1]) == pytest.approx(4 / 7)
-
-
-@given(st.lists(st.integers(0, 5), max_size=30), st.randoms(use_true_random=False))
-def test_adjusted_rand_asks_for_groups_and_not_for_names(groups: list[int], chance: object) -> None:
-    assert adjusted_rand(groups, [f"g{one}" for one in groups]) == pytest.approx(1)
-    other = [one // 2 for one in groups]
-    assert adjusted_rand(groups, other) == pytest.approx(adjusted_rand(other, groups))
-    assert adjusted_rand(groups, other) <= 1 + 1e-12
-
-
-def test_groupings_of_different_things_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 and 1"):
-        adjusted_rand([1, 2], [1])
 
 
 # --- species ------------------------------------------------------------------------------------------------

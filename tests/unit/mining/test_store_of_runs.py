@@ -9,7 +9,7 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from harness.machines.seeded import SEEDED, Terms
+from harness.engine.kinds import KINDS, Setting
 from harness.mining.campaign import Campaign, Plan, missing, settings_of
 from harness.mining.errors import MiningError
 from harness.mining.schema import arrow_schema
@@ -102,12 +102,13 @@ def test_a_chunk_is_rows_an_index_and_traces(tmp_path: Path) -> None:
 
 def test_the_same_seeds_give_the_same_rows_in_other_chunks(tmp_path: Path) -> None:
     clocks = {"started", "elapsed_us", "latency_us"}
+    of_the_first = {"trace", "shrunk_ops", "shrunk_program", "also_fails"}
 
     def rows(root: Path) -> list[dict[str, object]]:
         files = sorted(root.rglob("runs/**/*.parquet"), key=lambda path: int(path.stem.split("-")[1]))
         found = [row for file in files for row in pq.read_table(file, partitioning=None).to_pylist()]
         return [
-            {key: row[key] for key in row if key not in clocks | {"trace", "shrunk_ops", "shrunk_program"}}
+            {key: row[key] for key in row if key not in clocks | of_the_first}
             | {"statement": row["statement"], "confirmed": bool(row["confirmed_tried"])}
             for row in found
         ]
@@ -174,8 +175,8 @@ class _Odd:
     generator = "odd"
     closed = 0
 
-    def __init__(self, terms: Terms) -> None:
-        self._sound = _STATEFUL(terms)
+    def __init__(self, setting: Setting) -> None:
+        self._sound = _STATEFUL(setting)
 
     def run(self, seed: int) -> Any:
         if seed == 2:
@@ -184,21 +185,21 @@ class _Odd:
             raise KeyError("of ours")
         return self._sound.run(seed)
 
-    def begun(self) -> Any:
-        return self._sound.begun()
+    def broken_off(self) -> Any:
+        return self._sound.broken_off()
 
     def close(self) -> None:
         _Odd.closed += 1
 
 
-_STATEFUL = SEEDED["stateful"]
+_STATEFUL = KINDS["nameserver"]["stateful"]
 
 
 def test_a_run_that_hangs_and_an_error_of_ours_are_outcomes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close_all()
-    monkeypatch.setitem(SEEDED, "stateful", _Odd)
+    monkeypatch.setitem(KINDS["nameserver"], "stateful", _Odd)
     monkeypatch.setattr("harness.mining.worker._PATIENCE", 0.1)
     receipt = _played(tmp_path, 1, 4)
     close_all()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from ns_driver import Driver
+
+from .driver import Driver
 
 
 @pytest.fixture(params=["4.9", "5.3"])

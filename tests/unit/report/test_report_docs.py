@@ -15,6 +15,7 @@ CATALOGUE = Catalogue(
         Statement(
             id="ns.data-version.is-stored",
             chapter="data-version",
+            file="specs/statements/nameserver/data-version.yaml",
             level="MUST",
             profiles=("4.9", "5.3"),
             text="A NameServer MUST keep the data_version of <each> *broker*, such as `a|b`.",
@@ -27,6 +28,7 @@ CATALOGUE = Catalogue(
         Statement(
             id="ns.kv.memory",
             chapter="kv",
+            file="specs/statements/nameserver/kv.yaml",
             level="SHOULD",
             profiles=("5.3",),
             text="Memory SHOULD be given back.",
@@ -38,8 +40,8 @@ CATALOGUE = Catalogue(
         ),
     ),
     profiles=(
-        Profile("4.9", "RocketMQ 4.9", "4.9.8", "The older line."),
-        Profile("5.3", "RocketMQ 5.3", "5.3.3", "The newer line."),
+        Profile(name="4.9", title="RocketMQ 4.9", reference="4.9.8", text="The older line."),
+        Profile(name="5.3", title="RocketMQ 5.3", reference="5.3.3", text="The newer line."),
     ),
     digest="0",
     reports=(
@@ -56,20 +58,20 @@ CASES = {
 
 
 def test_golden() -> None:
-    pages = render(CATALOGUE, CASES, messages())
+    pages = render(CATALOGUE, CASES, messages(), {})
     assert list(pages) == [INDEX, "data-version.md", "kv.md", REPORTS]
     for name, text in pages.items():
         check(f"docs/{name}", text)
 
 
 def test_links_of_the_index_lead_to_headings() -> None:
-    pages = render(CATALOGUE, CASES, messages())
+    pages = render(CATALOGUE, CASES, messages(), {})
     assert "(data-version.md#nsdata-versionis-stored)" in pages[INDEX]
     assert "## ns.data-version.is-stored\n" in pages["data-version.md"]
 
 
 def test_writing_makes_it_fresh_and_removes_what_is_gone(tmp_path: Path) -> None:
-    pages = render(CATALOGUE, CASES, messages())
+    pages = render(CATALOGUE, CASES, messages(), {})
     directory = tmp_path / "rendered"
     assert stale(pages, directory) == sorted(f"{name}: missing" for name in pages)
     assert write(pages, directory) == sorted(pages)

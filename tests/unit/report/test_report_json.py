@@ -21,10 +21,6 @@ def schema() -> Any:
     return json.loads(SCHEMA.read_text(encoding="utf-8"))
 
 
-def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(schema())
-
-
 @pytest.mark.parametrize("name", ["run", "green", "interrupted", "unreachable"])
 def test_every_result_is_valid(name: str) -> None:
     jsonschema.Draft202012Validator(schema()).validate(

@@ -54,7 +54,7 @@ def test_what_is_known() -> None:
     text = markdown.render(known())
     check("summary-known.md", text)
     assert "1 quirk · 0 blocked" in text
-    assert "- stale entry of the baseline: `known.yaml:3: ns.x.y expired on 2020-01-01`" in text
+    assert "- stale baseline entry: `known.yaml:3: ns.x.y expired on 2020-01-01`" in text
     assert "- quirk not seen: `quirk.other was not seen in" in text
 
 

@@ -327,7 +327,7 @@ def test_the_head_of_the_trace_tells_the_names(ns: NameServerSession) -> None:
     name = ns.name("T")
     header = ns.trace.header
     assert header.names[name] == "T"
-    assert (header.clock, header.warp, header.profile) == ("virtual", 0.0, ns.profile)
+    assert (header.clock, header.warp, header.profile) == ("virtual", 0.0, ns.profile.name)
     assert ns.nonce in name
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.conformance import Reply, Request
 from harness.session import BrokerSession, Unsupported
 from harness.targets import TargetError, parse
-from harness.targets.broker_process import BrokerProcess, nameservers_in, with_nameservers
+from harness.targets.probed_broker import BrokerProcess, nameservers_in, with_nameservers
 from harness.wire import RequestCode
 
 SERVE = (

@@ -43,11 +43,11 @@ def test_good_ones(uri: str, line: str | None) -> None:
     ],
 )
 def test_a_target_says_what_it_is(uri: str, starts: str, clock: str, warp: float, is_here: bool) -> None:
-    nature = parse(uri).nature
-    assert (nature.starts, nature.clock, nature.warp, nature.is_here) == (starts, clock, warp, is_here)
-    assert nature.scheme == uri.partition(":")[0]
-    assert nature.is_virtual == (nature.scheme == "builtin")
-    assert nature.is_ours == (nature.scheme != "tcp")
+    target = parse(uri).capabilities
+    assert (target.starts, target.clock, target.warp, target.is_here) == (starts, clock, warp, is_here)
+    assert target.scheme == uri.partition(":")[0]
+    assert target.is_virtual == (target.scheme == "builtin")
+    assert target.is_ours == (target.scheme != "tcp")
 
 
 @pytest.mark.parametrize(

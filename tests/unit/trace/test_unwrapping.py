@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.conformance.certificates import FIRST, FIRST_KEY
+from harness.conformance.shared.certificates import FIRST, FIRST_KEY
 from harness.trace import Closed, Note, Opened, Received, Sent
 from harness.trace.packets import CaptureError
 from harness.trace.reassembly import Missing, Seen

@@ -25,8 +25,8 @@ from harness.wire.bodies import (
     TopicList,
     TopicQueueMappingInfo,
     TopicRoute,
-    register,
 )
+from harness.wire.bodies.nameserver import register
 
 VERSION = DataVersion(7, 1700000000000, 3)
 V49, V50 = 409, 413

@@ -1,0 +1,52 @@
+"""The chapters of `specs/statements` in the order of `specs/chapters.yaml`, which names each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from harness.catalogue.errors import CatalogueError
+from harness.catalogue.files import checked, name_of
+
+
+class Chapter(msgspec.Struct, frozen=True):
+    """One chapter: `place` is the directory of its role, `slug` its part of every id."""
+
+    place: str
+    slug: str
+    files: tuple[Path, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in the catalogue: NameServers and Brokers have chapters with the same slug."""
+        return f"broker-{self.slug}" if self.place == "broker" else self.slug
+
+
+def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
+    """The chapters of a directory like `specs/`; what is wrong with their order goes to `problems`."""
+    order = specs / "chapters.yaml"
+    listed: list[str] = checked(order, specs, "chapters", problems) or []
+    there: dict[str, list[Path]] = {}
+    statements = specs / "statements"
+    for path in sorted(statements.rglob("*.yaml")):
+        parts = path.relative_to(statements).with_suffix("").parts
+        there.setdefault("/".join(parts[:2]), []).append(path)
+    for name in there.keys() - set(listed) if listed else ():
+        problems.append(
+            CatalogueError(
+                name_of(there[name][0]),
+                "its chapter has no place in the order",
+                f"name {name} in chapters.yaml",
+            )
+        )
+    for name in (one for one in listed if one not in there):
+        problems.append(
+            CatalogueError(
+                f"{name_of(order)} {name}", "there is no such chapter", "write it, or drop the name"
+            )
+        )
+    return [
+        Chapter(place, slug, tuple(there[f"{place}/{slug}"]))
+        for place, _, slug in (name.partition("/") for name in listed if name in there)
+    ]

@@ -1,0 +1,140 @@
+"""Read files of `specs/`: YAML that its JSON Schema accepts.
+
+`specs/` lies beside the package in a checkout, inside it in an installed wheel, or in a wheel that is
+imported from without being installed, which is then unpacked once. Each problem names the file and the item.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.catalogue.errors import CatalogueError
+
+
+def specs_directory() -> Path:
+    """Where `specs/` lies: where the environment's RMQ_HARNESS_SPECS says, or where it was installed.
+
+    Raises:
+        CatalogueError: neither in the installed package nor beside it.
+    """
+    if told := os.environ.get("RMQ_HARNESS_SPECS"):
+        return Path(told)
+    package = Path(__file__).resolve().parent.parent
+    for place in (package / "specs", package.parent / "specs"):
+        if (place / "statements").is_dir():
+            return place
+    if zipfile.is_zipfile(package.parent):
+        return _unpacked(package.parent)
+    raise CatalogueError(
+        str(package),
+        "no specs/ inside the package or beside it",
+        "reinstall rmq-harness, or run from its checkout",
+    )
+
+
+@functools.cache
+def _unpacked(wheel: Path) -> Path:
+    """``specs/`` of a wheel that is imported from as it is, as Spark does on its executors."""
+    facts = wheel.stat()
+    place = (
+        Path(tempfile.gettempdir()) / f"rmq-harness-specs-{facts.st_size}-{facts.st_mtime_ns}-{os.getuid()}"
+    )
+    if not place.is_dir():
+        with tempfile.TemporaryDirectory(dir=place.parent) as aside, zipfile.ZipFile(wheel) as pack:
+            pack.extractall(aside, [name for name in pack.namelist() if name.startswith("harness/specs/")])
+            with contextlib.suppress(OSError):  # another process was faster
+                (Path(aside) / "harness" / "specs").rename(place)
+    return place
+
+
+def checked(path: Path, specs: Path, schema: str, problems: list[CatalogueError]) -> Any:
+    """What a file says; None where it breaks its schema, and what is wrong goes to `problems`."""
+    before = len(problems)
+    data = _read(path, problems)
+    if len(problems) > before:
+        return None
+    wrong = list(_violations(path, _schema(specs, schema), data))
+    problems += wrong
+    return None if wrong else data
+
+
+def items(path: Path, specs: Path, schema: str, problems: list[CatalogueError]) -> list[dict[str, Any]]:
+    """The items of a file that is a list; none where something is wrong with it."""
+    data = checked(path, specs, schema, problems)
+    return data if isinstance(data, list) else []
+
+
+def _read(path: Path, problems: list[CatalogueError]) -> Any:
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_loader())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        detail = getattr(error, "problem", None) or str(error)
+        problems.append(CatalogueError(f"{name_of(path)}{line}", f"not YAML: {detail}", "mend the file"))
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(
+            CatalogueError(name_of(path), f"cannot be read: {error}", "it must be a file in UTF-8")
+        )
+    return None
+
+
+@functools.cache
+def _loader() -> Any:
+    # libyaml's loader reads the catalogue in a tenth of the time; both refuse anything but plain data.
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _schema(specs: Path, name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(
+        (specs / "schema" / f"{name}.schema.json").read_text(encoding="utf-8")
+    )
+    return schema
+
+
+def _violations(path: Path, schema: dict[str, Any], data: Any) -> Iterator[CatalogueError]:
+    from jsonschema import Draft202012Validator  # here: it is slow to import and only validation needs it
+
+    for error in sorted(
+        Draft202012Validator(schema).iter_errors(data), key=lambda error: list(map(str, error.path))
+    ):
+        steps = list(error.absolute_path)
+        item, rest = _item(data, steps)
+        field = ".".join(str(step) for step in rest)
+        hint = error.schema.get("description") if isinstance(error.schema, dict) else None
+        yield CatalogueError(
+            f"{name_of(path)} {item}".rstrip(),
+            f"{field + ': ' if field else ''}{error.message}",
+            hint or f"see specs/schema/ for what {name_of(path)} may hold",
+        )
+
+
+def _item(data: Any, steps: list[Any]) -> tuple[str, list[Any]]:
+    """How people find the item that an error is about, and the way on from there.
+
+    That is its id, or else its place in the list. Nothing where the error is about no item of a list.
+    """
+    for depth, step in enumerate(steps):
+        if isinstance(step, int):
+            item = data[step]
+            identifier = item.get("id") if isinstance(item, dict) else None
+            name = identifier if isinstance(identifier, str) else f"item {step + 1}"
+            return name, steps[depth + 1 :]
+        data = data[step]
+    return "", steps
+
+
+def name_of(path: Path) -> str:
+    """The path from `specs` on: short, and the same in a checkout and in a wheel."""
+    parts = path.parts
+    return "/".join(parts[len(parts) - 1 - parts[::-1].index("specs") :]) if "specs" in parts else str(path)

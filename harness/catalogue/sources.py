@@ -1,0 +1,53 @@
+"""Where Apache's classes lie: statements and quirks name them shortly, `specs/sources.yaml` says the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from harness.catalogue.versions import numbers
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A place in Apache's code."""
+
+    tag: str
+    path: str
+    method: str | None = None
+
+    def __str__(self) -> str:
+        """`RouteInfoManager#registerBroker (rocketmq-all-5.3.3)`."""
+        name = self.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        methods = f"#{self.method.replace(', ', ', #')}" if self.method else ""
+        return f"{name}{methods} ({self.tag})"
+
+
+class Sources(msgspec.Struct, frozen=True):
+    """The tag of a version, and the file of each class; by the first version that has it, where it moved."""
+
+    tag: str = "{version}"
+    classes: dict[str, str | dict[str, str]] = {}
+
+    def named(self, texts: Sequence[str]) -> tuple[Source, ...]:
+        """The places that texts like `RouteInfoManager#registerBroker (4.9.8, 5.3.3)` name.
+
+        Raises:
+            KeyError: a class, or its file at a version, is not in the table.
+        """
+        return tuple(source for text in texts for source in self._named(text))
+
+    def _named(self, text: str) -> Iterator[Source]:
+        place, _, versions = text.removesuffix(")").partition(" (")
+        name, _, methods = place.partition("#")
+        for version in versions.split(", "):
+            yield Source(self.tag.format(version=version), self._path(name, version), methods or None)
+
+    def _path(self, name: str, version: str) -> str:
+        path = self.classes[name]
+        if isinstance(path, str):
+            return path
+        reached = [first for first in path if numbers(first) <= numbers(version)]
+        if not reached:
+            raise KeyError(f"{name} at {version}")
+        return path[max(reached, key=numbers)]

@@ -1,0 +1,82 @@
+"""Runs the cases that wait concurrently, so that they share one wait.
+
+Where time is real, every case that waits for a lease starts at once, each in its own thread. Where time is
+warped the waits are short and a busy machine spoils them, so only a few cases run at a time. Where time is
+virtual no case waits, and each runs in turn.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+from harness.conformance.loading import LoadedCase
+from harness.report.results import CaseResult
+from harness.session import ClockKind
+
+WARPED_AT_ONCE = max(2, min(4, os.cpu_count() or 1))
+AT_FIRST = 0.05  # real seconds until the first check that the target is still there
+PATIENCE = 3.0  # real seconds between later checks
+
+
+class ConcurrentCases:
+    """Runs cases in the background; `result` waits for one of them.
+
+    `hopeless` gives the result of a case whose target has gone, so that waiting for it is pointless.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[LoadedCase],
+        run: Callable[[LoadedCase], CaseResult],
+        hopeless: Callable[[LoadedCase], CaseResult | None],
+        kind: ClockKind,
+    ) -> None:
+        self._run = run
+        self._hopeless = hopeless
+        self._names = frozenset(one.name for one in cases) if kind != "virtual" else frozenset[str]()
+        self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
+        self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
+        for one in cases:
+            self._waiting.put(one)
+        self._results: dict[str, CaseResult] = {}
+        self._news = threading.Condition()
+        self._started = False
+
+    def __contains__(self, one: LoadedCase) -> bool:
+        return one.name in self._names
+
+    def start(self) -> None:
+        """Starts them, once."""
+        if self._started:
+            return
+        self._started = True
+        for number in range(self._width):
+            threading.Thread(target=self._work, name=f"concurrent-{number}", daemon=True).start()
+
+    def result(self, one: LoadedCase) -> CaseResult:
+        """The result of a case, as soon as it is there. An interrupt of the user gets through."""
+        self.start()
+        result = self._wait(one, AT_FIRST)
+        while result is None:
+            # The thread keeps waiting; its result is dropped.
+            result = self._hopeless(one) or self._wait(one, PATIENCE)
+        return result
+
+    def _wait(self, one: LoadedCase, seconds: float) -> CaseResult | None:
+        with self._news:
+            self._news.wait_for(lambda: one.name in self._results, seconds)
+            return self._results.get(one.name)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                one = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            result = self._run(one)
+            with self._news:
+                self._results[one.name] = result
+                self._news.notify_all()

@@ -1,0 +1,86 @@
+"""Carries out a plan on a running target: sanity first, then the rest, the cases that wait concurrently.
+
+A process measures all cases of a plan, or its share of them. Each process tries the sanity cases before its
+first other case, and blocks every case if they fail.
+"""
+
+from __future__ import annotations
+
+from harness.catalogue import catalogue
+from harness.conformance.concurrent_cases import ConcurrentCases
+from harness.conformance.instances import Waiting
+from harness.conformance.loading import FIRST, LAST, LoadedCase
+from harness.conformance.plan import Plan
+from harness.conformance.running import Runner, Setting
+from harness.report.results import CaseResult, Verdict
+from harness.session import Instance
+
+
+class Measuring:
+    """Measures the cases of a plan, in the order in which the caller asks for them."""
+
+    def __init__(self, plan: Plan, instance: Instance, *, shares: bool = False) -> None:
+        """`shares`: other processes measure a part of the cases, and one of them the concurrent ones."""
+        options, cases = plan.options, plan.selection.cases
+        kind = instance.clock.kind
+        self._cases = cases
+        self._order = {one.name: number for number, one in enumerate(cases)}
+        self._shares = shares
+        self._starts_take_time = kind != "virtual"
+        apart = plan.target.waits_alone and kind != "virtual"
+        setting = Setting(
+            catalogue().of(options.role),
+            plan.selection.profile,
+            options.target,
+            role=options.role,
+            strict=options.strict,
+            quirks=plan.quirks,
+            baseline=options.baseline,
+            deadline=options.deadline,
+            waiting=Waiting.APART if apart else Waiting.AMONG_OTHERS,
+            out=options.directory,
+        )
+        self._runner = Runner(setting, instance, plan.target.another, () if shares else cases)
+        waiting = [one for one in cases if one.case.clock]
+        self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
+        self._sane: bool | None = None
+
+    def close(self) -> None:
+        """Stops what was started for single cases."""
+        self._runner.close()
+
+    def is_concurrent(self, one: LoadedCase) -> bool:
+        """Whether the case runs beside others that wait. One process must measure all of these."""
+        return one in self._concurrent
+
+    def place(self, one: LoadedCase) -> tuple[int, int]:
+        """Where in the order the case runs: those that wait come just before the last chapter."""
+        stage = 2 if one in self._concurrent else 1
+        stage = 0 if one.chapter in FIRST else 3 if one.chapter in LAST else stage
+        return (stage, self._order[one.name])
+
+    def measure(self, one: LoadedCase) -> CaseResult:
+        """The result of a case."""
+        if one.chapter in FIRST:
+            result = self._runner.run(one)
+            self._judge_sanity(one, result)
+            return result
+        self._try_sanity()
+        if not self._shares:
+            self._concurrent.start()
+            if self._starts_take_time:
+                self._runner.look_ahead()
+        return self._concurrent.result(one) if one in self._concurrent else self._runner.run(one)
+
+    def _try_sanity(self) -> None:
+        if self._sane is None:
+            self._sane = True
+            for one in self._cases:
+                if one.chapter in FIRST:
+                    self._judge_sanity(one, self._runner.run(one))
+
+    def _judge_sanity(self, one: LoadedCase, result: CaseResult) -> None:
+        self._sane = result.verdict is Verdict.PASS
+        if not self._sane:
+            why = result.failure.actual.split("\n")[0] if result.failure else result.reason
+            self._runner.blocked = f"{one.name} came to {result.verdict}: {why}"

@@ -1,0 +1,1 @@
+"""The cases about NameServers."""

@@ -1,0 +1,160 @@
+"""Chapter configuration: what the server does under other settings, and the file that keeps them."""
+
+from typing import Any
+
+from harness.conformance import ABSENT, ANYTHING, Closed, Including, Reply, Unchanged, case
+from harness.conformance.nameserver.configuration.values import STARTED
+from harness.session import Connection, NameServerSession
+from harness.wire import RequestCode, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+
+SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
+
+NO_PERMISSION = ResponseCode.NO_PERMISSION
+
+TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+
+QUERY = RequestCode.GET_BROKER_CLUSTER_INFO
+
+ORDER = "ORDER_TOPIC_CONFIG"
+
+
+def warmed(ns: NameServerSession) -> Connection:
+    """A new connection on which a request was answered."""
+    connection = ns.connect()
+    connection.call(QUERY) >> Reply(SUCCESS)
+    return connection
+
+
+# -- what the server then does -------------------------------------------------------------------------------
+
+
+@case(kills=["settings-are-those-of-the-start", "routes-are-those-before-the-update"], setup=STARTED)
+def test_order_is_shown_from_then_on(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    topic, shown = broker.topic("A"), f"{broker.name}:4"
+    ns.put_kv(ORDER, topic, shown) >> Reply(SUCCESS)
+    ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
+    ns.update_config("orderMessageEnable=true") >> Reply(SUCCESS)
+    ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": shown}))
+    ns.update_config("orderMessageEnable=false") >> Reply(SUCCESS)
+    ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
+
+
+@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+def test_order_is_returned_until_then(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    ns.put_kv(ORDER, broker.topic("A"), f"{broker.name}:4") >> Reply(SUCCESS)
+    broker.register().json >> Reply(SUCCESS, Including({"table": Including({broker.topic("A"): ANYTHING})}))
+    ns.update_config("returnOrderTopicConfigToBroker=false") >> Reply(SUCCESS)
+    broker.register().body >> Reply(SUCCESS, b"")
+    ns.update_config("returnOrderTopicConfigToBroker=true") >> Reply(SUCCESS)
+
+
+@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+def test_topics_are_listed_until_then(ns: NameServerSession) -> None:
+    cluster = ns.name("cluster")
+    ns.update_config("enableAllTopicList=false") >> Reply(SUCCESS)
+    ns.topics() >> Reply(SYSTEM_ERROR)
+    call_topics_of(ns, cluster) >> Reply(SUCCESS)
+    ns.update_config("enableAllTopicList=true\nenableTopicList=false") >> Reply(SUCCESS)
+    ns.topics() >> Reply(SUCCESS)
+    call_topics_of(ns, cluster) >> Reply(SYSTEM_ERROR)
+    ns.update_config("enableTopicList=true") >> Reply(SUCCESS)
+
+
+def call_topics_of(ns: NameServerSession, cluster: str) -> Any:
+    return ns.connect().call(RequestCode.GET_TOPICS_BY_CLUSTER, {"cluster": cluster})
+
+
+@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+def test_acting_master_is_shown_from_then_on(ns: NameServerSession) -> None:
+    slave = ns.broker(id=1)
+    slave.register(ext={"enableActingMaster": True}) >> Reply(SUCCESS)
+    ns.route(slave.topic("A")).addresses >> Reply(SUCCESS, {slave.name: {1: slave.address}})
+    ns.update_config("supportActingMaster=true") >> Reply(SUCCESS)
+    ns.route(slave.topic("A")).addresses >> Reply(SUCCESS, {slave.name: {0: slave.address}})
+    ns.update_config("supportActingMaster=false") >> Reply(SUCCESS)
+    ns.route(slave.topic("A")).addresses >> Reply(SUCCESS, {slave.name: {1: slave.address}})
+
+
+@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+def test_routes_wait_from_then_on(ns: NameServerSession) -> None:
+    topic = ns.topic("A")
+    ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
+    ns.update_config("needWaitForService=true\nwaitSecondsForService=86400") >> Reply(SUCCESS)
+    ns.route(topic) >> Reply(SYSTEM_ERROR)
+    ns.update_config("waitSecondsForService=0") >> Reply(SUCCESS)
+    ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
+    ns.update_config("waitSecondsForService=45\nneedWaitForService=false") >> Reply(SUCCESS)
+
+
+@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+def test_absent_topics_go_from_then_on(ns: NameServerSession) -> None:
+    broker = ns.broker(topics=["A", "B", "C"])
+    broker.register() >> Reply(SUCCESS)
+    broker.register(topics=["A", "B"], version=broker.newer(1)) >> Reply(SUCCESS)
+    ns.route(broker.topic("C")) >> Reply(SUCCESS)
+    ns.update_config("deleteTopicWithBrokerRegistration=true") >> Reply(SUCCESS)
+    broker.register(topics=["A", "B"], version=broker.newer(2)) >> Reply(SUCCESS)
+    ns.route(broker.topic("C")) >> Reply(TOPIC_NOT_EXIST)
+    ns.update_config("deleteTopicWithBrokerRegistration=false") >> Reply(SUCCESS)
+
+
+@case(kills=["idle-limit-is-that-of-the-start"], clock=True, setup=STARTED)
+def test_idle_limit_is_that_of_acceptance(ns: NameServerSession) -> None:
+    before = warmed(ns)
+    ns.update_config("serverChannelMaxIdleTimeSeconds=30") >> Reply(SUCCESS)
+    during = warmed(ns)
+    ns.update_config("serverChannelMaxIdleTimeSeconds=120") >> Reply(SUCCESS)
+    after = warmed(ns)
+    ns.advance(60, idle=[before, during, after])
+    during.call(QUERY) >> Closed()
+    before.call(QUERY) >> Reply(SUCCESS)
+    after.call(QUERY) >> Reply(SUCCESS)
+
+
+# -- the file ------------------------------------------------------------------------------------------------
+
+
+@case(
+    "ns.configuration.update-survives-a-restart",
+    "ns.configuration.refused-update-does-not-come-with-a-restart",
+    "ns.lifecycle.routes-do-not-survive-a-restart",
+    kills=[
+        "topics-survive-a-restart",
+        "updates-are-not-written",
+        "first-update-is-written",
+        "refused-update-is-written",
+        "other-keys-are-not-written",
+    ],
+    setup=STARTED,
+    own_server=True,
+)
+def test_update_survives_a_restart(ns: NameServerSession) -> None:
+    """After a restart, updates are in force, refused updates are not, and no route is left."""
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    ns.topics().among([broker.topic("A")]) >> Reply(SUCCESS, [broker.topic("A")])
+    ns.update_config("serverWorkerThreads=9\nmine=changed") >> Reply(SUCCESS)
+    ns.update_config("clusterTest=false\norderMessageEnable=true") >> Reply(SUCCESS)
+    before = ns.config().settings >> Reply(SUCCESS)
+    ns.update_config("productEnvName=elsewhere\nkvConfigPath=/x") >> Reply(NO_PERMISSION)
+    ns.restart()
+    ns.config().settings >> Unchanged(before)
+    shown = {"serverWorkerThreads": "9", "mine": "changed"}
+    ns.config().among("serverWorkerThreads", "mine") >> Reply(SUCCESS, shown)
+    ns.update_config("kvConfigPath=/x") >> Reply(NO_PERMISSION)
+    ns.topics().among([broker.topic("A")]) >> Reply(SUCCESS, [])
+    ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, ABSENT)
+
+
+@case(kills=["values-are-written-as-they-are", "updates-are-not-written"], setup=STARTED, own_server=True)
+def test_line_break_stays_within_its_value(ns: NameServerSession) -> None:
+    ns.update_config(r"productEnvName=a\norderMessageEnable\=true") >> Reply(SUCCESS)
+    ns.restart()
+    shown = {"productEnvName": "a\norderMessageEnable=true", "orderMessageEnable": "false"}
+    ns.config().among("productEnvName", "orderMessageEnable") >> Reply(SUCCESS, shown)

@@ -1,0 +1,247 @@
+"""Chapter registration: what a body may look like, and its checksum."""
+
+import json
+import zlib
+from itertools import count
+
+from harness.conformance import Including, Reply, case
+from harness.conformance.nameserver.registration.bodies import (
+    compact_json,
+    is_unknown,
+    serves,
+    with_mapping,
+)
+from harness.session import Broker, NameServerSession
+from harness.session.nameserver.views import RegisterExchange
+from harness.wire import ResponseCode, body_crc32
+from harness.wire.bodies import DataVersion
+
+SUCCESS = ResponseCode.SUCCESS
+
+SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
+
+BODY_OF_49 = bytes.fromhex(
+    "78da63606050af564ace2fcd2b492d52b232d7512ac9cc4d2d2e49cc2d50b232343740805a0606064620160e31543051b0503053"
+    "08f6f473f7718d0f7174070a3345c70200d559113d"
+)
+"""Topic T1 (4 and 8 queues, permission 6) and data version 7 at 1700000000000, as Apache 4.9.8 writes it."""
+
+LAYOUT_OF_53 = bytes.fromhex(
+    "000000387b22636f756e746572223a372c22737461746556657273696f6e223a332c2274696d657374616d70223a313730303030"
+    "303030303030307d000000010000001654312034203820362053494e474c455f544147207b7d000000025b5d00000000"
+)
+"""The same with stateVersion 3, as Apache 5.3.3's encoder lays it out before compression."""
+
+
+# --- checksum -----------------------------------------------------------------------------------------------
+
+
+@case(kills=["crc-has-32-bits"])
+def test_matching_crc_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body = _body_with_high_crc(broker)
+    broker.register(body=body, crc=zlib.crc32(body) & 0x7FFFFFFF) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+
+
+@case(kills=["crc-is-not-checked"])
+def test_wrong_crc_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body = broker.body().encode()
+    broker.register(body=body, crc=body_crc32(body) ^ 1) >> Reply(SYSTEM_ERROR)
+    is_unknown(ns, broker)
+
+
+@case(kills=["crc-covers-inflated-body", "crc-is-not-checked"])
+def test_crc_covers_the_bytes_as_sent(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    layout = broker.body().layout(v5=False)
+    _compressed(broker, layout, crc=body_crc32(layout)) >> Reply(SYSTEM_ERROR)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+    _compressed(broker, layout, crc=body_crc32(zlib.compress(layout))) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+
+
+@case(kills=["zero-crc-is-checked"])
+def test_zero_crc_is_not_checked(ns: NameServerSession) -> None:
+    broker, other = ns.broker(), ns.broker()
+    broker.register(crc=0) >> Reply(SUCCESS)
+    other.register(crc=None) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    ns.cluster().addresses(other.name) >> Reply(SUCCESS, {0: other.address})
+
+
+@case(kills=["crc-of-no-body-is-not-checked", "crc-is-not-checked"])
+def test_crc_without_body_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(body=b"", crc=7) >> Reply(SYSTEM_ERROR)
+    is_unknown(ns, broker)
+
+
+# --- bodies -------------------------------------------------------------------------------------------------
+
+
+@case(kills=["undecodable-body-registers"])
+def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for body in (b"notjson", b'{"topicConfigSerializeWrapper":{', b"null", b"[]"):
+        broker.register(body=body) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+
+
+@case(kills=["bodies-are-never-inflated"])
+def test_compressed_body_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker(topics=())
+    broker.register() >> Reply(SUCCESS)
+    broker.register(body=BODY_OF_49, ext={"compressed": True}, announces=409) >> Reply(SUCCESS)
+    ns.route("T1").queues >> Reply(SUCCESS, Including({broker.name: (4, 8, 6, 0)}))
+    sent = DataVersion(7, 1_700_000_000_000, ns.first_state_version)
+    broker.query_version(sent).changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["bodies-are-never-inflated", "six-words-are-refused"])
+def test_compressed_body_of_five_line_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker(topics=())
+    broker.register() >> Reply(SUCCESS)
+    body = zlib.compress(LAYOUT_OF_53, 9)
+    broker.register(body=body, ext={"compressed": True}, announces=479) >> Reply(SUCCESS)
+    ns.route("T1").queues >> Reply(SUCCESS, Including({broker.name: (4, 8, 6, 0)}))
+    broker.query_version(DataVersion(7, 1_700_000_000_000, 3)).changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["historical-5536-mapping-section-is-always-read"])
+def test_mapping_section_is_not_needed_below_413(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body = broker.body().encode_compressed(v5=False)
+    broker.register(body=body, ext={"compressed": True}, announces=412) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["mapping-section-is-never-read"])
+def test_mapping_section_is_needed_from_413(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body = broker.body().encode_compressed(v5=False)
+    broker.register(body=body, ext={"compressed": True}, announces=413) >> Reply(SYSTEM_ERROR)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+@case(kills=["six-words-are-refused"])
+def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    _compressed(broker, broker.body().layout(v5=True)) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["undecodable-body-registers"])
+def test_short_topic_line_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} 4 8 6")
+    _compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+    is_unknown(ns, broker)
+
+
+@case(kills=["undecodable-body-registers"])
+def test_malformed_topic_line_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for words in ("x 8 6 SINGLE_TAG", "4 8 6 NO_TAG"):
+        layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} {words}")
+        _compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+
+
+@case(kills=["raw-deflate-is-accepted", "undecodable-body-registers"])
+def test_not_zlib_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    whole = broker.body().encode_compressed(v5=False)
+    raw = zlib.compress(broker.body().layout(v5=False), wbits=-zlib.MAX_WBITS)
+    for body in (broker.body().encode(), raw, whole[:-9]):
+        broker.register(body=body, ext={"compressed": True}, announces=409) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+
+
+@case(kills=["trailing-bytes-are-refused"])
+def test_trailing_inflated_bytes_are_ignored(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    _compressed(broker, broker.body().layout(v5=False) + bytes(4)) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["compressed-is-case-sensitive", "any-compressed-field-inflates"])
+def test_compressed_flag_ignores_case(ns: NameServerSession) -> None:
+    broker, other = ns.broker(), ns.broker(topics=("C", "D"))
+    _compressed(broker, broker.body().layout(v5=False), word="TRUE") >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+    other.register(ext={"compressed": "yes"}) >> Reply(SUCCESS)
+    serves(ns, other, "C", 8, 8, 6, 0)
+
+
+@case(kills=["old-bodies-are-not-known"])
+def test_old_version_sends_bare_wrapper(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(body=broker.body().encode_bare(), announces=36) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["old-bodies-are-expected-too-long"])
+def test_version_37_sends_register_body(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(announces=37) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["historical-rocketmq-140-newer-versions-are-refused"])
+def test_unknown_newer_version_is_accepted(ns: NameServerSession) -> None:
+    for version in (32767, 2**31 - 1):
+        broker = ns.broker()
+        broker.register(announces=version) >> Reply(SUCCESS)
+        serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["unknown-body-members-are-refused"])
+def test_unknown_body_members_are_ignored(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    document = json.loads(broker.body().encode())
+    wrapper = document["topicConfigSerializeWrapper"]
+    for part in (document, wrapper, wrapper["topicConfigTable"][broker.topic("A")]):
+        part["unheardOf"] = {"x": [1, None]}
+    broker.register(body=compact_json(document)) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["unknown-body-members-are-refused"])
+def test_body_of_five_line_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for topic in broker.topics.values():
+        topic.attributes = {}
+    body = broker.body(version=DataVersion(7, 1_700_000_000_000, 3))
+    body.mapping_data_version = DataVersion(0, 1_700_000_000_001, 0)
+    body.mapping_details, body.mappings = {}, {}
+    broker.register(body=body.encode(), announces=479) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["unquoted-keys-are-refused"])
+def test_unquoted_numeric_keys_are_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(body=with_mapping(broker).encode(), announces=479) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+def _body_with_high_crc(broker: Broker) -> bytes:
+    """A body of the broker whose CRC-32 has bit 31 set; the data version is chosen for that."""
+    bodies = (broker.body(version=broker.newer(n)).encode() for n in count())
+    return next(body for body in bodies if zlib.crc32(body) >> 31)
+
+
+def _compressed(
+    broker: Broker, layout: bytes, *, word: str = "true", crc: int | None = None
+) -> RegisterExchange:
+    """A registration with a compressed body, as a 4.9 broker announces it: both lines read its layout."""
+    return broker.register(body=zlib.compress(layout), crc=crc, ext={"compressed": word}, announces=409)
+
+
+def _layout(broker: Broker, *lines: str) -> bytes:
+    """The text of a compressed 4.9 body, with topic lines that may be malformed."""
+    parts = [broker.version.encode(), *(line.encode() for line in lines), b"[]"]
+    sized = [len(part).to_bytes(4, "big") + part for part in parts]
+    return sized[0] + len(lines).to_bytes(4, "big") + b"".join(sized[1:])

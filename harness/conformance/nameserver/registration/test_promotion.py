@@ -1,0 +1,132 @@
+"""Chapter registration: a slave that becomes master, and a master that becomes slave."""
+
+from harness.conformance import Including, Reply, case
+from harness.conformance.nameserver.registration.bodies import NO_MASTER, serves, state_version
+from harness.session import NameServerSession
+from harness.wire import ResponseCode
+from harness.wire.bodies import DataVersion
+
+SUCCESS = ResponseCode.SUCCESS
+
+TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+
+
+@case(kills=["historical-promotion-keeps-old-id"])
+def test_one_id_per_address(ns: NameServerSession) -> None:
+    master = ns.broker()
+    slave = master.sibling()
+    master.register() >> Reply(SUCCESS)
+    slave.register() >> Reply(SUCCESS)
+    slave.register(id=0) >> Reply(SUCCESS)
+    ns.cluster().addresses(master.name) >> Reply(SUCCESS, {0: slave.address})
+
+
+@case(kills=["id-belongs-to-first-address"])
+def test_address_of_a_held_id_is_replaced(ns: NameServerSession) -> None:
+    old = ns.broker()
+    new = old.sibling(id=0)
+    old.register(version=DataVersion(1, 1_700_000_000_000)) >> Reply(SUCCESS)
+    new.register(version=DataVersion(1, 1_700_000_000_000)) >> Reply(SUCCESS)
+    ns.cluster().addresses(old.name) >> Reply(SUCCESS, {0: new.address})
+    serves(ns, new, "C", 8, 8, 6, 0)
+
+
+@case(kills=["historical-promotion-keeps-old-id", "only-changed-versions-update"])
+def test_promoted_slave_publishes_topics(ns: NameServerSession) -> None:
+    master = ns.broker()
+    slave = master.sibling()
+    master.register() >> Reply(SUCCESS)
+    slave.register() >> Reply(SUCCESS)
+    master.unregister() >> Reply(SUCCESS)
+    ns.cluster().addresses(master.name).eventually() >> Reply(SUCCESS, {1: slave.address})
+    slave.register(id=0) >> Reply(SUCCESS)
+    ns.cluster().addresses(master.name) >> Reply(SUCCESS, {0: slave.address})
+    serves(ns, slave, "C", 8, 8, 6, 0)
+
+
+@case(kills=["only-changed-versions-update"])
+def test_promotion_beside_old_master_publishes_topics(ns: NameServerSession) -> None:
+    master = ns.broker()
+    slave = master.sibling()
+    master.register() >> Reply(SUCCESS)
+    slave.register() >> Reply(SUCCESS)
+    slave.register(id=0) >> Reply(SUCCESS)
+    serves(ns, slave, "C", 8, 8, 6, 0)
+
+
+@case(kills=["id-belongs-to-first-address", "historical-promotion-keeps-old-id"])
+def test_promotion_with_newer_data_version_publishes_topics(ns: NameServerSession) -> None:
+    master = ns.broker()
+    slave = master.sibling()
+    master.register() >> Reply(SUCCESS)
+    slave.register() >> Reply(SUCCESS)
+    slave.register(id=0, version=slave.newer()) >> Reply(SUCCESS)
+    ns.cluster().addresses(master.name) >> Reply(SUCCESS, {0: slave.address})
+    serves(ns, slave, "C", 8, 8, 6, 0)
+
+
+@case(kills=["demotion-drops-topics", "historical-promotion-keeps-old-id"])
+def test_demotion_keeps_topics(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.register(id=3) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {3: broker.address})
+    serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["state-version-gives-no-right", "conflict-is-refused"])
+def test_lower_state_version_is_ignored(ns: NameServerSession) -> None:
+    holder = ns.broker()
+    late = holder.sibling(id=0)
+    holder.register(version=state_version(5)) >> Reply(SUCCESS)
+    late.register(version=state_version(4)) >> Reply(SUCCESS)
+    ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: holder.address})
+    ns.route(late.topic("C")) >> Reply(TOPIC_NOT_EXIST)
+    late.query_version(state_version(4)).changed >> Reply(SUCCESS, True, body=b"")
+
+
+@case(kills=["equal-state-version-conflicts"])
+def test_equal_state_version_replaces_address(ns: NameServerSession) -> None:
+    holder = ns.broker()
+    other = holder.sibling(id=0)
+    holder.register(version=state_version(5)) >> Reply(SUCCESS)
+    other.register(version=state_version(5)) >> Reply(SUCCESS)
+    ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: other.address})
+
+
+@case(kills=["greater-state-version-conflicts"])
+def test_higher_state_version_replaces_address(ns: NameServerSession) -> None:
+    holder = ns.broker()
+    elected = holder.sibling(id=0)
+    holder.register(version=state_version(5)) >> Reply(SUCCESS)
+    elected.register(version=state_version(6)) >> Reply(SUCCESS)
+    ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: elected.address})
+    serves(ns, elected, "C", 8, 8, 6, 0)
+
+
+@case(kills=["holder-conflicts-with-itself"])
+def test_own_state_version_may_fall(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(version=state_version(6)) >> Reply(SUCCESS)
+    broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}, state_version(3)) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    serves(ns, broker, "A", 2, 3, 4, 0)
+
+
+@case(kills=["state-version-gives-no-right"])
+def test_ignored_slave_learns_no_master(ns: NameServerSession) -> None:
+    master = ns.broker()
+    holder, late = master.sibling(), master.sibling()
+    master.register() >> Reply(SUCCESS)
+    holder.register(version=state_version(5)) >> Reply(SUCCESS)
+    late.register(version=state_version(4)).master >> Reply(SUCCESS, NO_MASTER)
+    ns.cluster().addresses(master.name) >> Reply(SUCCESS, {0: master.address, 1: holder.address})
+
+
+@case(kills=["ignored-registration-describes"])
+def test_ignored_registration_changes_nothing(ns: NameServerSession) -> None:
+    holder = ns.broker()
+    late = holder.sibling(id=0)
+    holder.register(version=state_version(5), ext={"__ZONE_NAME": "east"}) >> Reply(SUCCESS)
+    late.register(version=state_version(1), ext={"__ZONE_NAME": "west"}) >> Reply(SUCCESS)
+    ns.cluster().broker(holder.name) >> Reply(SUCCESS, Including({"zoneName": "east"}))

@@ -1,0 +1,174 @@
+"""Chapter data-version: what QUERY_DATA_VERSION (322) compares and what it answers.
+
+The changed flag and the stored version are two views of one answer; a case judges both.
+"""
+
+from harness.conformance import ABSENT, Reply, case
+from harness.session import Broker, NameServerSession
+from harness.wire import ResponseCode
+from harness.wire.bodies import DataVersion
+
+SUCCESS = ResponseCode.SUCCESS
+
+"""Protocol seconds until a silent broker is removed."""
+
+FAR_FUTURE = 4_102_444_800_000
+"""Milliseconds: the year 2100."""
+
+BIG = 2**62 + 1
+"""A number that a float cannot hold."""
+
+
+def registered(ns: NameServerSession, version: DataVersion | None = None) -> Broker:
+    """A broker that has registered, with this data version where one is given."""
+    broker = ns.broker()
+    broker.version = version or broker.version
+    broker.register() >> Reply(SUCCESS)
+    return broker
+
+
+def changed(broker: Broker, given: DataVersion) -> None:
+    """The answer reports that `given` differs, and the stored version."""
+    asked = broker.query_version(given)
+    asked.changed >> Reply(SUCCESS, True)
+    asked.stored >> Reply(SUCCESS, broker.version)
+
+
+def unchanged(broker: Broker) -> None:
+    """The answer reports that the broker's own version is stored."""
+    asked = broker.query_version()
+    asked.changed >> Reply(SUCCESS, False)
+    asked.stored >> Reply(SUCCESS, broker.version)
+
+
+def unknown(broker: Broker, cluster: str | None = None) -> None:
+    """The answer reports that nothing is stored."""
+    asked = broker.query_version(cluster=cluster)
+    asked.changed >> Reply(SUCCESS, True)
+    asked.stored >> Reply(SUCCESS, ABSENT)
+
+
+@case(kills=["every-version-is-changed", "stored-version-is-not-told"])
+def test_equal_version_is_unchanged(ns: NameServerSession) -> None:
+    unchanged(registered(ns))
+
+
+@case(kills=["query-orders-versions", "query-compares-timestamps-only"])
+def test_different_counter_is_changed(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    stored = broker.version
+    changed(broker, DataVersion(stored.counter + 1, stored.timestamp, stored.state_version))
+    changed(broker, DataVersion(stored.counter - 1, stored.timestamp, stored.state_version))
+
+
+@case(kills=["query-orders-versions", "query-compares-counters-only"])
+def test_different_timestamp_is_changed(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    stored = broker.version
+    changed(broker, DataVersion(stored.counter, stored.timestamp + 1, stored.state_version))
+    changed(broker, DataVersion(stored.counter, stored.timestamp - 1, stored.state_version))
+
+
+@case(kills=["query-ignores-state-version"])
+def test_state_version_counts(ns: NameServerSession) -> None:
+    broker = registered(ns, DataVersion(7, 1_700_000_000_123, 3))
+    unchanged(broker)
+    changed(broker, DataVersion(7, 1_700_000_000_123, 4))
+    changed(broker, DataVersion(7, 1_700_000_000_123, 2))
+
+
+@case(kills=["query-compares-state-version"])
+def test_state_version_is_not_known(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    asked = broker.query_version(DataVersion(broker.version.counter, broker.version.timestamp, 5))
+    asked.changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["unknown-broker-is-unchanged", "query-registers", "unknown-broker-has-a-version"])
+def test_unknown_broker_is_changed(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    unknown(broker)
+    unknown(broker)
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+
+
+@case(kills=["query-stores-its-version"])
+def test_query_stores_nothing(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    changed(broker, broker.newer())
+    changed(broker, broker.newer())
+    unchanged(broker)
+
+
+@case(kills=["query-ignores-cluster"])
+def test_found_by_cluster_and_address(ns: NameServerSession) -> None:
+    unknown(registered(ns), cluster=ns.name("other"))
+
+
+@case(kills=["query-compares-cluster"])
+def test_found_by_address(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(cluster=ns.name("other")).changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["name-has-one-data-version", "slaves-have-no-data-version"])
+def test_slaves_have_their_own(ns: NameServerSession) -> None:
+    master = registered(ns)
+    slave = master.sibling()
+    slave.version = slave.newer(5)
+    slave.register() >> Reply(SUCCESS)
+    unchanged(master)
+    unchanged(slave)
+    changed(slave, master.version)
+
+
+@case(kills=["greatest-version-is-stored", "first-version-is-stored"])
+def test_latest_registration_is_stored(ns: NameServerSession) -> None:
+    broker = registered(ns, DataVersion(9, FAR_FUTURE, ns.first_state_version))
+    former = broker.version
+    broker.version = DataVersion(2, FAR_FUTURE // 2, ns.first_state_version)
+    broker.register() >> Reply(SUCCESS)
+    unchanged(broker)
+    changed(broker, former)
+
+
+@case(kills=["version-is-told-to-its-own-connection"])
+def test_same_on_every_connection(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    asked = broker.query_version(on=ns.connect())
+    asked.changed >> Reply(SUCCESS, False)
+    asked.stored >> Reply(SUCCESS, broker.version)
+
+
+@case(kills=["replaced-address-stays-live"])
+def test_replaced_address_is_forgotten(ns: NameServerSession) -> None:
+    former = ns.broker()
+    successor = former.sibling(id=0)
+    since = former.register() >> Reply(SUCCESS)
+    successor.register() >> Reply(SUCCESS)
+    former.connection.close()
+    ns.while_lasts(ns.lease, since)
+    former.query_version(on=ns.connection).changed.eventually() >> Reply(SUCCESS, True)
+
+
+@case(kills=["data-versions-are-floats", "stored-version-is-a-float"])
+def test_numbers_have_64_bits(ns: NameServerSession) -> None:
+    broker = registered(ns, DataVersion(BIG, BIG, ns.first_state_version))
+    unchanged(broker)
+    changed(broker, DataVersion(BIG - 1, BIG, ns.first_state_version))
+    changed(broker, DataVersion(BIG, BIG - 1, ns.first_state_version))
+
+
+@case(kills=["no-body-is-refused"])
+def test_no_body_is_changed(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    asked = broker.query_version(body=b"")
+    asked.changed >> Reply(SUCCESS, True)
+    asked.stored >> Reply(SUCCESS, broker.version)
+
+
+@case(kills=["undecodable-version-is-no-version"])
+def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(body=b"{{") >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)

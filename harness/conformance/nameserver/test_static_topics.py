@@ -1,0 +1,135 @@
+"""Chapter static-topics: the mappings that brokers of 5.x register for static topics.
+
+The chapters registration and routes cover whether a mapping is shown at all.
+"""
+
+from harness.conformance import Including, Reply, case
+from harness.session import Broker, NameServerSession
+from harness.session.nameserver.views import RegisterExchange
+from harness.wire import ResponseCode
+from harness.wire.bodies import DataVersion, TopicQueueMappingInfo
+
+SUCCESS = ResponseCode.SUCCESS
+
+
+def register(
+    broker: Broker, epoch: int | None, version: DataVersion | None = None, *, bname: str | None = None
+) -> RegisterExchange:
+    """Registers the broker's topics, and a mapping of this epoch for A unless it is None."""
+    body = broker.body(version=version)
+    if epoch is not None:
+        topic = broker.topic("A")
+        mapping = TopicQueueMappingInfo(topic, bname or broker.name, 2, epoch, curr_id_map={0: 1})
+        body.mappings = {topic: mapping}
+    return broker.register(body=body.encode())
+
+
+def shows(ns: NameServerSession, epochs: dict[str, int]) -> None:
+    """The route of A has mappings of these broker names with these epochs, and no others."""
+    expected = {name: Including({"bname": name, "epoch": epoch}) for name, epoch in epochs.items()}
+    ns.route(ns.topic("A")).mappings >> Reply(SUCCESS, expected or None)
+
+
+@case(kills=["mapping-replaces-those-of-others"])
+def test_mappings_of_brokers_are_merged(ns: NameServerSession) -> None:
+    one, other = ns.broker(), ns.broker()
+    register(one, 1) >> Reply(SUCCESS)
+    register(other, 2) >> Reply(SUCCESS)
+    shows(ns, {one.name: 1, other.name: 2})
+
+
+@case(kills=["mappings-are-never-updated"])
+def test_changed_version_replaces_mapping(ns: NameServerSession) -> None:
+    one, other = ns.broker(), ns.broker()
+    register(one, 1) >> Reply(SUCCESS)
+    register(other, 2) >> Reply(SUCCESS)
+    register(one, 3, one.newer()) >> Reply(SUCCESS)
+    shows(ns, {one.name: 3, other.name: 2})
+
+
+@case(kills=["mappings-are-ordered-by-epoch"])
+def test_epochs_are_not_ordered(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 5) >> Reply(SUCCESS)
+    register(broker, 3, broker.newer()) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 3})
+
+
+@case(kills=["equal-version-replaces-mappings"])
+def test_equal_version_keeps_mapping(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 1) >> Reply(SUCCESS)
+    register(broker, 2) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 1})
+
+
+@case(kills=["absent-mappings-are-removed"])
+def test_absent_mapping_is_kept(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 1) >> Reply(SUCCESS)
+    register(broker, None, broker.newer()) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 1})
+
+
+@case(kills=["mapping-is-its-registrants"])
+def test_mapping_names_its_broker(ns: NameServerSession) -> None:
+    one, other = ns.broker(), ns.broker()
+    register(one, 1) >> Reply(SUCCESS)
+    register(other, 2, bname=one.name) >> Reply(SUCCESS)
+    shows(ns, {one.name: 2})
+
+
+@case(kills=["slaves-register-mappings"])
+def test_slave_registers_no_mapping(ns: NameServerSession) -> None:
+    master = ns.broker()
+    slave = master.sibling(topics=("A", "B"))
+    register(master, 1) >> Reply(SUCCESS)
+    register(slave, 2, slave.newer()) >> Reply(SUCCESS)
+    shows(ns, {master.name: 1})
+
+
+@case(kills=["returning-topic-lacks-its-mapping"])
+def test_mapping_returns_with_its_topic(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 1) >> Reply(SUCCESS)
+    ns.delete_topic(broker.topic("A")) >> Reply(SUCCESS)
+    register(broker, 1) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 1})
+
+
+@case(kills=["mappings-are-kept-once-only"])
+def test_mapping_returns_with_its_broker(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 1) >> Reply(SUCCESS)
+    broker.unregister() >> Reply(SUCCESS)
+    ns.settle()
+    register(broker, 2) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 2})
+
+
+@case(kills=["mappings-are-never-dropped"])
+def test_mapping_goes_with_its_topic(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 1) >> Reply(SUCCESS)
+    ns.delete_topic(broker.topic("A")) >> Reply(SUCCESS)
+    register(broker, None, broker.newer()) >> Reply(SUCCESS)
+    shows(ns, {})
+
+
+@case(kills=["mappings-are-never-dropped"])
+def test_mapping_goes_with_its_broker(ns: NameServerSession) -> None:
+    one, other = ns.broker(), ns.broker()
+    register(one, 1) >> Reply(SUCCESS)
+    register(other, 2) >> Reply(SUCCESS)
+    one.unregister() >> Reply(SUCCESS)
+    ns.settle()
+    shows(ns, {other.name: 2})
+
+
+@case(kills=["queue-ids-of-mappings-have-no-quotes"])
+def test_strict_clients_can_read_mappings(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register(broker, 1) >> Reply(SUCCESS)
+    told = {broker.name: Including({"currIdMap": {"0": 1}})}
+    route = ns.route(broker.topic("A"), version=479)
+    route.strict_json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": told}))

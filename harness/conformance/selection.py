@@ -1,0 +1,135 @@
+"""Which cases a run takes, and in which order.
+
+* A case applies under a profile if one of its statements does.
+* What decides whether anything can be measured (chapter sanity) runs first, what shows that the target lived
+  through it all (chapter endurance) last, and both run whatever else was selected.
+* A filter that chooses nothing is a mistake of the user, and is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, matches, nearest, tags_of
+from harness.conformance.loading import FIRST, LAST, LoadedCase
+from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the user selected. Expressions are those of `harness.catalogue.select`, or names of cases."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    level: Level | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The chosen cases, in the order in which they run."""
+
+    profile: str
+    cases: tuple[LoadedCase, ...]
+    available: int
+    planned: tuple[PlannedCase, ...]
+    statements: tuple[StatementSummary, ...]
+    unmatched: tuple[str, ...]  # one sentence for each filter that chooses nothing
+
+
+def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, choice: Choice) -> Selection:
+    """The cases of a run under `profile`. Empty where the choice leaves no case of its own."""
+    applicable = [one for one in loaded if one.statements(catalogue, profile)]
+    chosen = [one for one in applicable if _chosen(one, catalogue, profile, choice)]
+    if chosen:
+        chosen += [one for one in applicable if one.chapter in (*FIRST, *LAST) and one not in chosen]
+    chapters = {name: number for number, name in enumerate(catalogue.chapters)}
+    chosen.sort(key=lambda one: (_stage(one), chapters.get(one.chapter, len(chapters))))
+    return Selection(
+        profile=profile,
+        cases=tuple(chosen),
+        available=len(applicable),
+        planned=tuple(_planned(one, catalogue, profile) for one in chosen),
+        statements=tuple(_summary(one) for one in catalogue.under(profile)),
+        unmatched=tuple(_unmatched(catalogue, loaded, choice)),
+    )
+
+
+def _stage(one: LoadedCase) -> int:
+    return 0 if one.chapter in FIRST else 2 if one.chapter in LAST else 1
+
+
+def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice) -> bool:
+    statements = one.statements(catalogue, profile)
+    if choice.level is not None and LEVELS.index(one.level(catalogue, profile)) > LEVELS.index(choice.level):
+        return False
+    if any(_hits(one, statements, expression) for expression in choice.exclude):
+        return False
+    return not choice.include or any(_hits(one, statements, expression) for expression in choice.include)
+
+
+def _hits(one: LoadedCase, statements: Collection[Statement], expression: str) -> bool:
+    return expression == one.name or any(matches(statement, expression) for statement in statements)
+
+
+def _unmatched(catalogue: Catalogue, loaded: Collection[LoadedCase], choice: Choice) -> list[str]:
+    names = {one.name for one in loaded}
+    sentences: list[str] = []
+    for option, expressions in (("--select", choice.include), ("--exclude", choice.exclude)):
+        for expression in expressions:
+            if expression in names or any(matches(one, expression) for one in catalogue.statements):
+                continue
+            hint = _hint(expression, catalogue, names)
+            sentences.append(f"{option} {expression} matches no statement and no case{hint}")
+    return sentences
+
+
+def _hint(expression: str, catalogue: Catalogue, names: Collection[str]) -> str:
+    tags = {f"tag:{tag}" for statement in catalogue.statements for tag in tags_of(statement)}
+    known: Sequence[str] = [*(one.id for one in catalogue.statements), *catalogue.chapters, *names, *tags]
+    close = nearest(expression, known)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _planned(one: LoadedCase, catalogue: Catalogue, profile: str) -> PlannedCase:
+    return PlannedCase(
+        name=one.name,
+        chapter=one.chapter,
+        level=one.level(catalogue, profile),
+        statements=tuple(statement.id for statement in one.statements(catalogue, profile)),
+        title=one.title(catalogue),
+    )
+
+
+def quirk_summaries(quirks: Collection[Quirk], planned: Collection[PlannedCase]) -> tuple[QuirkSummary, ...]:
+    """The quirks that a planned case can see, as reports show them."""
+    names = {one.name for one in planned}
+    return tuple(
+        QuirkSummary(
+            id=one.id,
+            statements=one.statements,
+            cases=tuple(name for name in one.cases if name in names),
+            instead=one.instead,
+            versions=tuple(map(str, one.versions)),
+            source=tuple(map(str, one.source)),
+            observed=one.observed,
+            issues=one.issues,
+            intermittent=one.intermittent,
+        )
+        for one in quirks
+        if names.intersection(one.cases)
+    )
+
+
+def _summary(statement: Statement) -> StatementSummary:
+    return StatementSummary(
+        id=statement.id,
+        chapter=statement.chapter,
+        level=statement.level,
+        text=statement.text,
+        source=tuple(str(source) for source in statement.source),
+        observed=statement.observed,
+        profiles=statement.profiles,
+        issues=statement.issues,
+        untestable=statement.untestable,
+    )

@@ -1,0 +1,71 @@
+"""Frames that no encoder writes, for the cases about framing and about errors.
+
+Pure functions from parts to bytes. A part that is not given is well-formed; a part that is given is written
+as it is, however wrong.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from harness.wire import RawFrame, RequestCode, Serialization
+
+QUERY = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
+"""The request of cases in which any request will do: it needs no ext fields, no body and no state."""
+
+OPAQUE = 7
+"""The opaque of every frame that is made here. The session's own begin at 1000."""
+
+_FIXED = Struct(">hBhii")
+_SHORT = Struct(">H")
+_INT = Struct(">i")
+
+
+def json_frame(header: str | bytes, body: bytes = b"") -> bytes:
+    """A frame with this header; text is encoded in UTF-8."""
+    return RawFrame(header.encode() if isinstance(header, str) else header, body).encode()
+
+
+def query_header(members: str = "", *, code: int = QUERY) -> str:
+    """The text of a JSON header with code, opaque, and further members as they are given: `'"flag":"0"'`."""
+    return f'{{"code":{code:d},"opaque":{OPAQUE}{"," if members else ""}{members}}}'
+
+
+def entry(key: str, value: str, *, key_length: int | None = None, value_length: int | None = None) -> bytes:
+    """One entry of a binary header's ext fields."""
+    name, text = key.encode(), value.encode()
+    return b"".join(
+        (
+            _SHORT.pack(len(name) if key_length is None else key_length),
+            name,
+            _INT.pack(len(text) if value_length is None else value_length),
+            text,
+        )
+    )
+
+
+def binary_header(
+    code: int = QUERY,
+    *entries: bytes,
+    language: int = 0,
+    version: int = 0,
+    remark: bytes = b"",
+    remark_length: int | None = None,
+    ext_length: int | None = None,
+) -> bytes:
+    """A binary header with these ext entries (see `entry`)."""
+    ext = b"".join(entries)
+    return b"".join(
+        (
+            _FIXED.pack(code, language, version, OPAQUE, 0),
+            _INT.pack(len(remark) if remark_length is None else remark_length),
+            remark,
+            _INT.pack(len(ext) if ext_length is None else ext_length),
+            ext,
+        )
+    )
+
+
+def binary_frame(header: bytes, body: bytes = b"") -> bytes:
+    """A frame whose type byte says that the header is binary."""
+    return RawFrame(header, body, Serialization.ROCKETMQ).encode()

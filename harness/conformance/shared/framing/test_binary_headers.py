@@ -1,0 +1,121 @@
+"""Chapter framing: binary headers."""
+
+from __future__ import annotations
+
+from harness.conformance import AnyOf, Reply, case
+from harness.conformance.shared.frames import (
+    OPAQUE,
+    QUERY,
+    binary_frame,
+    binary_header,
+    entry,
+)
+from harness.conformance.shared.framing.limits import BEYOND_ASCII, INT32_MAX, INT32_MIN
+from harness.conformance.shared.raw import (
+    closes,
+    serves,
+)
+from harness.session import NameServerSession, Session
+from harness.wire import (
+    RequestCode,
+    ResponseCode,
+    Serialization,
+)
+
+SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
+
+
+@case(kills=["binary-refused", "binary-ext-ignored"])
+def test_binary_request_is_served(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    ext = {"namespace": namespace, "key": "k", "value": BEYOND_ASCII}
+    ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, BEYOND_ASCII)
+
+
+@case(kills=["historical-3588-binary-answered-in-json"])
+def test_binary_is_answered_in_binary(ns: NameServerSession) -> None:
+    binary = Serialization.ROCKETMQ
+    ns.call(QUERY, serialization=binary) >> Reply(SUCCESS, serialization=binary)
+
+
+@case(kills=["binary-refused", "type-byte-of-the-request"])
+def test_type_byte_of_a_response_is_true(peer: Session) -> None:
+    peer.call(peer.query, serialization=Serialization.ROCKETMQ) >> AnyOf(
+        Reply(SUCCESS, serialization=Serialization.JSON), Reply(SUCCESS, serialization=Serialization.ROCKETMQ)
+    )
+
+
+@case(kills=["answers-in-binary"])
+def test_json_is_answered_in_json(peer: Session) -> None:
+    peer.call(peer.query) >> Reply(SUCCESS, serialization=Serialization.JSON)
+
+
+@case(kills=["binary-zero-length-is-empty"])
+def test_binary_zero_length_is_null(ns: NameServerSession) -> None:
+    ext = {"namespace": "", "key": ns.name("k"), "value": "v"}
+    ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SYSTEM_ERROR)
+    ns.call(RequestCode.PUT_KV_CONFIG, ext) >> Reply(SUCCESS)
+
+
+@case(kills=["binary-language-checked"])
+def test_binary_unknown_language_is_served(peer: Session) -> None:
+    serves(peer, *(binary_frame(binary_header(peer.query, language=language)) for language in (1, 99, 255)))
+
+
+@case(kills=["binary-bad-remark-length-is-zero"])
+def test_binary_bad_remark_length_closes(peer: Session) -> None:
+    for length in (-1, 22, INT32_MAX, INT32_MIN):
+        closes(peer, binary_frame(binary_header(peer.query, remark_length=length)))
+
+
+@case(kills=["binary-bad-ext-length-is-zero"])
+def test_binary_ext_length_beyond_header_closes(peer: Session) -> None:
+    closes(peer, *(binary_frame(binary_header(peer.query, ext_length=length)) for length in (22, INT32_MAX)))
+
+
+@case(kills=["binary-bad-entries-skipped"])
+def test_binary_bad_key_length_closes(peer: Session) -> None:
+    for length in (0x8003, 255):
+        closes(peer, binary_frame(binary_header(peer.query, entry("key", "k", key_length=length))))
+
+
+@case(kills=["binary-bad-entries-skipped"])
+def test_binary_bad_value_length_closes(peer: Session) -> None:
+    for length in (-1, 100):
+        closes(peer, binary_frame(binary_header(peer.query, entry("key", "k", value_length=length))))
+
+
+@case(kills=["binary-header-padded"])
+def test_binary_header_too_short_closes(peer: Session) -> None:
+    for header in (binary_header(peer.query)[:20], b"\0"):
+        closes(peer, binary_frame(header), binary_frame(header, bytes(8)))
+
+
+@case(kills=["binary-negative-ext-length-closes"])
+def test_binary_negative_ext_length_is_no_map(peer: Session) -> None:
+    serves(peer, binary_frame(binary_header(peer.query, ext_length=-5), b"BODY"))
+
+
+@case(kills=["binary-spare-bytes-dropped"])
+def test_binary_spare_header_bytes_begin_the_body(ns: NameServerSession) -> None:
+    broker = ns.broker(topics=("A", "B"))
+    body = broker.body().encode()
+    entries = [
+        entry("brokerName", broker.name),
+        entry("brokerAddr", broker.address),
+        entry("clusterName", broker.cluster),
+        entry("haServerAddr", broker.ha),
+        entry("brokerId", "0"),
+    ]
+    header = binary_header(RequestCode.REGISTER_BROKER, *entries, version=409) + body[:10]
+    broker.connection.send_raw(binary_frame(header, body[10:] + b"#" * 10), opaque=OPAQUE) >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
+
+
+@case(kills=["binary-first-key-wins"])
+def test_binary_repeated_key_last_wins(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    entries = [entry("namespace", namespace), entry("key", "k"), entry("value", "one"), entry("value", "two")]
+    serves(ns, binary_frame(binary_header(RequestCode.PUT_KV_CONFIG, *entries)))
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "two")

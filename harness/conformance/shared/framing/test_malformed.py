@@ -1,0 +1,175 @@
+"""Chapter framing: malformed frames, and text that is not UTF-8."""
+
+from __future__ import annotations
+
+import json
+
+from harness.conformance import Closed, Reply, case
+from harness.conformance.shared.frames import (
+    binary_frame,
+    binary_header,
+    json_frame,
+    query_header,
+)
+from harness.conformance.shared.framing.limits import BEYOND_ASCII, INT32_MAX, INT32_MIN, LARGEST_LENGTH
+from harness.conformance.shared.raw import (
+    closes,
+    closes_headers,
+    headers_with_number,
+    keeps,
+    serves,
+    warmed,
+)
+from harness.session import NameServerSession, Session
+from harness.wire import (
+    RawFrame,
+    ResponseCode,
+    Serialization,
+)
+
+SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
+
+
+# --- malformed frames -----------------------------------------------------------------------------------
+
+
+@case(kills=["frame-limit-off-by-one", "bad-length-waits"])
+def test_length_beyond_limit_closes(peer: Session) -> None:
+    closes(peer, *(length.to_bytes(4, "big") for length in (LARGEST_LENGTH + 1, INT32_MAX)))
+
+
+@case(kills=["bad-length-waits"])
+def test_negative_length_closes(peer: Session) -> None:
+    closes(peer, *(length.to_bytes(4, "big", signed=True) for length in (-1, INT32_MIN)))
+
+
+@case(kills=["bad-length-waits"])
+def test_length_below_header_word_closes(peer: Session) -> None:
+    closes(peer, *(length.to_bytes(4, "big") + bytes(length) for length in range(4)))
+
+
+@case(kills=["header-length-clamped"])
+def test_header_beyond_frame_closes(peer: Session) -> None:
+    header = query_header(code=peer.query).encode()
+    for header_length in (len(header) + 1, 0xFFFFFF):
+        closes(peer, RawFrame(header, header_length=header_length).encode())
+
+
+@case(kills=["empty-header-skipped"])
+def test_empty_header_closes(peer: Session) -> None:
+    for serialization in Serialization:
+        closes(
+            peer, RawFrame(b"", b"", serialization).encode(), RawFrame(b"", b"body", serialization).encode()
+        )
+
+
+@case(kills=["unknown-serialization-is-json", "malformed-skipped"])
+def test_unknown_serialization_closes(peer: Session) -> None:
+    header = query_header(code=peer.query).encode()
+    closes(peer, *(RawFrame(header, serialize_type=kind).encode() for kind in (2, 5, 127, 128, 255)))
+
+
+@case(kills=["serialization-guessed"])
+def test_serialization_that_is_not_the_headers_closes(peer: Session) -> None:
+    closes(peer, binary_frame(query_header(code=peer.query).encode()), json_frame(binary_header(peer.query)))
+
+
+@case(kills=["bad-length-waits"])
+def test_http_closes(peer: Session) -> None:
+    peer.connect().send_raw(b"GET / HTTP/1.1\r\nHost: nameserver\r\n\r\n") >> Closed()
+
+
+@case(kills=["malformed-answered", "malformed-skipped"])
+def test_broken_json_header_closes(peer: Session) -> None:
+    closes_headers(
+        peer,
+        query_header(code=peer.query)[:-1],
+        query_header('"remark":"no end', code=peer.query),
+        "hello",
+        "    ",
+    )
+
+
+@case(kills=["header-without-members-for-any-value"])
+def test_header_that_is_no_object_closes(peer: Session) -> None:
+    closes_headers(peer, "null", "[]", f"[{query_header(code=peer.query)}]", "5", '"x"')
+
+
+@case(kills=["text-after-header-ignored"])
+def test_text_after_header_object_closes(peer: Session) -> None:
+    closes_headers(
+        peer,
+        query_header(code=peer.query) + "x",
+        query_header(code=peer.query) + "}",
+        query_header(code=peer.query) + "{}",
+    )
+
+
+@case(kills=["ext-fields-of-any-type-ignored"])
+def test_ext_fields_that_are_no_object_close(peer: Session) -> None:
+    closes_headers(
+        peer,
+        *(
+            query_header(f'"extFields":{value}', code=peer.query)
+            for value in ("[]", "[1]", '"x"', "5", "true")
+        ),
+    )
+
+
+@case(kills=["numbers-wrap"])
+def test_number_out_of_range_closes(peer: Session) -> None:
+    for number in (INT32_MAX + 1, INT32_MIN - 1, 2**32 - 1):
+        closes_headers(peer, *headers_with_number(peer.query, str(number)))
+
+
+@case(kills=["text-for-a-number-is-zero"])
+def test_text_for_a_number_closes(peer: Session) -> None:
+    for value in ('"x"', "[]", "[1,2]"):
+        closes_headers(peer, *headers_with_number(peer.query, value))
+
+
+@case(kills=["malformed-closes-all"])
+def test_malformed_frame_closes_only_its_connection(peer: Session) -> None:
+    other = warmed(peer)
+    closes(peer, b"\0\0\0\3abc", json_frame("null"))
+    other.call(peer.query) >> Reply(SUCCESS)
+    peer.connect().call(peer.query) >> Reply(SUCCESS)
+
+
+@case(kills=["malformed-forgets-brokers"])
+def test_malformed_frame_changes_no_state(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    closes(ns, b"\0\0\0\3abc", json_frame("null"))
+    ns.settle()
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+
+
+def _remarking(data: bytes) -> bytes:
+    return json_frame(query_header('"remark":"?"').encode().replace(b"?", data))
+
+
+# --- UTF-8 ----------------------------------------------------------------------------------------------
+
+
+@case(kills=["invalid-utf8-refused"])
+def test_invalid_utf8_is_replaced(ns: NameServerSession) -> None:
+    serves(ns, _remarking(b"\xff\xfe"))
+
+
+@case(kills=["invalid-utf8-replaced"])
+def test_invalid_utf8_closes(ns: NameServerSession) -> None:
+    for data in (b"\xff\xfe", b"\xc3("):
+        closes(ns, _remarking(data))
+
+
+@case(kills=["invalid-utf8-replaced"])
+def test_byte_that_begins_no_character_closes(ns: NameServerSession) -> None:
+    for data in (b"\xff\xfe", b"\x80"):
+        closes(ns, _remarking(data))
+
+
+@case(kills=["header-read-as-latin-1", "response-header-in-ascii"])
+def test_non_ascii_ext_value_survives(ns: NameServerSession) -> None:
+    raw = json.dumps(BEYOND_ASCII, ensure_ascii=False)
+    keeps(ns, {raw: BEYOND_ASCII, json.dumps(BEYOND_ASCII): BEYOND_ASCII})

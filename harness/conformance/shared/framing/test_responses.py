@@ -1,0 +1,158 @@
+"""Chapter framing: responses, one-way requests and the stream."""
+
+from __future__ import annotations
+
+from harness.conformance import Containing, Matching, Reply, Silence, case
+from harness.conformance.shared.frames import (
+    OPAQUE,
+    QUERY,
+    binary_frame,
+    binary_header,
+    json_frame,
+    query_header,
+)
+from harness.conformance.shared.framing.limits import INT32_MAX, INT32_MIN, LARGEST_LENGTH
+from harness.conformance.shared.raw import (
+    serves,
+)
+from harness.session import NameServerSession, Session
+from harness.wire import (
+    FLAG_ONEWAY,
+    FLAG_RESPONSE,
+    RawFrame,
+    RequestCode,
+    ResponseCode,
+)
+
+SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
+
+
+# --- responses ------------------------------------------------------------------------------------------
+
+
+@case(kills=["response-length-too-large", "response-length-too-small"])
+def test_response_lengths_agree(ns: NameServerSession) -> None:
+    connection = ns.connect()
+    connection.call(RequestCode.GET_BROKER_CLUSTER_INFO) >> Reply(SUCCESS, Containing("clusterAddrTable"))
+    connection.call(RequestCode.GET_BROKER_CLUSTER_INFO) >> Reply(SUCCESS, Containing("clusterAddrTable"))
+
+
+@case(kills=["opaque-not-echoed", "opaque-without-sign"])
+def test_opaque_is_echoed(peer: Session) -> None:
+    for opaque in (0, 7, -1, INT32_MIN, INT32_MAX):
+        peer.call(peer.query, opaque=opaque) >> Reply(SUCCESS)
+
+
+@case(kills=["equal-opaques-answered-once"])
+def test_equal_opaques_are_each_answered(peer: Session) -> None:
+    connection = peer.connect()
+    first = connection.send_raw(json_frame(query_header(code=peer.query)) * 3, opaque=OPAQUE)
+    second, third = connection.answer_to(OPAQUE), connection.answer_to(OPAQUE)
+    first >> Reply(SUCCESS)
+    second >> Reply(SUCCESS)
+    third >> Reply(SUCCESS)
+
+
+@case(kills=["response-marked-oneway"])
+def test_response_flag_is_one(peer: Session) -> None:
+    peer.call(peer.query) >> Reply(SUCCESS, flag=FLAG_RESPONSE)
+
+
+@case(kills=["flag-bits-echoed", "unknown-flag-bits-refused"])
+def test_unknown_flag_bits_are_ignored(peer: Session) -> None:
+    for flag in (4, 256, INT32_MAX - 3, INT32_MIN):
+        peer.call(peer.query, flag=flag) >> Reply(SUCCESS, flag=FLAG_RESPONSE)
+
+
+@case(kills=["null-members-written"])
+def test_absent_members_are_omitted(peer: Session) -> None:
+    peer.call(peer.query) >> Reply(SUCCESS, header=Matching(r'^(?!.*"(remark|extFields)":null)'))
+
+
+# --- one-way requests and stray responses ---------------------------------------------------------------
+
+
+@case(kills=["oneway-not-executed"])
+def test_oneway_is_executed(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(flag=FLAG_ONEWAY) >> Silence()
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, {0: broker.address})
+
+
+@case(kills=["oneway-answered"])
+def test_oneway_is_not_answered(peer: Session) -> None:
+    connection = peer.connect()
+    connection.call(peer.query, flag=FLAG_ONEWAY) >> Silence()
+    connection.call(peer.query) >> Reply(SUCCESS)
+
+
+@case(kills=["failing-oneway-answered", "failing-oneway-closes"])
+def test_failing_oneway_is_not_answered(ns: NameServerSession) -> None:
+    connection = ns.connect()
+    connection.call(RequestCode.REGISTER_BROKER, flag=FLAG_ONEWAY) >> Silence()
+    connection.call(QUERY) >> Reply(SUCCESS)
+
+
+@case(kills=["stray-response-closes", "responses-executed"])
+def test_stray_response_is_ignored(peer: Session) -> None:
+    connection = peer.connect()
+    for flag in (FLAG_RESPONSE, FLAG_RESPONSE | FLAG_ONEWAY):
+        connection.call(peer.query, flag=flag) >> Silence()
+    connection.call(peer.query) >> Reply(SUCCESS)
+
+
+@case(kills=["responses-executed", "oneway-bit-first"])
+def test_response_bit_outweighs_the_request(ns: NameServerSession) -> None:
+    for flag in (FLAG_RESPONSE, FLAG_RESPONSE | FLAG_ONEWAY):
+        broker = ns.broker()
+        broker.register(flag=flag) >> Silence()
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+# --- the stream -----------------------------------------------------------------------------------------
+
+
+@case(kills=["partial-frames-dropped"])
+def test_fragments_are_reassembled(peer: Session) -> None:
+    connection = peer.connect()
+    frame = json_frame(query_header(code=peer.query))
+    for at in range(len(frame) - 1):
+        connection.write(frame[at : at + 1])
+    connection.send_raw(frame[-1:], opaque=OPAQUE) >> Reply(SUCCESS)
+
+
+@case(kills=["one-frame-per-segment", "partial-frames-dropped"])
+def test_segment_with_a_part_of_the_next_frame(peer: Session) -> None:
+    connection = peer.connect()
+    frame = json_frame(query_header(code=peer.query))
+    half = len(frame) // 2
+    connection.send_raw(frame + frame[:half], opaque=OPAQUE) >> Reply(SUCCESS)
+    connection.send_raw(frame[half:], opaque=OPAQUE) >> Reply(SUCCESS)
+
+
+@case(kills=["one-frame-per-segment"])
+def test_pipelined_requests_are_all_answered(peer: Session) -> None:
+    connection = peer.connect()
+    frames = [json_frame(f'{{"code":{peer.query:d},"opaque":{opaque}}}') for opaque in range(20)]
+    answers = [connection.send_raw(b"".join(frames), opaque=0)]
+    answers += [connection.answer_to(opaque) for opaque in range(1, 20)]
+    for answer in answers:
+        answer >> Reply(SUCCESS)
+
+
+@case(kills=["small-frame-limit"])
+def test_largest_length_is_accepted(peer: Session) -> None:
+    header = query_header(code=peer.query).encode()
+    serves(peer, RawFrame(header, bytes(LARGEST_LENGTH - 4 - len(header))).encode())
+
+
+@case(kills=["header-length-of-16-bits"])
+def test_header_longer_than_64_kib(peer: Session) -> None:
+    remark = b"x" * 70_000
+    serves(peer, json_frame(query_header(f'"remark":"{remark.decode()}"', code=peer.query)))
+    serves(peer, binary_frame(binary_header(peer.query, remark=remark)))
+
+
+@case(kills=["every-body-parsed"])
+def test_unused_body_is_ignored(peer: Session) -> None:
+    peer.call(peer.query, body=b"no JSON at all") >> Reply(SUCCESS)

@@ -1,0 +1,229 @@
+"""Chapter json: which almost-JSON texts the engine of each line accepts, and what it writes.
+
+4.9 and 5.3 use fastjson 1, 5.5 uses fastjson2. No peer sends such texts on purpose, and a third party may be
+stricter: what Apache accepts is a MAY.
+"""
+
+from __future__ import annotations
+
+import json
+
+from harness.conformance import Containing, Including, Reply, case
+from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame, query_header
+from harness.conformance.shared.raw import (
+    closes,
+    closes_headers,
+    headers_with_number,
+    keeps,
+    serves,
+    serves_headers,
+)
+from harness.session import Broker, NameServerSession
+from harness.wire import FLAG_RESPONSE, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
+NEWER, OLDER = "json-as-in-5.3", "json-as-in-5.5"
+"""The mutants of the newest line and of the others: each reads and writes as the other engine does."""
+DEFAULT_PERM = 6
+MARKED = b"\xef\xbb\xbf" + query_header().encode()
+NO_COMMA = query_header().replace(",", " ")
+EXTRA_COMMAS = (query_header().replace("{", "{,"), query_header().replace(",", ",,"))
+NOT_NUMBERS = (query_header('"flag":NaN'), query_header('"flag":undefined'))
+COMMENTS = (query_header().replace(":", ":/* why */"), query_header().replace(",", "/* why */,"))
+
+
+def register_with(broker: Broker, member: str, value: str | int | None) -> None:
+    """Registers two topics that have this member, as it is written."""
+    topics = {t: {"topicName": t, member: value} for t in (broker.topic("A"), broker.topic("B"))}
+    body = json.dumps({"topicConfigSerializeWrapper": {"topicConfigTable": topics}}, separators=(",", ":"))
+    broker.register(body=body.encode()) >> Reply(SUCCESS)
+
+
+def has_perm(ns: NameServerSession, broker: Broker, perm: int) -> None:
+    """The route of its topic has this permission, and the default numbers of queues."""
+    ns.route(broker.topic("A")).queues >> Reply(SUCCESS, Including({broker.name: (16, 16, perm, 0)}))
+
+
+def unquoted(broker: Broker) -> bytes:
+    """A register body whose members have no quotes, except keys of maps."""
+    topics = ",".join(f'"{t}":{{topicName:"{t}",perm:6}}' for t in (broker.topic("A"), broker.topic("B")))
+    return f"{{topicConfigSerializeWrapper:{{topicConfigTable:{{{topics}}}}}}}".encode()
+
+
+@case(kills=[OLDER])
+def test_missing_comma_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, NO_COMMA)
+
+
+@case(kills=[NEWER])
+def test_missing_comma_is_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, NO_COMMA)
+
+
+@case(kills=[OLDER])
+def test_extra_commas_are_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, *EXTRA_COMMAS)
+
+
+@case(kills=[NEWER])
+def test_extra_commas_close(ns: NameServerSession) -> None:
+    closes_headers(ns, *EXTRA_COMMAS)
+
+
+@case(kills=[OLDER])
+def test_comma_behind_header_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, query_header() + ",")
+
+
+@case(kills=[NEWER])
+def test_comma_behind_header_is_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header() + ",")
+
+
+@case(kills=["strict-json"])
+def test_single_quoted_names_are_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header('"remark":"r"').replace('"', "'"))
+
+
+@case(kills=[NEWER])
+def test_unquoted_names_close(ns: NameServerSession) -> None:
+    closes_headers(ns, query_header().replace('"', ""), query_header('"extFields":{topic:"T"}'))
+
+
+@case(kills=[NEWER])
+def test_names_are_case_sensitive(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header(f'"FLAG":{FLAG_RESPONSE}'))
+
+
+@case(kills=[OLDER])
+def test_byte_order_mark_is_accepted(ns: NameServerSession) -> None:
+    serves(ns, json_frame(MARKED))
+
+
+@case(kills=[NEWER])
+def test_byte_order_mark_closes(ns: NameServerSession) -> None:
+    closes(ns, json_frame(MARKED))
+
+
+@case(kills=[OLDER])
+def test_not_a_number_is_null(ns: NameServerSession) -> None:
+    serves_headers(ns, *NOT_NUMBERS)
+
+
+@case(kills=[NEWER])
+def test_not_a_number_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, *NOT_NUMBERS)
+
+
+@case(kills=[OLDER, "text-for-a-number-is-zero"])
+def test_array_or_object_for_a_number_closes(ns: NameServerSession) -> None:
+    for value in ("[1]", "{}"):
+        closes_headers(ns, *headers_with_number(QUERY, value))
+
+
+@case(kills=[NEWER])
+def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, f'{{"code":[{QUERY:d}],"opaque":[{OPAQUE}]}}')
+
+
+@case(kills=[OLDER])
+def test_quoted_fraction_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, query_header('"flag":"0.5"'), query_header('"flag":"0e1"'))
+
+
+@case(kills=[NEWER])
+def test_quoted_fraction_is_cut(ns: NameServerSession) -> None:
+    query = query_header().replace(f"{QUERY:d}", "{}")
+    serves_headers(ns, query.replace("{}", f'"{QUERY:d}.9"'), query.replace("{}", f'"{QUERY / 100}e2"'))
+
+
+@case(kills=[OLDER])
+def test_foreign_type_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, query_header('"@type":"java.lang.Object"'))
+
+
+@case(kills=[NEWER])
+def test_type_member_is_ignored(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header('"@type":"java.lang.Object"'), query_header('"@type":5'))
+
+
+@case(kills=["null-opaque-is-counted"])
+def test_null_opaque_is_zero(ns: NameServerSession) -> None:
+    ns.connect().send_raw(json_frame(f'{{"code":{QUERY:d},"opaque":null}}'), opaque=0) >> Reply(SUCCESS)
+
+
+@case(kills=[NEWER])
+def test_comment_elsewhere_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, *COMMENTS)
+
+
+@case(kills=[OLDER])
+def test_comment_behind_a_colon_is_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, *COMMENTS)
+
+
+@case(kills=[OLDER])
+def test_ext_numbers_keep_their_digits(ns: NameServerSession) -> None:
+    keeps(ns, {"007": "007", "-0": "-0"})
+
+
+@case(kills=[NEWER])
+def test_ext_numbers_are_rewritten(ns: NameServerSession) -> None:
+    keeps(ns, {"007": "7", "-0": "0", "1e3": "1000.0"})
+
+
+@case(kills=[OLDER])
+def test_body_names_in_any_case_are_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register_with(broker, "PERM", 4)
+    has_perm(ns, broker, 4)
+
+
+@case(kills=[NEWER])
+def test_body_names_are_case_sensitive(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register_with(broker, "PERM", 4)
+    has_perm(ns, broker, DEFAULT_PERM)
+
+
+@case(kills=[OLDER])
+def test_unquoted_body_names_are_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(body=unquoted(broker)) >> Reply(SUCCESS)
+    has_perm(ns, broker, DEFAULT_PERM)
+
+
+@case(kills=[NEWER])
+def test_unquoted_body_names_are_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(body=unquoted(broker)) >> Reply(SYSTEM_ERROR)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+@case(kills=[OLDER])
+def test_null_number_keeps_the_default(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register_with(broker, "perm", None)
+    has_perm(ns, broker, DEFAULT_PERM)
+
+
+@case(kills=[NEWER])
+def test_null_number_is_zero(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    register_with(broker, "perm", None)
+    has_perm(ns, broker, 0)
+
+
+@case(kills=[OLDER])
+def test_standard_routes_escape_all_but_ascii(ns: NameServerSession) -> None:
+    broker = ns.broker(name=f"{ns.name('b')}/é中")
+    broker.register() >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).text >> Reply(SUCCESS, Containing(rb"\/\u00E9\u4E2D"))
+
+
+@case(kills=[NEWER])
+def test_standard_routes_escape_no_more_than_needed(ns: NameServerSession) -> None:
+    broker = ns.broker(name=f"{ns.name('b')}/é中")
+    broker.register() >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).text >> Reply(SUCCESS, Containing("/é中"))

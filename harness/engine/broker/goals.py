@@ -1,0 +1,164 @@
+"""Whether the interesting states of a Broker were reached: goals, and a table of transitions.
+
+A transition is the kind of a step, and what became of the queue that it is about.
+"""
+
+from __future__ import annotations
+
+from harness.engine.broker.picture import Picture
+from harness.engine.coverage import Coverage, Goal
+from harness.program.broker import steps as bk
+from harness.program.step import Restart, Time
+from harness.program.steps import AnyStep
+
+
+def _count(picture: Picture, step: AnyStep) -> int:
+    """About how many messages the queue of a step has."""
+    return picture.stored.get((getattr(step, "topic", ""), getattr(step, "queue", -9)), 0)
+
+
+GOALS: tuple[Goal, ...] = (
+    Goal("second-message", "a queue gets a second message", (bk.Send,), lambda p, s: _count(p, s) > 0),
+    Goal("batch", "several messages are sent at once", (bk.Send,), lambda _, s: bool(s.more)),
+    Goal("oneway-send", "a one-way message is sent", (bk.Send,), lambda _, s: s.oneway),
+    Goal(
+        "topic-by-a-send",
+        "a send brings a topic into being",
+        (bk.Send,),
+        lambda p, s: s.topic not in p.topics,
+    ),
+    Goal("any-queue", "the Broker chooses the queue", (bk.Send,), lambda _, s: s.queue < 0),
+    Goal(
+        "queue-beyond-the-topic",
+        "a send to a queue that the topic does not have",
+        (bk.Send,),
+        lambda p, s: s.queue >= p.topics.get(s.topic, 9),
+    ),
+    Goal("delayed", "a message waits by its level", (bk.Send,), lambda _, s: s.level > 0),
+    Goal(
+        "timed",
+        "a message waits by 5.x's timers",
+        (bk.Send,),
+        lambda _, s: s.after > 0,
+        ("delayed-messages",),
+    ),
+    Goal("delay-over", "time passes until a delay is over", (Time,), lambda p, s: s.seconds in _ends(p, s)),
+    Goal("commit", "a half message is committed", (bk.End,), lambda p, s: s.verdict == 8 and _is_open(p, s)),
+    Goal(
+        "roll-back",
+        "a half message is rolled back",
+        (bk.End,),
+        lambda p, s: s.verdict == 12 and _is_open(p, s),
+    ),
+    Goal("wrong-group-ends", "another group ends a transaction", (bk.End,), lambda _, s: s.group == "p9"),
+    Goal("held-pull", "a pull at the end of a queue may be held", (bk.Pull,), lambda _, s: s.suspend > 0),
+    Goal("pull-beyond", "a pull beyond the end", (bk.Pull,), lambda p, s: s.offset > _count(p, s)),
+    Goal("pull-inside", "a pull inside a queue", (bk.Pull,), lambda p, s: 0 < s.offset < _count(p, s)),
+    Goal("pull-with-tags", "a pull that wants some tags", (bk.Pull,), lambda _, s: bool(s.tags)),
+    Goal("pull-by-heartbeat", "a pull by what a heartbeat said", (bk.Pull,), lambda _, s: not s.subscribes),
+    Goal("pull-that-commits", "a pull commits an offset", (bk.Pull,), lambda _, s: s.commit is not None),
+    Goal(
+        "pull-of-retries", "what was sent back is pulled", (bk.Pull,), lambda p, s: s.topic[7:] in p.returned
+    ),
+    Goal(
+        "offset-grows",
+        "a group commits a greater offset",
+        (bk.Commit,),
+        lambda p, s: p.offsets.get((s.group, s.topic, s.queue), 1 << 30) < s.offset,
+    ),
+    Goal(
+        "offset-goes-back",
+        "a group commits a smaller offset",
+        (bk.Commit,),
+        lambda p, s: p.offsets.get((s.group, s.topic, s.queue), 0) > s.offset,
+    ),
+    Goal("sent-back", "a consumer sends a message back", (bk.Back,), lambda _, s: s.level >= 0),
+    Goal("dead-letter", "a message becomes a dead letter", (bk.Back,), lambda _, s: s.level < 0),
+    Goal("two-groups", "a client is in two groups", (bk.Beat,), lambda _, s: len(s.groups) > 1),
+    Goal(
+        "contended-lock",
+        "a client wants a lock that another one has",
+        (bk.Lock,),
+        lambda p, s: s.code == 41 and p.locks.get((s.group, s.topic), s.client) != s.client,
+    ),
+    Goal("by-key", "messages are searched by key", (bk.Find,), lambda _, s: not s.unique),
+    Goal("by-id", "a message is looked at by its id", (bk.View,), lambda p, s: s.message in p.messages),
+    Goal("topic-deleted", "a topic is deleted", (bk.DropTopic,), lambda p, s: s.topic in p.topics),
+    Goal("killed", "the Broker is killed", (Restart,), lambda _, s: s.how == "kill", ("restart",)),
+    Goal("stopped", "the Broker is asked to stop", (Restart,), lambda _, s: s.how == "term", ("restart",)),
+    Goal(
+        "killed-with-messages",
+        "the Broker is killed while it has messages, open transactions or delays",
+        (Restart,),
+        lambda p, _: bool(p.stored or p.verdicts or p.waiting),
+        ("restart",),
+    ),
+    Goal(
+        "switched", "the Broker becomes a slave", (bk.Switch,), lambda _, s: s.role == "slave", ("restart",)
+    ),
+    Goal(
+        "switched-back",
+        "a slave becomes a master again",
+        (bk.Switch,),
+        lambda p, s: p.is_slave and s.role == "master",
+        ("restart",),
+    ),
+    Goal(
+        "sent-to-a-slave", "a message is sent to a slave", (bk.Send,), lambda p, _: p.is_slave, ("restart",)
+    ),
+    Goal("pulled-from-a-slave", "a slave is pulled from", (bk.Pull,), lambda p, _: p.is_slave, ("restart",)),
+    Goal(
+        "ended-on-a-slave",
+        "a transaction is ended on a slave",
+        (bk.End,),
+        lambda p, s: p.is_slave and s.message in p.verdicts,
+        ("restart",),
+    ),
+    Goal(
+        "sent-back-to-a-slave", "a slave is to take back", (bk.Back,), lambda p, _: p.is_slave, ("restart",)
+    ),
+    Goal(
+        "delay-over-on-a-slave",
+        "time passes on a slave until a delay is over",
+        (Time,),
+        lambda p, s: p.is_slave and s.seconds in _ends(p, s),
+        ("restart",),
+    ),
+    Goal(
+        "restarted-as-a-slave",
+        "a slave is started again",
+        (Restart,),
+        lambda p, _: p.is_slave,
+        ("restart",),
+    ),
+    Goal(
+        "sent-behind-a-switch-back",
+        "a message is sent to a master that was a slave",
+        (bk.Send,),
+        lambda p, _: p.switched and not p.is_slave,
+        ("restart",),
+    ),
+)
+
+
+def _ends(picture: Picture, step: Time) -> set[int]:
+    """The step's own seconds, where a delay is over by then."""
+    waiting = picture.waiting
+    return {step.seconds} if waiting and waiting[0] < step.seconds else set()
+
+
+def _is_open(picture: Picture, step: bk.End) -> bool:
+    return picture.verdicts.get(step.message) == []
+
+
+def state_of(picture: Picture, step: AnyStep) -> str:
+    """What the queue is that a step is about: ``empty``, ``one``, ``some``; ``-`` where it is about none."""
+    if getattr(step, "queue", None) is None:
+        return "-"
+    count = _count(picture, step)
+    return ("empty", "one")[count] if count < 2 else "some"
+
+
+def tally() -> Coverage:
+    """Of programs of Brokers."""
+    return Coverage(GOALS, state_of)

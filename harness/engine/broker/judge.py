@@ -1,0 +1,42 @@
+"""All that judges a run on a Broker: what is known of it, and what it says of its own accord.
+
+It sees what the executor gives, and nothing else. A Broker may ask its clients about
+transactions, and tell them that their groups have changed; nothing else comes uncalled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.engine.executor import Unsolicited
+from harness.engine.judge import stray
+from harness.program.names import Names
+from harness.spec import Observed, Violation
+from harness.spec.broker import BrokerTracker
+from harness.wire import RequestCode
+
+_ITS_OWN = frozenset((RequestCode.CHECK_TRANSACTION_STATE, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
+
+
+class BrokerJudge:
+    """Judges one run. ``jitter`` is that of each server's clock, in protocol seconds."""
+
+    def __init__(self, profile: str, names: Names, jitter: Sequence[float]) -> None:
+        self._known = [BrokerTracker(profile, names, jitter=one) for one in jitter]
+        self._told = 0
+
+    @property
+    def judged(self) -> dict[int, frozenset[str]]:
+        """None: it is not counted what a Broker's answers were held against."""
+        return {}
+
+    def observe(self, seen: Sequence[Observed], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
+        """What is wrong about observations, and about frames that came uncalled."""
+        found: list[Violation] = []
+        for server, known in enumerate(self._known):
+            found += known.observe([one for one in seen if one.server == server])
+        for new in unsolicited[self._told :]:
+            if new.stray.command.is_response or new.stray.command.code not in _ITS_OWN:
+                found.append(stray(new))
+        self._told = len(unsolicited)
+        return found

@@ -1,0 +1,150 @@
+"""What should exist on a Broker while a program is being made: rules choose their arguments by it.
+
+It steers, judges nothing, and sees no answer: the same steps give the same picture on
+every target. Where it is wrong a program is duller than it could be.
+"""
+
+from __future__ import annotations
+
+from harness.catalogue import Feature, profile_named
+from harness.program.broker import steps as bk
+from harness.program.step import Request, Restart, Time
+from harness.program.steps import AnyStep
+from harness.spec.broker.ledger import DELAYS
+
+_BY_A_SEND = 4
+"""Queues of a topic that a send brings into being."""
+
+
+class Picture:
+    """What a program should have brought about so far."""
+
+    def __init__(self, profile: str) -> None:
+        self.profile = profile
+        self._line = profile_named(profile)
+        self.servers = 1
+        self.now = 0
+        """Seconds that steps have let pass."""
+        self.topics: dict[str, int] = {}
+        """Queues of each topic that exists."""
+        self.dropped: set[str] = set()
+        """Topics that were deleted, of which little can be said afterwards."""
+        self.messages: dict[str, bk.Send] = {}
+        """All that were ever sent."""
+        self.stored: dict[tuple[str, int], int] = {}
+        """How many messages a queue has, about."""
+        self.verdicts: dict[str, list[int]] = {}
+        """Half messages, and how often they were ended."""
+        self.due: list[int] = []
+        """When delays are over."""
+        self.beats: dict[str, bk.Beat] = {}
+        """Clients that should be members of their groups."""
+        self.offsets: dict[tuple[str, str, int], int] = {}
+        """What was committed last, by group, topic and queue."""
+        self.returned: dict[str, int] = {}
+        """Groups to which messages were sent back, and how many."""
+        self.dead: set[str] = set()
+        self.locks: dict[tuple[str, str], str] = {}
+        """By group and topic, the client that has locked queues."""
+        self.restarts = 0
+        self.is_slave = False
+        self.switched = False
+        """Whether it ever was one, which it may be until a change of role."""
+
+    def has(self, feature: Feature) -> bool:
+        """Whether the Broker's line has a feature."""
+        return self._line.has(feature)
+
+    @property
+    def waiting(self) -> list[int]:
+        """Seconds until each delay is over that is not over yet."""
+        return sorted(due - self.now for due in self.due if due > self.now)
+
+    def symbol(self, ahead: int = 0) -> str:
+        """A message that does not exist yet."""
+        return f"m{len(self.messages) + ahead}"
+
+    def queues(self) -> list[tuple[str, int]]:
+        """All queues of all topics."""
+        return [(topic, queue) for topic, count in self.topics.items() for queue in range(count)]
+
+    def apply(self, step: AnyStep) -> None:
+        """Carries a step out."""
+        if isinstance(step, Request) and step.broken is not None and step.broken < 100:
+            return
+        match step:
+            case Time():
+                self.now += step.seconds
+            case bk.Switch():
+                self.is_slave = step.role == "slave"
+                self.switched = True
+            case bk.Send() if self.is_slave:
+                self.messages.update(dict.fromkeys(step.messages, step))
+            case bk.End() | bk.Back() if self.is_slave:
+                pass
+            case bk.MakeTopic() | bk.DropTopic() if self.is_slave and not self.has("busy-slaves"):
+                pass
+            case Restart():
+                self.restarts += 1
+                self.beats.clear()
+                self.locks.clear()
+            case bk.MakeTopic():
+                self.topics[step.topic] = step.queues
+            case bk.DropTopic():
+                self.topics.pop(step.topic, None)
+                self.dropped.add(step.topic)
+            case bk.Send():
+                self._sent(step)
+            case bk.End():
+                self._ended(step)
+            case bk.Back():
+                self._sent_back(step)
+            case _:
+                self._of_groups(step)
+
+    def _sent(self, step: bk.Send) -> None:
+        self.messages.update(dict.fromkeys(step.messages, step))
+        queues = self.topics.setdefault(step.topic, _BY_A_SEND)
+        if step.queue >= queues:
+            return
+        if step.half:
+            self.verdicts[step.message] = []
+            return
+        key = step.topic, max(0, step.queue)
+        self.stored[key] = self.stored.get(key, 0) + len(step.messages)
+        if step.level:
+            self.due.append(self.now + DELAYS[min(step.level, len(DELAYS)) - 1])
+        elif step.after and self.has("delayed-messages"):
+            self.due.append(self.now + step.after)
+
+    def _ended(self, step: bk.End) -> None:
+        verdicts = self.verdicts.get(step.message)
+        if verdicts is None:
+            return
+        send = self.messages[step.message]
+        if step.group != send.group:
+            return
+        if not verdicts and step.verdict == 8:
+            key = send.topic, send.queue
+            self.stored[key] = self.stored.get(key, 0) + 1
+        verdicts.append(step.verdict)
+
+    def _sent_back(self, step: bk.Back) -> None:
+        if step.level < 0:
+            self.dead.add(step.group)
+            return
+        self.returned[step.group] = self.returned.get(step.group, 0) + 1
+        self.due.append(self.now + DELAYS[(step.level or 3) - 1])
+
+    def _of_groups(self, step: AnyStep) -> None:
+        match step:
+            case bk.Beat():
+                self.beats[step.client] = step
+            case bk.Leave():
+                self.beats.pop(step.client, None)
+            case bk.Commit():
+                self.offsets[step.group, step.topic, step.queue] = step.offset
+            case bk.Pull() if step.commit is not None:
+                self.offsets[step.group, step.topic, step.queue] = step.commit
+            case bk.Lock():
+                self.locks[step.group, step.topic] = step.client

@@ -1,0 +1,101 @@
+"""What playing on Brokers needs to know of them (`harness.engine.role`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from harness.catalogue import Quirk
+from harness.catalogue import Role as RoleName
+from harness.engine.broker.goals import tally
+from harness.engine.broker.judge import BrokerJudge
+from harness.engine.broker.picture import Picture
+from harness.engine.broker.strategies import look
+from harness.engine.coverage import Coverage
+from harness.engine.executor import Executor
+from harness.engine.role import Role
+from harness.program.broker.steps import DropTopic, End, Switch
+from harness.program.names import Names
+from harness.program.steps import AnyStep
+from harness.session import BrokerInstance, BrokerSession
+from harness.spec import Answered
+from harness.spec.quirks import Predicates, QuirksByStep
+
+
+def _commits_again(picture: Picture, step: AnyStep) -> bool:
+    """A half message is committed that was committed before."""
+    return _is_committed_after(8, picture, step)
+
+
+def _commits_behind_roll_back(picture: Picture, step: AnyStep) -> bool:
+    """A half message is committed that was rolled back before."""
+    return _is_committed_after(12, picture, step)
+
+
+def _is_committed_after(verdict: int, picture: Picture, step: AnyStep) -> bool:
+    return isinstance(step, End) and step.verdict == 8 and verdict in picture.verdicts.get(step.message, [])
+
+
+PREDICATES: Final[Predicates[Picture]] = {
+    "commits-again": _commits_again,
+    "commits-behind-roll-back": _commits_behind_roll_back,
+}
+"""By the name that `specs/targets` uses; the docstring of each is its meaning."""
+
+
+class _Quirks:
+    """The named quirks that a target may show."""
+
+    def __init__(self, found: Sequence[Quirk]) -> None:
+        self._by_step = QuirksByStep(found, PREDICATES)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_step)
+
+    def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
+        """Those that a step is about, where it is carried out now."""
+        return self._by_step.triggered_by(step, picture)
+
+
+class _Broker:
+    name: RoleName = "broker"
+    servers = 1
+
+    def session(self, instance: BrokerInstance, profile: str, **said: Any) -> BrokerSession:
+        """What it tells its NameServers is of no interest to programs."""
+        return BrokerSession(instance, profile, hears=False, **said)
+
+    def picture(self, profile: str, servers: int) -> Picture:
+        return Picture(profile)
+
+    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> BrokerJudge:
+        return BrokerJudge(profile, names, jitter)
+
+    def look(self, picture: Picture, *, moment: int) -> list[AnyStep]:
+        return look(picture, moment=moment)
+
+    def tidy(self, executor: Executor, picture: Picture) -> bool:
+        """Makes the Broker a master again, and deletes the topics of a program."""
+        executor.finish()
+        if picture.switched:
+            outcomes = [one.outcome for one in executor.play(Switch(conn="tidy"))[-1:]]
+            if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
+                return False
+        for topic in (*picture.topics, *(f"%RETRY%{group}" for group in picture.returned)):
+            seen = executor.play(DropTopic(conn="tidy", topic=topic))[-1:]
+            if not all(isinstance(one.outcome, Answered) for one in seen):
+                return False
+        return True
+
+    def spoils(self, picture: Picture) -> bool:
+        """A Broker that is left as a slave is of no use to the next program."""
+        return picture.switched
+
+    def tally(self) -> Coverage:
+        return tally()
+
+    def quirks(self, found: Sequence[Quirk]) -> _Quirks:
+        return _Quirks(found)
+
+
+BROKER: Final[Role] = _Broker()

@@ -1,0 +1,65 @@
+"""The running servers of a target: started when they are first needed, used again, stopped at the end.
+
+- Where starting costs nothing each program has servers of its own, unless the pool is ``lasting``. Elsewhere
+  they are used by programs one after the other, of several kinds if these are given the same `InstancePool`.
+- A user that leaves a server in a state that may harm others says so (`doubt`); then the next that asks for
+  servers gets new ones, unless it says that it can do with what there is.
+- A server that others run is neither started nor stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.session import Instance, Unsupported
+from harness.targets import Target
+
+
+class InstancePool:
+    """The servers of a target; none runs yet. ``lasting`` keeps them even where new ones cost nothing."""
+
+    def __init__(self, target: Target, *, lasting: bool = False) -> None:
+        self.target = target
+        self._is_renewed = target.capabilities.is_virtual and not lasting
+        self._running: list[Instance] = []
+        self._is_fresh = False
+        self._is_doubtful = False
+
+    def take(
+        self, count: int = 1, *, fresh: bool = False, sound: bool = True
+    ) -> tuple[Sequence[Instance], bool]:
+        """``count`` running servers, and whether they are unused.
+
+        ``fresh`` asks for new ones, ``sound`` for new ones where those that run are doubtful: in vain where
+        they are not ours. Raises ``TargetError`` where one does not start, ``ValueError`` where there are not
+        so many.
+        """
+        capabilities = self.target.capabilities
+        if capabilities.is_ours and (self._is_renewed or fresh or (sound and self._is_doubtful)):
+            self.close()
+        if not self._running:
+            self._running.append(self.target.start())
+            self._is_fresh = capabilities.is_ours
+        while len(self._running) < count:
+            self._running.append(self._another())
+        is_fresh, self._is_fresh = self._is_fresh, False
+        return self._running[:count], is_fresh
+
+    def doubt(self) -> None:
+        """What runs may not be as a server should be."""
+        self._is_doubtful = True
+
+    def close(self) -> None:
+        """Stops what runs. May be called more than once."""
+        running, self._running, self._is_doubtful = self._running, [], False
+        for instance in running:
+            instance.stop()
+
+    def _another(self) -> Instance:
+        try:
+            return self.target.another()
+        except Unsupported as problem:
+            raise ValueError(
+                f"expected several servers, got one: {self.target.uri} is not ours to start again; "
+                "name a target that is, such as exec:"
+            ) from problem

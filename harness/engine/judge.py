@@ -1,0 +1,66 @@
+"""All that judges a run: what is known of each server, and what no server may ever send.
+
+It sees what the executor gives, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.engine.executor import Unsolicited
+from harness.program.names import Names
+from harness.spec import Observed, StateTracker, Violation
+
+_ANSWERED = "wire.sanity.well-formed-request-is-answered"
+_ECHOED = "wire.framing.opaque-is-echoed"
+
+
+class Judge:
+    """Judges one run. `jitter` is that of each server's clock, in protocol seconds; `fresh` says that
+    nobody has used the servers before.
+    """
+
+    def __init__(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> None:
+        self._known = [StateTracker(profile, names, jitter=one, fresh=fresh) for one in jitter]
+        self._told = 0
+
+    @property
+    def judged(self) -> dict[int, frozenset[str]]:
+        """By step: the statements that answers were held against and have not broken."""
+        found: dict[int, frozenset[str]] = {}
+        for known in self._known:
+            found |= known.judged
+        return found
+
+    def observe(self, seen: Sequence[Observed], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
+        """What is wrong about observations, and about frames that came uncalled: ``unsolicited`` is the whole
+        list of the run, of which the new ones are judged.
+        """
+        found: list[Violation] = []
+        for one in seen:
+            found += self._known[one.server].observe(one)
+        found += [stray(one) for one in unsolicited[self._told :]]
+        self._told = len(unsolicited)
+        return found
+
+
+def died(number: int, problem: str) -> Violation:
+    """The server takes no connection any more."""
+    return Violation(
+        invariant="server-stays-alive",
+        statement=_ANSWERED,
+        expected="a server that takes connections and answers",
+        actual=problem,
+        number=number,
+    )
+
+
+def stray(one: Unsolicited) -> Violation:
+    """An unsolicited frame came."""
+    return Violation(
+        invariant="every-answer-was-asked-for",
+        statement=_ECHOED,
+        expected="nothing but answers to what was asked on the connection",
+        actual=str(one.stray),
+        number=one.number,
+    )

@@ -1,0 +1,102 @@
+"""The kinds of programs of each role, and the setting in which they play."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from harness.catalogue import Role as RoleName
+from harness.catalogue import catalogue
+from harness.engine.broker.role import BROKER
+from harness.engine.context import DEADLINE, TargetContext
+from harness.engine.frames.corpus import Corpus
+from harness.engine.frames.kind import FramesKind
+from harness.engine.frames.play import FrameExperiment, Limits
+from harness.engine.history import HistoryKind
+from harness.engine.instances import InstancePool
+from harness.engine.kind import Kind
+from harness.engine.nameserver.role import NAMESERVER
+from harness.engine.role import Role
+from harness.engine.stateful import StatefulKind
+from harness.targets import Target
+
+ROLES: Final[Mapping[RoleName, Role]] = {"nameserver": NAMESERVER, "broker": BROKER}
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """The target of a kind, and how it is played on."""
+
+    target: Target
+    role: RoleName = "nameserver"
+    profile: str
+    quirks: str = ""
+    """The server of `--quirks`, where it was given."""
+    words: str
+    """Decide the names together with the seeds. On a server that others use they must be new for each run."""
+    servers: InstancePool | None = None
+    """The servers that kinds of whole frames share; None: each kind has its own. They leave servers clean.
+    Damaged frames cannot promise that, and always have servers of their own.
+    """
+    deadline: float = DEADLINE
+    """Real seconds for a program; what it waits for by itself does not count."""
+    suite: str = ""
+    started: float = 0.0
+    """Unix time."""
+    strict: bool = False
+    """Whether damaged frames fail by what only a SHOULD forbids."""
+    corpus: Corpus | None = None
+    """What damaged frames learn from and add to."""
+    memory: int = Limits().memory
+    """Resident bytes that a target of ours may have."""
+
+    def context(self) -> TargetContext:
+        """A context for one kind. Kinds share the servers, unless another kind may have ended the expiry scan
+        of the target.
+        """
+        return TargetContext(
+            self.target,
+            self.profile,
+            suite=self.suite,
+            started=self.started,
+            servers=None if self.target.waits_alone else self.servers,
+            deadline=self.deadline,
+            role=ROLES[self.role],
+            quirks=self.quirks,
+        )
+
+
+def _stateful(setting: Setting) -> Kind:
+    return StatefulKind(setting.context(), setting.words)
+
+
+def _history(setting: Setting) -> Kind:
+    return HistoryKind(setting.context(), setting.words)
+
+
+def _frames(setting: Setting) -> Kind:
+    experiment = FrameExperiment(
+        setting.target,
+        setting.profile,
+        levels=_levels(),
+        strict=setting.strict,
+        limits=Limits(memory=setting.memory),
+        words=setting.words,
+        suite=setting.suite,
+        started=setting.started,
+    )
+    return FramesKind(experiment, setting.corpus)
+
+
+@functools.cache
+def _levels() -> Mapping[str, str]:
+    return {one.id: one.level for one in catalogue().statements}
+
+
+KINDS: Final[dict[RoleName, dict[str, Callable[[Setting], Kind]]]] = {
+    "nameserver": {"stateful": _stateful, "frames": _frames, "history": _history},
+    "broker": {"stateful": _stateful},
+}
+"""By role and name, in the order in which `fuzz --kind all` takes them."""

@@ -1,0 +1,1 @@
+"""NameServers: what programs for them are made of, and what taking part in them needs."""

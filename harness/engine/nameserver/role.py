@@ -1,0 +1,54 @@
+"""What playing on NameServers needs to know of them (`harness.engine.role`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from harness.catalogue import Quirk
+from harness.catalogue import Role as RoleName
+from harness.engine.coverage import Coverage
+from harness.engine.executor import Executor
+from harness.engine.judge import Judge
+from harness.engine.nameserver.goals import tally
+from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.quirks import Quirks
+from harness.engine.nameserver.strategies import look
+from harness.engine.nameserver.tidying import tidied
+from harness.engine.role import Role
+from harness.program.names import Names
+from harness.program.steps import AnyStep
+from harness.session import Instance, NameServerSession
+
+
+class _NameServer:
+    name: RoleName = "nameserver"
+    servers = 2
+
+    def session(self, instance: Instance, profile: str, **said: Any) -> NameServerSession:
+        return NameServerSession(instance, profile, **said)
+
+    def picture(self, profile: str, servers: int) -> Picture:
+        return Picture(profile, servers)
+
+    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> Judge:
+        return Judge(profile, names, jitter, fresh=fresh)
+
+    def look(self, picture: Picture, *, moment: int) -> list[AnyStep]:
+        return look(picture)
+
+    def tidy(self, executor: Executor, picture: Picture) -> bool:
+        return tidied(executor, picture)
+
+    def spoils(self, picture: Picture) -> bool:
+        """Never: names are not used again."""
+        return False
+
+    def tally(self) -> Coverage:
+        return tally()
+
+    def quirks(self, found: Sequence[Quirk]) -> Quirks:
+        return Quirks(found)
+
+
+NAMESERVER: Final[Role] = _NameServer()

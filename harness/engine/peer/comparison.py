@@ -1,0 +1,409 @@
+"""One program on two servers: the same requests to both, and the answers that are not the same.
+
+Invariants:
+- Both servers have a request before either is waited for.
+- Steps that change nothing go out together, up to `TOGETHER` of them; all others go one by one, because a
+  server answers in any order (`NettyRemotingAbstract#processRequestCommand`).
+- An effect that comes behind an answer (an unregistration on 5.x), behind a close, or without any (one-way
+  requests, time) is waited for, until both servers show the same or the patience ends.
+- The clocks of both servers follow the program. Where one has run ahead by more than is safe for the leases,
+  the comparison is `Stalled`, and nothing seen in it counts.
+- An unexplained divergence ends the program: what follows from it is no news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.catalogue import Quirk
+from harness.engine.executor import Executor
+from harness.engine.peer.generate import SLACK
+from harness.engine.peer.normal import Difference, Normal, differences, normal
+from harness.engine.peer.taints import Taints
+from harness.program.broker.steps import AnyRequest as AnyBrokerRequest
+from harness.program.nameserver import steps as ns
+from harness.program.step import Close, Reconnect, Request, Restart, Time
+from harness.program.steps import AnyStep
+from harness.session import Clock
+from harness.spec import Answered, Observed, Unanswered
+from harness.spec.nameserver.expected import ExpectedState
+from harness.spec.observed import Outcome
+from harness.spec.quirks import QuirksByStep
+from harness.wire import ResponseCode
+
+TOGETHER = 8
+"""How many questions are under way at once."""
+PATIENCE = 0.6
+"""Waiting seconds until an effect behind an answer must be there."""
+_BRIEF = 0.02
+"""Waiting seconds after which a difference that has a name is taken for the effect."""
+_PLAIN_SLACK = 80.0
+"""Protocol seconds that a program without time may take: far less than any of its leases (120)."""
+_AGAIN = 5
+"""How often cluster information is asked again after an error (`RouteInfoManager#getAllClusterInfo` encodes
+live tables without a lock, on both lines)."""
+ASKING = (
+    f"Cluster information (106) that is answered with an error is asked again, up to {_AGAIN} times: both "
+    "lines write live tables without a lock (`RouteInfoManager#getAllClusterInfo`).",
+    f"What a server does behind an answer, behind a close or as time passes is given {PATIENCE:g} s; until "
+    "then cluster information, topics, data versions and, behind a registration, routes are asked for again "
+    "and again.",
+    "A request that may be met with silence is followed by a probe on the same connection; silence is what "
+    "is left when the probe was answered.",
+    f"Requests that change nothing but leases go out together, up to {TOGETHER}; all others one by one.",
+)
+"""Rules that are about asking, not about answers; the documentation is made of them."""
+_PROBE = ns.Kv(code=101, namespace="probe", key="probe")
+_UNKNOWN_VERSION = -1
+_SERVERS = (0, 1)
+
+
+class Divergence(msgspec.Struct, frozen=True, kw_only=True):
+    """Two answers that are not the same."""
+
+    index: int
+    """Of the step in its program."""
+    step: AnyStep
+    differences: tuple[Difference, ...]
+    quirk: str | None = None
+    """The quirk that explains it."""
+    settling: bool = False
+    """It was seen after the step, while its effect was waited for."""
+
+    @property
+    def fields(self) -> str:
+        """The fields that differ, as one text."""
+        return ", ".join(dict.fromkeys(one.field for one in self.differences))
+
+
+class Stalled(Exception):  # noqa: N818  (an event)
+    """A clock has run ahead of the program."""
+
+
+class Comparison:
+    """One program on the two servers of an executor, whose clocks are ``clocks``."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        clocks: tuple[Clock, Clock],
+        quirks: QuirksByStep[ExpectedState],
+        profile: str,
+    ) -> None:
+        self.divergences: list[Divergence] = []
+        self.triggered: dict[str, int] = {}
+        """Steps that were about a quirk, by its id."""
+        self.steps = 0
+        self._executor = executor
+        self._clocks = clocks
+        self._quirks = quirks
+        self._expected = ExpectedState(profile)
+        self._taints = Taints()
+        self._began = tuple(clock.now() for clock in clocks)
+        self._slack = _PLAIN_SLACK
+        self._seen: list[tuple[int, Sequence[Observed]]] = []
+        self._index = 0
+        self._played = -1
+        # The server whose answer takes longest is asked first.
+        self._order = (1, 0) if clocks[0].kind == "virtual" else (0, 1)
+
+    @property
+    def unexplained(self) -> Divergence | None:
+        """The divergence that ended it."""
+        return next((one for one in self.divergences if one.quirk is None), None)
+
+    @property
+    def observed(self) -> tuple[Observed, ...]:
+        """What came of every request, with the number of the step that it was for."""
+        return tuple(msgspec.structs.replace(one, number=index) for index, seen in self._seen for one in seen)
+
+    @property
+    def spoilt(self) -> str | None:
+        """The quirk after which the servers must be started anew."""
+        return self._taints.server
+
+    def play(self, steps: Sequence[AnyStep]) -> None:
+        """Carries a program out. Raises ``Stalled``, and whatever the executor raises."""
+        if any(isinstance(step, Time) for step in steps):
+            self._slack = SLACK
+        at, end = 0, len(steps)
+        while at < end:
+            first = steps[at]
+            till = at + 1
+            if isinstance(first, ns.QUIET):
+                while till < end and till - at < TOGETHER and isinstance(steps[till], ns.QUIET):
+                    till += 1
+            self._index = at
+            self._carry_out(at, steps[at:till])
+            self.steps = till
+            if self.unexplained is not None:
+                return
+            at = till
+        self._look_for_strays(end)
+
+    # --- steps ----------------------------------------------------------------------------------------------
+
+    def _carry_out(self, at: int, batch: Sequence[AnyStep]) -> None:
+        first, expected = batch[0], self._expected
+        triggered = self._prepare(batch)
+        affected = _affected(first, expected)
+        if isinstance(first, Time):
+            self._let_pass(first)
+        elif isinstance(first, Close):
+            for server in _SERVERS:
+                self._do(first, server)
+        elif isinstance(first, ns.Damaged | Reconnect | Restart | AnyBrokerRequest):
+            raise ValueError(f"{first!r} is no part of a program for two targets")
+        elif first.oneway:
+            self._ask([first])
+        else:
+            self._compare_answers(at, batch, triggered)
+        for step in batch:
+            expected.apply(step)
+        self._look_at_clocks()
+        if self.unexplained is None and self._has_after_effects(first):
+            self._settle(at, first, affected)
+
+    def _prepare(self, batch: Sequence[AnyStep]) -> list[list[Quirk]]:
+        """The quirks that each step is about; what they touch is tainted."""
+        found = []
+        for step in batch:
+            quirks = self._quirks.triggered_by(step, self._expected)
+            for quirk in quirks:
+                self.triggered[quirk.id] = self.triggered.get(quirk.id, 0) + 1
+                self._taints.add(quirk, step, self._expected)
+            self._taints.spread(step, self._expected)
+            found.append(quirks)
+        return found
+
+    def _compare_answers(self, at: int, batch: Sequence[AnyStep], triggered: list[list[Quirk]]) -> None:
+        requests = [step for step in batch if isinstance(step, ns.AnyRequest)]
+        for offset, (step, ours, theirs) in enumerate(self._ask(requests)):
+            found = () if _is_alike(ours, theirs) else self._differ(step, ours, theirs)
+            if not found:
+                continue
+            quirk = _explanation(found, step, self._taints, triggered[offset])
+            self.divergences.append(Divergence(index=at + offset, step=step, differences=found, quirk=quirk))
+            if quirk is None:
+                return
+
+    def _differ(self, step: ns.AnyRequest, ours: Outcome, theirs: Outcome) -> tuple[Difference, ...]:
+        a, b = self._normal(step, ours, 0), self._normal(step, theirs, 1)
+        return differences(a, b, self._executor.names)
+
+    def _normal(self, step: ns.AnyRequest, outcome: Outcome, server: int) -> Normal:
+        said = normal(outcome, step, self._executor.names)
+        if isinstance(step, ns.ClusterInfo):
+            for _ in range(_AGAIN):
+                if said.get("code") != ResponseCode.SYSTEM_ERROR:
+                    break
+                (again,) = self._ask_server([step], server)
+                said = normal(again, step, self._executor.names)
+        return said
+
+    # --- asking ---------------------------------------------------------------------------------------------
+
+    def _ask(self, steps: Sequence[ns.AnyRequest]) -> list[tuple[ns.AnyRequest, Outcome, Outcome]]:
+        """The same requests to both servers, which have them before either is waited for."""
+        numbers = {server: [self._do(step, server) for step in steps] for server in self._order}
+        outcomes = self._outcomes()
+        return [
+            (step, outcomes.get(ours), outcomes.get(theirs))
+            for step, ours, theirs in zip(steps, numbers[0], numbers[1], strict=True)
+        ]
+
+    def _ask_server(self, steps: Sequence[ns.AnyRequest], server: int) -> list[Outcome]:
+        numbers = [self._do(step, server) for step in steps]
+        outcomes = self._outcomes()
+        return [outcomes.get(number) for number in numbers]
+
+    def _do(self, step: ns.AnyRequest | Close, server: int) -> int:
+        """Begins a step on one server; returns the number under which its outcome is observed."""
+        self._played += 1
+        if isinstance(step, Close):
+            self._noted(self._executor.play(msgspec.structs.replace(step, server=server)))
+        else:
+            self._noted(self._executor.play(msgspec.structs.replace(step, server=server, awaited=False)))
+        return self._played
+
+    def _outcomes(self) -> dict[int, Outcome]:
+        seen = self._executor.finish()
+        self._noted(seen)
+        return {one.number: one.outcome for one in seen if not isinstance(one.step, Close)}
+
+    def _noted(self, seen: Sequence[Observed]) -> None:
+        self._seen.append((self._index, seen))
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def _let_pass(self, step: Time) -> None:
+        """Until the moment of the program: what has passed beside it is made up for."""
+        self._played += 1
+        ends = [began + self._expected.now + step.seconds for began in self._began]
+        self._noted(self._executor.play(step, until=ends))
+
+    def _look_at_clocks(self) -> None:
+        for clock, began in zip(self._clocks, self._began, strict=True):
+            if clock.now() - began - self._expected.now > self._slack:
+                raise Stalled
+
+    def _pause(self) -> None:
+        """A moment in which what is under way can happen; virtual time costs nothing."""
+        for clock in self._clocks:
+            clock.pause(0.03 if clock.kind == "virtual" else 0.001)
+
+    # --- effects behind an answer ---------------------------------------------------------------------------
+
+    def _has_after_effects(self, step: AnyStep) -> bool:
+        if isinstance(step, Time | Close):
+            return True
+        return isinstance(step, Request) and (
+            step.oneway
+            or (self._expected.profile.has("queued-unregistration") and isinstance(step, ns.Unregister))
+        )
+
+    def _settle(self, at: int, step: AnyStep, affected: Sequence[ns.AnyRequest]) -> None:
+        questions: list[ns.AnyRequest] = [ns.ClusterInfo(), ns.Topics(), *affected]
+        unanswered = step.conn if isinstance(step, Request) and step.oneway else None
+        if unanswered is not None:  # it has begun when what came behind it is answered
+            self._ask([msgspec.structs.replace(_PROBE, conn=unanswered)])
+        running = [clock for clock in self._clocks if clock.kind != "virtual"]
+        if len(running) == len(_SERVERS) or unanswered is not None:
+            for clock in running:  # equal at once may mean that neither has begun, or is half-way
+                clock.pause(0.02)
+        clock = self._clocks[self._order[0]]
+        end = clock.waiting() + PATIENCE
+        for other in self._clocks:
+            if other.kind == "virtual":
+                other.pause(0.001)
+        while True:
+            found: list[tuple[AnyStep, tuple[Difference, ...]]] = []
+            for asked, ours, theirs in self._ask(questions):
+                if not _is_alike(ours, theirs) and (differs := self._differ(asked, ours, theirs)):
+                    found.append((asked, differs))
+            endings = self._endings()
+            if not found and not endings:
+                return
+            late = clock.waiting() > end
+            quirk = self._after_effect(found, endings, step)
+            if late or (quirk is not None and clock.waiting() > end - PATIENCE + _BRIEF):
+                everything = tuple(one for _, differs in found for one in differs) + endings
+                self.divergences.append(
+                    Divergence(index=at, step=step, differences=everything, quirk=quirk, settling=True)
+                )
+                return
+            self._pause()
+
+    def _after_effect(
+        self,
+        found: Sequence[tuple[AnyStep, tuple[Difference, ...]]],
+        endings: tuple[Difference, ...],
+        step: AnyStep,
+    ) -> str | None:
+        """The quirk that explains all that is different behind a step."""
+        by = None
+        for asked, differs in (*found, (step, endings)):
+            quirk = _explanation(differs, asked, self._taints, ())
+            if differs and quirk is None:
+                return None
+            by = quirk or by
+        return by
+
+    def _endings(self) -> tuple[Difference, ...]:
+        """Connections that one of the two has closed and the other has not."""
+        self._noted(self._executor.notice())
+        ours, theirs = (self._executor.connections(server) for server in _SERVERS)
+        return tuple(
+            Difference("outcome", ((conn, _word(conn in ours)),), ((conn, _word(conn in theirs)),))
+            for conn in sorted(ours ^ theirs)
+        )
+
+    def _look_for_strays(self, end: int) -> None:
+        unsolicited = self._executor.unsolicited
+        if self.unexplained is not None or end == 0 or not unsolicited:
+            return
+        said = [
+            tuple(
+                (str(normal(Answered(one.stray.command), _PROBE, self._executor.names)),)
+                for one in unsolicited
+                if one.server == server
+            )
+            for server in _SERVERS
+        ]
+        self.divergences.append(
+            Divergence(
+                index=end - 1,
+                step=_PROBE,
+                differences=(Difference("outcome", said[0], said[1]),),
+                settling=True,
+            )
+        )
+
+
+def _word(is_open: bool) -> str:
+    return "open" if is_open else "closed"
+
+
+def _is_alike(ours: Outcome, theirs: Outcome) -> bool:
+    """Whether two answers are equal but for their opaque, and so need not be looked into."""
+    if isinstance(ours, Unanswered) and isinstance(theirs, Unanswered):
+        return True
+    if not isinstance(ours, Answered) or not isinstance(theirs, Answered):
+        return False
+    a, b = ours.command, theirs.command
+    return (
+        a.code == b.code
+        and a.body == b.body
+        and a.remark == b.remark
+        and a.ext == b.ext
+        and (a.flag, a.version, a.language, a.serialization)
+        == (b.flag, b.version, b.language, b.serialization)
+    )
+
+
+def _affected(step: AnyStep, expected: ExpectedState) -> list[ns.AnyRequest]:
+    """Questions that show whether a step has had its effect: the live records that it is about, and where
+    it registers something, routes, for filter servers change without a new data version.
+    """
+    found: list[tuple[str, str, str]] = []
+    topics: set[str] = set()
+    match step:
+        case ns.Unregister():
+            found = [(step.cluster, step.broker, step.address)]
+        case ns.Register():
+            found = [(step.cluster, step.broker, step.address)]
+            topics = step.topics.keys() | set(expected.topics_of(step.broker))
+        case Close():
+            found = [(lease.cluster, lease.broker, lease.address) for lease in expected.on(step.conn)]
+    return [
+        *(
+            ns.QueryVersion(cluster=cluster, broker=broker, address=address, counter=_UNKNOWN_VERSION)
+            for cluster, broker, address in found
+        ),
+        *(ns.Route(topic=topic) for topic in sorted(topics)),
+    ]
+
+
+def _explanation(
+    found: tuple[Difference, ...], step: AnyStep, taints: Taints, triggered: Sequence[Quirk]
+) -> str | None:
+    """The quirk that explains all differences of an answer; the last of them where it takes several.
+
+    An answer of another code is another answer altogether. A dialect that nothing else explains goes with the
+    body: what is not there is in no dialect.
+    """
+    by = None
+    for one in sorted(found, key=lambda one: _FIRST.get(one.field, 1)):
+        quirk = next((quirk.id for quirk in triggered if one.field in quirk.differs), None)
+        named = quirk or taints.explains(one, step)
+        if one.field == "code" and named is not None:
+            return named
+        if named is None and (one.field != "dialect" or by is None):
+            return None
+        by = named or by
+    return by
+
+
+_FIRST = {"code": 0, "dialect": 2}

@@ -1,0 +1,218 @@
+"""Programs on two targets, as often as triage asks: the running servers, and what a comparison comes to.
+
+Invariants:
+- Both servers have carried out the same programs: they are replaced together or not at all. A KV namespace
+  outlives its last pair, so a new server beside a used one answers differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.catalogue import Quirk
+from harness.engine.executor import Executor
+from harness.engine.instances import InstancePool
+from harness.engine.kind import SeededNames
+from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.tidying import tidied
+from harness.engine.peer.comparison import Comparison, Divergence, Stalled
+from harness.findings.experiment import Attempt, Ended
+from harness.program.nameserver import steps as ns
+from harness.program.step import Time
+from harness.program.steps import AnyStep
+from harness.session import CaseTimeout, Instance, TargetDied, TooLate
+from harness.spec import Answered, Violation
+from harness.spec.nameserver.expected import ExpectedState
+from harness.spec.nameserver.predicates import PREDICATES
+from harness.spec.quirks import QuirksByStep
+from harness.targets import Target
+from harness.trace import BETWEEN
+from harness.wire import WireError
+from harness.wire.bodies import ClusterInfo as ClusterBody
+
+_DEADLINE = 600.0
+"""Real seconds for a program, what it waits for by itself not counted."""
+_FACTS = 6
+"""How many facts of a difference are named."""
+_STATEMENT = "both-targets-answer-alike"
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """One program on both targets."""
+
+    attempt: Attempt
+    steps: int = 0
+    divergences: tuple[Divergence, ...] = ()
+    triggered: dict[str, int] = {}
+    """Steps that were about a quirk, by its id."""
+    spoilt: bool = False
+    """A quirk has left the servers in a state that nothing can be compared in."""
+
+    @property
+    def stalled(self) -> bool:
+        """Whether a clock ran ahead of the program, so that nothing counts."""
+        return self.attempt.ended == "late"
+
+    @property
+    def unexplained(self) -> Divergence | None:
+        """The divergence that ended it."""
+        return next((one for one in self.divergences if one.quirk is None), None)
+
+
+class PeerExperiment:
+    """Plays programs on two targets and compares the answers. ``words`` decide the names."""
+
+    kind = "diff"
+
+    def __init__(
+        self, targets: tuple[Target, Target], profile: str, quirks: Sequence[Quirk], words: str
+    ) -> None:
+        self.profile = profile
+        self.seeded = SeededNames(self.kind, words)
+        self.divergences: dict[Violation, Divergence] = {}
+        """What the violations of attempts are about."""
+        self._targets = targets
+        self._quirks: QuirksByStep[ExpectedState] = QuirksByStep(quirks, PREDICATES)
+        lasting = not all(target.capabilities.is_virtual for target in targets)
+        self._servers = tuple(InstancePool(target, lasting=lasting) for target in targets)
+        self._instances: tuple[Instance, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The URIs of both targets."""
+        return BETWEEN.join(target.uri for target in self._targets)
+
+    @property
+    def can_restart(self) -> bool:
+        """Whether both targets are ours to start again."""
+        return all(target.capabilities.is_ours for target in self._targets)
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether a second of one of the two is a second."""
+        return any(target.capabilities.clock == "real" for target in self._targets)
+
+    def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
+        try:
+            return self.compare(program, fresh=fresh).attempt
+        except TargetDied:
+            self.restart()
+            return Attempt(violations=(), trace=self._executor(False).trace, ended="died", stepped=0)
+
+    def compare(self, program: Sequence[AnyStep], *, fresh: bool = False) -> Compared:
+        """Plays a program on both. Raises ``TargetDied``, ``TargetError``."""
+        executor = self._executor(fresh)
+        a, b = self._instances
+        comparison = Comparison(executor, (a.clock, b.clock), self._quirks, self.profile)
+        ended: Ended = "whole"
+        try:
+            comparison.play(program)
+        except (Stalled, TooLate, CaseTimeout):
+            ended = "late"
+        except KeyboardInterrupt:
+            executor.close()
+            raise
+        found = comparison.unexplained
+        violation = None if found is None or ended == "late" else _violation(found)
+        if found is not None and violation is not None:
+            self.divergences[violation] = found
+        compared = Compared(
+            attempt=Attempt(
+                violations=() if violation is None else (violation,),
+                trace=executor.trace,
+                ended=ended,
+                stepped=comparison.steps,
+                waited=executor.waited,
+                observed=() if violation is None else comparison.observed,
+            ),
+            steps=comparison.steps,
+            divergences=tuple(comparison.divergences),
+            triggered=comparison.triggered,
+            spoilt=comparison.spoilt is not None,
+        )
+        self._leave(executor, program, well=ended == "whole" and found is None)
+        return compared
+
+    def restart(self) -> None:
+        """The next program has new servers, where both are ours to start."""
+        if self.can_restart:
+            self.close()
+
+    def foreign(self) -> int:
+        """How many broker names stand on either server that no running program made."""
+        executor = self._executor(False)
+        found = [0]
+        for server in range(executor.servers):
+            for seen in executor.play(ns.ClusterInfo(server=server)):
+                if isinstance(seen.outcome, Answered) and seen.outcome.command.code == 0:
+                    try:
+                        found.append(len(ClusterBody.decode(seen.outcome.command.body).broker_addr_table))
+                    except WireError:
+                        continue
+        executor.close()
+        return max(found)
+
+    def output(self) -> list[str]:
+        """The end of what each server wrote."""
+        return [instance.output() for instance in self._instances]
+
+    def close(self) -> None:
+        """Stops what it has started. May be called more than once."""
+        for servers in self._servers:
+            servers.close()
+
+    def _executor(self, fresh: bool) -> Executor:
+        fresh = fresh and self.can_restart
+        self._instances = tuple(servers.take(fresh=fresh)[0][0] for servers in self._servers)
+        return Executor(
+            self._instances,
+            self.profile,
+            self.seeded.next(),
+            case=self.kind,
+            target=self.target,
+            deadline=_DEADLINE,
+        )
+
+    def _leave(self, executor: Executor, program: Sequence[AnyStep], *, well: bool) -> None:
+        """Takes back what a program has left: a whole one, nothing but settings."""
+        is_tidy = True
+        try:
+            if not well or any(isinstance(step, ns.Configure) for step in program):
+                is_tidy = tidied(executor, _both(program, self.profile))
+        except (TargetDied, TooLate, CaseTimeout):
+            is_tidy = False
+        finally:
+            executor.close()
+        if not is_tidy:
+            self.restart()
+
+
+def _both(program: Sequence[AnyStep], profile: str) -> Picture:
+    """What a program should have brought about on both servers."""
+    expected = Picture(profile, 2)
+    for step in program:
+        for server in (0,) if isinstance(step, Time) else (0, 1):
+            expected.apply(step if isinstance(step, Time) else msgspec.structs.replace(step, server=server))
+    return expected
+
+
+def _violation(found: Divergence) -> Violation:
+    return Violation(
+        invariant="after" if found.settling else "answer",
+        statement=_STATEMENT,
+        expected=f"A: {_said([(one.field, one.a) for one in found.differences])}",
+        actual=f"B: {_said([(one.field, one.b) for one in found.differences])}",
+        number=found.index,
+        anomaly=found.fields,
+    )
+
+
+def _said(fields: Sequence[tuple[str, tuple[tuple[str, ...], ...]]]) -> str:
+    texts = []
+    for field, facts in fields:
+        said = ["/".join(fact) for fact in facts[:_FACTS]]
+        more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
+        texts.append(f"{field} {', '.join(said) or 'nothing of its own'}{more}")
+    return "; ".join(texts)

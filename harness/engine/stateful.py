@@ -1,0 +1,154 @@
+"""`--kind stateful`: programs of single steps, and the experiment that repeats them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.catalogue import profile_named
+from harness.engine.context import TargetContext
+from harness.engine.coverage import Coverage, Need
+from harness.engine.generator import Generator, Traits
+from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried
+from harness.engine.program_run import ProgramRun
+from harness.engine.rules import RULES
+from harness.findings.experiment import Attempt
+from harness.program.chance import Chance, chance
+from harness.program.names import Names
+from harness.program.steps import AnyStep
+
+
+class StatefulExperiment:
+    """Plays given programs on a context, each under new names that ``words`` decide."""
+
+    kind = "stateful"
+
+    def __init__(self, context: TargetContext, words: str) -> None:
+        self.seeded = SeededNames(self.kind, words)
+        self._context = context
+
+    @property
+    def target(self) -> str:
+        return self._context.target.uri
+
+    @property
+    def profile(self) -> str:
+        return self._context.profile
+
+    def names(self) -> Names:
+        """New names."""
+        return self.seeded.next()
+
+    def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
+        """Plays a program to its end or to its first violation. A violation that a named quirk of the target
+        explains is left out. Raises ``TargetError``.
+        """
+        servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
+        program_run = ProgramRun(
+            self._context,
+            self.names(),
+            servers=servers,
+            fresh=fresh,
+            sound=False,
+            quirks=self._context.known,
+            case=self.kind,
+        )
+        try:
+            for step in program:
+                program_run.do(step)
+        finally:
+            program_run.leave()
+        attempt = program_run.attempt()
+        if program_run.quirk is not None:
+            return msgspec.structs.replace(attempt, violations=())
+        return attempt
+
+
+class StatefulKind(Kind):
+    """Programs that the rules of a role make, against a target."""
+
+    name = "stateful"
+
+    def __init__(self, context: TargetContext, words: str) -> None:
+        super().__init__()
+        self.experiment: StatefulExperiment = StatefulExperiment(context, words)
+        self._context = context
+        self._generator = Generator(
+            RULES[context.role.name], Traits.of(context), profile_named(context.profile)
+        )
+        self._tally = context.role.tally()
+        self._program_run: ProgramRun | None = None
+
+    @property
+    def traits(self) -> str:
+        return str(self._generator.traits)
+
+    def program(self, seed: Seed) -> Program:
+        source, steps = self._source(seed), list[AnyStep]()
+        allowance = self._generator.allowance(source)
+        expected = self._context.role.picture(self._context.profile, allowance.servers)
+        for step in self._generator.steps(source, allowance, expected):
+            steps.append(step)
+            expected.apply(step)
+        return (*steps, *self._context.role.look(expected, moment=self._context.settling))
+
+    def run(self, seed: Seed) -> Tried:
+        source = self._source(seed)
+        allowance = self._generator.allowance(source)
+        self.experiment.seeded.begin(seed)
+        self._tally, self._program_run = self._context.role.tally(), None
+        program_run = self._program_run = self._begun(self._tally, allowance.servers, allowance.seeks)
+        for step in self._generator.steps(source, allowance, program_run.picture):
+            program_run.do(step)
+            if program_run.is_over:
+                break
+        else:
+            program_run.look_at_everything()
+        program_run.leave()
+        self.goals.update(self._tally.goals)
+        self.moves.update(self._tally.transitions)
+        return self._tried(program_run)
+
+    def broken_off(self) -> Tried | None:
+        program_run, self._program_run = self._program_run, None
+        return None if program_run is None else self._tried(program_run)
+
+    def required(self) -> list[str]:
+        return [goal.id for goal in self._context.role.tally().required(self._able())]
+
+    def close(self) -> None:
+        self._context.close()
+
+    def _source(self, seed: Seed) -> Chance:
+        return chance(self.name, self._context.profile, seed)
+
+    def _begun(self, tally: Coverage, servers: int, seeks: bool) -> ProgramRun:
+        return ProgramRun(
+            self._context,
+            self.experiment.names(),
+            servers=servers,
+            quirks=self._context.known,
+            seeks=seeks,
+            tally=tally,
+            case=self.name,
+        )
+
+    def _tried(self, program_run: ProgramRun) -> Tried:
+        return Tried(
+            program=tuple(program_run.steps),
+            attempt=program_run.attempt(),
+            quirk=program_run.quirk,
+            goals=tuple(sorted(self._tally.goals)),
+        )
+
+    def _able(self) -> set[Need]:
+        """What target and run can reach."""
+        able: set[Need] = {*profile_named(self._context.profile).features}
+        if self._context.capabilities.is_ours:
+            able.add("restart")
+            if self._context.role.servers > 1:
+                able.add("servers")
+        if self._context.waits_once_in < 100:
+            able.add("leases")
+        return able

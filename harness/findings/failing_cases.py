@@ -1,0 +1,179 @@
+"""The statements that a finding breaks, found by cases.
+
+The cases about the requests of a finding's program are run on a fresh target; the statements of those that
+fail explain it. A minimised program does nothing that the failure does not need. So the less a case does
+beyond the program, the more it tells; cases that share no request with the program come last.
+
+Invariants:
+- A case runs once on a target, however many findings it may explain.
+- Where time is virtual every case has a server of its own, and nothing depends on how fast this machine is.
+  Elsewhere cases share a server that no program has used, none of them waits for time to pass, and seconds
+  are limited.
+- A server that is not ours to start is asked by cases that may share it, and is never restarted.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from harness.catalogue import Role, Statement, catalogue, judged_as, known_quirks, messages
+from harness.conformance.loading import FIRST, LAST, LoadedCase, cases
+from harness.conformance.running import Runner, Setting
+from harness.findings.exchange import exchange_facts
+from harness.findings.experiment import Attempt
+from harness.program.frames import code_of
+from harness.program.nameserver.steps import Damaged
+from harness.program.steps import AnyQuestion, AnyStep
+from harness.report.results import Verdict
+from harness.spec import Violation
+from harness.targets import Target, TargetError
+from harness.trace import read_trace
+
+_MOST = 200
+"""Cases that are run for one finding, the nearest ones."""
+_LEVELS = {"MUST": 0, "SHOULD": 1, "MAY": 2}
+_WORD = re.compile(r"\b(?:\d+|[A-Z][A-Z0-9_]+)\b")
+
+
+class _Failed(msgspec.Struct, frozen=True):
+    """A case that has failed."""
+
+    statements: tuple[str, ...]
+    level: int
+    asked: frozenset[str]
+    """`exchange_facts` of what it did until it failed."""
+
+
+class FailingCases:
+    """Cases of a target. ``now`` gives waiting seconds, ``seconds`` is the limit for one finding where time
+    is not virtual; ``quirks`` is `--quirks`, where it was said.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        profile: str,
+        role: Role = "nameserver",
+        *,
+        now: Callable[[], float],
+        seconds: float = 30.0,
+        quirks: str = "",
+    ) -> None:
+        self._target = target
+        self._profile = profile
+        self._role: Role = role
+        self._now = now
+        self._seconds = seconds
+        self._quirks = quirks
+        self._seen: dict[str, _Failed | None] = {}
+
+    def broken_by(self, program: Sequence[AnyStep], violation: Violation, shown: Attempt) -> tuple[str, ...]:
+        """Ids of the other statements that the target breaks, the most telling first; ``shown`` is an
+        attempt that shows the violation.
+        """
+        nearest = self._about(_codes(program), violation.statement)
+        self._run([one for one in nearest if one.name not in self._seen])
+        asked = exchange_facts(shown.trace)
+
+        def beyond(one: _Failed) -> tuple[bool, bool, int, int, int]:
+            is_other, common = violation.statement not in one.statements, len(one.asked & asked)
+            return (is_other, not common, len(one.asked - asked), one.level, -common)
+
+        failed = [found for one in nearest if (found := self._seen.get(one.name)) is not None]
+        failed.sort(key=beyond)
+        return tuple(dict.fromkeys(statement for one in failed for statement in one.statements))
+
+    # --- which cases ----------------------------------------------------------------------------------------
+
+    def _about(self, codes: frozenset[int], broken: str) -> list[LoadedCase]:
+        """Cases about these requests that can be run on the target: those in the chapter of the broken
+        statement first, then those whose requests are most like these.
+        """
+        known = catalogue().of(self._role)
+        statement = known.statement(broken)
+        chapter = "" if statement is None else statement.chapter
+        near: list[tuple[bool, float, LoadedCase]] = []
+        for one in cases(role=self._role):
+            statements = one.statements(known, self._profile)
+            if not statements or one.chapter in (*FIRST, *LAST) or not self._can_be_asked(one):
+                continue
+            asked = frozenset[int]().union(*(_requests_of(statement, self._role) for statement in statements))
+            common = asked & codes
+            if common or not asked:
+                near.append((one.chapter == chapter, len(common) / len(asked | codes), one))
+        near.sort(key=lambda found: (not found[0], -found[1]))
+        return [one for *_, one in near[:_MOST]]
+
+    def _can_be_asked(self, one: LoadedCase) -> bool:
+        capabilities = self._target.capabilities
+        if capabilities.is_virtual:
+            return True
+        return not one.case.clock and not (one.case.own_server or one.case.setup)
+
+    # --- what becomes of them -------------------------------------------------------------------------------
+
+    def _run(self, wanted: Sequence[LoadedCase]) -> None:
+        """Runs cases until the limit; what cannot be run explains nothing."""
+        end = self._now() + self._seconds
+        left = list(wanted)
+        with tempfile.TemporaryDirectory() as traces:
+            try:
+                while left and (self._target.capabilities.is_virtual or self._now() < end):
+                    left = self._run_on_one(left, end, Path(traces))
+            except TargetError:
+                return
+
+    def _run_on_one(self, wanted: Sequence[LoadedCase], end: float, traces: Path) -> list[LoadedCase]:
+        """Runs cases on a new server, as far as one may be used; returns the rest."""
+        capabilities = self._target.capabilities
+        instance = self._target.start()
+        runner = Runner(self._setting(traces), instance, self._target.another)
+        try:
+            for number, one in enumerate(wanted, 1):
+                self._seen[one.name] = self._failure(runner, one, traces)
+                if capabilities.is_virtual or runner.dead or self._now() >= end:
+                    return list(wanted[number:]) if capabilities.is_ours else []
+            return []
+        finally:
+            runner.close()
+            instance.stop()
+
+    def _setting(self, traces: Path) -> Setting:
+        known = catalogue().of(self._role)
+        quirks = known_quirks(self._role, judged_as(self._quirks, self._target.server))
+        uri = self._target.uri
+        return Setting(known, self._profile, uri, role=self._role, strict=True, quirks=quirks, out=traces)
+
+    def _failure(self, runner: Runner, one: LoadedCase, traces: Path) -> _Failed | None:
+        result = runner.run(one)
+        if result.verdict is not Verdict.FAIL or result.failure is None:
+            return None
+        path = result.failure.trace
+        return _Failed(
+            statements=result.statements,
+            level=_LEVELS[result.level],
+            asked=frozenset() if path is None else exchange_facts(read_trace(traces / path)),
+        )
+
+
+def _codes(program: Sequence[AnyStep]) -> frozenset[int]:
+    """What a program asks for."""
+    asked = (step.base if isinstance(step, Damaged) else step for step in program)
+    return frozenset(int(code_of(step)) for step in asked if isinstance(step, AnyQuestion))
+
+
+@cache
+def _requests_of(statement: Statement, role: Role) -> frozenset[int]:
+    """Codes of the requests that a statement is about: those that its stimulus names, else those of its
+    chapter; none where it is about any request.
+    """
+    known = messages().of(role)
+    by_word = {word: one.code for one in known for word in (str(one.code), one.name)}
+    named = {by_word[word] for word in _WORD.findall(statement.stimulus) if word in by_word}
+    return frozenset(named or {one.code for one in known if one.chapter == statement.chapter})

@@ -1,0 +1,252 @@
+"""From a failure to a finding: confirm, minimise, confirm again, explain, keep.
+
+Invariants:
+- A failure is kept before anything else is done, and again whenever more is known. An interrupt loses no more
+  than the work of its moment.
+- A failure shows when an attempt has a violation of the same signature. A late attempt does not count and is
+  repeated.
+- Programs are minimised on a target that is used; what is small there must fail on a fresh target too.
+- The program that is kept has been confirmed itself, on fresh targets. Where the smallest one does not hold
+  there, larger ones are tried; the original was confirmed before.
+- Only the finding that is kept is explained: each finding pays for one explanation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from harness.findings.experiment import (
+    Attempt,
+    Experiment,
+    Explain,
+    Finding,
+    Flaky,
+    Rate,
+    Signature,
+    signature_of,
+)
+from harness.findings.store import FindingStore
+from harness.program.shrink import shrunk
+from harness.program.steps import AnyStep
+from harness.spec import Violation
+
+_LATE = 3
+"""How often an attempt is made again that was late."""
+_FLAKY = 3
+"""A signature that was flaky so often is not confirmed any more."""
+_STEPS_BACK = 4
+"""How many larger programs are tried where the smallest does not fail on a fresh target."""
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finding may cost, and how sure it must be."""
+
+    now: Callable[[], float]
+    """Seconds since some beginning."""
+    attempts: int = 400
+    """For making it small."""
+    seconds: float = 60.0
+    """The same; the attempt that is under way is ended."""
+    needed: int = 3
+    """Attempts that must show it …"""
+    tries: int = 3
+    """… of this many fresh ones."""
+
+
+def triage(
+    experiment: Experiment,
+    program: Sequence[AnyStep],
+    attempt: Attempt,
+    store: FindingStore,
+    budget: Budget,
+    explain: Explain | None = None,
+) -> Finding | Flaky:
+    """What becomes of an attempt that shows a violation. Without ``explain`` a finding stays unexplained.
+
+    A signature that the store knows costs no attempt. Raises ``ValueError`` for an attempt without violation,
+    ``KeyboardInterrupt`` and whatever the experiment raises; what is known by then is on the store.
+    """
+    if not attempt.violations:
+        raise ValueError("an attempt without a violation is nothing to triage")
+    steps = tuple(program)
+    news = [one for one in attempt.violations if store.known(signature_of(steps, one)) is None]
+    if not news:
+        known = store.known(signature_of(steps, attempt.violations[0]))
+        assert known is not None
+        store.again(known)
+        return known
+    return _Triage(experiment, steps, news[0], attempt, store, budget, explain).run()
+
+
+class _Triage:
+    def __init__(
+        self,
+        experiment: Experiment,
+        program: tuple[AnyStep, ...],
+        violation: Violation,
+        attempt: Attempt,
+        store: FindingStore,
+        budget: Budget,
+        explain: Explain | None,
+    ) -> None:
+        self._experiment = experiment
+        self._signature: Signature = signature_of(program, violation)
+        self._original = program
+        self._violation = violation
+        self._first = attempt
+        self._store = store
+        self._budget = budget
+        self._explain = explain
+        self._attempts = 0
+        self._exhausted = True
+
+    def run(self) -> Finding | Flaky:
+        """Confirms, makes small, confirms again."""
+        seen = Flaky(
+            signature=self._signature,
+            violation=self._violation,
+            program=self._original,
+            confirmed=Rate(0, 0),
+        )
+        if self._store.given_up(self._signature) >= _FLAKY:
+            return seen
+        self._store.keep("unconfirmed", seen, self._experiment, (self._first,))
+        begun = self._original[: self._violation.number + 1] or self._original
+        rate, shows = self._confirm(begun, self._budget.tries)
+        if rate.shown < self._budget.needed:
+            seen.confirmed, seen.attempts = rate, self._attempts
+            self._store.keep("flaky", seen, self._experiment, (self._first,))
+            return seen
+        self._keep(begun, rate, shows)
+        chain = self._smaller(begun)
+        for program in self._to_try(chain):
+            smaller_rate, smaller_shows = self._confirm(program, self._budget.tries)
+            if smaller_rate.shown >= self._budget.needed:
+                return self._explained(self._keep(program, smaller_rate, smaller_shows), smaller_shows)
+        return self._explained(self._keep(begun, rate, shows), shows)
+
+    def _keep(self, program: tuple[AnyStep, ...], rate: Rate, shows: Sequence[Attempt]) -> Finding:
+        violation = self._violation_in(program, shows[0]) or self._violation
+        finding = Finding(
+            signature=self._signature,
+            violation=violation,
+            program=program,
+            original=self._original,
+            confirmed=rate,
+            attempts=self._attempts,
+            exhausted=self._exhausted,
+        )
+        self._store.keep("finding", finding, self._experiment, tuple(shows))
+        return finding
+
+    def _explained(self, finding: Finding, shows: Sequence[Attempt]) -> Finding:
+        if self._explain is not None:
+            finding.also_fails = self._explain(finding.program, finding.violation, shows[0])
+            self._store.keep("finding", finding, self._experiment, tuple(shows))
+        return finding
+
+    def _confirm(self, program: tuple[AnyStep, ...], tries: int) -> tuple[Rate, list[Attempt]]:
+        made = [self._attempt(program, fresh=True) for _ in range(tries)]
+        tried = [attempt for attempt in made if attempt is not None]
+        shows = [attempt for attempt in tried if self._violation_in(program, attempt) is not None]
+        return Rate(len(shows), len(tried)), shows
+
+    def _smaller(self, program: tuple[AnyStep, ...]) -> list[tuple[AnyStep, ...]]:
+        """Ever smaller programs that failed, the smallest last."""
+        shrinking = _Shrinking(program, self._shows, self._budget)
+        chain = shrinking.run()
+        self._exhausted = not shrinking.goes_on()
+        return chain
+
+    def _to_try(self, chain: Sequence[tuple[AnyStep, ...]]) -> list[tuple[AnyStep, ...]]:
+        """The smallest one, then some that are larger; never the one that is confirmed already."""
+        smaller = chain[:0:-1]
+        stride = max(1, len(smaller) // _STEPS_BACK)
+        return [*smaller[:1], *smaller[1::stride]][: _STEPS_BACK + 1]
+
+    def _shows(self, program: tuple[AnyStep, ...], fresh: bool) -> bool:
+        attempt = self._attempt(program, fresh=fresh)
+        return attempt is not None and self._violation_in(program, attempt) is not None
+
+    def _attempt(self, program: tuple[AnyStep, ...], *, fresh: bool) -> Attempt | None:
+        """An attempt that was in time; None where none was."""
+        for _ in range(_LATE):
+            attempt = self._experiment.attempt(program, fresh=fresh)
+            self._attempts += 1
+            if attempt.ended == "interrupted":
+                raise KeyboardInterrupt
+            if attempt.ended != "late":
+                return attempt
+        return None
+
+    def _violation_in(self, program: tuple[AnyStep, ...], attempt: Attempt) -> Violation | None:
+        return next(
+            (one for one in attempt.violations if signature_of(program, one) == self._signature), None
+        )
+
+
+class _CarriedOver(Exception):  # noqa: N818  (control flow)
+    """What fails on the target that is used does not fail on a fresh one."""
+
+
+class _Shrinking:
+    """Makes a program small that was confirmed. ``shows`` plays one, on a fresh target if asked.
+
+    A fresh target may take seconds to start, so programs are tried on the one that runs, though others have
+    failed there. That is looked after: the first, second, fourth, … and last that fails is played on a fresh
+    one too. Where one does not fail there, failures are carried over: what was found since the last that did
+    is thrown away, and from then on a target on which something has failed is not used again.
+    """
+
+    def __init__(
+        self,
+        program: tuple[AnyStep, ...],
+        shows: Callable[[tuple[AnyStep, ...], bool], bool],
+        budget: Budget,
+    ) -> None:
+        self._chain = [program]
+        self._shows = shows
+        self._budget = budget
+        self._end = budget.now() + budget.seconds
+        self._left = budget.attempts
+        self._sure = 1
+        """How many of the chain have failed on fresh targets, or stand before one that has."""
+        self._is_carried = False
+        self._has_failed = False
+
+    def run(self) -> list[tuple[AnyStep, ...]]:
+        """Ever smaller programs that failed, the smallest last."""
+        while True:
+            try:
+                shrunk(self._chain[-1], self._fails, attempts=self._budget.attempts, goes_on=self.goes_on)
+                self._make_sure()
+                return self._chain
+            except _CarriedOver:
+                del self._chain[self._sure :]
+                self._is_carried = True
+
+    def goes_on(self) -> bool:
+        """Whether anything may be tried yet."""
+        return self._left > 0 and self._budget.now() < self._end
+
+    def _fails(self, steps: Sequence[AnyStep]) -> bool:
+        self._left -= 1
+        candidate = tuple(steps)
+        self._has_failed = self._shows(candidate, self._is_carried and self._has_failed)
+        if self._has_failed:
+            self._chain.append(candidate)
+            found = len(self._chain) - 1
+            if found & (found - 1) == 0:
+                self._make_sure()
+        return self._has_failed
+
+    def _make_sure(self) -> None:
+        """Looks whether the smallest fails on a fresh target. Raises ``_CarriedOver``."""
+        if self._is_carried or self._sure == len(self._chain):
+            return
+        self._left -= 1
+        if not self._shows(self._chain[-1], True):
+            raise _CarriedOver
+        self._sure = len(self._chain)

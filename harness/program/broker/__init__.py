@@ -1,0 +1,1 @@
+"""What programs do to a Broker: `steps`, and the `frames` that they become."""

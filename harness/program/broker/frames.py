@@ -1,0 +1,252 @@
+"""What requests to a Broker carry, and what their answers tell that later requests need.
+
+As in `frames`. What a Broker has chosen (where it has put a message) is learnt from
+its answers into `Names.places`; a request about a message of which nothing is known names a place where there
+is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from harness.program.broker.steps import (
+    AnyRequest,
+    Back,
+    Beat,
+    Bound,
+    End,
+    Find,
+    Lock,
+    Pull,
+    Send,
+    Switch,
+    View,
+)
+from harness.program.carried import ext_of
+from harness.program.names import NOWHERE, Names, Place
+from harness.wire import Command, RequestCode
+from harness.wire.bodies import Properties
+from harness.wire.header_fields import SHORT_NAMES, PullFlag
+from harness.wire.messages import (
+    Message,
+    PropertyName,
+    SysFlag,
+    encode_batch,
+    encode_properties,
+    tag_hash,
+)
+
+BORN_AT = 1_700_000_000_000
+"""Milliseconds: when message ``m0`` was born; each other one a millisecond later by its number."""
+
+_LAST_OF_4 = 410
+"""Up to this version a peer is of 4.x (`MQVersion`)."""
+_EVER = 2**62
+
+_ROLES = {
+    "master": {"brokerRole": "ASYNC_MASTER", "brokerId": "0"},
+    "slave": {"brokerRole": "SLAVE", "brokerId": "1"},
+}
+"""Settings of a Broker by its role."""
+
+Content: TypeAlias = tuple[int, dict[str, str | None], bytes]
+"""Code, ext fields, body."""
+
+
+def born(message: str) -> int:
+    """When a message was born, in ms."""
+    number = "".join(sign for sign in message if sign.isdigit())
+    return BORN_AT + int(number or 0) % 1_000_000
+
+
+def body_of(message: str, size: int, names: Names) -> bytes:
+    """The body of a message."""
+    return names.name(message).encode() + b"." * size
+
+
+def properties_of(step: Send, message: str, names: Names) -> dict[str, str]:
+    """What a producer says about a message, the system's own words left out."""
+    said = {PropertyName.UNIQ_KEY: names.name(message)}
+    if step.keys:
+        said[PropertyName.KEYS] = " ".join(names.name(key) for key in step.keys)
+    if step.tag is not None:
+        said[PropertyName.TAGS] = step.tag
+    return said
+
+
+def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
+    """Notes where an answer says that messages are."""
+    if not isinstance(step, Send) or answer.code:
+        return
+    ext = answer.ext or {}
+    try:
+        first = int(ext.get("queueOffset") or 0)
+        for number, text in enumerate((ext.get("msgId") or "").split(",")[: len(step.messages)]):
+            names.places[step.messages[number]] = Place(int(text[-16:], 16), first + number)
+    except ValueError:
+        return  # the judge of the answer reports it
+
+
+def content_of(step: AnyRequest, names: Names, announces: int) -> Content:
+    """What a request carries; ``announces`` is the version of the line."""
+    match step:
+        case Send():
+            return _send(step, names, "4.9" if announces <= _LAST_OF_4 else "5.3")
+        case Pull():
+            return _pull(step, names)
+        case Beat():
+            return RequestCode.HEART_BEAT, {}, _heartbeat(step, names)
+        case Lock():
+            return step.code, {}, _queues(step, names)
+        case Switch():
+            return RequestCode.UPDATE_BROKER_CONFIG, {}, Properties(_ROLES[step.role]).encode()
+    code, ext = _plain(step, names)
+    return code, {name: str(value) for name, value in ext.items()}, b""
+
+
+def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
+    """Requests without a body."""
+    match step:
+        case End():
+            place = names.places.get(step.message, NOWHERE)
+            return RequestCode.END_TRANSACTION, {
+                "producerGroup": names.name(step.group),
+                "tranStateTableOffset": place.queue,
+                "commitLogOffset": place.log,
+                "commitOrRollback": step.verdict,
+                "fromTransactionCheck": "false",
+                "msgId": names.name(step.message),
+                "transactionId": names.name(step.message),
+            }
+        case Back():
+            return RequestCode.CONSUMER_SEND_MSG_BACK, {
+                "offset": names.places.get(step.message, NOWHERE).log,
+                "group": names.name(step.group),
+                "delayLevel": step.level,
+                "originMsgId": names.name(step.message),
+                "originTopic": names.name(step.topic),
+                "unitMode": "false",
+                "maxReconsumeTimes": 16,
+            }
+        case Find():
+            found: dict[str, Any] = {
+                "topic": names.name(step.topic),
+                "key": names.name(step.key),
+                "maxNum": 32,
+                "beginTimestamp": 0,
+                "endTimestamp": _EVER,
+            }
+            return RequestCode.QUERY_MESSAGE, found | ({"_UNIQUE_KEY_QUERY": "true"} if step.unique else {})
+        case View():
+            return RequestCode.VIEW_MESSAGE_BY_ID, {"offset": names.places.get(step.message, NOWHERE).log}
+    code = step.code if isinstance(step, Bound) else step.codes[0]
+    return code, dict(ext_of(step, names))
+
+
+def _send(step: Send, names: Names, line: Literal["4.9", "5.3"]) -> Content:
+    properties: dict[str, str] = {}
+    body = body_of(step.message, step.size, names)
+    if step.more:
+        batch = [
+            Message(
+                topic=step.topic,
+                body=body_of(one, step.size, names),
+                flag=step.flag,
+                properties=properties_of(step, one, names),
+            )
+            for one in step.messages
+        ]
+        body = encode_batch(batch, line)
+    else:
+        properties = properties_of(step, step.message, names)
+    if step.level:
+        properties[PropertyName.DELAY_TIME_LEVEL] = str(step.level)
+    if step.after:
+        properties[PropertyName.TIMER_DELAY_SEC] = str(step.after)
+    if step.half:
+        properties[PropertyName.TRANSACTION_PREPARED] = "true"
+        properties[PropertyName.PRODUCER_GROUP] = names.name(step.group)
+    ext = {
+        "producerGroup": names.name(step.group),
+        "topic": names.name(step.topic),
+        "defaultTopic": "TBW102",
+        "defaultTopicQueueNums": "4",
+        "queueId": str(step.queue),
+        "sysFlag": str(int(SysFlag.TRANSACTION_PREPARED) if step.half else 0),
+        "bornTimestamp": str(born(step.message)),
+        "flag": str(step.flag),
+        "properties": encode_properties(properties, True),
+        "reconsumeTimes": "0",
+        "unitMode": "false",
+        "batch": "true" if step.more else "false",
+    }
+    code = RequestCode.SEND_BATCH_MESSAGE if step.more else RequestCode.SEND_MESSAGE_V2
+    if step.long and not step.more:
+        return RequestCode.SEND_MESSAGE, {**ext}, body
+    return code, {SHORT_NAMES[name]: value for name, value in ext.items()}, body
+
+
+def _pull(step: Pull, names: Names) -> Content:
+    flags = PullFlag.SUBSCRIPTION if step.subscribes else 0
+    flags |= (0 if step.commit is None else PullFlag.COMMIT) | (PullFlag.SUSPEND if step.suspend else 0)
+    ext: dict[str, str | None] = {
+        "consumerGroup": names.name(step.group),
+        "topic": names.name(step.topic),
+        "queueId": str(step.queue),
+        "queueOffset": str(step.offset),
+        "maxMsgNums": str(step.most),
+        "sysFlag": str(flags),
+        "commitOffset": str(step.commit or 0),
+        "suspendTimeoutMillis": str(step.suspend * 1000),
+        "subVersion": "1",
+        "expressionType": "TAG",
+    }
+    if step.subscribes:
+        ext["subscription"] = " || ".join(step.tags) or "*"
+    return RequestCode.PULL_MESSAGE, ext, b""
+
+
+def _heartbeat(step: Beat, names: Names) -> bytes:
+    subscriptions = [
+        {
+            "classFilterMode": False,
+            "codeSet": [tag_hash(tag) for tag in step.tags],
+            "expressionType": "TAG",
+            "subString": " || ".join(step.tags) or "*",
+            "subVersion": step.version,
+            "tagsSet": list(step.tags),
+            "topic": names.name(topic),
+        }
+        for topic in step.topics
+    ]
+    consumers = [
+        {
+            "consumeFromWhere": "CONSUME_FROM_FIRST_OFFSET",
+            "consumeType": "CONSUME_PASSIVELY",
+            "groupName": names.name(group),
+            "messageModel": "CLUSTERING",
+            "subscriptionDataSet": subscriptions,
+            "unitMode": False,
+        }
+        for group in step.groups
+    ]
+    return msgspec.json.encode(
+        {
+            "clientID": names.name(step.client),
+            "consumerDataSet": consumers,
+            "producerDataSet": [{"groupName": names.name(group)} for group in step.producers],
+        }
+    )
+
+
+def _queues(step: Lock, names: Names) -> bytes:
+    topic = names.name(step.topic)
+    return msgspec.json.encode(
+        {
+            "clientId": names.name(step.client),
+            "consumerGroup": names.name(step.group),
+            "mqSet": [{"brokerName": "broker", "queueId": one, "topic": topic} for one in step.queues],
+        }
+    )

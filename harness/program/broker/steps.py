@@ -1,0 +1,252 @@
+"""Steps that only a Broker understands: what producers, consumers and administrators ask it.
+
+Topics (``T0``, and ``%RETRY%g0`` and ``%DLQ%g0`` for those of a
+group), groups (``g0``), clients (``c0``), keys (``k0``) and messages (``m0``) are symbols. A message has a
+symbol of its own, which its body and its unique key are made of; where a Broker has put it is known from the
+answer to its `Send`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from harness.program.step import Request, name, plain
+from harness.wire import RequestCode
+
+
+class MakeTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="make-topic"):
+    codes: ClassVar = (RequestCode.UPDATE_AND_CREATE_TOPIC,)
+    carries: ClassVar = {
+        "topic": name("topic"),
+        "defaultTopic": "TBW102",
+        "readQueueNums": plain("queues"),
+        "writeQueueNums": plain("queues"),
+        "perm": "6",
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": "0",
+        "order": "false",
+    }
+
+    topic: str = "T0"
+    queues: int = 4
+
+
+class DropTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="drop-topic"):
+    codes: ClassVar = (RequestCode.DELETE_TOPIC_IN_BROKER,)
+    carries: ClassVar = {"topic": name("topic")}
+
+    topic: str = "T0"
+
+
+class Send(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="send"):
+    codes: ClassVar = (
+        RequestCode.SEND_MESSAGE,
+        RequestCode.SEND_MESSAGE_V2,
+        RequestCode.SEND_BATCH_MESSAGE,
+    )
+
+    message: str = "m0"
+    more: tuple[str, ...] = ()
+    """Further messages: then it is a batch."""
+    topic: str = "T0"
+    queue: int = 0
+    """-1 leaves it to the Broker."""
+    long: bool = False
+    """Code 10, whose header has long names."""
+    tag: str | None = None
+    keys: tuple[str, ...] = ()
+    flag: int = 0
+    size: int = 0
+    """The number of bytes behind the symbol in the body."""
+    level: int = 0
+    """Delay level."""
+    after: int = 0
+    """Seconds to wait by 5.x's timers."""
+    half: bool = False
+    """The first half of a transaction."""
+    group: str = "p0"
+    """Of producers."""
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.message, *self.more)
+
+
+class End(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="end"):
+    """37: the transaction of a message ends."""
+
+    codes: ClassVar = (RequestCode.END_TRANSACTION,)
+
+    message: str = "m0"
+    verdict: Literal[8, 12] = 8
+    """8 commits, 12 rolls back."""
+    group: str = "p0"
+
+
+class Pull(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pull"):
+    codes: ClassVar = (RequestCode.PULL_MESSAGE,)
+
+    group: str = "g0"
+    topic: str = "T0"
+    queue: int = 0
+    offset: int = 0
+    most: int = 32
+    tags: tuple[str, ...] = ()
+    """None: every message."""
+    subscribes: bool = True
+    """Whether it says what it wants; else the heartbeats of its group do."""
+    commit: int | None = None
+    """An offset to be stored."""
+    suspend: int = 0
+    """Seconds for which it may be held."""
+
+    @property
+    def patience(self) -> float:
+        return self.suspend + 5.0 if self.suspend else 0.0
+
+
+class Beat(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="beat"):
+    """34: a client says which groups it is in."""
+
+    codes: ClassVar = (RequestCode.HEART_BEAT,)
+
+    client: str = "c0"
+    groups: tuple[str, ...] = ()
+    """Of consumers."""
+    topics: tuple[str, ...] = ("T0",)
+    """What each of these groups subscribes to."""
+    tags: tuple[str, ...] = ()
+    producers: tuple[str, ...] = ()
+    version: int = 1
+    """Of the subscriptions."""
+
+
+class Leave(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="leave"):
+    codes: ClassVar = (RequestCode.UNREGISTER_CLIENT,)
+    carries: ClassVar = {"clientID": name("client"), "consumerGroup": name("group")}
+
+    client: str = "c0"
+    group: str = "g0"
+
+
+class Members(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="members"):
+    codes: ClassVar = (RequestCode.GET_CONSUMER_LIST_BY_GROUP,)
+    carries: ClassVar = {"consumerGroup": name("group")}
+
+    group: str = "g0"
+
+
+class Commit(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="commit"):
+    codes: ClassVar = (RequestCode.UPDATE_CONSUMER_OFFSET,)
+    carries: ClassVar = {
+        "consumerGroup": name("group"),
+        "topic": name("topic"),
+        "queueId": plain("queue"),
+        "commitOffset": plain("offset"),
+    }
+
+    group: str = "g0"
+    topic: str = "T0"
+    queue: int = 0
+    offset: int = 0
+
+
+class Committed(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="committed"):
+    codes: ClassVar = (RequestCode.QUERY_CONSUMER_OFFSET,)
+    carries: ClassVar = {"consumerGroup": name("group"), "topic": name("topic"), "queueId": plain("queue")}
+
+    group: str = "g0"
+    topic: str = "T0"
+    queue: int = 0
+
+
+class Bound(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="bound"):
+    codes: ClassVar = (
+        RequestCode.GET_MAX_OFFSET,
+        RequestCode.GET_MIN_OFFSET,
+    )
+    carries: ClassVar = {"topic": name("topic"), "queueId": plain("queue")}
+
+    topic: str = "T0"
+    queue: int = 0
+    code: Literal[30, 31] = 30
+
+
+class Back(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="back"):
+    """36: a consumer sends a message back."""
+
+    codes: ClassVar = (RequestCode.CONSUMER_SEND_MSG_BACK,)
+
+    message: str = "m0"
+    topic: str = "T0"
+    """Where the consumer had it from."""
+    group: str = "g0"
+    level: int = 0
+
+
+class Lock(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="lock"):
+    codes: ClassVar = (
+        RequestCode.LOCK_BATCH_MQ,
+        RequestCode.UNLOCK_BATCH_MQ,
+    )
+
+    client: str = "c0"
+    group: str = "g0"
+    topic: str = "T0"
+    queues: tuple[int, ...] = (0,)
+    code: Literal[41, 42] = 41
+
+
+class Find(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="find"):
+    """12: by key."""
+
+    codes: ClassVar = (RequestCode.QUERY_MESSAGE,)
+
+    topic: str = "T0"
+    key: str = "k0"
+    unique: bool = False
+    """The key is that of the message of this symbol."""
+
+
+class View(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="view"):
+    """33: by the offset in the log."""
+
+    codes: ClassVar = (RequestCode.VIEW_MESSAGE_BY_ID,)
+
+    message: str = "m0"
+
+
+class Clean(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clean"):
+    """306: queues without messages are removed."""
+
+    codes: ClassVar = (RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE,)
+
+
+class Switch(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="switch"):
+    """25: the Broker becomes a slave while it runs, or a master again."""
+
+    codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
+
+    role: Literal["master", "slave"] = "master"
+
+
+AnyRequest = (
+    MakeTopic
+    | DropTopic
+    | Send
+    | End
+    | Pull
+    | Beat
+    | Leave
+    | Members
+    | Commit
+    | Committed
+    | Bound
+    | Back
+    | Lock
+    | Find
+    | View
+    | Clean
+    | Switch
+)

@@ -1,0 +1,1 @@
+"""What a case says to a Broker, and sees of its answers."""

@@ -1,0 +1,173 @@
+"""What a case says to a Broker, and what it hears from it at its NameServers.
+
+Names are the session's own, for topics, groups and clients alike. What the Broker is
+called is what it said when it registered.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import get_args
+
+from harness.catalogue import nearest_line, profile_named
+from harness.session.broker.pop import PopRequests
+from harness.session.connection import Connection, next_request
+from harness.session.errors import Blocked
+from harness.session.exchange import Exchange
+from harness.session.outcome import Mark
+from harness.session.probing.received import NameServerView
+from harness.session.session import Session, header_of
+from harness.session.transport import BrokerInstance
+from harness.wire import Command, RequestCode
+from harness.wire.messages import LineName
+
+_CLIENT_SCAN = 10.0
+"""Protocol seconds between two looks at clients that have gone quiet (`ClientHousekeepingService`)."""
+_LONGEST_TURN = 600.0
+"""Waiting seconds."""
+_LONGEST_PERIOD = 60.0
+"""Protocol seconds after which a Broker has surely registered again (`registerNameServerPeriod`)."""
+
+
+class BrokerSession(PopRequests):
+    """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``; ``hears`` says whether what
+    it sent to its NameServers goes into the trace.
+    """
+
+    query = RequestCode.GET_ALL_CONSUMER_OFFSET
+
+    def __init__(
+        self,
+        instance: BrokerInstance,
+        profile: str,
+        *,
+        case: str = "",
+        target: str = "",
+        suite: str = "",
+        seed: int | str | None = None,
+        started: float = 0.0,
+        deadline: float = 60.0,
+        beside: Session | None = None,
+        hears: bool = True,
+    ) -> None:
+        source = random.Random(seed)
+        self.profile = profile_named(profile)
+        self._line: LineName = nearest_line(profile, get_args(LineName))
+        header = header_of(
+            instance,
+            suite=suite,
+            target=target,
+            profile=profile,
+            role="broker",
+            case=case,
+            started=started,
+        )
+        super().__init__(
+            instance,
+            header=header,
+            random_source=source,
+            profile=self.profile,
+            probe=_probe,
+            deadline=deadline,
+            beside=beside,
+        )
+        self.nameservers = [
+            NameServerView(self, server, number, self._take_turn)
+            for number, server in enumerate(instance.nameservers, 1)
+        ]
+        self._hears = hears
+        self._turn = instance.nameservers[0].turn
+        self._has_turn = False
+        self._identity: dict[str, str | None] = {}
+
+    @property
+    def scan_interval(self) -> float:
+        return _CLIENT_SCAN
+
+    @property
+    def nameserver(self) -> NameServerView:
+        """The NameServer that the Broker registers with; the first one, where there are several."""
+        return self.nameservers[0]
+
+    @property
+    def started(self) -> Mark:
+        """Before the Broker's start began. It counts for one that was started for the ``setup`` of a case and
+        not restarted since: the clock of such a one is made before.
+        """
+        return Mark(0.0, 0.0)
+
+    # --- what the Broker is called --------------------------------------------------------------------------
+
+    @property
+    def broker_name(self) -> str:
+        """The name that it registers under. Raises ``Blocked`` where it does not register."""
+        return self._registered("brokerName")
+
+    @property
+    def cluster_name(self) -> str:
+        """The cluster that it registers in."""
+        return self._registered("clusterName")
+
+    @property
+    def broker_address(self) -> str:
+        """The address that it registers, ``ip:port``."""
+        return self._registered("brokerAddr")
+
+    def _registered(self, field: str) -> str:
+        end = self.now() + _LONGEST_PERIOD + self.jitter
+        while not self._identity:
+            for server in self.nameservers:
+                for heard in server.record():
+                    if heard.command.code == RequestCode.REGISTER_BROKER:
+                        self._identity = heard.command.ext or {}
+            if not self._identity:
+                if self.now() > end:
+                    raise Blocked("the Broker has not registered with its NameServer")
+                self.pause(self.clock.timing.pause)
+        return self._identity.get(field) or ""
+
+    # --- clients --------------------------------------------------------------------------------------------
+
+    def group(self, hint: str = "G") -> str:
+        """A new name of a group, of consumers or producers."""
+        return self.name(hint)
+
+    def client(self, hint: str = "client") -> tuple[str, Connection]:
+        """A new client: its id, and a connection of its own."""
+        return self.name(hint), self.connect()
+
+    def next_request(self, code: int, connections: Sequence[Connection]) -> Exchange:
+        """Awaits the next request of this code on any of these connections: where it is the Broker's affair
+        whom it asks first. The answer's ``outcome.connection`` is the id of the one that was asked.
+        """
+        return next_request(self, connections, code)
+
+    def close(self) -> None:
+        super().close()
+        for server in self.nameservers:
+            if self._hears:
+                server.record()
+            if self._has_turn:
+                server.forgive()
+        if self._has_turn:
+            self._has_turn = False
+            self._turn.release()
+
+    def _take_turn(self) -> None:
+        """Waits until no other case says how NameServers treat the Broker. That time does not count."""
+        began = self.clock.waiting()
+        while not self._has_turn:
+            if self._turn.acquire(blocking=False):
+                self._has_turn = True
+            elif self.clock.waiting() - began > _LONGEST_TURN:
+                raise Blocked(f"other cases had the NameServers for themselves for {_LONGEST_TURN:g} s")
+            else:
+                self.pause(0.1)
+        self.prolong(self.clock.waiting() - began)
+
+
+def _probe(opaque: int, version: int, nonce: str) -> Command:
+    """A heartbeat of a client that is in no group: every Broker answers it, and it changes nothing."""
+    body = f'{{"clientID":"nobody-{nonce}","consumerDataSet":[],"producerDataSet":[]}}'
+    return Command(code=RequestCode.HEART_BEAT, opaque=opaque, version=version, ext={}, body=body.encode())

@@ -1,0 +1,1 @@
+"""What a case says to a NameServer, and sees of its answers."""

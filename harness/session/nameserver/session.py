@@ -1,0 +1,202 @@
+"""The ``ns`` of a case: names, brokers and time; what it asks is in `requests`."""
+
+from __future__ import annotations
+
+import random
+
+from harness.catalogue import profile_named
+from harness.session.connection import Connection
+from harness.session.exchange import Request, SentRequest
+from harness.session.nameserver.broker import BROKER_VERSION, Broker, Topics
+from harness.session.nameserver.requests import NameServerRequests
+from harness.session.nameserver.views import (
+    CertificateExchange,
+)
+from harness.session.outcome import Replied
+from harness.session.requests import Ext, HeaderFields
+from harness.session.session import Session, header_of
+from harness.session.transport import Instance
+from harness.wire import Command, RequestCode, ResponseCode, encode
+from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+
+
+class NameServerSession(NameServerRequests):
+    """The ``ns`` of a case.
+
+    ``seed`` makes the names; give none and the names are new each time. ``case``, ``target`` and ``suite`` go
+    into the head of the trace. ``deadline`` is in real seconds, time that the case advances by not counted.
+    ``beside`` is the session of another NameServer, whose trace this one writes into too.
+    """
+
+    query = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
+
+    def __init__(
+        self,
+        instance: Instance,
+        profile: str,
+        *,
+        seed: int | str | None = None,
+        case: str = "",
+        target: str = "",
+        suite: str = "",
+        started: float = 0.0,
+        deadline: float = 60.0,
+        beside: Session | None = None,
+    ) -> None:
+        self.profile = profile_named(profile)
+        self._topics: dict[str, str] = {}
+        source = random.SystemRandom() if seed is None else random.Random(seed)
+        header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
+        super().__init__(
+            instance,
+            header=header,
+            random_source=source,
+            profile=self.profile,
+            probe=_probe,
+            deadline=deadline,
+            beside=beside,
+        )
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    @property
+    def lease(self) -> float:
+        """Protocol seconds that a lease lasts where the registration does not say so."""
+        return self.profile.lease
+
+    @property
+    def scan_interval(self) -> float:
+        return self.profile.scan_interval
+
+    def settle(self) -> None:
+        """Waits until the target has carried out what it does behind a reply or behind a close.
+
+        Two sentinel brokers are registered; one is unregistered, the connection of the other is closed; when
+        both are gone, so is what was asked or closed before (5.x queues both in one line,
+        `BatchUnregistrationService`). Where they do not go within the patience of 2 s, the trace says so and
+        the case goes on.
+        """
+        staying, leaving = self.connect(), self.connect()
+        topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]
+        leaving.close()
+        clock = self.clock
+        end = clock.waiting() + clock.timing.patience
+        while any(self._is_routed(topic, staying) for topic in topics):
+            if clock.waiting() >= end:
+                self.note("settle: the sentinels are still there")
+                break
+            self.pause(clock.timing.pause)
+        staying.close()
+
+    # --- brokers and topics ---------------------------------------------------------------------------------
+
+    @property
+    def first_state_version(self) -> int | None:
+        """The stateVersion of a broker's first data version: 0, or None in a line that has no such member."""
+        return 0 if self.profile.has("state-version") else None
+
+    def topic(self, hint: str) -> str:
+        """The topic of this session that is called so; the same name whenever the hint is the same.
+
+        A name that the session made is its own hint.
+        """
+        if self._names.is_ours(hint):
+            return hint
+        if hint not in self._topics:
+            self._topics[hint] = self.name(hint)
+        return self._topics[hint]
+
+    def broker(
+        self,
+        id: int = 0,  # noqa: A002  (the protocol's word)
+        name: str | None = None,
+        cluster: str | None = None,
+        address: str | None = None,
+        topics: Topics = ("A", "B"),
+        ha: str | None = None,
+        on: Connection | None = None,
+    ) -> Broker:
+        """A broker with unique names for what is not given, and a connection of its own unless ``on`` is
+        one.
+        """
+        return Broker(
+            self,
+            id=id,
+            name=self.name("broker") if name is None else name,
+            cluster=self.name("cluster") if cluster is None else cluster,
+            address=self.address() if address is None else address,
+            ha=self.address() if ha is None else ha,
+            topics=topics,
+            on=on,
+        )
+
+    # --- requests -------------------------------------------------------------------------------------------
+
+    def request(
+        self, code: int, ext: Ext, body: bytes, on: Connection | None, subject: str, header: HeaderFields
+    ) -> Request:
+        """As for every session. Cluster information is asked for again where Apache fails because brokers
+        come and go.
+        """
+        request = super().request(code, ext, body, on, subject, header)
+        if code == RequestCode.GET_BROKER_CLUSTER_INFO:
+            request.excuses = _changed_meanwhile
+        return request
+
+    def file(self, name: str, data: bytes) -> None:
+        """Puts a file into the target's own directory, which settings call ``{dir}``. One that is there is
+        replaced at one blow. Raises ``Unsupported`` where the target has no such directory.
+        """
+        self.note(f"file {name}, {len(data)} bytes")
+        self._instance.place(name, data)
+
+    def certificate(self) -> CertificateExchange:
+        """A cheap request over a new TLS connection, whose exchange shows the target's certificate."""
+
+        def ask() -> SentRequest:
+            link = self.connect(tls=True).link
+            request = _probe(self.next_opaque(), self.profile.announces, self.nonce)
+            data, want = encode(request), link.want(request.opaque)
+            sent_at = self.clock.now()
+            return SentRequest(link, want, request, data, link.send(data), sent_at)
+
+        return CertificateExchange(Request(self, "certificate", ask))
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    def _sentinel(self, connection: Connection, *, leaves: bool) -> str:
+        """Registers a throwaway broker, and lets it leave again; returns a topic of it."""
+        broker, cluster, address = self.name("sentinel"), self.name("sentinels"), self.address()
+        topics = [self.name("sentinel"), self.name("sentinel")]
+        identity = {"brokerName": broker, "brokerAddr": address, "clusterName": cluster, "brokerId": "0"}
+        body = RegisterBody(
+            topics={topic: TopicConfig(topic_name=topic) for topic in topics},
+            data_version=DataVersion(1, BROKER_VERSION, self.first_state_version),
+        ).encode()
+        register = {**identity, "haServerAddr": address}
+        self.ask_own(RequestCode.REGISTER_BROKER, register, body, connection)
+        if leaves:
+            self.ask_own(RequestCode.UNREGISTER_BROKER, identity, b"", connection)
+        return topics[0]
+
+    def _is_routed(self, topic: str, connection: Connection) -> bool:
+        outcome = self.ask_own(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, b"", connection)
+        return isinstance(outcome, Replied) and outcome.command.code == ResponseCode.SUCCESS
+
+
+def _changed_meanwhile(reply: Command) -> bool:
+    """Whether cluster information changed while it was written: Apache's servers do that without a lock and
+    may then fail with this exception and code 1 (apache/rocketmq#1432; on both lines).
+    """
+    remark = reply.remark or ""
+    return reply.code == ResponseCode.SYSTEM_ERROR and "ConcurrentModificationException" in remark
+
+
+def _probe(opaque: int, version: int, nonce: str) -> Command:
+    """The cheapest request that every NameServer answers: the route of a topic that does not exist."""
+    return Command(
+        code=RequestCode.GET_ROUTEINFO_BY_TOPIC,
+        opaque=opaque,
+        version=version,
+        ext={"topic": f"nothing-{nonce}"},
+    )

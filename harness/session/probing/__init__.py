@@ -1,0 +1,1 @@
+"""NameServers of the harness that a Broker under test registers with, and what they received."""

@@ -1,0 +1,280 @@
+"""What is known of groups: their offsets, their members, what they subscribe to, and who holds which lock.
+
+As in `ledger`. Nothing is held against a Broker that may not have heard of a client
+yet, or may have let it go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import msgspec
+
+from harness.program.broker import steps as bk
+from harness.spec.broker.ledger import Ledger, Topic
+from harness.spec.broker.regular_register import RegularRegister
+from harness.spec.broker.wrong import Wrong
+from harness.wire import Command, WireError
+from harness.wire.view import json_value
+
+_SURELY_ALIVE = 100.0
+"""Seconds after a heartbeat for which a client is surely a member (`ClientHousekeepingService`: 120 s)."""
+_LOCKED = 60.0
+"""Seconds that a lock lasts (`RebalanceLockManager`)."""
+_UNWRITTEN = 25.0
+"""Seconds within which offsets have surely been written down (`flushConsumerOffsetInterval` is 5 s, from 10 s
+after the start on)."""
+_QUEUES_OF_RETRY = 1
+"""Of a group (`SubscriptionGroupConfig#retryQueueNums`)."""
+_BUSY = 2
+
+
+class _Member(msgspec.Struct):
+    """A client in a group."""
+
+    since: float
+    beat: float
+    topics: tuple[str, ...]
+    tags: tuple[str, ...]
+    gone: float = inf
+    """When it surely had been let go, if it was."""
+    leaving: float = inf
+    """From when on it may have been let go."""
+
+
+class _Lock(msgspec.Struct):
+    client: str
+    begin: float
+    end: float
+    """It was taken, or renewed, between the two."""
+    maybe: bool = False
+
+
+class Groups:
+    """Of one Broker."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._offsets: dict[tuple[str, str, int], RegularRegister] = {}
+        self._members: dict[str, dict[tuple[str, str], _Member]] = {}
+        """By group, then by client and connection: a client may be there over several."""
+        self._locks: dict[tuple[str, str, int], _Lock] = {}
+        self._known: set[str] = set()
+        """Groups that surely exist."""
+        self._ever: dict[str, set[str]] = {}
+        """Clients that were ever in a group."""
+
+    # --- offsets --------------------------------------------------------------------------------------------
+
+    def _register(self, group: str, topic: str, queue: int) -> RegularRegister:
+        return self._offsets.setdefault((group, topic, queue), RegularRegister())
+
+    def committed(self, step: bk.Commit, begin: float, end: float, answer: Command | None) -> None:
+        """15."""
+        exists = self._ledger.exists(step.topic, begin)
+        if answer is not None and answer.code != 0:
+            if answer.code != _BUSY and step.group in self._known and exists:
+                raise Wrong("offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}")
+            return
+        sure = answer is not None or (step.oneway and step.group in self._known and exists is True)
+        over = end + (0.0 if answer is not None else self._ledger.lag)
+        register = self._register(step.group, step.topic, step.queue)
+        register.write(step.offset, begin, over if sure else inf, "oneway" if answer is None else "commit")
+
+    def pulled(self, step: bk.Pull, begin: float, end: float, answer: Command | None) -> None:
+        """The part of a pull that is about its group."""
+        is_success = answer is not None and answer.code in (0, 19, 20, 21)
+        if is_success:
+            self._known.add(step.group)
+        ha_role = self._ledger.ha_role
+        commits = self._ledger.line.has("busy-slaves") or not ha_role.is_slave(begin, end)
+        if step.commit is not None and commits and (answer is None or is_success):
+            is_sure = is_success and (self._ledger.line.has("busy-slaves") or ha_role.is_master(begin, end))
+            register = self._register(step.group, step.topic, step.queue)
+            register.write(step.commit, begin, end if is_sure else inf, "pull")
+
+    def asked(self, step: bk.Committed, begin: float, end: float, answer: Command) -> None:
+        """14."""
+        if not self._ledger.is_known(step.topic) or answer.code == _BUSY:
+            return
+        register = self._register(step.group, step.topic, step.queue)
+        possible = register.possible(begin, end)
+        offset = int((answer.ext or {}).get("offset") or 0) if answer.code == 0 else None
+        never = len(possible) == 1 and possible[0].value is None
+        is_there = self._ledger.queue(step.topic, step.queue).least(begin - self._ledger.lag) > 0
+        if never and answer.code == 22 and is_there:
+            raise Wrong("never-committed-starts-at-zero", "offset 0", f"{answer.code}, {answer.remark}")
+        if offset == 0 and any(one.value is None for one in possible):
+            return  # the answer to a group that never committed, or that committed 0
+        if register.read(offset, begin, end):
+            return
+        values = sorted({-1 if one.value is None else one.value for one in possible})
+        said = " or ".join("none" if value < 0 else str(value) for value in values)
+        actual = str(offset) if answer.code == 0 else f"code {answer.code}, {answer.remark}"
+        raise Wrong(self._name(step, offset, {one.how for one in possible}), said, actual)
+
+    def _name(self, step: bk.Committed, offset: int | None, ways: set[str]) -> str:
+        """What a wrong offset speaks of: that of another group or queue, or how it was written."""
+        own = self._register(step.group, step.topic, step.queue).written
+        if offset not in own and any(offset in one.written for one in self._offsets.values()):
+            return "offset-is-of-one-group-and-queue"
+        if ways == {"oneway"}:
+            return "oneway-commit-counts"
+        return "pull-commits" if ways == {"pull"} else "offset-is-what-was-committed"
+
+    # --- members --------------------------------------------------------------------------------------------
+
+    def beat(self, step: bk.Beat, begin: float, end: float, answer: Command | None) -> None:
+        """34."""
+        for group in step.groups:
+            self._ever.setdefault(group, set()).add(step.client)
+            members = self._members.setdefault(group, {})
+            for (client, conn), other in members.items():
+                if conn == step.conn and client != step.client:  # a connection is one client's in a group
+                    other.leaving = min(other.leaving, begin)
+            if answer is None or answer.code != 0:
+                if (known := members.get((step.client, step.conn))) is not None:
+                    known.leaving = -inf
+                continue
+            self._known.add(group)
+            self._ledger.topics.setdefault(f"%RETRY%{group}", Topic(_QUEUES_OF_RETRY))
+            before = members.get((step.client, step.conn))
+            since = end if before is None or before.gone < inf else before.since
+            members[step.client, step.conn] = _Member(since, begin, step.topics, step.tags)
+
+    def left(self, step: bk.Leave, begin: float, end: float, answer: Command | None) -> None:
+        """35."""
+        for (client, conn), member in self._members.get(step.group, {}).items():
+            if client == step.client:
+                member.leaving = min(member.leaving, begin)
+                if answer is not None and answer.code == 0 and conn == step.conn:
+                    member.gone = min(member.gone, end)
+
+    def closed(self, conn: str, begin: float) -> None:
+        """A connection ended."""
+        for members in self._members.values():
+            for (_, own), member in members.items():
+                if own == conn:
+                    member.leaving = min(member.leaving, begin)
+
+    def listed(self, step: bk.Members, begin: float, end: float, answer: Command) -> None:
+        """38."""
+        if answer.code == _BUSY:
+            return
+        names = self._ledger.names
+        shown = _listed(answer)
+        clients: dict[str, list[_Member]] = {}
+        for (client, _), member in self._members.get(step.group, {}).items():
+            clients.setdefault(client, []).append(member)
+        for client, ways in clients.items():
+            name = names.name(client)
+            if name in shown and all(one.gone + self._ledger.lag < begin for one in ways):
+                raise Wrong("client-that-left-is-not-listed", f"{name} not listed", f"{sorted(shown)}")
+            sure = [one for one in ways if self._is_alive(one, end) and one.since + self._ledger.lag < begin]
+            if name not in shown and sure:
+                raise Wrong("client-is-listed", f"{name} listed", f"code {answer.code}, {sorted(shown)}")
+        others = shown - {names.name(client) for client in self._ever.get(step.group, ())}
+        if others:
+            raise Wrong(
+                "client-is-listed", f"only clients that were once in {names.name(step.group)}", str(others)
+            )
+
+    def _is_alive(self, member: _Member, moment: float) -> bool:
+        """Whether a client is surely a member yet."""
+        return member.beat + _SURELY_ALIVE > moment and member.leaving > moment
+
+    def wants(self, step: bk.Pull, begin: float, end: float) -> Sequence[str] | None:
+        """The tags that a pull is to be given, none for all; None where that is not known."""
+        if step.subscribes:
+            return step.tags
+        alive = [
+            member
+            for member in self._members.get(step.group, {}).values()
+            if self._is_alive(member, end) and step.topic in member.topics
+        ]
+        said = {member.tags for member in self._members.get(step.group, {}).values()}
+        return next(iter(said)) if alive and len(said) == 1 else None
+
+    # --- locks ----------------------------------------------------------------------------------------------
+
+    def locked(self, step: bk.Lock, begin: float, end: float, answer: Command | None) -> None:
+        """41 and 42."""
+        if answer is not None and answer.code == _BUSY:
+            return
+        given = _given(answer) if answer is not None and step.code == 41 else set()
+        for queue in step.queues:
+            key = (step.group, step.topic, queue)
+            lock = self._locks.get(key)
+            if answer is None or answer.code != 0:
+                if lock is not None:
+                    lock.maybe = True
+                elif step.code == 41:
+                    self._locks[key] = _Lock(step.client, begin, inf, maybe=True)
+                continue
+            if step.code == 42:
+                if lock is not None and lock.client == step.client:
+                    del self._locks[key]
+                continue
+            self._judge_lock(key, step, lock, queue in given, begin, end)
+            if queue in given:
+                self._locks[key] = _Lock(step.client, begin, end)
+
+    def _judge_lock(
+        self,
+        key: tuple[str, str, int],
+        step: bk.Lock,
+        lock: _Lock | None,
+        is_given: bool,
+        begin: float,
+        end: float,
+    ) -> None:
+        holder = None if lock is None or lock.maybe else lock.client
+        is_held = lock is not None and end < lock.begin + _LOCKED - self._ledger.slack
+        if is_given and is_held and holder not in (None, step.client):
+            raise Wrong(
+                "lock-is-of-one-client",
+                f"queue {key[2]} not given: {self._ledger.names.name(holder or '')} has it",
+                "it was given",
+            )
+        is_free = lock is None or holder == step.client
+        is_over = lock is not None and not lock.maybe and begin > lock.end + _LOCKED + self._ledger.slack + 1
+        if not is_given and (is_free or is_over):
+            name = "free-lock-is-given" if lock is not None else "given-up-lock-is-free"
+            raise Wrong(name, f"queue {key[2]} given", "it was not")
+
+    # --- restarts -------------------------------------------------------------------------------------------
+
+    def restarted(self, begin: float, end: float) -> None:
+        """The Broker was ended and started again: offsets that it has not written down may be lost."""
+        for register in self._offsets.values():
+            register.forget(begin - _UNWRITTEN - self._ledger.lag, begin, end)
+        self._members.clear()
+        self._locks.clear()
+
+    def forgot(self, topic: str) -> None:
+        """A topic was deleted."""
+        for key in [key for key in self._offsets if key[1] == topic]:
+            del self._offsets[key]
+
+
+def _parsed(answer: Command, name: str, invariant: str) -> Sequence[object]:
+    if answer.code != 0:
+        return []
+    try:
+        value = json_value(answer.body)
+    except WireError as problem:
+        raise Wrong(invariant, f"JSON with {name}", str(problem)) from None
+    found = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(found, list):
+        raise Wrong(invariant, f"a list {name}", repr(answer.body[:80]))
+    return found
+
+
+def _listed(answer: Command) -> set[str]:
+    return {str(one) for one in _parsed(answer, "consumerIdList", "client-is-listed")}
+
+
+def _given(answer: Command) -> set[int]:
+    listed = _parsed(answer, "lockOKMQSet", "lock-is-of-one-client")
+    return {int(one["queueId"]) for one in listed if isinstance(one, dict)}

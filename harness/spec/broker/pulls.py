@@ -1,0 +1,401 @@
+"""What a pull may answer, and searches: the messages themselves, held against the ledger.
+
+A message is known by its unique key and its body. Whatever is shown must have a place
+in the queue that it is shown in, at a time at which it may be there; what must be there must be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from harness.program.broker.frames import body_of, born, properties_of
+from harness.program.broker.steps import Bound, Find, Pull, View
+from harness.spec.broker.entries import Entry, Origin, Queue
+from harness.spec.broker.ledger import Ledger
+from harness.spec.broker.wrong import Wrong
+from harness.wire import Command, WireError
+from harness.wire.messages import Message, PropertyName, decode_messages, tag_hash
+
+_FOUND, _NOT_FOUND, _AGAIN, _MOVED = 0, 19, 20, 21
+_BUSY = 2
+_EARLY: dict[Origin, str] = {
+    "send": "acknowledged-is-there",
+    "oneway": "oneway-is-there",
+    "delay": "delayed-is-not-early",
+    "timer": "timed-is-not-early",
+    "commit": "half-is-invisible",
+    "retry": "retried-is-not-early",
+    "dead": "dead-letter-is-kept",
+}
+_MISSING: dict[Origin, str] = {
+    **_EARLY,
+    "delay": "delayed-is-delivered",
+    "timer": "timed-is-delivered",
+    "commit": "commit-delivers",
+    "retry": "retried-comes-back",
+}
+_TWICE: dict[Origin, str] = {
+    **_EARLY,
+    "delay": "delayed-is-delivered-once",
+    "timer": "delayed-is-delivered-once",
+    "commit": "commit-delivers-once",
+}
+_DEMOTED = "demoted-delivers-no-delay"
+_CHANGED: dict[Origin, str] = {
+    **dict.fromkeys(_EARLY, "message-is-as-it-was-sent"),
+    "delay": "delayed-keeps-the-message",
+    "timer": "delayed-keeps-the-message",
+    "commit": "commit-keeps-the-message",
+    "retry": "retried-keeps-the-message",
+}
+
+
+class Pulls:
+    """Judges what a Broker shows of its queues."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    # --- pulls ----------------------------------------------------------------------------------------------
+
+    def pulled(
+        self, step: Pull, begin: float, end: float, answer: Command, tags: Sequence[str] | None
+    ) -> None:
+        """11. ``tags`` is what the group subscribes to, None where that is not known."""
+        ledger = self._ledger
+        topic = ledger.topics.get(step.topic)
+        if answer.code not in (_FOUND, _NOT_FOUND, _AGAIN, _MOVED):
+            self._refused(step, begin, answer, tags)
+            return
+        if ledger.exists(step.topic, begin) is False:
+            raise Wrong("topic-that-is-not-there-is-refused", "TOPIC_NOT_EXIST (17)", f"code {answer.code}")
+        if topic is not None and topic.queues is not None and not 0 <= step.queue < topic.queues:
+            raise Wrong("queue-that-is-not-there-is-refused", "a refusal", f"code {answer.code}")
+        queue = ledger.queue(step.topic, step.queue)
+        next_offset = _number(answer, "nextBeginOffset")
+        if answer.code == _FOUND:
+            self._found(step, queue, end, answer, next_offset, tags)
+        if not ledger.is_known(step.topic):
+            return
+        if answer.code == _FOUND:
+            self._complete(step, queue, begin, next_offset, tags, answer)
+        else:
+            self._none(step, queue, begin, end, answer, next_offset, tags)
+        self._bounds(queue, begin - ledger.lag, end, answer)
+
+    def _refused(self, step: Pull, begin: float, answer: Command, tags: Sequence[str] | None) -> None:
+        ledger = self._ledger
+        topic = ledger.topics.get(step.topic)
+        exists = ledger.exists(step.topic, begin)
+        if (
+            answer.code != _BUSY
+            and exists
+            and tags is not None
+            and topic is not None
+            and topic.queues is not None
+            and 0 <= step.queue < topic.queues
+        ):
+            name = "pull-is-answered" if step.subscribes else "heartbeat-subscribes"
+            raise Wrong(name, "messages, or that there are none", f"code {answer.code}, {answer.remark}")
+
+    def _found(
+        self,
+        step: Pull,
+        queue: Queue,
+        end: float,
+        answer: Command,
+        next_offset: int,
+        tags: Sequence[str] | None,
+    ) -> None:
+        messages = _messages(answer)
+        if not 0 < len(messages) <= step.most:
+            raise Wrong("pull-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}")
+        least = step.offset
+        for one in messages:
+            if one.topic != self._ledger.names.name(step.topic) or one.queue_id != step.queue:
+                raise Wrong(
+                    "message-knows-its-queue",
+                    f"{self._ledger.names.name(step.topic)}, queue {step.queue}",
+                    f"{one.topic}, queue {one.queue_id}",
+                )
+            if not least <= one.queue_offset < next_offset:
+                raise Wrong(
+                    "pull-goes-on-from-its-offset",
+                    f"offsets from {least} on, below {next_offset}, the one to go on from",
+                    str(one.queue_offset),
+                )
+            least = one.queue_offset + 1
+            entry = self._known(step.topic, queue, one, end)
+            if tags and entry is not None and not _has_tag(entry, tags):
+                raise Wrong("pull-has-the-tag", f"messages with {' or '.join(tags)}", f"{entry.send.tag}")
+
+    def _bounds(self, queue: Queue, begin: float, end: float, answer: Command) -> None:
+        """What a pull says about its queue."""
+        minimum, maximum = _number(answer, "minOffset"), _number(answer, "maxOffset")
+        if minimum != 0:
+            raise Wrong("min-offset-is-the-first", "minOffset 0", str(minimum))
+        self._is_max(queue, begin, end, maximum)
+
+    def _is_max(self, queue: Queue, begin: float, end: float, offset: int) -> None:
+        lowest, highest = queue.least(begin), queue.most(end)
+        if lowest <= offset <= highest:
+            return
+        if offset < lowest:
+            self._lost(queue, offset, begin, f"the greatest offset {offset}")
+        if offset > highest and any(one.earliest == inf for one in queue.entries):
+            raise Wrong(_DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
+        raise Wrong("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))
+
+    def _lost(self, queue: Queue, offset: int, moment: float, actual: str) -> None:
+        """Something must be there, from an offset on, and is not."""
+        entry = queue.lost(offset, moment)
+        if entry is None:
+            return
+        name = _MISSING[entry.origin]
+        if entry.origin == "send":
+            if queue.ended is not None:
+                name = f"acknowledged-survives-a-{'kill' if queue.ended == 'kill' else 'stop'}"
+        elif entry.origin == "delay" and queue.ended is not None:
+            name = "delayed-outlives-the-broker"
+        elif entry.paused:
+            name = "promoted-goes-on-with-delays"
+        where = "" if entry.offset is None else f" at {entry.offset}"
+        raise Wrong(name, f"{self._ledger.names.name(entry.message)}{where}", actual)
+
+    def _complete(
+        self,
+        step: Pull,
+        queue: Queue,
+        begin: float,
+        next_offset: int,
+        tags: Sequence[str] | None,
+        answer: Command,
+    ) -> None:
+        """Whether all is there between the offset that was asked for and the one to go on from."""
+        shown = {one.queue_offset for one in _messages(answer)}
+        moment = begin - self._ledger.lag
+        for offset in range(max(0, step.offset), next_offset):
+            if offset in shown:
+                continue
+            entry = queue.at.get(offset)
+            wanted = tags is not None and (not tags or (entry is not None and _has_tag(entry, tags)))
+            if wanted and entry is not None and entry.latest <= moment:
+                self._lost(queue, offset, moment, f"messages at {sorted(shown)}, next {next_offset}")
+            if tags is not None and not tags:
+                raise Wrong(
+                    "pull-goes-on-from-its-offset",
+                    f"all messages from {step.offset} to {next_offset - 1}",
+                    f"those at {sorted(shown)}",
+                )
+
+    def _none(
+        self,
+        step: Pull,
+        queue: Queue,
+        begin: float,
+        end: float,
+        answer: Command,
+        next_offset: int,
+        tags: Sequence[str] | None,
+    ) -> None:
+        """Codes 19, 20 and 21."""
+        moment = begin - self._ledger.lag
+        offset, lowest, highest = step.offset, queue.least(moment), queue.most(end)
+        if not self._ledger.ha_role.is_master(begin, end):
+            self._none_of_a_slave(step, queue, moment, answer, tags)
+            return
+        if answer.code == _NOT_FOUND:
+            if offset < lowest:
+                self._lost(queue, offset, moment, "PULL_NOT_FOUND (19)")
+            if not (lowest <= offset <= highest or offset == 0):
+                if offset < 0:
+                    raise Wrong("pull-before-the-beginning-is-moved", "PULL_OFFSET_MOVED (21)", "19")
+                raise Wrong("pull-beyond-the-end-is-moved", "PULL_OFFSET_MOVED (21)", f"19 at {offset}")
+            if step.suspend and end - begin < step.suspend - self._ledger.slack:
+                raise Wrong(
+                    "held-until-its-time-is-over",
+                    f"no answer for {step.suspend} s, or a message",
+                    f"PULL_NOT_FOUND (19) after {end - begin:.1f} s",
+                )
+            if step.suspend and tags is not None and not tags:
+                there = queue.least(begin + step.suspend - self._ledger.slack - self._ledger.lag - 1)
+                if offset < there:
+                    raise Wrong("held-until-a-message-comes", "the message", "PULL_NOT_FOUND (19)")
+        elif answer.code == _AGAIN:
+            if tags is not None and not tags:
+                raise Wrong("pull-is-answered", "messages, or PULL_NOT_FOUND (19)", "20, for every message")
+            for one in queue.entries:
+                if (
+                    one.offset is not None
+                    and offset <= one.offset < next_offset
+                    and tags is not None
+                    and _has_tag(one, tags)
+                    and one.latest <= moment
+                ):
+                    self._lost(queue, one.offset, moment, f"PULL_RETRY_IMMEDIATELY (20), next {next_offset}")
+        elif 0 <= offset < lowest or offset == 0 == highest:
+            self._lost(queue, offset, moment, f"PULL_OFFSET_MOVED (21) to {next_offset}")
+            raise Wrong("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
+        elif offset > 0 and lowest == highest == offset:
+            raise Wrong("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
+        elif not (next_offset == 0 if offset < 0 else lowest <= next_offset <= highest):
+            where = "0" if offset < 0 else f"{lowest} to {highest}"
+            raise Wrong("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
+
+    def _none_of_a_slave(
+        self, step: Pull, queue: Queue, moment: float, answer: Command, tags: Sequence[str] | None
+    ) -> None:
+        """A slave corrects no offsets, and answers with other codes: its master may have more."""
+        if tags is not None and not tags and 0 <= step.offset < queue.least(moment):
+            raise Wrong("demoted-is-read-from", f"the message at {step.offset}", f"code {answer.code}")
+
+    # --- what a message is ----------------------------------------------------------------------------------
+
+    def _known(self, topic: str, queue: Queue, shown: Message, end: float) -> Entry | None:
+        """The entry of a message that was shown in a queue; None where the queue may hold others."""
+        key = shown.properties.get(PropertyName.UNIQ_KEY, "")
+        text = shown.body.rstrip(b".").decode("latin-1")
+        names = self._ledger.names
+        symbol = names.made.get(key) or names.made.get(text)
+        if symbol is None:
+            if not self._ledger.is_known(topic):
+                return None
+            raise Wrong("body-is-as-it-was-sent", "a message that was sent", f"{text!r} with key {key!r}")
+        entry = queue.at.get(shown.queue_offset)
+        if entry is not None and entry.message != symbol:
+            if not self._ledger.is_known(topic):
+                return None
+            raise Wrong(
+                _MISSING[entry.origin] if entry.origin != "send" else "acknowledged-is-there",
+                f"{names.name(entry.message)} at {shown.queue_offset}",
+                f"{key or text} there",
+            )
+        if entry is None:
+            entry = self._new(topic, queue, symbol, shown, end)
+        if entry is not None:
+            self._is_whole(entry, shown)
+        return entry
+
+    def _new(self, topic: str, queue: Queue, symbol: str, shown: Message, end: float) -> Entry | None:
+        """Finds the entry of a message that is seen for the first time."""
+        own = [one for one in queue.entries if one.message == symbol]
+        free = sorted((one for one in own if one.offset is None), key=lambda one: (one.latest, one.earliest))
+        free.sort(key=lambda one: one.earliest > end)
+        if free and free[0].earliest <= end:
+            queue.bind(free[0], shown.queue_offset, end)
+            return free[0]
+        if not self._ledger.is_known(topic):
+            return None
+        what = f"{self._ledger.names.name(symbol)} at {shown.queue_offset}"
+        if free:
+            if free[0].earliest == inf:
+                raise Wrong(_DEMOTED, "nothing: the Broker is a slave", what)
+            early = free[0].earliest - end
+            raise Wrong(_EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
+        if own:
+            raise Wrong(_TWICE[own[0].origin], f"once, at {own[0].offset}", what)
+        half = self._ledger.halves.get(symbol)
+        if half is not None and topic == half.send.topic:
+            if not half.ends:
+                raise Wrong("half-is-invisible", "nothing: it was not committed", what)
+            raise Wrong("rolled-back-is-invisible", "nothing: it was rolled back", what)
+        raise Wrong("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
+
+    def _is_whole(self, entry: Entry, shown: Message) -> None:
+        """Whether a message is what was sent."""
+        send, names = entry.send, self._ledger.names
+        body = body_of(entry.message, send.size, names)
+        name = _CHANGED[entry.origin]
+        if shown.body != body:
+            name = "body-is-as-it-was-sent" if entry.origin in ("send", "oneway") else name
+            raise Wrong(name, repr(body[:80]), repr(shown.body[:80]))
+        for key, value in properties_of(send, entry.message, names).items():
+            if shown.properties.get(key) != value:
+                raise Wrong(name, f"property {key}={value}", f"{key}={shown.properties.get(key)}")
+        said = ("flag", shown.flag, send.flag)
+        when = ("born timestamp", shown.born_timestamp, born(send.message))
+        for what, is_so, should in (said, when):
+            if is_so != should:
+                raise Wrong(name, f"{what} {should}", f"{is_so}")
+        if shown.reconsume_times != entry.tried:
+            raise Wrong("retried-is-counted", f"reconsumeTimes {entry.tried}", str(shown.reconsume_times))
+        if entry.log is not None and shown.physical_offset != entry.log:
+            raise Wrong("message-is-where-its-id-says", f"log offset {entry.log}", str(shown.physical_offset))
+
+    # --- searches -------------------------------------------------------------------------------------------
+
+    def bound(self, step: Bound, begin: float, end: float, answer: Command) -> None:
+        """30 and 31."""
+        if answer.code == _BUSY or not self._ledger.is_known(step.topic):
+            return
+        name = "max-offset-is-the-next" if step.code == 30 else "min-offset-is-the-first"
+        if answer.code != 0:
+            raise Wrong(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
+        offset = _number(answer, "offset")
+        if step.code == 31 and offset != 0:
+            raise Wrong(name, "0", str(offset))
+        if step.code == 30:
+            queue = self._ledger.queue(step.topic, step.queue)
+            self._is_max(queue, begin - self._ledger.lag, end, offset)
+
+    def viewed(self, step: View, begin: float, answer: Command) -> None:
+        """33."""
+        send, entry = self._ledger.sends.get(step.message, (None, None))
+        if send is None or answer.code == _BUSY:
+            return
+        found = _messages(answer) if answer.code == 0 else []
+        body = body_of(step.message, send.size, self._ledger.names)
+        if [one.body for one in found] != [body]:
+            bodies = [one.body[:40] for one in found]
+            raise Wrong("id-finds-the-message", repr(body[:40]), f"code {answer.code}, {bodies}")
+        if entry is not None and entry.told:
+            self._is_whole(entry, found[0])
+
+    def found(self, step: Find, begin: float, end: float, answer: Command) -> None:
+        """12."""
+        if answer.code not in (0, 22) or not self._ledger.is_known(step.topic):
+            return
+        names = self._ledger.names
+        shown = _messages(answer) if answer.code == 0 else []
+        bodies = {one.body.rstrip(b".").decode("latin-1") for one in shown}
+        for one in shown:
+            symbol = names.made.get(one.body.rstrip(b".").decode("latin-1"))
+            send = self._ledger.sends.get(symbol or "", (None, None))[0]
+            has = send is not None and (step.key == symbol if step.unique else step.key in send.keys)
+            if one.topic != names.name(step.topic) or not has:
+                actual = f"{one.body[:40]!r} of {one.topic}"
+                raise Wrong(
+                    "key-finds-no-others", f"messages of {names.name(step.topic)} with the key", actual
+                )
+        moment = begin - self._ledger.lag
+        for (topic, _), queue in self._ledger.queues.items():
+            for entry in queue.entries:
+                has = entry.message == step.key if step.unique else step.key in entry.send.keys
+                if topic != step.topic or not has or entry.latest > moment or len(shown) >= 32:
+                    continue
+                if names.name(entry.message) not in bodies:
+                    name = "unique-key-finds-the-message" if step.unique else "key-finds-every-message"
+                    name = "keys-survive-a-kill" if queue.ended == "kill" else name
+                    raise Wrong(name, names.name(entry.message), f"code {answer.code}, {sorted(bodies)}")
+
+
+def _has_tag(entry: Entry, tags: Sequence[str]) -> bool:
+    """Whether a queue knows an entry by one of these tags: it holds their hashes."""
+    tag = entry.send.tag
+    return tag is not None and tag_hash(tag) in {tag_hash(one) for one in tags}
+
+
+def _messages(answer: Command) -> list[Message]:
+    try:
+        return decode_messages(answer.body)
+    except WireError as problem:
+        raise Wrong("messages-can-be-read", "messages", str(problem)) from None
+
+
+def _number(answer: Command, name: str) -> int:
+    text = (answer.ext or {}).get(name)
+    try:
+        return int(text or "")
+    except ValueError:
+        raise Wrong("pull-is-answered", f"{name} with a number", str(text)) from None

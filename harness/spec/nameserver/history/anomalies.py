@@ -1,0 +1,330 @@
+"""What is wrong with a history that no order explains: a name with a definition, and the decisive calls.
+
+- A name is decided by argument, not by likeness: the server is excused for one kind of fault (`relaxed` of
+  the specification), and where the whole history can then be explained, that fault is its name. The order of
+  `ANOMALIES` decides where several can explain it: what is said about fewer things comes first.
+- The decisive calls are those that are left when every reading has been dropped without which nothing
+  explains the rest, and every other call that may just as well have happened at any time or never.
+- A reading that is excused, but no further back than a guarantee of its own session allows, and then does
+  not fit, breaks that guarantee. That writes follow reads is never told: it is about copies that pass on what
+  they received, and NameServers do not.
+- Where no single excuse will do, the anomaly is ``no order``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.spec.linear import ENDLESS, Call, Moment, Specification, search
+from harness.spec.nameserver.history.kv_spec import Get, Put
+from harness.spec.nameserver.history.operations import GiveTopic, Listed, Members, Registration, Routed
+
+DIVERGENT = "divergent NameServers"
+
+_STALE = "stale read"
+_LOST_UPDATE = "lost update of KV"
+_OWN_WRITES = "read your writes broken"
+_OWN_READS = "monotonic reads broken"
+_IN_TURN = "monotonic writes broken"
+_SESSIONS = (_OWN_WRITES, _OWN_READS, _IN_TURN)
+_NONE = "no order"
+_ARGUMENT = 1_000
+"""Budget of one search on the way to a name."""
+_ANY_TIME = (-math.inf, -math.inf)
+
+
+class Anomaly(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of fault that a history shows."""
+
+    name: str
+    kinds: tuple[str, ...]
+    """Of which keys: ``broker``, ``kv``."""
+    text: str
+    """Its definition."""
+    statement: str
+    """Id of the statement that is broken."""
+
+
+ANOMALIES: dict[str, Anomaly] = {
+    anomaly.name: anomaly
+    for anomaly in (
+        Anomaly(
+            name="overdue lease",
+            kinds=("broker",),
+            text="A broker is shown whose lease had run out so long ago that a scan must have found it.",
+            statement="ns.lease.expired-broker-is-removed",
+        ),
+        Anomaly(
+            name="split identity",
+            kinds=("broker",),
+            text="An address is shown under several ids of a name, or under one that it never asked for.",
+            statement="ns.registration.one-id-per-address",
+        ),
+        Anomaly(
+            name="stale version accepted",
+            kinds=("broker",),
+            text=(
+                "A registration took effect that had to be ignored: another address held the id with a "
+                "greater state version, or its queue data came with the data version that was stored."
+            ),
+            statement="ns.registration.equal-data-version-keeps-queues",
+        ),
+        Anomaly(
+            name="phantom queue data",
+            kinds=("broker",),
+            text="Queue data are shown that no master has registered.",
+            statement="ns.registration.slave-changes-no-queues",
+        ),
+        Anomaly(
+            name="lost registration",
+            kinds=("broker",),
+            text="A registration was answered with success, and all that follows is as if it was not made.",
+            statement="ns.registration.effect-precedes-reply",
+        ),
+        Anomaly(
+            name="ghost topic",
+            kinds=("broker",),
+            text="Queue data are shown that were deleted, or whose broker name had gone; the broker is not.",
+            statement="ns.topics.unserved-topic-is-not-listed",
+        ),
+        Anomaly(
+            name="resurrected broker",
+            kinds=("broker",),
+            text=(
+                "A broker is shown that has left, by request or with its connection or its lease, and has "
+                "not registered since."
+            ),
+            statement="ns.concurrency.departures-leave-nothing",
+        ),
+        Anomaly(
+            name="premature expiry",
+            kinds=("broker",),
+            text="A broker is gone that was there, although nothing removed it and its lease was not over.",
+            statement="ns.lease.lease-lasts-its-time",
+        ),
+        Anomaly(
+            name="phantom value",
+            kinds=("kv",),
+            text="A key has a value that was never put.",
+            statement="ns.kv.get-returns-what-was-put",
+        ),
+        Anomaly(
+            name=_LOST_UPDATE,
+            kinds=("kv",),
+            text="A put was answered, and what follows is as if it had not been made, or had been undone.",
+            statement="ns.kv.put-overwrites",
+        ),
+        Anomaly(
+            name="resurrected pair",
+            kinds=("kv",),
+            text="A key has the value again that it had before its deletion, without a new put.",
+            statement="ns.kv.delete-removes",
+        ),
+        Anomaly(
+            name=_STALE,
+            kinds=("broker", "kv"),
+            text=(
+                "One answer shows what was so before its request was sent, and was so no more; the others "
+                "show what is so."
+            ),
+            statement="ns.routes.reads-see-every-registration",
+        ),
+        Anomaly(
+            name=_OWN_WRITES,
+            kinds=("broker", "kv"),
+            text=(
+                "An answer shows what was so before the same connection changed it and was answered: a stale "
+                "read of one's own."
+            ),
+            statement="ns.registration.effect-precedes-reply",
+        ),
+        Anomaly(
+            name=_OWN_READS,
+            kinds=("broker", "kv"),
+            text="An answer shows what was so before something that the same connection has seen already.",
+            statement="ns.routes.reads-see-every-registration",
+        ),
+        Anomaly(
+            name=_IN_TURN,
+            kinds=("kv",),
+            text=(
+                "Of two puts of one connection, the first answered before the second was sent, the second "
+                "was seen, and then the first in its place."
+            ),
+            statement="ns.kv.put-overwrites",
+        ),
+        Anomaly(
+            name=_NONE,
+            kinds=("broker", "kv"),
+            text="No order of the calls explains what they saw, whichever one fault is excused.",
+            statement="ns.concurrency.reads-see-what-stays",
+        ),
+    )
+}
+
+_DIVERGENCE = Anomaly(
+    name=DIVERGENT,
+    kinds=("server",),
+    text=(
+        "NameServers show different things of a broker that has registered with each of them, and has been "
+        "answered by each, since anything else was done to it."
+    ),
+    statement="ns.routes.reads-see-every-registration",
+)
+ANOMALIES[DIVERGENT] = _DIVERGENCE
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """An anomaly, and the calls that decide it."""
+
+    anomaly: Anomaly
+    calls: tuple[Call, ...]
+
+
+Make = Callable[[str | None], Specification[Any]]
+"""A specification that excuses a fault."""
+
+
+def explained(kind: str, calls: Sequence[Call], make: Make) -> Explained:
+    """The name of a history that is not linearizable (``calls`` of one key), and its decisive calls."""
+    decisive = _decisive(calls, make(None))
+    return Explained(ANOMALIES[_name(kind, calls, decisive, make)], tuple(decisive))
+
+
+def _name(kind: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make) -> str:
+    if (seen := _never_asked_for(calls, decisive)) is not None:
+        return seen
+    for name, anomaly in ANOMALIES.items():
+        if kind not in anomaly.kinds or name in (_NONE, "phantom value", *_SESSIONS):
+            continue
+        excused, spec = calls, make(name)
+        if name == _STALE:
+            late = {call.number for call in decisive if call.reads}
+            excused = [_earlier(call) if call.reads and call.number in late else call for call in calls]
+            spec = make(None)
+        if search(spec, excused, budget=_ARGUMENT).answer == "linearizable":
+            return _of_a_session(name, calls, decisive, make) or name
+    return _NONE
+
+
+def _of_a_session(name: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make) -> str | None:
+    """The guarantee of a session that is broken, where it is one."""
+    if name == _LOST_UPDATE:
+        return _IN_TURN if any(_is_overtaken(put, calls, make) for put in calls) else None
+    if name != _STALE:
+        return None
+    late = {call.number for call in decisive if call.reads}
+    others = [call for call in calls if call.number not in late]
+    for guarantee, floor in ((_OWN_WRITES, _after_own_writes), (_OWN_READS, _after_own_reads)):
+        excused = [
+            _earlier(call, floor(call, others)) if call.reads and call.number in late else call
+            for call in calls
+        ]
+        if search(make(None), excused, budget=_ARGUMENT).answer == "violated":
+            return guarantee
+    return None
+
+
+def _after_own_writes(call: Call, others: Sequence[Call]) -> Moment:
+    own = (one.end for one in others if one.session == call.session != "" and not one.reads)
+    latest = max((end for end in own if end < call.begin), default=_ANY_TIME)
+    return latest if latest == _ANY_TIME else min(call.begin, _behind(latest))
+
+
+def _behind(moment: Moment) -> Moment:
+    """The next moment."""
+    seconds, rank = moment
+    return (seconds, rank + 0.5) if math.isfinite(rank) else (math.nextafter(seconds, math.inf), -math.inf)
+
+
+def _after_own_reads(call: Call, others: Sequence[Call]) -> Moment:
+    own = (one for one in others if one.session == call.session != "" and one.reads)
+    return max((one.begin for one in own if one.end < call.begin), default=_ANY_TIME)
+
+
+def _is_overtaken(put: Call, calls: Sequence[Call], make: Make) -> bool:
+    """Whether a put that takes effect behind a later one of its session, which was seen, explains it all."""
+    later = [
+        one
+        for one in calls
+        if isinstance(one.action, Put) and one.session == put.session != "" and put.end < one.begin
+    ]
+    seen = {one.action.value for one in calls if isinstance(one.action, Get)}
+    if not isinstance(put.action, Put) or not any(one.action.value in seen for one in later):
+        return False
+    excused = [msgspec.structs.replace(one, end=ENDLESS) if one is put else one for one in calls]
+    return search(make(None), excused, budget=_ARGUMENT).answer == "linearizable"
+
+
+def _never_asked_for(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
+    """What one reading alone shows: it contains what no call has asked for."""
+    held = {(one.action.id, one.action.address) for one in calls if isinstance(one.action, Registration)}
+    announced = {
+        (topic, (queues[0], queues[1], queues[3]))
+        for one in calls
+        if isinstance(one.action, Registration | GiveTopic)
+        for topic, queues in (
+            one.action.topics
+            if isinstance(one.action, Registration)
+            else ((one.action.topic, one.action.queues),)
+        )
+    }
+    values = {one.action.value for one in calls if isinstance(one.action, Put)}
+    for call in decisive:
+        match call.action:
+            case Members(addresses) | Routed(_, _, addresses) if addresses:
+                listed = [address for _, address in addresses]
+                if not set(addresses) <= held or len(set(listed)) < len(listed):
+                    return "split identity"
+            case Listed(number, str() as address) if (number, address) not in held:
+                return "split identity"
+            case Get(str() as value) if value not in values:
+                return "phantom value"
+        match call.action:
+            case Routed(topic, (_, _, _) as queues) if (topic, queues) not in announced:
+                return "phantom queue data"
+    return None
+
+
+def _decisive(calls: Sequence[Call], spec: Specification[Any]) -> list[Call]:
+    def fails(some: Sequence[Call]) -> bool:
+        return search(spec, some, budget=_ARGUMENT).answer == "violated"
+
+    left = _fewer(list(calls), lambda call: call.reads, fails)
+    for call in [call for call in left if not call.reads]:
+        rest = [other for other in left if other is not call]
+        if fails([*rest, _whenever(call)]):
+            left = rest
+    return sorted(left, key=lambda call: (call.begin, call.number))
+
+
+def _fewer(
+    calls: list[Call], may_go: Callable[[Call], bool], fails: Callable[[Sequence[Call]], bool]
+) -> list[Call]:
+    """Chunks of what may go are dropped, then single calls, while it still fails."""
+    size = max(1, len(calls) // 2)
+    while True:
+        at = len(calls) - size
+        while at > -size:
+            low = max(0, at)
+            rest = [
+                call for place, call in enumerate(calls) if not (low <= place < at + size and may_go(call))
+            ]
+            if len(rest) < len(calls) and fails(rest):
+                calls = rest
+            at -= size
+        if size == 1:
+            return calls
+        size //= 2
+
+
+def _whenever(call: Call) -> Call:
+    return msgspec.structs.replace(call, begin=_ANY_TIME, end=ENDLESS, required=False)
+
+
+def _earlier(call: Call, since: Moment = _ANY_TIME) -> Call:
+    return msgspec.structs.replace(call, begin=since)

@@ -1,0 +1,545 @@
+"""What is known of a server, and what an observation shows to be wrong.
+
+- A *set of possible states* is kept for each `Component` of the server. What may or may not have happened
+  doubles it, what is seen thins it, and if nothing is left of it the catalogue is violated.
+- Observations are given in the order of their numbers. Where a request was not waited for, or was held back,
+  when it was carried out is open until it returned; one that was sent twice is observed twice.
+- A `Close` whose outcome is `Ended` is one that the target has made.
+- What belongs together is decided by `components`, what an answer leaves possible by `candidates`, and which
+  invariant is broken by what was done last (`recollection`).
+"""
+
+from __future__ import annotations
+
+from harness.program.broker.steps import AnyRequest as AnyBrokerRequest
+from harness.program.names import Names
+from harness.program.nameserver import steps as ns
+from harness.program.step import Close, Reconnect, Restart, Time
+from harness.program.steps import AnyStep
+from harness.spec.nameserver.answers import Answer, Difference, answer_of, differences
+from harness.spec.nameserver.candidates import Candidate, Candidates
+from harness.spec.nameserver.component import LIMIT, Component, blank, unique
+from harness.spec.nameserver.components import Components
+from harness.spec.nameserver.invariants import INVARIANTS, invariant_of
+from harness.spec.nameserver.judged import judged_by
+from harness.spec.nameserver.last_operations import LastOperations
+from harness.spec.nameserver.predictions import RouteView, Unreadable
+from harness.spec.nameserver.specification import DOUBT, PROMPT, After, NameServerSpec
+from harness.spec.nameserver.state import At, State
+from harness.spec.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
+
+_BUSY = 60.0
+"""Protocol seconds for which a connection that is kept busy may be quiet."""
+_OF_A_NAME = (ns.Register, ns.Unregister, ns.Heartbeat, ns.QueryVersion, ns.MemberGroup, ns.Permission)
+_LISTS = (ns.Topics, ns.TopicsOfCluster, ns.Unit, ns.SystemTopics)
+
+
+class StateTracker:
+    """Judges what is observed of one server.
+
+    ``profile`` is the catalogue's; ``jitter``: protocol seconds by which the target may act late; ``fresh``:
+    nobody has used the server before.
+    """
+
+    def __init__(self, profile: str, names: Names, *, jitter: float = 0.0, fresh: bool = False) -> None:
+        self.judged: dict[int, frozenset[str]] = {}
+        """By step: the statements that its answer was held against and has not broken."""
+        self._profile = profile
+        self._names = names
+        self._jitter = jitter
+        self._spec = NameServerSpec(profile, names, jitter=jitter, fresh=fresh)
+        self._common: list[State] = [self._spec.start()]
+        self._components = Components(self._spec)
+        self._candidates = Candidates(self._spec, self._components, names)
+        self._past = LastOperations(self._spec, self._components)
+        self._gave_up = False
+        self._used: dict[str, At] = {}
+        self._idling: set[str] = set()
+        self._ending: set[str] = set()
+        """Connections that the target may have ended: a lease has, or nothing came over them."""
+        self._over: dict[str, str] = {}
+        """Connections that the target must have ended, and the invariants that say so."""
+        self._restless = False
+        """Whether connections may be ended sooner than the profile says."""
+
+    # --- what is known --------------------------------------------------------------------------------------
+
+    @property
+    def possible(self) -> int:
+        """In how many states the component is of which most is open."""
+        return max(len(self._common), *(len(component.states) for component in self._components.all), 1)
+
+    @property
+    def untracked(self) -> frozenset[str]:
+        """Names, topics and addresses that are judged no more."""
+        return self._components.untracked
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether nothing is judged any more."""
+        return self._gave_up
+
+    # --- what is seen ---------------------------------------------------------------------------------------
+
+    def observe(self, seen: Observed) -> list[Violation]:
+        """Takes in what was seen and gives what the catalogue does not allow of it."""
+        step = seen.step
+        at = (seen.invoked, seen.returned)
+        if self._gave_up:
+            return [self._garbled(seen.outcome, seen)] if isinstance(seen.outcome, Garbled) else []
+        violations = self._catch_up(seen)
+        if isinstance(step, AnyBrokerRequest):
+            raise ValueError("requests to Brokers are judged by harness.spec.broker")
+        match step:
+            case Time():
+                self._pass(step, seen)
+            case Close():
+                if isinstance(seen.outcome, Ended):
+                    violations += self._ended(step, seen)
+                self._close(step, seen)
+            case Reconnect() | Restart():
+                self._change(step, seen)
+            case ns.Damaged():
+                raise ValueError("damaged frames are judged by harness.engine.frames")
+            case _:
+                if step.broken is not None and not isinstance(seen.outcome, Answered):
+                    self._postpone(step, at, uncertain=True)
+                elif step.oneway or seen.outcome is None:
+                    self._postpone(step, at)
+                    self._past.note(step, seen.number, None)
+                else:
+                    violations += self._judge(step, seen)
+                if not isinstance(seen.outcome, Ended | Garbled):
+                    self._used[step.conn] = at
+                self._idling.discard(step.conn)
+        return violations
+
+    def _judge(self, step: ns.AnyRequest, seen: Observed) -> list[Violation]:
+        match seen.outcome:
+            case Answered():
+                return self._answered(step, seen, seen.outcome)
+            case Ended():
+                return self._ended(step, seen)
+            case Garbled():
+                self._cut_off(step, seen)
+                return [self._garbled(seen.outcome, seen)]
+            case Unanswered():
+                return self._unanswered(step, seen, surely=seen.outcome.surely)
+        return []
+
+    def _garbled(self, outcome: Garbled, seen: Observed) -> Violation:
+        expected = "one command with the opaque of the request"
+        return self._plain(
+            "answers-are-commands", expected, f"bytes that are no command: {outcome.problem}", seen
+        )
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def _catch_up(self, seen: Observed) -> list[Violation]:
+        """What may have happened by itself since."""
+        if self._idling:
+            self._idle(seen)
+        now = (seen.invoked, seen.returned)
+        self._components.catch_up(now[0])
+        if any(state.due <= now[1] for state in self._common):
+            found = self._reached(self._common, now)
+            self._gave_up = self._gave_up or not found
+            self._common = found or self._common
+        violations = []
+        for component in list(self._components.all):
+            if component.due > now[1]:
+                continue
+            self._note_ends(component, seen)
+            found = self._reached(self._under_settings(component), now)
+            if found is None:
+                self._components.untrack(component)
+            elif not found:
+                violations.append(self._contradicted(component, seen))
+            else:
+                component.states = found
+                self._ending |= {
+                    symbol
+                    for state in found
+                    if state.ended
+                    for symbol, conn in state.conns.items()
+                    if conn in state.ended
+                }
+                for symbol in component.symbols - self._over.keys():
+                    if all(state.conns.get(symbol) in state.ended for state in found):
+                        self._over[symbol] = "expired-connection-is-closed"
+                if component.is_empty:
+                    self._components.all.remove(component)
+        return violations
+
+    def _under_settings(self, component: Component) -> list[State]:
+        """The states of a component under all possible settings: what happens by itself depends on them."""
+        possible = list({id(state.settings): state.settings for state in self._common}.values())
+        if len(possible) == 1:
+            return component.told(possible[0])
+        return unique(state for settings in possible for state in component.told(settings))
+
+    def _reached(self, states: list[State], now: At) -> list[State] | None:
+        found: list[State] = []
+        for state in states:
+            reached = self._spec.reached(state, now, LIMIT)
+            if reached is None:
+                return None
+            found += reached
+        found = unique(found)
+        return found if len(found) <= LIMIT else None
+
+    def _contradicted(self, component: Component, seen: Observed) -> Violation:
+        """An answer that was not waited for agrees with no moment at which its request was carried out."""
+        self._components.untrack(component)
+        return self._plain(
+            "read-your-writes",
+            "an answer that fits some moment between its request and its arrival",
+            "one that fits none",
+            seen,
+        )
+
+    def _note_ends(self, component: Component, seen: Observed) -> None:
+        state = component.states[0]
+        for lease in state.leases.values():
+            if lease.since + lease.length <= seen.returned:
+                self._past.was(component, lease.broker, "lease ended", seen.number)
+
+    def _pass(self, step: Time, seen: Observed) -> None:
+        self._past.time_passed(seen.number)
+        for conn in list(self._used):
+            if conn in step.idle:
+                self._idling.add(conn)
+            elif conn not in self._idling:
+                self._used[conn] = (seen.returned - _BUSY, seen.returned)
+
+    def _idle(self, seen: Observed) -> None:
+        """Connections over which nothing has come for so long that the server may have closed them."""
+        for conn in sorted(self._idling):
+            since, until = self._used.get(conn, (seen.returned, seen.returned))
+            if since + self._spec.profile.idle > seen.returned:
+                continue
+            at = (since + self._spec.profile.idle, until + self._spec.profile.idle + self._jitter)
+            self._ending.add(conn)
+            surely = until + self._spec.profile.idle + self._jitter + PROMPT < seen.invoked
+            for component in self._components.all:
+                if conn in component.symbols:
+                    for state in component.states:
+                        for lease in state.leases.values():
+                            if lease.conn == state.conns.get(conn):
+                                self._past.was(component, lease.broker, "idle", seen.number)
+                    closed = [self._spec.idled(state, conn, at) for state in component.states]
+                    self._components.keep(component, closed if surely else [*component.states, *closed])
+            if surely:
+                self._idling.discard(conn)
+                if not self._restless and conn in self._used:
+                    self._over[conn] = "idle-connection-is-closed"
+
+    # --- steps that are no requests -------------------------------------------------------------------------
+
+    def _close(self, step: Close, seen: Observed) -> None:
+        bound = False
+        for component in self._components.all:
+            if step.conn not in component.symbols:
+                continue
+            for state in component.states:
+                conn = state.conns.get(step.conn)
+                for lease in state.leases.values():
+                    if conn is not None and lease.conn == conn:
+                        bound = True
+                        self._past.was(component, lease.broker, "closed", seen.number)
+            if not bound:
+                for name in component.names:
+                    self._past.was(component, name, "late closed", seen.number)
+        if not bound:
+            self._past.other_closed(seen.number)
+        self._idling.discard(step.conn)
+        self._ending.discard(step.conn)
+        self._over.pop(step.conn, None)
+        self._used.pop(step.conn, None)
+        self._components.untracked_conns.discard(step.conn)
+        self._change(step, seen)
+
+    def _change(self, step: AnyStep, seen: Observed) -> None:
+        at = (seen.invoked, seen.returned)
+        if isinstance(step, Restart):
+            self._past.restarted(seen.number)
+            self._used.clear()
+            self._idling.clear()
+            self._over.clear()
+            self._components.clear()
+            self._common = unique(
+                after.state for state in self._common for after in self._spec.apply(state, step, at)
+            )
+            return
+        if isinstance(step, Reconnect):
+            self._renamed(step.conn, step.old)
+            self._used[step.conn] = at
+        for component in self._components.all:
+            if step.conn in component.symbols:  # type: ignore[union-attr]
+                if isinstance(step, Reconnect):
+                    component.symbols.add(step.old)
+                component.states = [
+                    after.state for state in component.states for after in self._spec.apply(state, step, at)
+                ]
+
+    def _renamed(self, conn: str, old: str) -> None:
+        """Another symbol stands for a connection from now on."""
+        over = self._over.pop(conn, None)
+        self._over.pop(old, None)
+        if over is not None:
+            self._over[old] = over
+        used = self._used.pop(conn, None)
+        self._used.pop(old, None)
+        if used is not None:
+            self._used[old] = used
+        for some in (self._idling, self._ending, self._components.untracked_conns):
+            some.discard(old)
+            if conn in some:
+                some.remove(conn)
+                some.add(old)
+
+    def _postpone(
+        self, step: ns.AnyRequest, at: At, *, uncertain: bool = False, said: Answer | None = None
+    ) -> None:
+        """A request that may be carried out later than it seems."""
+        spec = self._spec
+        if isinstance(step, _OF_A_NAME):
+            if isinstance(step, ns.MemberGroup) or self._components.is_untracked(step):
+                return
+            component = self._components.component_for(step, self._common[0].settings)
+            if component is None:
+                self._components.is_untracked(step)
+            else:
+                component.states = [
+                    spec.postponed(state, step, at, said=said, uncertain=uncertain)
+                    for state in component.states
+                ]
+        elif isinstance(step, ns.DeleteTopic | ns.RegisterTopic):
+            topic = spec.name(step.topic)
+            if isinstance(step, ns.DeleteTopic):
+                until = at[1] + spec.prompt + (DOUBT if uncertain else 0.0)
+                self._components.concerns_newcomers(step, at, until, uncertain=uncertain)
+            elif len(step.queues) > 1:  # which of them are known when it is carried out, and the topic
+                self._components.untrack_all(map(spec.name, step.queues))
+                self._components.untracked |= {topic}
+            for component in self._components.all:
+                if isinstance(step, ns.DeleteTopic) or not component.names.isdisjoint(
+                    map(spec.name, step.queues)
+                ):
+                    component.states = [
+                        spec.postponed(s, step, at, uncertain=uncertain) for s in component.states
+                    ]
+            self._past.topic_left_open(topic)
+        elif not isinstance(step, (ns.Route, ns.ClusterInfo, *_LISTS)):
+            self._common = [spec.postponed(s, step, at, uncertain=uncertain) for s in self._common]
+
+    # --- answers --------------------------------------------------------------------------------------------
+
+    def _answered(self, step: ns.AnyRequest, seen: Observed, outcome: Answered) -> list[Violation]:
+        if self._components.is_untracked(step):
+            return []
+        if outlived := self._outlived(step, seen):
+            return [outlived]
+        said = answer_of(outcome.command, step, self._names, self._spec.profile)
+        at = (seen.invoked, seen.returned)
+        if step.held or not step.awaited:
+            simple = isinstance(step, ns.Unregister | ns.Permission | ns.Register)
+            if isinstance(step, ns.Register) and not isinstance(said.body, Unreadable):
+                said = Answer(
+                    said.code, said.remark, said.ext, None
+                )  # no component knows the order configuration
+            self._postpone(step, at, said=said if simple else None)
+            self._past.note(step, seen.number, None)
+            return []
+        if isinstance(step, _OF_A_NAME):
+            component = self._components.component_for(step, self._common[0].settings)
+            if component is None and self._components.is_untracked(step):  # too much became possible
+                return []
+            candidates = [(c, self._candidates.of_a_name(c, component, step, said, at)) for c in self._common]
+        elif isinstance(step, ns.Route):
+            candidates = [(c, self._candidates.route(c, step, said, at)) for c in self._common]
+        elif isinstance(step, ns.ClusterInfo):
+            candidates = [(c, self._candidates.cluster_info(c, step, said, at)) for c in self._common]
+        elif isinstance(step, _LISTS):
+            candidates = [(c, self._candidates.listed(c, step, said, at)) for c in self._common]
+        elif isinstance(step, ns.DeleteTopic):
+            candidates = [(c, self._candidates.everywhere(c, step, said, at)) for c in self._common]
+        elif isinstance(step, ns.RegisterTopic) and self._spec.profile.has("topic-registration"):
+            candidates = [(c, self._candidates.topic_given(c, step, said, at)) for c in self._common]
+        else:
+            return self._kept(step, seen, said, at)
+        return self._decide(candidates, step, seen, said)
+
+    def _outlived(self, step: ns.AnyRequest, seen: Observed) -> Violation | None:
+        """An answer over a connection that the target must have ended: it was idle for too long, or a lease
+        on it has run out.
+        """
+        name = self._over.pop(step.conn, None)
+        if name is None or step.conn in self._components.untracked_conns:
+            return None
+        return self._plain(name, "a connection that the target has ended", "an answer over it", seen)
+
+    def _decide(
+        self, candidates: list[tuple[State, Candidate]], step: ns.AnyRequest, seen: Observed, said: Answer
+    ) -> list[Violation]:
+        """Keeps what is possible under any settings that are possible."""
+        good = [(common, candidate) for common, candidate in candidates if not candidate.wrong]
+        if good:
+            self._note_judged(step, seen, said, good[0][1].was or "")
+            self._past.note(step, seen.number, good[0][1].was)
+            if len(good) == 1:
+                for component, states in good[0][1].kept:
+                    self._components.keep(component, states)
+                    if component.is_empty and component in self._components.all:
+                        self._components.all.remove(component)
+            else:
+                together: dict[int, tuple[Component, list[State]]] = {}
+                for _, candidate in good:
+                    for component, states in candidate.kept:
+                        together.setdefault(id(component), (component, []))[1].extend(states)
+                for component, states in together.values():
+                    self._components.keep(component, states)
+            if len(good) < len(candidates):
+                self._common = [common for common, _ in good]
+            return []
+        candidate = candidates[0][1]
+        if any(component.shared for component in candidate.about):
+            for component in candidate.about:
+                self._components.untrack(component)
+            self._components.is_untracked(step)
+            return []
+        violation = self._violation(candidate.wrong, step, seen, candidate.was or "")
+        self._past.note(step, seen.number, candidate.was)
+        self._adopt(candidate, step)
+        return [violation]
+
+    def _kept(self, step: ns.AnyRequest, seen: Observed, said: Answer, at: At) -> list[Violation]:
+        """Pairs, settings, codes that are not known: what belongs to no component."""
+        kept: list[State] = []
+        best: list[Difference] = []
+        was = ""
+        nearest: State | None = None
+        for state in self._common:
+            for after in self._spec.apply(state, step, at):
+                found = differences(after.prediction, said)
+                if not found:
+                    kept.append(self._learnt(after, step, said))
+                elif not best or len(found) < len(best):
+                    best, was, nearest = found, after.was, after.state
+        if isinstance(step, ns.Configure) and any("serverChannelMaxIdle" in line for line in step.lines):
+            self._restless = True
+        if kept:
+            self._common = unique(kept)
+            if len({id(state.settings) for state in self._common}) == 1:
+                for component in self._components.all:
+                    component.states = component.told(self._common[0].settings)
+            self._note_judged(step, seen, said, was)
+            self._past.note(step, seen.number, None)
+            return []
+        violation = self._violation(best, step, seen, was)
+        if nearest is not None:
+            self._common = [nearest]
+        if isinstance(step, ns.Kv) and said.code == 0 and step.code == 101 and said.ext.get("value"):
+            self._common = [self._spec.learnt(s, step, 0, said.ext["value"]) for s in self._common]
+        return [violation]
+
+    def _note_judged(self, step: ns.AnyRequest, seen: Observed, said: Answer, was: str) -> None:
+        brokers = said.body.brokers if isinstance(said.body, RouteView) else ()
+        contexts = self._past.contexts(step, brokers, was)
+        self.judged[seen.number] = judged_by(step, said, contexts, self._profile) | self.judged.get(
+            seen.number, frozenset()
+        )
+
+    def _learnt(self, after: After, step: ns.AnyRequest, said: Answer) -> State:
+        if after.prediction.learns and isinstance(step, ns.Kv):
+            found = said.ext.get("value") if step.code == 101 else said.body
+            return self._spec.learnt(after.state, step, said.code, found)
+        return after.state
+
+    # --- no answers -----------------------------------------------------------------------------------------
+
+    def _ended(self, step: ns.AnyRequest | Close, seen: Observed) -> list[Violation]:
+        expected = step.conn in self._ending
+        quiet = (
+            self._used.get(step.conn, (seen.invoked, 0.0))[0] + self._spec.profile.idle - 1 < seen.returned
+        )
+        stalled = not isinstance(step, Close) and step.stall * len(step.cuts) >= self._spec.profile.idle
+        known = any(step.conn in component.symbols for component in self._components.all)
+        if not isinstance(step, Close):
+            self._cut_off(step, seen)
+        judged = known and step.conn not in self._components.untracked_conns
+        if expected or quiet or stalled or (self._components.untracked and not judged) or self._restless:
+            return []
+        return [
+            self._plain(
+                "requests-harm-no-other-connection",
+                "an answer, and a connection that stays open",
+                "the target ended the connection",
+                seen,
+            )
+        ]
+
+    def _cut_off(self, step: ns.AnyRequest, seen: Observed) -> None:
+        """The connection is of no use any more; the request may have been carried out."""
+        at = (seen.invoked, seen.returned)
+        self._ending.add(step.conn)  # its end is judged: that it is noticed says nothing more
+        self._over.pop(step.conn, None)
+        self._postpone(step, at, uncertain=True)
+        for component in self._components.all:
+            if step.conn in component.symbols:
+                component.states = [
+                    self._spec.ended_by_server(state, step.conn, at) for state in component.states
+                ]
+        self._used.pop(step.conn, None)
+
+    def _unanswered(self, step: ns.AnyRequest, seen: Observed, *, surely: bool) -> list[Violation]:
+        at = (seen.invoked, seen.returned)
+        if surely and any(
+            after.prediction.silent for after in self._spec.apply(blank(self._common[0].settings), step, at)
+        ):
+            return []
+        self._postpone(step, at, uncertain=True)
+        if not surely:
+            return []
+        return [self._plain("every-request-is-answered", "an answer", "none, though later ones came", seen)]
+
+    # --- violations -----------------------------------------------------------------------------------------
+
+    def _plain(self, name: str, expected: str, actual: str, seen: Observed) -> Violation:
+        invariant = INVARIANTS[name]
+        return Violation(
+            invariant=invariant.name,
+            statement=invariant.statement_in(self._profile),
+            expected=expected,
+            actual=actual,
+            number=seen.number,
+        )
+
+    def _violation(self, found: list[Difference], step: ns.AnyRequest, seen: Observed, was: str) -> Violation:
+        settings = self._common[0].settings
+        first = self._past.cause(found, settings)
+        context = self._past.context(first, step, was, settings)
+        invariant = invariant_of(first, context, step, self._spec.profile)
+        return Violation(
+            invariant=invariant.name,
+            statement=invariant.statement_in(self._profile),
+            expected="; ".join(_said(one, one.expected) for one in found[:4]),
+            actual="; ".join(_said(one, one.actual) for one in found[:4]),
+            number=seen.number,
+        )
+
+    def _adopt(self, candidate: Candidate, step: ns.AnyRequest) -> None:
+        """After a violation: what it was about is judged no more."""
+        if all(one.aspect in ("remark", "order", "body") for one in candidate.wrong):
+            return
+        for component in candidate.about:
+            self._components.untrack(component)
+        self._components.untracked |= {one.name for one in candidate.wrong} - {""}
+        if not candidate.about and isinstance(step, ns.Route | ns.DeleteTopic | ns.RegisterTopic):
+            self._components.untracked |= {self._past.subject(step)}
+        if isinstance(step, _OF_A_NAME):
+            self._components.untracked |= {self._past.subject(step)}
+
+
+def _said(one: Difference, text: str) -> str:
+    return f"{one.aspect} {one.name}: {text}" if one.name else f"{one.aspect}: {text}"

@@ -1,0 +1,90 @@
+"""What was done and what came of it, as the specification receives it.
+
+- Times are protocol seconds on the clock of the target. Something that was invoked at a moment and returned
+  at another was carried out at some moment between the two; where nothing was returned, at some moment after
+  it was invoked, or never.
+- One-way requests and our own closes return when they have been sent: they take effect at some later moment.
+- A request that the server never had whole (`broken` before its end) is not observed; that its connection was
+  reset is, as the `Close` that it comes to. So is an end that the target made: a `Close` whose outcome is
+  `Ended`, which came to pass at some moment between invoked and returned.
+- A request that was sent twice is observed twice, with one number and one interval.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from harness.program.steps import AnyStep
+from harness.wire import Command
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A response with the opaque of the request."""
+
+    command: Command
+    event: int = -1
+    """Number of the event of the trace that completed its frame; -1 where none is recorded."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """The target ended the connection instead."""
+
+    event: int = -1
+    """Number of the event of the trace that says so; -1 where none is recorded."""
+
+
+class Garbled(msgspec.Struct, frozen=True):
+    """Bytes came back that are no command; the connection is of no use any more."""
+
+    problem: str
+    event: int = -1
+    """Number of the event of the trace that brought them."""
+
+
+class Unanswered(msgspec.Struct, frozen=True):
+    """No answer. `surely`: the target answered something later on the same connection, so none will come.
+
+    Without it the request may have been carried out, may be carried out yet, or never.
+    """
+
+    surely: bool = False
+
+
+Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | None
+"""None where no answer is due: one-way requests, closes, time."""
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True):
+    """A step and what came of it."""
+
+    number: int
+    """Its place in the program."""
+    step: AnyStep
+    invoked: float
+    """Before its first byte was sent, or its wait began."""
+    returned: float
+    """When its outcome was known."""
+    outcome: Outcome = None
+    asked: int = -1
+    """Number of the event of the trace with its first byte, or with the close; -1 where none is recorded."""
+    server: int = 0
+    """Whose clock the times are of. Time that passes is observed once for each server."""
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the catalogue does not allow."""
+
+    invariant: str
+    """Name of the invariant."""
+    statement: str
+    """Id of the statement that it comes from."""
+    expected: str
+    """What is allowed, in names of the target."""
+    actual: str
+    """What was seen."""
+    number: int
+    """The step whose outcome shows it."""
+    anomaly: str | None = None
+    """Its name in `harness.spec.nameserver.history.anomalies`, where it is of a named kind."""

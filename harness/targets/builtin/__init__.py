@@ -1,0 +1,1 @@
+"""``builtin:``: the reference, in this process."""

@@ -1,0 +1,89 @@
+"""The reference NameServer as a target (``in_process``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from harness.catalogue import Role, nearest_line
+from harness.session import DEFAULT_SETUP, Setup
+from harness.targets.capabilities import Capabilities
+from harness.targets.in_process import InProcess
+from reference_impl.broker import PARTS as BROKER
+from reference_impl.certificates import certificates_for
+from reference_impl.mutants import mutants_of
+from reference_impl.nameserver import PROFILES, Config, Endpoint, build
+
+Made: TypeAlias = Callable[[str, str | None, Setup], InProcess]
+"""(profile, mutant, setup) -> a reference that has just started."""
+
+
+def problem_with(profile: str, mutant: str | None) -> str | None:
+    """Why there is no such reference, or None."""
+    if unknown := unknown_mutant(mutant, "nameserver"):
+        return unknown
+    try:
+        build(reference_line("nameserver", profile), mutant=mutant)
+    except ValueError as problem:
+        return str(problem)
+    return None
+
+
+def reference_line(role: Role, profile: str) -> str:
+    """The line that the reference of a role serves where this profile is asked for: it knows no other."""
+    return nearest_line(profile, PROFILES if role == "nameserver" else BROKER)
+
+
+def unknown_mutant(name: str | None, role: Role) -> str | None:
+    """A sentence where the reference of a role has no mutant of that name."""
+    known = mutants_of(role)
+    if name is None or name in known:
+        return None
+    close = get_close_matches(name, known, cutoff=0.5)
+    meant = f"; did you mean {' or '.join(close)}?" if close else ""
+    return f"there is no mutant {name!r} among {len(known)}{meant}"
+
+
+def mutant_names(role: Role) -> tuple[str, ...]:
+    """The names of all deliberate faults of the reference of a role."""
+    return tuple(mutants_of(role))
+
+
+class BuiltinTarget:
+    """``builtin:[PROFILE][?mutant=NAME]``. ``made``: the reference of a role, as an instance."""
+
+    server = None
+    waits_alone = False
+    capabilities = Capabilities(scheme="builtin", starts="at once", warp=0.0)
+
+    def __init__(self, uri: str, line: str, mutant: str | None, made: Made) -> None:
+        self.uri = uri
+        self.line: str = line
+        self._mutant = mutant
+        self._made = made
+
+    def start(self) -> InProcess:
+        return self.another()
+
+    def another(self, setup: Setup = DEFAULT_SETUP) -> InProcess:
+        return self._made(self.line, self._mutant, setup)
+
+
+class BuiltinInstance(InProcess):
+    """A reference NameServer."""
+
+    title = "NameServer"
+    server = "127.0.0.1:9876"
+
+    def _build(self) -> Endpoint:
+        written = self._files.get("configStorePath")
+        line = reference_line("nameserver", self._profile)
+        return build(
+            line,
+            config=Config.of(self._setup, line) if written is None else Config.from_properties(written, line),
+            kv=self._files.get("kvConfigPath"),
+            mutant=self._mutant,
+            started=self._time,
+            certificates=certificates_for(self._setup, lambda _: None),
+        )

@@ -1,0 +1,52 @@
+"""A Broker that is a process of ours, and the probing NameServers that it registers with.
+
+The NameServers are there before the Broker starts and after it has stopped; they live
+in this process, so an instance cannot be shared with another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from harness.session import ServedNameServer, Setup
+from harness.session.clock import RunningClock
+from harness.targets.process import Command, ProcessInstance
+
+PORTS = (0, -2, 1)
+"""Where a Broker listens beside its port: the fast one for producers, and that of replication
+(`BrokerController`).
+"""
+_PLACEHOLDER = re.compile(r"\{nameserver(\d?)\}")
+
+
+class BrokerProcess(ProcessInstance):
+    """A running Broker. ``command`` is made once it is known where ``count`` NameServers are."""
+
+    def __init__(self, command: Callable[[tuple[str, ...]], Command], warp: float, count: int) -> None:
+        clock = RunningClock(warp)
+        self._nameservers = tuple(ServedNameServer(clock) for _ in range(count))
+        super().__init__(command(tuple(one.address for one in self._nameservers)), clock)
+
+    @property
+    def nameservers(self) -> tuple[ServedNameServer, ...]:
+        return self._nameservers
+
+    def shared(self) -> None:  # type: ignore[override]
+        """Nothing: another process starts its own."""
+
+    def stop(self) -> None:
+        super().stop()
+        for one in self._nameservers:
+            one.stop()
+
+
+def nameservers_in(setup: Setup) -> int:
+    """How many NameServers the settings need: values name them ``{nameserver}``, ``{nameserver2}``, …"""
+    found = [found[1] for _, value in setup for found in _PLACEHOLDER.finditer(value)]
+    return max([1, *(int(number or 1) for number in found)])
+
+
+def with_nameservers(text: str, addresses: tuple[str, ...]) -> str:
+    """The text with their addresses."""
+    return _PLACEHOLDER.sub(lambda found: addresses[int(found[1] or 1) - 1], text)

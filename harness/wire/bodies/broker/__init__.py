@@ -1,0 +1,1 @@
+"""Bodies between Brokers and those who ask them."""

@@ -1,0 +1,186 @@
+"""Heartbeat: who a client is, for which groups it produces and consumes, and what these subscribe to.
+
+Body of HEART_BEAT (34).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+
+from harness.wire.bodies.json_body import InvalidUtf8, list_of, read, strings, without_none
+from harness.wire.fastjson import Engine, Node, document
+from harness.wire.fastjson.coerce import as_boolean, as_enum, as_int32, as_int64, as_string, members
+
+CONSUME_TYPES: Final = ("CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP")
+MESSAGE_MODELS: Final = ("BROADCASTING", "CLUSTERING")
+STARTING_POINTS: Final = (
+    "CONSUME_FROM_LAST_OFFSET",
+    "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
+    "CONSUME_FROM_MIN_OFFSET",
+    "CONSUME_FROM_MAX_OFFSET",
+    "CONSUME_FROM_FIRST_OFFSET",
+    "CONSUME_FROM_TIMESTAMP",
+)
+
+if TYPE_CHECKING:
+    _Int32 = int
+    _Int64 = int
+    _ConsumeType = str
+    _MessageModel = str
+    _StartingPoint = str
+else:
+    _ConsumeType = Literal[CONSUME_TYPES]
+    _MessageModel = Literal[MESSAGE_MODELS]
+    _StartingPoint = Literal[STARTING_POINTS]
+    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class Subscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """What a group wants of a topic. `code_set` are the hashes of `tags_set`; `sub_string` is the expression.
+
+    `sub_version` is when the client made it, ms; Apache takes the current time where it is missing.
+    """
+
+    class_filter_mode: bool = False
+    code_set: list[_Int32] = []
+    expression_type: str | None = "TAG"
+    sub_string: str | None = None
+    sub_version: _Int64 = 0
+    tags_set: list[str] = []
+    topic: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The members, in the order in which they are written."""
+        return without_none(msgspec.to_builtins(self))
+
+
+class ConsumerData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """One group that a client consumes for. The three words are names of Java's enums; None: unknown ones."""
+
+    consume_from_where: _StartingPoint | None = None
+    consume_type: _ConsumeType | None = None
+    group_name: str | None = None
+    message_model: _MessageModel | None = None
+    subscription_data_set: list[Subscription] = []
+    unit_mode: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """The members, in the order in which they are written."""
+        found = msgspec.to_builtins(self)
+        found["subscriptionDataSet"] = [one.document() for one in self.subscription_data_set]
+        return without_none(found)
+
+
+class ProducerData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """One group that a client produces for."""
+
+    group_name: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The members, in the order in which they are written."""
+        return without_none(msgspec.to_builtins(self))
+
+
+class Heartbeat(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """`heartbeat_fingerprint` and `without_sub` are of 5.x; None leaves them out."""
+
+    client_id: str | None = msgspec.field(default=None, name="clientID")
+    consumer_data_set: list[ConsumerData] = []
+    heartbeat_fingerprint: _Int32 | None = None
+    producer_data_set: list[ProducerData] = []
+    without_sub: bool | None = None
+
+    def encode(self) -> bytes:
+        """The JSON body."""
+        members = {
+            "clientID": self.client_id,
+            "consumerDataSet": [one.document() for one in self.consumer_data_set],
+            "heartbeatFingerprint": self.heartbeat_fingerprint,
+            "producerDataSet": [one.document() for one in self.producer_data_set],
+            "withoutSub": self.without_sub,
+        }
+        return document(without_none(members))
+
+    @classmethod
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> Heartbeat:
+        """Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, _fast, _read, invalid_utf8, engine)
+
+
+_fast: Final = msgspec.json.Decoder(Heartbeat).decode
+
+
+def read_subscription(node: Node) -> Subscription:
+    """The lenient path."""
+    found = members(
+        node,
+        {
+            "classFilterMode": as_boolean,
+            "codeSet": list_of(as_int32),
+            "expressionType": as_string,
+            "subString": as_string,
+            "subVersion": as_int64,
+            "tagsSet": strings,
+            "topic": as_string,
+        },
+    )
+    return Subscription(
+        class_filter_mode=found.get("classFilterMode") or False,
+        code_set=[code for code in found.get("codeSet") or [] if code is not None],
+        expression_type=found.get("expressionType", "TAG"),
+        sub_string=found.get("subString"),
+        sub_version=found.get("subVersion") or 0,
+        tags_set=found.get("tagsSet") or [],
+        topic=found.get("topic"),
+    )
+
+
+def _read_consumer(node: Node) -> ConsumerData:
+    found = members(
+        node,
+        {
+            "consumeFromWhere": lambda value: as_enum(value, STARTING_POINTS),
+            "consumeType": lambda value: as_enum(value, CONSUME_TYPES),
+            "groupName": as_string,
+            "messageModel": lambda value: as_enum(value, MESSAGE_MODELS),
+            "subscriptionDataSet": list_of(read_subscription),
+            "unitMode": as_boolean,
+        },
+    )
+    return ConsumerData(
+        consume_from_where=found.get("consumeFromWhere"),
+        consume_type=found.get("consumeType"),
+        group_name=found.get("groupName"),
+        message_model=found.get("messageModel"),
+        subscription_data_set=found.get("subscriptionDataSet") or [],
+        unit_mode=found.get("unitMode") or False,
+    )
+
+
+def _read_producer(node: Node) -> ProducerData:
+    return ProducerData(members(node, {"groupName": as_string}).get("groupName"))
+
+
+def _read(node: Node) -> Heartbeat:
+    found = members(
+        node,
+        {
+            "clientID": as_string,
+            "consumerDataSet": list_of(_read_consumer),
+            "heartbeatFingerprint": as_int32,
+            "producerDataSet": list_of(_read_producer),
+            "withoutSub": as_boolean,
+        },
+    )
+    return Heartbeat(
+        client_id=found.get("clientID"),
+        consumer_data_set=found.get("consumerDataSet") or [],
+        heartbeat_fingerprint=found.get("heartbeatFingerprint"),
+        producer_data_set=found.get("producerDataSet") or [],
+        without_sub=found.get("withoutSub"),
+    )

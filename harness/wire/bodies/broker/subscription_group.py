@@ -1,0 +1,100 @@
+"""SubscriptionGroup: what a Broker knows of a group of consumers. Body of code 200, part of that of 201."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import msgspec
+
+from harness.wire.bodies.json_body import InvalidUtf8, read, strings_by_name, without_none
+from harness.wire.fastjson import Engine, Node, document
+from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
+
+if TYPE_CHECKING:
+    _Int32 = int
+    _Int64 = int
+else:
+    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class SubscriptionGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """The defaults are those of a member that is missing, to 4.9.
+
+    What is None here is of 5.x, and None leaves the member out. `group_retry_policy` is a document that
+    nobody here looks into.
+    """
+
+    group_name: str | None = None
+    consume_enable: bool = True
+    consume_from_min_enable: bool = True
+    consume_broadcast_enable: bool = True
+    retry_queue_nums: _Int32 = 1
+    retry_max_times: _Int32 = 16
+    broker_id: _Int64 = 0
+    which_broker_when_consume_slowly: _Int64 = 1
+    notify_consumer_ids_changed_enable: bool = True
+    consume_message_orderly: bool | None = None
+    group_retry_policy: dict[str, Any] | None = None
+    group_sys_flag: _Int32 | None = None
+    consume_timeout_minute: _Int32 | None = None
+    attributes: dict[str, str] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The members, in the order in which they are written."""
+        return dict(sorted(without_none(msgspec.to_builtins(self)).items()))
+
+    def encode(self) -> bytes:
+        """The JSON body."""
+        return document(self.document())
+
+    def of_line(self, v5: bool) -> SubscriptionGroup:
+        """The same group with all members that a line has, and no others."""
+        replace = msgspec.structs.replace
+        if not v5:
+            return replace(self, **dict.fromkeys(_V5))
+        missing = {name: made() for name, made in _V5.items() if getattr(self, name) is None}
+        return replace(self, **missing)
+
+    @classmethod
+    def decode(
+        cls, data: bytes, *, v5: bool, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> SubscriptionGroup:
+        """As a server of a line reads it. Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, _fast, read_subscription_group, invalid_utf8, engine).of_line(v5)
+
+
+_V5: Final[dict[str, Callable[[], object]]] = {
+    "consume_message_orderly": lambda: False,
+    "group_retry_policy": lambda: {"type": "CUSTOMIZED"},
+    "group_sys_flag": lambda: 0,
+    "consume_timeout_minute": lambda: 15,
+    "attributes": dict,
+}
+"""The members of 5.x and what they are by default."""
+
+_fast: Final = msgspec.json.Decoder(SubscriptionGroup).decode
+
+_READERS: Final[dict[str, Callable[[Node], object]]] = {
+    "groupName": as_string,
+    "consumeEnable": as_boolean,
+    "consumeFromMinEnable": as_boolean,
+    "consumeBroadcastEnable": as_boolean,
+    "retryQueueNums": as_int32,
+    "retryMaxTimes": as_int32,
+    "brokerId": as_int64,
+    "whichBrokerWhenConsumeSlowly": as_int64,
+    "notifyConsumerIdsChangedEnable": as_boolean,
+    "consumeMessageOrderly": as_boolean,
+    "groupSysFlag": as_int32,
+    "consumeTimeoutMinute": as_int32,
+    "attributes": strings_by_name,
+}
+_FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(SubscriptionGroup)}
+
+
+def read_subscription_group(node: Node) -> SubscriptionGroup:
+    """The lenient path. What cannot be null keeps its default; a retry policy is not looked at."""
+    found = members(node, _READERS)
+    return SubscriptionGroup(**{_FIELDS[name]: value for name, value in found.items() if value is not None})

@@ -1,0 +1,1 @@
+"""Bodies between NameServers and those who ask them."""

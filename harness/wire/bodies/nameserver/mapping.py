@@ -1,0 +1,83 @@
+"""TopicQueueMappingInfo: how one broker maps the queues of a static topic (5.x)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import msgspec
+
+from harness.wire.bodies.json_body import InvalidUtf8, integers_by_integer, read, without_none
+from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
+from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
+
+if TYPE_CHECKING:
+    _Int32 = int
+    _Int64 = int
+else:
+    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """`curr_id_map` has numeric keys, which Apache's brokers write without quotes."""
+
+    topic: str | None = None
+    bname: str | None = None
+    total_queues: _Int32 = 0
+    epoch: _Int64 = 0
+    dirty: bool = False
+    scope: str | None = "__global__"
+    curr_id_map: dict[_Int32, _Int32] = {}
+
+    def document(self, dialect: Dialect) -> dict[str, Any]:
+        """The members, in the order in which they are written."""
+        return without_none(
+            {
+                "bname": self.bname,
+                "currIdMap": msgspec.Raw(dumps(self.curr_id_map, dialect)),
+                "dirty": self.dirty,
+                "epoch": self.epoch,
+                "scope": self.scope,
+                "topic": self.topic,
+                "totalQueues": self.total_queues,
+            }
+        )
+
+    def encode(self) -> bytes:
+        """The JSON text, in the legacy dialect, as brokers write it."""
+        return document(self.document("legacy"), "legacy")
+
+    @classmethod
+    def decode(
+        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
+    ) -> TopicQueueMappingInfo:
+        """Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, _fast, read_mapping, invalid_utf8, engine)
+
+
+_fast: Final = msgspec.json.Decoder(TopicQueueMappingInfo).decode
+
+
+def read_mapping(node: Node) -> TopicQueueMappingInfo:
+    """The lenient path."""
+    found = members(
+        node,
+        {
+            "bname": as_string,
+            "currIdMap": integers_by_integer,
+            "dirty": as_boolean,
+            "epoch": as_int64,
+            "scope": as_string,
+            "topic": as_string,
+            "totalQueues": as_int32,
+        },
+    )
+    return TopicQueueMappingInfo(
+        topic=found.get("topic"),
+        bname=found.get("bname"),
+        total_queues=found.get("totalQueues") or 0,
+        epoch=found.get("epoch") or 0,
+        dirty=found.get("dirty") or False,
+        scope=found.get("scope", "__global__"),
+        curr_id_map=found.get("currIdMap", {}),
+    )

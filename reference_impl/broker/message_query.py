@@ -1,0 +1,74 @@
+"""Looking for messages: by a key, and by the place in the log that an id names.
+
+Source: QueryMessageProcessor, IndexService#queryOffset of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from harness.wire import Command, RequestCode, ResponseCode
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.requests import Handler
+
+from . import required
+from .part import Part
+
+_MOST: Final = 64
+"""The most messages that one request finds (`maxMsgsNumBatch`)."""
+_MOST_OF_A_UNIQUE_KEY: Final = 32
+
+
+class MessageQuery(Part):
+    """Codes 12 and 33."""
+
+    def requests(self) -> Mapping[int, Handler]:
+        """Request code to handler."""
+        return {
+            RequestCode.QUERY_MESSAGE: self.by_key,
+            RequestCode.VIEW_MESSAGE_BY_ID: self.by_offset,
+        }
+
+    def by_key(self, command: Command, connection: int, now: int) -> Reply:
+        """12: stored messages, one behind the other, in the order of the log."""
+        ext, store = command.ext or {}, self.broker.store
+        found = store.by_key(
+            required.text(ext, "topic"),
+            required.text(ext, "key"),
+            self.most(command),
+            required.int64(ext, "beginTimestamp"),
+            required.int64(ext, "endTimestamp"),
+        )
+        messages = [frame for offset in found if (frame := store.raw_at(offset)) is not None]
+        if not messages:
+            return Reply(
+                ResponseCode.QUERY_NOT_FOUND,
+                ext=_index_state(0, 0),
+                remark="can not find message, maybe time range not correct",
+            )
+        ext_fields = _index_state(store.newest(), found[-1])
+        return Reply(ResponseCode.SUCCESS, ext=ext_fields, body=b"".join(messages))
+
+    def by_offset(self, command: Command, connection: int, now: int) -> Reply:
+        """33: one stored message."""
+        offset = required.int64(command.ext or {}, "offset")
+        frame = self.broker.store.raw_at(offset)
+        if frame is None:
+            remark = f"can not find message by the offset, {offset}"
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+        return Reply(ResponseCode.SUCCESS, body=frame)
+
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def most(self, command: Command) -> int:
+        """How many messages a request by key finds at most; asked for by unique key, not what it says."""
+        asked = required.int32(command.ext or {}, "maxNum")
+        if fields.text(command.ext, "_UNIQUE_KEY_QUERY") == "true":
+            return _MOST_OF_A_UNIQUE_KEY
+        return min(asked, _MOST)
+
+
+def _index_state(timestamp: int, offset: int) -> dict[str, str | None]:
+    return {"indexLastUpdateTimestamp": str(timestamp), "indexLastUpdatePhyoffset": str(offset)}

@@ -1,0 +1,368 @@
+"""Faults of the configuration (codes 318 and 319) and of its file."""
+
+import re
+
+from harness.wire import ResponseCode, WireError
+from harness.wire.bodies import Properties
+from harness.wire.text import java_text
+from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.nameserver.config import NOT_IN_49, WITHOUT_EFFECT, Config
+from reference_impl.nameserver.core import NameServer
+from reference_impl.nameserver.endpoint import Endpoint
+from reference_impl.nameserver.settings import ALWAYS_REFUSED, Settings
+from reference_impl.remoting.reply import Reply
+
+# -- what is shown -------------------------------------------------------------------------------------------
+
+
+@mutant(Settings.pairs, "Code 319 answers without a body.")
+def settings_are_not_shown(original, self):
+    return {}
+
+
+@mutant(Settings.knows, "The settings that came with 5.x are unknown.", V5)
+def settings_of_4_9_only(original, self, key):
+    return key not in NOT_IN_49
+
+
+@mutant(Settings.pairs, "Code 319 shows the settings only that do something here.")
+def inert_settings_are_not_shown(original, self):
+    pairs = original(self)
+    return {key: pairs[key] for key in pairs if key not in WITHOUT_EFFECT}
+
+
+@mutant(Settings.pairs, "Code 319 shows the settings in no order.", V5)
+def settings_are_not_sorted(original, self):
+    pairs = original(self)
+    return dict(sorted(pairs.items(), key=lambda pair: pair[0][::-1]))
+
+
+@mutant(Settings.refused_keys, "The server starts with defaults, whatever its file says.")
+def file_is_ignored(original, self, listed):
+    self.config = Config()
+    return original(self, listed)
+
+
+@mutant(Settings.pairs, "Keys of the file that no release knows are not shown.")
+def other_keys_are_not_shown(original, self):
+    pairs = original(self)
+    return {key: text for key, text in pairs.items() if key in self.fields}
+
+
+# -- what an update changes ----------------------------------------------------------------------------------
+
+
+@mutant(Settings.update, "An update is answered with success and changes nothing.")
+def update_changes_nothing(original, self, pairs):
+    original(self, {})
+
+
+@mutant(Settings.update, "An update changes the first key that it names.")
+def update_changes_one_key(original, self, pairs):
+    original(self, dict(list(pairs.items())[:1]))
+
+
+@mutant(Settings.update, "An update puts back what another one has changed.")
+def update_forgets_the_one_before(original, self, pairs):
+    self.config = self.__dict__.setdefault("of_the_start", self.config)
+    original(self, pairs)
+
+
+@mutant(Settings.refuses, "An update with a key that the server does not know is refused.")
+def unknown_keys_are_refused(original, self, pairs):
+    unknown = [key for key in pairs if key not in self.fields and key not in self.extra]
+    return bool(unknown) or original(self, pairs)
+
+
+@mutant(Settings.update, "A key that the server does not know is stored and shown.")
+def unknown_keys_are_added(original, self, pairs):
+    self.extra |= {key: text for key, text in pairs.items() if key not in self.fields}
+    original(self, pairs)
+
+
+def _reading(kind_of):
+    """Values of one kind are what a rule makes of the text and of the sound reading."""
+
+    @family
+    def read(change, original, self, key, text, kind):
+        def sound(text):
+            return original(self, key, text, kind)
+
+        return change(text, sound) if kind is kind_of else sound(text)
+
+    return read
+
+
+@mutant(Settings.read, "A value that is not a number is read as 0.")
+@_reading(int)
+def bad_number_is_zero(text, sound):
+    return sound(text) or 0
+
+
+@mutant(Settings.refuses, "An update with a value that is not a number is refused whole.")
+def bad_number_is_refused(original, self, pairs):
+    bad = [key for key in pairs if key in self.fields and self.read(key, pairs[key], int) is None]
+    numbers = [key for key in bad if self.fields[key].type is int]
+    return bool(numbers) or original(self, pairs)
+
+
+@mutant(Settings.read, "Numbers beyond 32 bits are taken where Apache's server takes an int.")
+@_reading(int)
+def numbers_have_64_bits(text, sound):
+    return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else sound(text)
+
+
+@mutant(Settings.read, "A blank after a number is ignored.")
+@_reading(int)
+def numbers_are_trimmed(text, sound):
+    return sound(text.strip())
+
+
+@mutant(Settings.read, "A number with a sign is not a number.")
+@_reading(int)
+def numbers_have_no_sign(text, sound):
+    return sound(text) if text.isdigit() else None
+
+
+@mutant(Settings.read, "The interval of scans is taken for an int.", V5)
+@_reading(int)
+def interval_has_32_bits(text, sound):
+    value = sound(text)
+    return value if isinstance(value, int) and value < 1 << 31 else None
+
+
+@mutant(Settings.read, "Only `true` in lower case is true.")
+@_reading(bool)
+def booleans_are_lower_case(text, _sound):
+    return text == "true"
+
+
+@mutant(Settings.read, "Every word but `false` is true.")
+@_reading(bool)
+def every_boolean_is_true(text, _sound):
+    return text != "false"
+
+
+@mutant(Settings.read, "A blank after `true` is ignored.")
+@_reading(bool)
+def booleans_are_trimmed(text, sound):
+    return sound(text.strip())
+
+
+@mutant(Settings.read, "Text keeps the blanks at its end.", V5)
+@_reading(str)
+def text_is_not_trimmed(text, _sound):
+    return text
+
+
+@mutant(Settings.read, "Text loses the blanks at its end.", V4)
+@_reading(str)
+def text_is_trimmed(text, _sound):
+    return text.strip()
+
+
+@mutant(NameServer.update_config, "An update without body is refused.")
+def update_needs_a_body(original, self, command, connection, now):
+    self.needed(command.body or None, "body")
+    return original(self, command, connection, now)
+
+
+# -- how the text of an update is read -----------------------------------------------------------------------
+
+
+@mutant(NameServer.given_settings, "The sign of a remark is skipped, and the rest of the line read.")
+def remarks_are_read(original, self, body):
+    return Properties.decode(re.sub(rb"(?m)^[ \t]*[#!]", b"", body)).pairs
+
+
+@mutant(NameServer.given_settings, "Blanks before a key are a part of it.")
+def leading_blanks_belong_to_keys(original, self, body):
+    return Properties.decode(re.sub(rb"(?m)^[ \t](?=[a-z])", rb"\\ ", body)).pairs
+
+
+@mutant(NameServer.given_settings, "A colon or a blank is a part of its key.")
+def only_equals_separates(original, self, body):
+    return Properties.decode(re.sub(rb"(?<=[a-z])([: \t])", rb"\\\1", body)).pairs
+
+
+@mutant(NameServer.given_settings, "A backslash at the end of a line is ignored.")
+def lines_are_not_continued(original, self, body):
+    return Properties.decode(re.sub(rb"\\(?=[\r\n])", b"", body)).pairs
+
+
+@mutant(NameServer.given_settings, "Of several values for one key the first counts.")
+def first_pair_counts(original, self, body):
+    return Properties.decode(b"\n".join(body.split(b"\n")[::-1])).pairs
+
+
+@mutant(NameServer.given_settings, "A backslash that ends no line is a character like any other.")
+def escapes_are_kept(original, self, body):
+    return Properties.decode(re.sub(rb"\\(?![\r\n])", rb"\\\\", body)).pairs
+
+
+@mutant(NameServer.given_settings, "`\\u` is an escaped `u`.")
+def unicode_escapes_are_kept(original, self, body):
+    return Properties.decode(re.sub(rb"\\u", b"u", body)).pairs
+
+
+@mutant(NameServer.given_settings, "The text of an update is read as UTF-8.")
+def bytes_are_utf_8(original, self, body):
+    return Properties.parse(java_text(body)).pairs
+
+
+@mutant(NameServer.given_settings, "A malformed escape is read as what it looks like.")
+def malformed_escapes_are_taken(original, self, body):
+    return Properties.decode(re.sub(rb"\\u(?![0-9a-fA-F]{4})", b"u", body)).pairs
+
+
+@mutant(NameServer.given_settings, "A malformed escape is refused; the lines before it are taken over.")
+def malformed_escapes_end_the_update(original, self, body):
+    try:
+        return original(self, body)
+    except WireError:
+        self.settings.update(original(self, body.partition(b"\n")[0]))
+        raise
+
+
+@mutant(NameServer.update_config, "The refusal of a malformed escape has no remark.")
+def malformed_escape_has_no_remark(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(reply.code) if reply.code == ResponseCode.SYSTEM_ERROR else reply
+
+
+# -- what an update may not change ---------------------------------------------------------------------------
+
+
+@mutant(Settings.refused_keys, "rocketmqHome can be changed.", V5)
+def home_can_be_changed(original, self, listed):
+    return original(self, listed) - {"rocketmqHome"}
+
+
+@mutant(Settings.refused_keys, "configBlackList can be changed.", V5)
+def black_list_can_be_changed(original, self, listed):
+    return original(self, listed) - {"configBlackList"}
+
+
+@mutant(Settings.refused_keys, "configBlackList is ignored.", V5)
+def black_list_is_fixed(original, self, listed):
+    return ALWAYS_REFUSED
+
+
+@mutant(Settings.refused_keys, "configBlackList is taken for one key.", V5)
+def black_list_is_one_key(original, self, listed):
+    return ALWAYS_REFUSED | {listed}
+
+
+@mutant(Settings.refused_keys, "configBlackList replaces Apache's list.", V5)
+def black_list_replaces_apache_s(original, self, listed):
+    return frozenset(listed.split(";"))
+
+
+@mutant(Settings.refuses, "A refused update is carried out (apache/rocketmq#7649).")
+def refused_update_is_carried_out(original, self, pairs):
+    refused = original(self, pairs)
+    if refused:
+        self.update(pairs)
+    return refused
+
+
+@mutant(Settings.refuses, "Of a refused update the keys that are not on the black list are changed.")
+def refused_keys_are_left_out(original, self, pairs):
+    refused = original(self, pairs)
+    if refused:
+        self.update({key: text for key, text in pairs.items() if key not in self.black_list})
+    return refused
+
+
+@mutant(Settings.refuses, "A key of the black list is refused if it has a value.")
+def black_list_wants_a_value(original, self, pairs):
+    return original(self, {key: text for key, text in pairs.items() if text})
+
+
+@mutant(Settings.refuses, "Keys of the black list are refused in any case.")
+def black_list_ignores_case(original, self, pairs):
+    return bool({key.lower() for key in self.black_list} & {key.lower() for key in pairs})
+
+
+@mutant(NameServer.given_settings, "The black list is looked for in the text: `key=` at the start of a line.")
+def black_list_reads_the_text(original, self, body):
+    pairs = original(self, body)
+    written = {line.partition(b"=")[0].decode("latin-1") for line in body.split(b"\n") if b"=" in line}
+    if self.settings.refuses(pairs) and self.settings.black_list.isdisjoint(written):
+        self.settings.update(pairs)
+        return {}
+    return pairs
+
+
+@mutant(NameServer.update_config, "The remark of a refused update is not Apache's.", V5)
+def refusal_has_another_remark(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(reply.code, remark="no") if reply.code == ResponseCode.NO_PERMISSION else reply
+
+
+# -- what the server then does -------------------------------------------------------------------------------
+
+
+@mutant(Settings.update, "An update is shown and written, and changes nothing else.")
+def settings_are_those_of_the_start(original, self, pairs):
+    in_force, self.config = self.config, self.__dict__.get("shown", self.config)
+    original(self, pairs)
+    self.__dict__["shown"], self.config = self.config, in_force
+
+
+@settings_are_those_of_the_start.also(Settings.pairs)
+def _(original, self):
+    in_force, self.config = self.config, self.__dict__.get("shown", self.config)
+    found = original(self)
+    self.config = in_force
+    return found
+
+
+@mutant(Settings.update, "A route from before an update is not made anew.")
+def routes_are_those_before_the_update(original, self, pairs):
+    original(self, pairs)
+    self.revision -= 1
+
+
+@mutant(Endpoint.idle_limit, "Connections are as long idle as the server was started with.")
+def idle_limit_is_that_of_the_start(original, self):
+    limit: int | None = self.__dict__.setdefault("limit", original(self))
+    return limit
+
+
+# -- the file ------------------------------------------------------------------------------------------------
+
+
+@mutant(Settings.changed, "The configuration is never written.")
+def updates_are_not_written(original, self):
+    return None
+
+
+@mutant(Settings.changed, "The configuration is written once and then no more.")
+def first_update_is_written(original, self):
+    self.unwritten = self.revision == 1
+
+
+@mutant(Settings.refuses, "A refused update is in the file, and so in force after a restart.")
+def refused_update_is_written(original, self, pairs):
+    refused = original(self, pairs)
+    if refused:
+        self.__dict__["refused"] = dict(pairs)
+        self.changed()
+    return refused
+
+
+@refused_update_is_written.also(Settings.dump)
+def _(original, self):
+    refused = self.__dict__.pop("refused", {})
+    return Properties(self.pairs() | refused).encode()
+
+
+@mutant(Settings.dump, "An update drops keys of the file that no release knows.")
+def other_keys_are_not_written(original, self):
+    return Properties({key: text for key, text in self.pairs().items() if key in self.fields}).encode()
+
+
+@mutant(Settings.dump, "Values are listed and written without escapes.")
+def values_are_written_as_they_are(original, self):
+    return "".join(f"{key}={text}\n" for key, text in self.pairs().items()).encode()

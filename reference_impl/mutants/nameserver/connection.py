@@ -1,0 +1,221 @@
+"""Faults of what precedes the first frame (PROXY protocol, TLS), and of how connections end."""
+
+import ssl
+
+from harness.wire import WireError
+from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.nameserver.endpoint import Endpoint
+from reference_impl.remoting.preamble import SIGNATURE_V2, length_of_preamble
+from reference_impl.remoting.tls import HANDSHAKE, Tls
+
+_FOR_EVER = 1 << 50
+
+# --- PROXY protocol -----------------------------------------------------------------------------------------
+
+
+@family
+def _refusing_preamble(rule, original, self, start):
+    """Close the connection for a preamble that the rule catches."""
+    if rule(bytes(start)):
+        raise WireError("a preamble that this server does not accept")
+    return original(self, start)
+
+
+@mutant(Endpoint.preamble, "PROXY protocol version 1 is not understood.", V5)
+@_refusing_preamble
+def proxy_line_refused(start):
+    return start.startswith(b"PROXY")
+
+
+@mutant(Endpoint.preamble, "Of PROXY protocol version 1 only TCP4 is understood.", V5)
+@_refusing_preamble
+def proxy_line_for_ipv4_only(start):
+    return start.startswith((b"PROXY U", b"PROXY TCP6"))
+
+
+@mutant(Endpoint.preamble, "PROXY protocol version 2 is not understood.", V5)
+@_refusing_preamble
+def proxy_header_refused(start):
+    return start.startswith(SIGNATURE_V2)
+
+
+@mutant(Endpoint.preamble, "A PROXY header must have nothing behind its addresses.", V5)
+@_refusing_preamble
+def proxy_extensions_refused(start):
+    sizes = {0x11: 12, 0x21: 36, 0x31: 216}
+    found = start.startswith(SIGNATURE_V2) and len(start) >= 16
+    return found and int.from_bytes(start[14:16], "big") != sizes.get(start[13], 0)
+
+
+@mutant(Endpoint.preamble, "A PROXY header without addresses, as of a health check, is refused.", V5)
+@_refusing_preamble
+def local_proxy_refused(start):
+    return start.startswith(SIGNATURE_V2 + b"\x20")
+
+
+@mutant(Endpoint.preamble, "A PROXY preamble that comes in pieces is refused.", V5)
+def proxy_preamble_must_come_at_once(original, self, start):
+    length = original(self, start)
+    if length is None:
+        raise WireError("the preamble is not whole")
+    return length
+
+
+@mutant(Endpoint.preamble, "Whatever begins like a PROXY preamble is skipped.", V5)
+def malformed_proxy_preamble_passed(original, self, start):
+    if start.startswith(SIGNATURE_V2):
+        return 16 + int.from_bytes(start[14:16], "big")
+    return max(start.find(b"\r\n") + 2, 5) if start.startswith(b"PROXY") else 0
+
+
+@mutant(Endpoint.frames, "A PROXY line is skipped wherever a frame could begin.", V5)
+def proxy_line_anywhere(original, self, buffer, data):
+    while not buffer.pending and data.startswith(b"PROXY") and b"\r\n" in data:
+        data = data.partition(b"\r\n")[2]
+    return original(self, buffer, data)
+
+
+@mutant(Endpoint.preamble, "A PROXY preamble is understood, which 4.9 does not know.", V4)
+def proxy_line_passed_in_4_9(original, self, start):
+    return length_of_preamble(start)
+
+
+@mutant(Endpoint.preamble, "A first frame that ends before the twelfth byte is forgotten.", V5)
+def short_first_frame_is_lost(original, self, start):
+    end = 4 + int.from_bytes(start[:4], "big")
+    return end if end < 12 else original(self, start)
+
+
+# --- TLS ----------------------------------------------------------------------------------------------------
+
+
+@mutant(Endpoint.secured, "TLS is not understood.")
+def no_tls(original, self, first, *, behind_preamble):
+    return None
+
+
+@mutant(Endpoint.secured, "Without TLS a connection is closed, whatever the mode is.")
+def tls_only(original, self, first, *, behind_preamble):
+    if first != HANDSHAKE:
+        raise WireError("TLS is demanded")
+    return original(self, first, behind_preamble=behind_preamble)
+
+
+class _OneRecord(Tls):
+    """Takes one record of what has arrived, and the others when more arrives."""
+
+    def opened(self, data: bytes) -> bytes:
+        self.__dict__.setdefault("kept", bytearray()).extend(data)
+        kept: bytearray = self.__dict__["kept"]
+        end = 5 + int.from_bytes(kept[3:5], "big")
+        record = bytes(kept[:end])
+        del kept[:end]
+        return super().opened(record)
+
+
+class _Patient(Tls):
+    """Takes a failure for something that will become better."""
+
+    def opened(self, data: bytes) -> bytes:
+        plain = super().opened(data)
+        self.is_over = False
+        return plain
+
+
+@mutant(Endpoint.secured, "Of the TLS records that arrive together one is read.")
+def tls_reads_one_record(original, self, first, *, behind_preamble):
+    sound = original(self, first, behind_preamble=behind_preamble)
+    return None if sound is None else _OneRecord(self.certificate())
+
+
+@mutant(Endpoint.secured, "A TLS handshake that has failed leaves the connection open.")
+def broken_tls_is_waited_for(original, self, first, *, behind_preamble):
+    sound = original(self, first, behind_preamble=behind_preamble)
+    return None if sound is None else _Patient(self.certificate())
+
+
+@mutant(Endpoint.secured, "TLS is looked for at the first byte of a connection only.", V5)
+def no_tls_behind_proxy(original, self, first, *, behind_preamble):
+    return None if behind_preamble else original(self, first, behind_preamble=False)
+
+
+@mutant(Endpoint.secured, "In mode enforcing, a connection without TLS is served.")
+def tls_is_never_enforced(original, self, first, *, behind_preamble):
+    return None if first != HANDSHAKE else original(self, first, behind_preamble=behind_preamble)
+
+
+@mutant(Endpoint.secured, "In mode disabled, TLS is served.")
+def tls_is_never_disabled(original, self, first, *, behind_preamble):
+    context = self.certificate() if first == HANDSHAKE else None
+    return None if context is None else Tls(context)
+
+
+@mutant(Endpoint.secured, "Without a certificate no connection is served.")
+def without_certificate_nothing(original, self, first, *, behind_preamble):
+    if self.certificate() is None:
+        raise WireError("this server has no certificate")
+    return original(self, first, behind_preamble=behind_preamble)
+
+
+@mutant(Endpoint.certificate, "The certificate is read once and kept for ever.")
+def certificate_read_once(original, self):
+    found: ssl.SSLContext | None = self.__dict__.get("first_certificate")
+    if found is None:
+        found = self.__dict__["first_certificate"] = original(self)
+    return found
+
+
+# --- the end of a connection --------------------------------------------------------------------------------
+
+
+@mutant(Endpoint.half_closed, "A connection stays open whose sending direction the peer has ended.")
+def half_close_is_ignored(original, self, connection, now):
+    return []
+
+
+@mutant(Endpoint.idle_limit, "A connection may be idle for 120 seconds, whatever is configured.")
+def idle_time_is_fixed(original, self):
+    return 120_000
+
+
+@mutant(Endpoint.idle_limit, "A connection may be idle for half the configured time.")
+def idle_setting_is_halved(original, self):
+    return (original(self) or 0) // 2 or None
+
+
+@mutant(Endpoint.farewell, "A server ignores the request to stop.")
+def stop_is_ignored(original, self):
+    return _FOR_EVER
+
+
+@mutant(Endpoint.farewell, "A server ends at once on a request to stop, whatever is configured.", V5)
+def stop_is_never_graceful(original, self):
+    return 0
+
+
+@mutant(Endpoint.is_sent_away, "A stopping server sends no client away.", V5)
+def stopping_server_serves_everybody(original, self, command):
+    return False
+
+
+@mutant(Endpoint.is_sent_away, "A stopping server serves no client.", V5)
+def stopping_server_sends_everybody_away(original, self, command):
+    return True
+
+
+@mutant(Endpoint.is_sent_away, "A stopping server carries out what it answers with GO_AWAY.", V5)
+def who_is_sent_away_is_served(original, self, command):
+    away = original(self, command)
+    if away:
+        self.nameserver.execute(command, 0, 0)
+    return away
+
+
+@mutant(Endpoint.sent_away, "A stopping server does not answer the clients that it sends away.", V5)
+def who_is_sent_away_is_not_told(original, self):
+    return None
+
+
+@mutant(Endpoint.is_unanswered, "A stopping server answers one-way requests with GO_AWAY.", V5)
+def go_away_to_oneway_requests(original, self, command):
+    return self._stops_at is None and original(self, command)

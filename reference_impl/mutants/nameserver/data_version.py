@@ -1,0 +1,172 @@
+"""Faults of the data version query (code 322): what is compared, found and answered."""
+
+from harness.wire import WireError
+from harness.wire.bodies import DataVersion
+from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.nameserver.core import NameServer
+from reference_impl.nameserver.routes import MASTER, RouteTable
+from reference_impl.nameserver.state import Registration
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
+
+
+@mutant(NameServer.query_data_version, "A query always says that the version differs.")
+def every_version_is_changed(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    if reply.body:
+        reply.ext = {"changed": "true"}
+    return reply
+
+
+@mutant(NameServer.encoded_version, "A query answers without a body.")
+def stored_version_is_not_told(original, self, version):
+    return b""
+
+
+@mutant(RouteTable.same_version, "Only a version greater than the stored one has changed.")
+def query_orders_versions(original, self, stored, given):
+    return (given.timestamp, given.counter) <= (stored.timestamp, stored.counter)
+
+
+@mutant(RouteTable.same_version, "Versions with equal timestamps are equal.")
+def query_compares_timestamps_only(original, self, stored, given):
+    return stored.timestamp == given.timestamp
+
+
+@mutant(RouteTable.same_version, "Versions with equal counters are equal.")
+def query_compares_counters_only(original, self, stored, given):
+    return stored.counter == given.counter
+
+
+@mutant(RouteTable.same_version, "stateVersion is not compared.", V5)
+def query_ignores_state_version(original, self, stored, given):
+    return (stored.timestamp, stored.counter) == (given.timestamp, given.counter)
+
+
+@mutant(RouteTable.same_version, "4.9 compares stateVersion too.", V4)
+def query_compares_state_version(original, self, stored, given):
+    same = original(self, stored, given)
+    return same and stored.state_version == given.state_version
+
+
+@mutant(NameServer.query_data_version, "The answer to an unknown broker says that nothing has changed.")
+def unknown_broker_is_unchanged(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    reply.ext = reply.ext if reply.body else {"changed": "false"}
+    return reply
+
+
+@mutant(RouteTable.stored_version, "The answer to an unknown broker has a version of zeros.")
+def unknown_broker_has_a_version(original, self, cluster, address):
+    return original(self, cluster, address) or DataVersion()
+
+
+@mutant(NameServer.query_data_version, "The query of an unknown broker registers it, without topics.")
+def query_registers(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    if not reply.body:
+        cluster, broker, address = (
+            fields.text(command.ext, name) or "" for name in ("clusterName", "brokerName", "brokerAddr")
+        )
+        version = self.given_version(command) or DataVersion()
+        self.routes.register(Registration(cluster, broker, address, MASTER, version, {}), connection, now)
+    return reply
+
+
+@mutant(NameServer.query_data_version, "A query stores the version that it brings.")
+def query_stores_its_version(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
+    given = self.given_version(command)
+    if record is not None and given is not None:
+        record.version = given
+    return reply
+
+
+@mutant(RouteTable.stored_version, "A query finds a broker by its address alone.", V5)
+def query_ignores_cluster(original, self, cluster, address):
+    found = (record.version for record in self.live.values() if record.address == address)
+    return next(found, None)
+
+
+@mutant(NameServer.query_data_version, "A query finds a broker only in its own cluster.", V4)
+def query_compares_cluster(original, self, command, connection, now):
+    record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
+    if record is not None and record.cluster != fields.text(command.ext, "clusterName"):
+        return Reply(0, ext={"changed": "true"})
+    return original(self, command, connection, now)
+
+
+@mutant(RouteTable.stored_version, "All brokers of a name get the version that one of them registered first.")
+def name_has_one_data_version(original, self, cluster, address):
+    for broker in self.brokers.values():
+        if address in broker.addresses.values():
+            return original(self, cluster, next(iter(broker.addresses.values())))
+    return None
+
+
+@mutant(RouteTable.stored_version, "The answer to a slave says that it is unknown.")
+def slaves_have_no_data_version(original, self, cluster, address):
+    masters = {broker.addresses.get(MASTER) for broker in self.brokers.values()}
+    return original(self, cluster, address) if address in masters else None
+
+
+def _register_keeping(original, self, registration, connection, now, *, greatest):
+    """Keep the version that is stored, or keep it where it is greater."""
+    key = self.live_key(registration.cluster, registration.address)
+    known = self.live.get(key)
+    registered = original(self, registration, connection, now)
+    if known is not None and (not greatest or known.version.timestamp > registration.version.timestamp):
+        self.live[key].version = known.version
+    return registered
+
+
+@mutant(RouteTable.register, "A registration with an earlier version does not replace the stored one.")
+def greatest_version_is_stored(original, self, registration, connection, now):
+    return _register_keeping(original, self, registration, connection, now, greatest=True)
+
+
+@mutant(RouteTable.register, "The version of the first registration stays stored.")
+def first_version_is_stored(original, self, registration, connection, now):
+    return _register_keeping(original, self, registration, connection, now, greatest=False)
+
+
+@mutant(NameServer.query_data_version, "A version is known only on the registrant's own connection.")
+def version_is_told_to_its_own_connection(original, self, command, connection, now):
+    record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
+    if record is not None and record.connection != connection:
+        return Reply(0, ext={"changed": "true"})
+    return original(self, command, connection, now)
+
+
+@mutant(NameServer.encoded_version, "The numbers of the stored version are answered as a double holds them.")
+def stored_version_is_a_float(original, self, version):
+    rounded = DataVersion(int(float(version.counter)), int(float(version.timestamp)), version.state_version)
+    return original(self, rounded)
+
+
+@mutant(NameServer.given_version, "A query without a body is refused.", V5)
+def no_body_is_refused(original, self, command):
+    if not command.body:
+        raise RefusedError("the body is missing")
+    return original(self, command)
+
+
+@mutant(NameServer.given_version, "A body that cannot be read counts as none.")
+def undecodable_version_is_no_version(original, self, command):
+    try:
+        return DataVersion.decode(command.body)
+    except WireError:
+        return None
+
+
+@mutant(RouteTable.connection_lost, "An address that another has replaced is known for ever.")
+def replaced_address_stays_live(original, self, connection, peer):
+    kept = {
+        key: record
+        for key, record in self.live.items()
+        if not any(record.address in broker.addresses.values() for broker in self.brokers.values())
+    }
+    original(self, connection, peer)
+    self.work()
+    self.live.update(kept)

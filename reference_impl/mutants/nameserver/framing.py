@@ -1,0 +1,200 @@
+"""Faults of frames, headers, flags, and of what keeps a connection open."""
+
+import msgspec
+
+from harness.wire import (
+    FLAG_ONEWAY,
+    FLAG_RESPONSE,
+    ResponseCode,
+    Serialization,
+    WireError,
+)
+from reference_impl.mutants.headers import (
+    Members,
+    entries,
+    ext_length_at,
+    length_at,
+    refusing,
+    refusing_text,
+    rewriting,
+    rewriting_binary,
+    rewriting_text,
+)
+from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.nameserver.endpoint import Endpoint
+
+_BINARY = Serialization.ROCKETMQ
+
+# --- responses ------------------------------------------------------------------------------------------
+
+
+def _length_off_by(difference, frame):
+    return (int.from_bytes(frame[:4], "big") + difference).to_bytes(4, "big") + frame[4:]
+
+
+@mutant(Endpoint.write, "The length word of a response counts one byte too many.")
+def response_length_too_large(original, self, response):
+    return _length_off_by(1, original(self, response))
+
+
+@mutant(Endpoint.write, "The length word of a response counts one byte too few.")
+def response_length_too_small(original, self, response):
+    return _length_off_by(-1, original(self, response))
+
+
+# --- one-way requests and stray responses ---------------------------------------------------------------
+
+
+@mutant(Endpoint.is_ignored, "A one-way request is dropped.")
+def oneway_not_executed(original, self, command):
+    return command.is_oneway or original(self, command)
+
+
+@mutant(Endpoint.answer, "A one-way request that fails is answered.")
+def failing_oneway_answered(original, self, connection, frame, now):
+    command = self.read(frame)
+    if not command.is_oneway:
+        return original(self, connection, frame, now)
+    reply = self.nameserver.execute(command, connection, now)
+    failed = reply is not None and reply.code == ResponseCode.SYSTEM_ERROR
+    return self.write(self.response(command, reply)) if failed and reply is not None else None
+
+
+@mutant(Endpoint.answer, "A one-way request that fails closes the connection.")
+def failing_oneway_closes(original, self, connection, frame, now):
+    command = self.read(frame)
+    if not command.is_oneway:
+        return original(self, connection, frame, now)
+    reply = self.nameserver.execute(command, connection, now)
+    if reply is not None and reply.code == ResponseCode.SYSTEM_ERROR:
+        raise WireError("a one-way request has failed")
+    return None
+
+
+@mutant(Endpoint.read, "A frame with both bits of the flag is taken for a one-way request.")
+def oneway_bit_first(original, self, frame):
+    command = original(self, frame)
+    if command.flag & FLAG_ONEWAY:
+        command.flag &= ~FLAG_RESPONSE
+    return command
+
+
+# --- the stream -----------------------------------------------------------------------------------------
+
+
+# --- malformed frames -----------------------------------------------------------------------------------
+
+
+@mutant(Endpoint.close, "When the server closes a connection, it forgets the brokers of all.")
+def malformed_forgets_brokers(original, self, connection):
+    for other, known in self._connections.items():
+        self.routes.connection_lost(other, known.peer)
+    return original(self, connection)
+
+
+# --- UTF-8 ----------------------------------------------------------------------------------------------
+
+
+@mutant(Endpoint.read, "Bytes of a header that are not UTF-8 close the connection.", V4)
+@refusing_text
+def invalid_utf8_refused(header):
+    return header.decode("utf-8", "replace").encode() != header
+
+
+@mutant(Endpoint.read, "Bytes of a header that are not UTF-8 are replaced.", V5)
+@rewriting_text
+def invalid_utf8_replaced(header):
+    return header.decode("utf-8", "replace").encode()
+
+
+@mutant(Endpoint.read, "A JSON header is read as ISO 8859-1.")
+@rewriting_text
+def header_read_as_latin_1(header):
+    return header.decode("latin-1").encode()
+
+
+@mutant(Endpoint.response, "What is not ASCII in a response header becomes a question mark.")
+def response_header_in_ascii(original, self, request, reply):
+    response = original(self, request, reply)
+    ext = {
+        name: value and value.encode("ascii", "replace").decode()
+        for name, value in (response.ext or {}).items()
+    }
+    return msgspec.structs.replace(response, ext=ext)
+
+
+# --- binary headers -------------------------------------------------------------------------------------
+
+
+@mutant(Endpoint.read, "The ext fields of a binary header are ignored.")
+def binary_ext_ignored(original, self, frame):
+    command = original(self, frame)
+    return command if frame[4] != _BINARY else msgspec.structs.replace(command, ext=None)
+
+
+@mutant(Endpoint.read, "A length of 0 in a binary header means an empty string.")
+def binary_zero_length_is_empty(original, self, frame):
+    command = original(self, frame)
+    if frame[4] != _BINARY or command.ext is None:
+        return command
+    ext = {name: value or "" for name, value in command.ext.items()}
+    return msgspec.structs.replace(command, ext=ext)
+
+
+@mutant(Endpoint.read, "Bytes behind the last field of a binary header are ignored.")
+@rewriting_binary
+def binary_spare_bytes_dropped(header):
+    at = ext_length_at(header)
+    return header if at is None else header[: at + 4 + max(0, length_at(header, at))]
+
+
+@mutant(Endpoint.read, "Of several entries with one key in a binary header the first counts.")
+@rewriting_binary
+def binary_first_key_wins(header):
+    at = ext_length_at(header)
+    if at is None or length_at(header, at) != len(header) - at - 4:
+        return header
+    firsts: dict[bytes, bytes] = {}
+    for key, raw in entries(header[at + 4 :]):
+        firsts.setdefault(key, raw)
+    kept = b"".join(firsts.values())
+    return header[:at] + len(kept).to_bytes(4, "big") + kept
+
+
+# --- what JSON headers may look like --------------------------------------------------------------------
+
+
+def _has_ext_value(members: Members, *kinds: type) -> bool:
+    ext = members.get("extFields")
+    return isinstance(ext, dict) and any(type(value) in kinds for value in ext.values())
+
+
+@mutant(Endpoint.read, "An ext value that is a number closes the connection.")
+@refusing
+def ext_numbers_refused(members):
+    return _has_ext_value(members, int, float)
+
+
+@mutant(Endpoint.read, "An ext value that is an object or an array closes the connection.")
+@refusing
+def structured_ext_values_refused(members):
+    return _has_ext_value(members, dict, list)
+
+
+@mutant(Endpoint.read, "An ext value that is a boolean becomes True or False.")
+@rewriting
+def ext_booleans_capitalised(members):
+    for name, value in (members.get("extFields") or {}).items():
+        if isinstance(value, bool):
+            members["extFields"][name] = str(value)
+
+
+@mutant(Endpoint.read, "An ext value that is null becomes the text null.")
+@rewriting
+def null_ext_value_is_text(members):
+    for name, value in (members.get("extFields") or {}).items():
+        if value is None:
+            members["extFields"][name] = "null"
+
+
+# --- idle connections -----------------------------------------------------------------------------------

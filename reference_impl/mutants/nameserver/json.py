@@ -1,0 +1,28 @@
+"""Mutants of chapter json: the engine of another line."""
+
+import msgspec
+
+from reference_impl.mutants.headers import header_of
+from reference_impl.mutants.registry import mutant
+from reference_impl.nameserver.endpoint import Endpoint
+from reference_impl.remoting.profiles import Profile
+
+
+@mutant(Profile, "JSON is read and written as up to 5.3, by fastjson 1.", ["5.5"], name="json-as-in-5.3")
+def json_as_in_5_3(profile):
+    return msgspec.structs.replace(profile, engine="fastjson")
+
+
+@mutant(
+    Profile, "JSON is read and written as from 5.4 on, by fastjson2.", ["4.9", "5.3"], name="json-as-in-5.5"
+)
+def json_as_in_5_5(profile):
+    return msgspec.structs.replace(profile, engine="fastjson2")
+
+
+@mutant(Endpoint.read, "An opaque that is null is a number of the server's own.", ["5.5"])
+def null_opaque_is_counted(original, self, frame):
+    command = original(self, frame)
+    if b'"opaque":null' in (header_of(frame) or b""):
+        command.opaque = 467
+    return command

@@ -1,0 +1,1 @@
+"""Faults of registration (code 103)."""

@@ -1,0 +1,173 @@
+"""Faults of registration (code 103): checksum and body."""
+
+import json
+import zlib
+from typing import Any
+
+import msgspec
+
+from harness.wire import Command, WireError, body_crc32
+from harness.wire.bodies import RegisterBody
+from harness.wire.versions import V3_0_11, V5_0_0
+from reference_impl.mutants.registry import V5, family, mutant
+from reference_impl.nameserver.core import NameServer
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError
+
+_WRAPPER = {"dataVersion", "topicConfigTable"}
+
+
+def _with(command: Command, **changes: Any) -> Command:
+    return msgspec.structs.replace(command, **changes)
+
+
+# -- checksum ------------------------------------------------------------------------------------------------
+
+
+@mutant(NameServer.checksum_holds, "bodyCrc32 is ignored.")
+def crc_is_not_checked(original, self, command):
+    return True
+
+
+@mutant(NameServer.checksum_holds, "bodyCrc32 is compared with all 32 bits of the checksum.")
+def crc_has_32_bits(original, self, command):
+    expected = fields.int32(command.ext, "bodyCrc32") or 0
+    return expected == 0 or expected == zlib.crc32(command.body)
+
+
+@mutant(NameServer.checksum_holds, "bodyCrc32 is compared with the checksum of the inflated body.")
+def crc_covers_inflated_body(original, self, command):
+    if not fields.boolean(command.ext, "compressed"):
+        return original(self, command)
+    expected = fields.int32(command.ext, "bodyCrc32") or 0
+    return expected == 0 or expected == body_crc32(zlib.decompress(command.body))
+
+
+@mutant(NameServer.checksum_holds, "A bodyCrc32 of 0 is compared like any other.")
+def zero_crc_is_checked(original, self, command):
+    expected = fields.int32(command.ext, "bodyCrc32")
+    return expected is None or expected == body_crc32(command.body)
+
+
+@mutant(NameServer.checksum_holds, "bodyCrc32 is ignored without a body.")
+def crc_of_no_body_is_not_checked(original, self, command):
+    return not command.body or original(self, command)
+
+
+# -- bodies --------------------------------------------------------------------------------------------------
+
+
+@family
+def _body(change, original, self, command):
+    """Read `change(command)` instead of a registration's body."""
+    return original(self, change(command))
+
+
+@mutant(NameServer.register_body, "A registration whose body cannot be read is taken as one without a body.")
+def undecodable_body_registers(original, self, command):
+    try:
+        return original(self, command)
+    except RefusedError:
+        return original(self, _with(command, body=b""))
+
+
+@mutant(NameServer.register_body, "The ext field compressed is ignored.")
+@_body
+def bodies_are_never_inflated(command):
+    return _with(command, ext={**(command.ext or {}), "compressed": "false"})
+
+
+@mutant(NameServer.register_body, "compressed=TRUE is not understood.")
+@_body
+def compressed_is_case_sensitive(command):
+    given = (command.ext or {}).get("compressed")
+    return _with(command, ext={**(command.ext or {}), "compressed": given if given == "true" else "false"})
+
+
+@mutant(NameServer.register_body, "Every value of compressed means true.")
+@_body
+def any_compressed_field_inflates(command):
+    if fields.text(command.ext, "compressed") is None:
+        return command
+    return _with(command, ext={**(command.ext or {}), "compressed": "true"})
+
+
+@mutant(NameServer.register_body, "A compressed body may be deflate data without the zlib wrapper.")
+@_body
+def raw_deflate_is_accepted(command):
+    if not fields.boolean(command.ext, "compressed"):
+        return command
+    try:
+        return _with(command, body=zlib.compress(zlib.decompress(command.body, -zlib.MAX_WBITS)))
+    except zlib.error:
+        return command
+
+
+@mutant(NameServer.register_body, "The mapping section of a compressed body is not read.", V5)
+@_body
+def mapping_section_is_never_read(command):
+    return _with(command, version=min(command.version, V5_0_0 - 1))
+
+
+@mutant(NameServer.register_body, "A topic of six words in a compressed body is refused.", V5)
+def six_words_are_refused(original, self, command):
+    body = original(self, command)
+    if fields.boolean(command.ext, "compressed"):
+        try:
+            RegisterBody.decode(command.body, compressed=True, version=command.version, v5=False)
+        except WireError as error:
+            raise RefusedError(str(error)) from error
+    return body
+
+
+@mutant(NameServer.register_body, "A compressed body with bytes after its last field is refused.")
+def trailing_bytes_are_refused(original, self, command):
+    body = original(self, command)
+    if fields.boolean(command.ext, "compressed"):
+        shortest = min(len(body.layout(v5=False)), len(body.layout(v5=True)))
+        if len(zlib.decompress(command.body)) > shortest and not body.mappings:
+            raise RefusedError("bytes are left over")
+    return body
+
+
+@mutant(NameServer.register_body, "The body of an old broker is read like that of a new one.")
+@_body
+def old_bodies_are_not_known(command):
+    return _with(command, version=max(command.version, V3_0_11))
+
+
+@mutant(NameServer.register_body, "The body of version 37 is read like that of version 36.")
+@_body
+def old_bodies_are_expected_too_long(command):
+    return _with(command, version=V3_0_11 - 1) if command.version == V3_0_11 else command
+
+
+@mutant(NameServer.register_body, "A register body with a member that 4.9 does not have is refused.")
+@_body
+def unknown_body_members_are_refused(command):
+    if command.body.startswith(b"{") and not _is_known(command.body):
+        raise RefusedError("unknown member")
+    return command
+
+
+def _is_known(body: bytes) -> bool:
+    try:
+        whole = json.loads(body)
+    except ValueError:
+        return True
+    wrapper = whole.get("topicConfigSerializeWrapper", {})
+    return (
+        set(whole) <= {"filterServerList", "topicConfigSerializeWrapper", *_WRAPPER}
+        and set(wrapper) <= _WRAPPER
+    )
+
+
+@mutant(NameServer.register_body, "A register body that is not strict JSON is refused.")
+@_body
+def unquoted_keys_are_refused(command):
+    if command.body.startswith(b"{"):
+        try:
+            json.loads(command.body)
+        except ValueError as error:
+            raise RefusedError(str(error)) from error
+    return command

@@ -1,0 +1,56 @@
+"""Faults of registration (code 103): whose id it is, and what a name says of itself (5.x)."""
+
+from reference_impl.mutants.registry import V5, mutant
+from reference_impl.nameserver.routes import RouteTable
+from reference_impl.nameserver.routes_53 import RouteTable53
+
+# -- whose id it is (5.x) ------------------------------------------------------------------------------------
+
+
+@mutant(RouteTable.conflicts, "The holder of an id is replaced whatever its stateVersion.", V5)
+def state_version_gives_no_right(original, self, broker, registration):
+    return False
+
+
+@mutant(RouteTable53.outranks, "The holder of an id is kept when stateVersions are equal.", V5)
+def equal_state_version_conflicts(original, self, holder, registrant):
+    return (holder.state_version or 0) >= (registrant.state_version or 0)
+
+
+@mutant(RouteTable53.outranks, "The holder of an id is kept against greater stateVersions.", V5)
+def greater_state_version_conflicts(original, self, holder, registrant):
+    return (holder.state_version or 0) != (registrant.state_version or 0)
+
+
+@mutant(RouteTable.conflicts, "An address cannot lower its own stateVersion.", V5)
+def holder_conflicts_with_itself(original, self, broker, registration):
+    record = self.live.get(self.live_key(registration.cluster, broker.addresses.get(registration.id, "")))
+    return record is not None and (
+        (registration.version.state_version or 0) < (record.version.state_version or 0)
+    )
+
+
+@mutant(RouteTable.refuses, "A registration with a lower stateVersion than the holder's is refused.", V5)
+def conflict_is_refused(original, self, broker, registration):
+    conflicts = broker is not None and self.conflicts(broker, registration)
+    return conflicts or original(self, broker, registration)
+
+
+# -- what a name says of itself (5.x) ------------------------------------------------------------------------
+
+
+@mutant(RouteTable.describe, "A name that once said enableActingMaster=true keeps it.", V5)
+def acting_master_flag_sticks(original, self, broker, registration):
+    registration.acting_master = registration.acting_master or broker.acting_master or None
+    original(self, broker, registration)
+
+
+@mutant(RouteTable.describe, "A broker name keeps the first zone that it named.", V5)
+def zone_sticks(original, self, broker, registration):
+    registration.zone = broker.zone or registration.zone
+    original(self, broker, registration)
+
+
+@mutant(RouteTable53.store_mapping, "Static-topic mappings of a registration are not kept.", V5)
+def mappings_are_not_kept(original, self, topic, name, mapping):
+    return None

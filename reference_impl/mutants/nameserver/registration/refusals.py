@@ -1,0 +1,88 @@
+"""Faults of registration (code 103): what is refused or ignored."""
+
+import msgspec
+
+from harness.wire import ResponseCode
+from reference_impl.mutants.registry import V5, mutant
+from reference_impl.nameserver.core import NameServer
+from reference_impl.nameserver.routes import RouteTable
+from reference_impl.nameserver.state import Broker
+from reference_impl.remoting.reply import RefusedError, Reply
+
+
+def _with_null(name, command):
+    """A request in which the null of an identifier is a value."""
+    ext = command.ext or {}
+    return command if name in ext else msgspec.structs.replace(command, ext={**ext, name: "null"})
+
+
+# -- what is refused or ignored ------------------------------------------------------------------------------
+
+
+@mutant(NameServer.registration, "A registration without broker name is kept under the name null.")
+def broker_name_may_be_missing(original, self, command):
+    return original(self, _with_null("brokerName", command))
+
+
+@mutant(NameServer.registration, "A registration without broker address is kept with the address null.")
+def broker_address_may_be_missing(original, self, command):
+    return original(self, _with_null("brokerAddr", command))
+
+
+@mutant(NameServer.registration, "A registration without cluster name is kept in the cluster null.")
+def cluster_name_may_be_missing(original, self, command):
+    return original(self, _with_null("clusterName", command))
+
+
+@mutant(
+    NameServer.register, "After a registration without broker address no broker goes with its connection."
+)
+def missing_address_ends_the_search(original, self, command, connection, now):
+    if "brokerAddr" not in (command.ext or {}):
+        self.routes.__dict__["unsearchable"] = True
+    elif "unsearchable" in self.routes.__dict__:
+        connection = -1
+    return original(self, command, connection, now)
+
+
+@mutant(
+    NameServer.register, "A topic without name ends a registration half-way, which is answered with success."
+)
+def unnamed_topic_ends_the_registration(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError as refused:
+        if "topicName" in str(refused.remark):
+            return Reply(ResponseCode.SUCCESS, ext={})
+        raise
+
+
+@mutant(RouteTable.refuses, "A registration that is refused leaves its name and its cluster behind.", V5)
+def refused_registration_is_listed(original, self, broker, registration):
+    refused = original(self, broker, registration)
+    if refused and broker is None:
+        self.join_cluster(registration)
+        self.brokers[registration.broker] = Broker(registration.cluster, registration.broker, {})
+    return refused
+
+
+@mutant(RouteTable.refuses, "A registration that is refused drops the address under its former id.", V5)
+def refused_registration_drops_former_id(original, self, broker, registration):
+    refused = original(self, broker, registration)
+    if refused and broker is not None:
+        self.forget_other_ids(broker, registration)
+    return refused
+
+
+@mutant(RouteTable.reject, "An ignored registration sets the zone of its broker name.", V5)
+def ignored_registration_describes(original, self, broker, registration):
+    self.describe(broker, registration)
+    original(self, broker, registration)
+
+
+@mutant(NameServer.register_body, "A registration without a body leaves filter servers as they are.")
+def no_body_keeps_filter_servers(original, self, command):
+    body = original(self, command)
+    if not command.body:
+        body.filter_servers = None
+    return body

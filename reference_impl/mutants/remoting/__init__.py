@@ -1,0 +1,1 @@
+"""Faults of the endpoint that both servers share."""

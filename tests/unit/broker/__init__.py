@@ -1,0 +1,1 @@
+"""The reference Broker, driven in virtual time."""

@@ -1,0 +1,140 @@
+"""What explains a finding: which cases are run on which target, and which of them tell most."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from harness.catalogue import Role
+from harness.engine.context import TargetContext
+from harness.engine.kinds import ROLES
+from harness.engine.stateful import StatefulExperiment
+from harness.findings.exchange import exchange_facts
+from harness.findings.experiment import Attempt
+from harness.findings.failing_cases import FailingCases
+from harness.program.broker.steps import Pull, Send
+from harness.program.nameserver.steps import MemberGroup, Register, Route
+from harness.program.step import Restart, Time
+from harness.program.steps import AnyStep
+from harness.session import RunningClock
+from harness.spec import Violation
+from harness.targets import Target, parse
+from harness.targets.process import ProcessInstance
+from harness.trace import Header, Opened, Sent, Trace
+from harness.wire import Command, encode
+
+NEVER_END = "builtin:5.3?mutant=leases-never-end"
+EXPIRED: tuple[AnyStep, ...] = (Register(), Time(seconds=131), Route())
+REMOVED = "ns.lease.expired-broker-is-removed"
+OLDER = (
+    f"exec:{sys.executable} -c 'import sys; from harness.cli import main; sys.exit(main())' "
+    "serve nameserver --profile 4.9 --port {port}"
+)
+
+
+def violated(statement: str, number: int) -> Violation:
+    return Violation(invariant="i", statement=statement, expected="", actual="", number=number)
+
+
+def attempt_of(target: Target, program: Sequence[AnyStep], role: Role = "nameserver") -> Attempt:
+    stage = TargetContext(target, "5.3", role=ROLES[role])
+    attempt = StatefulExperiment(stage, "x").attempt(program, fresh=True)
+    stage.close()
+    return attempt
+
+
+def test_the_case_about_the_fault_comes_first() -> None:
+    target = parse(NEVER_END)
+    cases = FailingCases(target, "5.3", now=lambda: 0.0)
+    found = cases.broken_by(EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED))
+    assert found[0] == REMOVED
+    assert len(found) == len(set(found))
+
+
+def test_faults_of_brokers_are_explained_too() -> None:
+    target, program = (
+        parse("builtin:5.3?mutant=hands-over-late", "broker"),
+        (Send(), Restart(how="kill"), Pull()),
+    )
+    attempt = attempt_of(target, program, "broker")
+    cases = FailingCases(target, "5.3", "broker", now=lambda: 0.0)
+    found = cases.broken_by(program, attempt.violations[0], attempt)
+    assert "bk.storage.messages-survive-a-kill" in found[:3]
+
+
+def test_no_case_fails_on_a_sound_server() -> None:
+    target = parse("builtin:5.3")
+    cases = FailingCases(target, "5.3", now=lambda: 0.0)
+    assert cases.broken_by(EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED)) == ()
+
+
+def test_a_case_runs_once_on_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = parse(NEVER_END)
+    cases = FailingCases(target, "5.3", now=lambda: 0.0)
+    arguments = EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED)
+    first = cases.broken_by(*arguments)
+    monkeypatch.setattr(target, "start", None)
+    assert cases.broken_by(*arguments) == first
+
+
+def test_a_server_in_real_time_is_asked_without_waiting_and_within_seconds() -> None:
+    """The 4.9 reference has no member groups. A second finding starts no server: the time is up."""
+    target, program = parse(OLDER), (MemberGroup(),)
+    clock = RunningClock().waiting
+    cases = FailingCases(target, "5.3", now=clock, seconds=60.0)
+    attempt = Attempt(violations=(), trace=Trace(Header(), ()), stepped=1)
+    found = cases.broken_by(program, violated("ns.cluster.member-group-has-all-ids", 0), attempt)
+    assert found
+    assert all(one.startswith(("ns.", "wire.")) for one in found)
+    readings = itertools.count()
+    late = FailingCases(target, "5.3", now=lambda: float(next(readings)), seconds=0.5)
+    assert late.broken_by(program, violated("ns.cluster.member-group-has-all-ids", 0), attempt) == ()
+
+
+def test_a_server_of_somebody_else_is_asked_by_cases_that_may_share_it() -> None:
+    server = parse(OLDER).start()
+    assert isinstance(server, ProcessInstance)
+    try:
+        target = parse(f"tcp://127.0.0.1:{server.port}")
+        cases = FailingCases(target, "5.3", now=RunningClock().waiting, seconds=60.0)
+        attempt = Attempt(violations=(), trace=Trace(Header(), ()), stepped=1)
+        assert cases.broken_by((MemberGroup(),), violated("ns.cluster.member-group-has-all-ids", 0), attempt)
+        assert server.alive()
+    finally:
+        server.stop()
+
+
+def sent(*commands: Command, at: float = 0.0) -> list[Sent]:
+    return [Sent(real=at, protocol=at, connection=1, data=encode(command)) for command in commands]
+
+
+def test_an_exchange_is_what_was_asked_and_no_name() -> None:
+    def exchange(nonce: str, address: str, *, seconds: float = 0.0, broker_id: str = "0") -> frozenset[str]:
+        header = Header(names={f"b-{nonce}": "b", address: "a0"}, nonce=nonce)
+        fields: dict[str, str | None] = {
+            "brokerName": f"b-{nonce}",
+            "brokerAddr": address,
+            "brokerId": broker_id,
+            "timestamp": f"17{len(nonce)}00",
+        }
+        body = msgspec.json.encode({"topics": {f"T-{nonce}": {"perm": 6}}})
+        opened = Opened(real=0.0, protocol=0.0, connection=1, local="127.0.0.1:1", remote="127.0.0.1:2")
+        events = [
+            opened,
+            *sent(Command(code=103, ext=fields, body=body)),
+            *sent(Command(code=105), at=seconds),
+        ]
+        return exchange_facts(Trace(header, tuple(events)))
+
+    one = exchange("abc123", "10.1.2.3:10911")
+    assert one == exchange("zzz9", "10.9.8.7:20000")
+    assert "105 after 103" in one
+    assert one ^ exchange("abc123", "10.1.2.3:10911", seconds=121) == {"after 103 time passes"}
+    assert one ^ exchange("abc123", "10.1.2.3:10911", broker_id="1") == {
+        "103 brokerId = 0",
+        "103 brokerId = 1",
+    }

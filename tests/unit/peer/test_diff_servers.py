@@ -1,0 +1,76 @@
+"""The servers of a comparison: what earlier programs left there, both of them have or neither."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from peer_helpers import always
+
+from harness.engine.peer.experiment import PeerExperiment
+from harness.engine.peer.journal import Head, Journal
+from harness.engine.peer.rounds import Rounds
+from harness.findings.store import FindingStore
+from harness.program.nameserver import steps as ns
+from harness.session import Instance
+from harness.targets import parse
+
+PUT_AND_DELETED = (ns.Kv(code=100, namespace="n0", key="x"), ns.Kv(code=102, namespace="n0", key="x"))
+ASKED = (ns.Kv(code=219, namespace="n0"),)
+
+
+class Target:
+    """A built-in one that counts its servers; ``changes`` say what it costs to start one."""
+
+    def __init__(self, **changes: Any) -> None:
+        self._inside = parse("builtin:4.9")
+        self.uri, self.line, self.server, self.waits_alone = "exec:fake", "4.9", None, False
+        self.capabilities = msgspec.structs.replace(self._inside.capabilities, **changes)
+        self.started = 0
+
+    def start(self) -> Instance:
+        self.started += 1
+        return self._inside.start()
+
+
+CHEAP: dict[str, Any] = {}
+COSTLY = {"starts": "slowly", "warp": 60.0}
+FOREIGN = {"starts": "never", "warp": 1.0}
+
+
+def pair_of(a: dict[str, Any], b: dict[str, Any]) -> tuple[PeerExperiment, Target, Target]:
+    one, other = Target(**a), Target(**b)
+    return PeerExperiment((one, other), "4.9", (), "servers"), one, other  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("costs", [(CHEAP, COSTLY), (COSTLY, CHEAP), (CHEAP, FOREIGN), (COSTLY, FOREIGN)])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_what_a_program_left_is_on_both_servers_or_on_neither(
+    costs: tuple[dict[str, Any], dict[str, Any]], fresh: bool
+) -> None:
+    """An empty KV namespace stays, and is answered differently from one that never was."""
+    experiment, one, other = pair_of(*costs)
+    experiment.compare(PUT_AND_DELETED)
+    assert not experiment.compare(ASKED, fresh=fresh).divergences
+    experiment.restart()
+    assert not experiment.compare(ASKED).divergences
+    assert one.started == other.started == (1 if FOREIGN in costs else 3 if fresh else 2)
+    experiment.close()
+
+
+def test_where_neither_costs_anything_each_program_has_new_servers() -> None:
+    experiment, one, other = pair_of(CHEAP, CHEAP)
+    experiment.compare(PUT_AND_DELETED)
+    experiment.compare(ASKED)
+    assert one.started == other.started == 2
+
+
+def test_a_run_on_servers_of_unlike_cost_has_nothing_that_does_not_show_again() -> None:
+    experiment, _, _ = pair_of(CHEAP, COSTLY)
+    journal = Journal(None, Head(a="a", b="b", profile="4.9", seed="live"), resume=False)
+    run = Rounds(experiment, seed="live", quirks=(), journal=journal, store=FindingStore(None))
+    entries = list(run.play(2000, always))
+    experiment.close()
+    assert not run.findings
+    assert not any(entry.unrepeated or entry.given_up for entry in entries)

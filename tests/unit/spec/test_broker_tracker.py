@@ -1,0 +1,119 @@
+"""The model of a Broker: what it lets pass, and what it does not."""
+
+from __future__ import annotations
+
+from math import inf
+
+from harness.catalogue import catalogue
+from harness.program.broker import steps as bk
+from harness.program.chance import chance
+from harness.program.names import Names
+from harness.program.step import Restart
+from harness.program.steps import AnyStep
+from harness.spec import Answered, Observed, Unanswered
+from harness.spec.broker import BrokerTracker
+from harness.spec.broker.entries import Entry, Queue
+from harness.spec.broker.invariants import BROKER_INVARIANTS
+from harness.spec.broker.regular_register import RegularRegister
+from harness.spec.observed import Outcome
+from harness.wire import Command
+
+
+class Broker:
+    """Tells a model what a Broker has answered, a second for each step."""
+
+    def __init__(self, jitter: float = 0.0) -> None:
+        self._known = BrokerTracker("5.3", Names(chance("model")), jitter=jitter)
+        self._number = 0
+
+    def says(self, step: AnyStep, outcome: Outcome) -> list[str]:
+        number, self._number = self._number, self._number + 1
+        seen = Observed(number=number, step=step, invoked=number, returned=number, outcome=outcome)
+        return [one.invariant for one in self._known.observe([seen])]
+
+
+def answer(code: int = 0, body: bytes = b"", **ext: str) -> Answered:
+    return Answered(Command(code=code, flag=1, opaque=1, version=479, ext=dict(ext), body=body))
+
+
+def stored(offset: int, queue: int = 0) -> Answered:
+    return answer(queueId=str(queue), queueOffset=str(offset), msgId=f"7F00000100002A9F{offset * 100:016X}")
+
+
+def test_every_invariant_has_a_statement_of_the_catalogue() -> None:
+    known = {one.id for one in catalogue().of("broker").statements}
+    assert {one.statement for one in BROKER_INVARIANTS.values()} <= known
+
+
+def test_offsets_of_a_queue_are_consecutive() -> None:
+    broker = Broker()
+    assert broker.says(bk.Send(), stored(0)) == []
+    assert broker.says(bk.Send(message="m1"), stored(2)) == ["offsets-are-consecutive"]
+
+
+def test_an_offset_is_that_of_one_message() -> None:
+    broker = Broker()
+    assert broker.says(bk.Send(), stored(0)) == []
+    assert broker.says(bk.Send(message="m1"), stored(0)) == ["acknowledged-is-there"]
+
+
+def test_what_was_not_answered_may_be_there_or_not() -> None:
+    for greatest in ("0", "1"):
+        broker = Broker()
+        assert broker.says(bk.Send(), Unanswered()) == []
+        assert broker.says(bk.Bound(), answer(offset=greatest)) == []
+    assert broker.says(bk.Bound(), answer(offset="2")) == ["max-offset-is-the-next"]
+
+
+def test_what_was_acknowledged_is_there_behind_a_kill() -> None:
+    broker = Broker()
+    broker.says(bk.Send(), stored(0))
+    assert broker.says(Restart(how="kill"), None) == []
+    assert broker.says(bk.Bound(), answer(offset="0")) == ["acknowledged-survives-a-kill"]
+
+
+def test_a_broker_may_show_a_moment_later_what_it_has_stored() -> None:
+    broker = Broker(jitter=2.0)
+    broker.says(bk.Send(), stored(0))
+    assert broker.says(bk.Bound(), answer(offset="0")) == []
+    broker.says(bk.Pull(), answer(19, nextBeginOffset="0", minOffset="0", maxOffset="0"))
+    assert broker.says(bk.Bound(), answer(offset="0")) == ["acknowledged-is-there"]
+
+
+def test_a_group_has_the_offset_that_it_committed_last() -> None:
+    broker = Broker()
+    broker.says(bk.Commit(offset=4), answer())
+    broker.says(bk.Commit(offset=2), answer())
+    assert broker.says(bk.Committed(), answer(offset="2")) == []
+    assert broker.says(bk.Committed(), answer(offset="4")) == ["offset-is-what-was-committed"]
+
+
+def test_an_offset_that_was_just_committed_may_be_lost_in_a_kill() -> None:
+    broker = Broker()
+    broker.says(bk.Commit(offset=4), answer())
+    broker.says(Restart(how="kill"), None)
+    assert broker.says(bk.Committed(), answer(22)) == []
+    assert broker.says(bk.Committed(), answer(offset="4")) != []
+
+
+def test_a_lock_is_of_one_client_for_a_minute() -> None:
+    broker = Broker()
+    given = b'{"lockOKMQSet":[{"brokerName":"broker","queueId":0,"topic":"T0"}]}'
+    assert broker.says(bk.Lock(), answer(body=given)) == []
+    assert broker.says(bk.Lock(client="c1"), answer(body=given)) == ["lock-is-of-one-client"]
+
+
+def test_a_register_gives_what_is_written_meanwhile_or_was_before() -> None:
+    register = RegularRegister()
+    register.write(1, 0.0, 1.0, "commit")
+    register.write(2, 5.0, inf, "oneway")
+    assert {one.value for one in register.possible(6.0, 7.0)} == {1, 2}
+    assert register.read(2, 6.0, 7.0)
+    assert not register.read(1, 8.0, 9.0)
+
+
+def test_a_queue_holds_at_least_what_must_be_there() -> None:
+    queue = Queue()
+    queue.add(Entry(message="m0", send=bk.Send(), origin="send", earliest=0.0, latest=1.0))
+    queue.add(Entry(message="m1", send=bk.Send(), origin="send", earliest=0.0))
+    assert (queue.least(0.5), queue.least(1.0), queue.most(1.0)) == (0, 1, 2)

@@ -1,0 +1,44 @@
+"""Random programs on the reference: nothing is found on a right one, and a wrong one is found."""
+
+import pytest
+from playing import observed, settled, violations_of
+
+from harness.engine.peer.generate import round_of
+from harness.program.chance import chance
+from harness.program.names import Names
+from harness.spec import StateTracker, Violation
+from harness.targets import parse
+
+PROFILES: tuple[str, ...] = ("4.9", "5.3", "5.5")
+
+
+def _violations(profile: str, number: int, mutant: str | None = None) -> list[Violation]:
+    target = parse(f"builtin:{profile}" + (f"?mutant={mutant}" if mutant else ""))
+    instance = target.start()
+    names = Names(chance("model", profile, number))
+    program = round_of("model", number, profile=profile, quirks=())
+    steps = list(settled(program.steps)) if number % 2 else program.steps
+    try:
+        return violations_of(StateTracker(profile, names), observed(instance, profile, names, steps))
+    finally:
+        instance.stop()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("number", (0, 3, 9))
+def test_the_reference_violates_nothing(profile: str, number: int) -> None:
+    assert _violations(profile, number) == []
+
+
+@pytest.mark.parametrize(
+    ("mutant", "profile", "invariant"),
+    [
+        ("acting-master-is-always-false", "5.3", "acting-master-follows-registration"),
+        ("zone-is-not-told", "5.5", "zone-follows-registration"),
+        ("first-master-is-remembered", "4.9", "master-learns-no-master"),
+        ("standard-json-only-for-new-clients", "4.9", "route-can-be-read"),
+    ],
+)
+def test_a_mutant_is_found(mutant: str, profile: str, invariant: str) -> None:
+    found = [one for number in (3, 4) for one in _violations(profile, number, mutant)]
+    assert invariant in {one.invariant for one in found}
