@@ -205,8 +205,6 @@ class Fuzzing:
         record.steps += attempt.stepped
         record.waited += attempt.waited
         self._tell(kind)
-        if attempt.ended == "interrupted":
-            raise KeyboardInterrupt
         if attempt.ended == "late":
             record.late += 1
             self._late_in_a_row += 1

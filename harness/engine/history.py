@@ -120,7 +120,8 @@ class HistoryExperiment:
         except (TooLate, CaseTimeout):
             ended = "late"
         except KeyboardInterrupt:
-            ended = "interrupted"
+            self._context.leave(executor, picture, ended="late", well=False)
+            raise
         else:
             violations = self._judged(seen, names, max(jitters)).violations
         quirk = None

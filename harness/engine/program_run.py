@@ -102,7 +102,8 @@ class ProgramRun:
         except (TooLate, CaseTimeout):
             self._ends("late")
         except KeyboardInterrupt:
-            self._ends("interrupted")
+            self._abandon()
+            raise
 
     def look_at_everything(self) -> None:
         """The end of a program: all that can be seen of what it did."""
@@ -121,7 +122,8 @@ class ProgramRun:
             except (TooLate, CaseTimeout):
                 self._ends("late")
             except KeyboardInterrupt:
-                self._ends("interrupted")
+                self._abandon()
+                raise
             self._judge_all()
         well = self._is_server_well
         self._look_for_proof()
@@ -163,6 +165,11 @@ class ProgramRun:
         self._judge_all()
         if not self.violations:
             self.ended = how
+
+    def _abandon(self) -> None:
+        """Gives the servers back in the state that an interrupt left them in."""
+        self._left = True
+        self._context.leave(self._executor, self._played, ended="late", well=False)
 
     def _to_be_judged(self, seen: list[Observed]) -> None:
         self._unjudged.append((seen, len(self._executor.unsolicited)))

@@ -19,9 +19,9 @@ from harness.program.steps import AnyStep
 from harness.spec import Observed, Violation
 from harness.trace import Trace
 
-Ended = Literal["whole", "died", "late", "interrupted"]
+Ended = Literal["whole", "died", "late"]
 """How an attempt ended: all that was to be done was done, or the violations ended it; the target took no
-connection any more; this machine was too slow for the clock, and nothing seen counts; the user ended it."""
+connection any more; this machine was too slow for the clock, and nothing seen counts."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,8 +61,8 @@ class Experiment(Protocol):
         """Plays a program to its end, or to its first violation; with ``fresh`` on a newly started target,
         where it can be started, else on the one that runs, whatever has failed there before.
 
-        What the target does is in the attempt, never an exception; so is an interrupt, unless it comes before
-        anything was done (``KeyboardInterrupt``). Raises ``TargetError`` where a target does not start.
+        What the target does is in the attempt, never an exception. Raises ``KeyboardInterrupt`` when the user
+        ends it, ``TargetError`` where a target does not start.
         """
         ...
 

@@ -175,8 +175,6 @@ class _Triage:
         for _ in range(_LATE):
             attempt = self._experiment.attempt(program, fresh=fresh)
             self._attempts += 1
-            if attempt.ended == "interrupted":
-                raise KeyboardInterrupt
             if attempt.ended != "late":
                 return attempt
         return None

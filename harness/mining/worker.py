@@ -230,8 +230,6 @@ class _Chunk:
 
     def _verdict(self, tried: Tried) -> Judged:
         attempt = tried.attempt
-        if attempt.ended == "interrupted":
-            raise KeyboardInterrupt
         if attempt.ended == "late":
             return Judged(outcome="timeout", message="the deadline passed, or this machine was too slow")
         if not attempt.violations:

@@ -11,4 +11,5 @@ if __name__ == "__main__":
     profile, mutant, port = sys.argv[1:]
     if mutant != "none":
         nameserver.build = functools.partial(nameserver.build, mutant=mutant)
-    sys.exit(nameserver.run(profile=profile, host="127.0.0.1", port=int(port)))
+    # The harness restarts it in the same directory: what must survive a restart stands there.
+    sys.exit(nameserver.run(profile=profile, host="127.0.0.1", port=int(port), kv_file="kvConfig.json"))

@@ -208,10 +208,6 @@ class _Attempt:
             self._add("liveness", ALONE, "a server that takes connections", str(problem))
         except (TooLate, CaseTimeout):
             ended = "late"
-        except KeyboardInterrupt:
-            if not stepped:
-                raise
-            ended = "interrupted"
         finally:
             self._session.close()
         self._measure()
