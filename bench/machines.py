@@ -121,7 +121,7 @@ def _sound(tried: Tried) -> Sequence[AnyStep]:
 
 def _made(generator: Generator, context: TargetContext, source: Chance) -> tuple[AnyStep, ...]:
     """A program for one server, reading back included."""
-    steps, expected = list[AnyStep](), context.role.picture(PROFILE, 1)
+    steps, expected = list[AnyStep](), context.role.state(PROFILE, 1)
     for step in generator.steps(source, generator.allowance(source), expected):
         steps.append(step)
         expected.apply(step)

@@ -127,13 +127,13 @@ class TargetContext:
         )
         return executor, [instance.clock.timing.jitter for instance in instances], is_fresh
 
-    def leave(self, executor: Executor, picture: Any, *, ended: Ended, well: bool) -> None:
+    def leave(self, executor: Executor, state: Any, *, ended: Ended, well: bool) -> None:
         """Ends a run, which ``ended`` so. ``well``: nothing was seen that may harm others."""
         if not well or ended != "whole":
             self.servers.doubt()
         is_tidy = False
         try:
-            is_tidy = ended == "whole" and (self.capabilities.is_virtual or self.role.tidy(executor, picture))
+            is_tidy = ended == "whole" and (self.capabilities.is_virtual or self.role.tidy(executor, state))
             if not is_tidy:
                 self.servers.doubt()
         except TargetDied:
@@ -142,7 +142,7 @@ class TargetContext:
             self.servers.doubt()
         finally:
             executor.close()
-        if self.capabilities.is_ours and (ended == "died" or (not is_tidy and self.role.spoils(picture))):
+        if self.capabilities.is_ours and (ended == "died" or (not is_tidy and self.role.spoils(state))):
             self.servers.close()
 
     def close(self) -> None:

@@ -26,12 +26,12 @@ class Goal(msgspec.Struct, frozen=True):
     on: tuple[type, ...]
     """Kinds of steps that can reach it."""
     reached: Callable[[Any, Any], bool]
-    """Of the picture and the step."""
+    """Of the state of the program and the step."""
     needs: tuple[Need, ...] = ()
 
 
 class Coverage:
-    """How often what was reached. ``state_of(picture, step)`` is the state of what a step is about."""
+    """How often what was reached. ``state_of(state, step)`` is the state of what a step is about."""
 
     def __init__(self, goals: Sequence[Goal], state_of: Callable[[Any, AnyStep], str]) -> None:
         self.state_of = state_of
@@ -44,10 +44,10 @@ class Coverage:
             for kind in goal.on:
                 self._by_kind.setdefault(kind, []).append(goal)
 
-    def begins(self, picture: Any, step: AnyStep) -> None:
+    def begins(self, state: Any, step: AnyStep) -> None:
         """To be called before a step, whose goals are counted."""
         for goal in self._by_kind.get(type(step), ()):
-            if goal.reached(picture, step):
+            if goal.reached(state, step):
                 self.goals[goal.id] += 1
 
     def went(self, step: AnyStep, before: str, after: str) -> None:

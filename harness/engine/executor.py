@@ -1,7 +1,7 @@
 """Carries steps out on running NameServers and says what came of them.
 
-- It judges nothing. What it gives are `Observed` values (see `harness.spec.observed`), with times on the
-  clock of the server in question, and everything is in one trace.
+- It judges nothing. It gives `Observation` values (see `harness.spec.observation`), with times on the clock
+  of the server in question, and everything is in one trace.
 - Connections are named by symbols and opened when they are first used. One that has ended, whichever end
   closed it, is opened anew when it is used again; that the target ended it is observed first.
 - An end that the target may have made because this machine was slow (a connection was quiet for as long as
@@ -40,8 +40,8 @@ from harness.session import (
 from harness.session import Garbled as NoCommand
 from harness.session import Outcome as Seen
 from harness.session.exchange import SentRequest
-from harness.spec import Answered, Ended, Garbled, Observed, Unanswered
-from harness.spec.observed import Outcome
+from harness.spec import Answered, Ended, Garbled, Observation, Unanswered
+from harness.spec.observation import Outcome
 from harness.trace import Trace
 
 _GAP = 0.002
@@ -145,7 +145,7 @@ class Executor:
 
     # --- playing --------------------------------------------------------------------------------------------
 
-    def play(self, step: AnyStep, *, until: Sequence[float] = ()) -> list[Observed]:
+    def play(self, step: AnyStep, *, until: Sequence[float] = ()) -> list[Observation]:
         """Carries a step out. ``until`` says for each server when a `Time` step ends; without it, time passes
         from now. Raises ``TargetDied``, ``TooLate``, ``CaseTimeout``, and ``ValueError`` for a
         server that does not exist and for a damaged frame, whose reactions are not those of a request.
@@ -165,7 +165,7 @@ class Executor:
             case _:
                 return self._ask(step)
 
-    def finish(self) -> list[Observed]:
+    def finish(self) -> list[Observation]:
         """Sends what is still held back, and waits for what is under way."""
         for opens in self._opens:
             for open_ in opens.values():
@@ -173,7 +173,7 @@ class Executor:
                     self._send(open_)
         return self._collect()
 
-    def notice(self) -> list[Observed]:
+    def notice(self) -> list[Observation]:
         """The ends of connections that targets have made by now."""
         return [seen for server in range(self.servers) for seen in self._ended(server)]
 
@@ -188,7 +188,7 @@ class Executor:
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def _ask(self, step: AnyQuestion) -> list[Observed]:
+    def _ask(self, step: AnyQuestion) -> list[Observation]:
         self._server(step.server)
         open_, seen = self._open(step.server, step.conn)
         if step.broken is not None:
@@ -238,7 +238,7 @@ class Executor:
         event = link.send(data[at:])
         return event if first is None else first
 
-    def _break_off(self, step: AnyQuestion, broken: int, open_: _Open) -> list[Observed]:
+    def _break_off(self, step: AnyQuestion, broken: int, open_: _Open) -> list[Observation]:
         """Sends a part of a request, and resets the connection."""
         self._send(open_)
         session, link = self._sessions[step.server], open_.connection.link
@@ -257,7 +257,7 @@ class Executor:
         close = Close(server=step.server, conn=step.conn, how="reset")
         return [*self._collect(), self._observed(close, invoked, asked=event)]
 
-    def _collect(self) -> list[Observed]:
+    def _collect(self) -> list[Observation]:
         """Waits for everything that is under way, but for answers that may be kept back yet."""
         asked = [one for one in self._underway if not self._is_kept_back(one)]
         self._underway = [one for one in self._underway if one not in asked]
@@ -281,7 +281,7 @@ class Executor:
         is_due = session.now() > one.asked.sent_at + one.step.patience + session.jitter
         return one.open.connection.is_open and one.asked.want.result is None and not is_due
 
-    def _outcome(self, one: _Asked) -> Observed:
+    def _outcome(self, one: _Asked) -> Observation:
         session = self._sessions[one.step.server]
         outcome: Outcome = None
         returned = session.now()
@@ -296,7 +296,7 @@ class Executor:
                 one.open.alive = returned
                 if isinstance(one.step, AnyBrokerRequest):
                     learnt(one.step, outcome.command, self.names)
-        return Observed(
+        return Observation(
             number=one.number,
             step=one.step,
             invoked=one.asked.sent_at,
@@ -316,9 +316,9 @@ class Executor:
             )
         return self._sessions[number]
 
-    def _open(self, server: int, conn: str) -> tuple[_Open, list[Observed]]:
+    def _open(self, server: int, conn: str) -> tuple[_Open, list[Observation]]:
         """A connection that is open, and what was noticed on the way to it."""
-        seen: list[Observed] = []
+        seen: list[Observation] = []
         open_ = self._opens[server].get(conn)
         if open_ is not None:
             open_.connection.link.notice()
@@ -331,7 +331,7 @@ class Executor:
             open_ = self._opens[server][conn] = _Open(session.connect(), session.now(), [])
         return open_, seen
 
-    def _notice_end(self, server: int, conn: str, open_: _Open, seen: list[Observed]) -> None:
+    def _notice_end(self, server: int, conn: str, open_: _Open, seen: list[Observation]) -> None:
         """Observes, once, that the target has ended a connection."""
         if self._opens[server].get(conn) is not open_:
             return
@@ -359,7 +359,7 @@ class Executor:
             self.unsolicited.append(Unsolicited(self._number, server, conn, stray))
         open_.strays = len(strays)
 
-    def _close(self, step: Close) -> list[Observed]:
+    def _close(self, step: Close) -> list[Observation]:
         session = self._server(step.server)
         open_ = self._opens[step.server].get(step.conn)
         if open_ is None:
@@ -379,7 +379,7 @@ class Executor:
         self._notice_strays(step.server, step.conn, open_)
         return [*seen, closed]
 
-    def _reconnect(self, step: Reconnect) -> list[Observed]:
+    def _reconnect(self, step: Reconnect) -> list[Observation]:
         session = self._server(step.server)
         seen = self._collect()
         opens = self._opens[step.server]
@@ -402,7 +402,7 @@ class Executor:
         opens[step.conn] = another
         return [*seen, *self._collect(), self._observed(step, invoked)]
 
-    def _restart(self, step: Restart) -> list[Observed]:
+    def _restart(self, step: Restart) -> list[Observation]:
         session = self._server(step.server)
         seen = self._collect()
         invoked = session.now()
@@ -420,7 +420,7 @@ class Executor:
 
     # --- time -----------------------------------------------------------------------------------------------
 
-    def _pass(self, step: Time, until: Sequence[float]) -> list[Observed]:
+    def _pass(self, step: Time, until: Sequence[float]) -> list[Observation]:
         """Lets time pass on all servers at once: what a running clock has shown meanwhile is not waited for
         again.
         """
@@ -436,7 +436,7 @@ class Executor:
         seen = []
         for server, began in enumerate(invoked):
             seen.append(
-                Observed(
+                Observation(
                     number=self._number,
                     step=step,
                     invoked=began,
@@ -457,9 +457,9 @@ class Executor:
             if session.clock.kind != "virtual":
                 self.waited += session.clock.waiting() - began
 
-    def _ended(self, server: int) -> list[Observed]:
+    def _ended(self, server: int) -> list[Observation]:
         """The connections of which the end has been noticed by now."""
-        seen: list[Observed] = []
+        seen: list[Observation] = []
         for conn, open_ in list(self._opens[server].items()):
             open_.connection.link.notice()
             if not open_.connection.is_open:
@@ -472,8 +472,8 @@ class Executor:
         invoked: float,
         outcome: Outcome = None,
         asked: int | None = None,
-    ) -> Observed:
-        return Observed(
+    ) -> Observation:
+        return Observation(
             number=self._number,
             step=step,
             invoked=invoked,

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.engine.context import TargetContext
-from harness.engine.judge import died
 from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried
 from harness.engine.nameserver.history_programs import Shape, program_of
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.quirk_checks import proven
 from harness.engine.nameserver.quirks import at_most
+from harness.engine.oracle import died
 from harness.findings.experiment import Attempt, Ended
 from harness.program.chance import chance
 from harness.program.names import Names
@@ -30,7 +30,7 @@ from harness.program.step import Close, Request
 from harness.program.steps import AnyStep
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
-from harness.spec import Observed, Violation
+from harness.spec import Observation, Violation
 from harness.spec.nameserver.history.judge import Judgement, judge
 from harness.spec.nameserver.judged import judged_in_a_history
 from harness.targets import Capabilities
@@ -101,8 +101,8 @@ class HistoryExperiment:
         executor, jitters, _ = self._context.executor(
             servers, names, fresh=fresh, sound=sound, case=self.kind
         )
-        picture = Picture(self.profile, servers)
-        seen: list[Observed] = []
+        state = ProgramState(self.profile, servers)
+        seen: list[Observation] = []
         passing: dict[str, None] = {}
         ended: Ended = "whole"
         violations: tuple[Violation, ...] = ()
@@ -110,9 +110,9 @@ class HistoryExperiment:
         try:
             for step in program:
                 stepped += 1
-                about = self._context.known.about(at_most(step, self._context.capabilities), picture)
+                about = self._context.known.about(at_most(step, self._context.capabilities), state)
                 passing |= {quirk.id: None for quirk in about if quirk.is_intermittent}
-                picture.apply(step)
+                state.apply(step)
                 seen += executor.play(step)
             seen += executor.finish()
         except TargetDied as problem:
@@ -120,7 +120,7 @@ class HistoryExperiment:
         except (TooLate, CaseTimeout):
             ended = "late"
         except KeyboardInterrupt:
-            self._context.leave(executor, picture, ended="late", well=False)
+            self._context.leave(executor, state, ended="late", well=False)
             raise
         else:
             violations = self._judged(seen, names, max(jitters)).violations
@@ -129,7 +129,7 @@ class HistoryExperiment:
             quirk = proven(executor, servers, passing) if ended == "whole" and violations else None
         except (TooLate, CaseTimeout):
             ended, violations = "late", ()
-        self._context.leave(executor, picture, ended=ended, well=not violations)
+        self._context.leave(executor, state, ended=ended, well=not violations)
         attempt = Attempt(
             violations=violations,
             trace=executor.trace,
@@ -141,7 +141,7 @@ class HistoryExperiment:
         )
         return attempt, quirk
 
-    def _judged(self, seen: Sequence[Observed], names: Names, jitter: float) -> Judgement:
+    def _judged(self, seen: Sequence[Observation], names: Names, jitter: float) -> Judgement:
         found = judge(seen, self.profile, names, jitter=jitter, term=_term(self._context))
         self.judged["keys"] += found.keys
         self.judged["unknown"] += len(found.unknown)

@@ -126,7 +126,7 @@ def _up_to(most: int) -> st.SearchStrategy[int]:
 def _drawn(draw: Any, one: Rule) -> tuple[AnyStep, ...]:
     """The steps of a rule, where it is carried out this time."""
     pick = Pick(lambda most: draw(_up_to(most)))
-    steps = one.make(pick, draw(st.runner()).program_run.picture)
+    steps = one.make(pick, draw(st.runner()).program_run.state)
     return steps if one.once_in == 1 or pick.once_in(one.once_in) else ()
 
 

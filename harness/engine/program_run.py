@@ -1,7 +1,7 @@
 """One program being played and judged, step by step: what machines and experiments have in common.
 
 - It ends at the first step whose outcome shows a violation; what is asked of it afterwards only goes into the
-  picture: what is asked next must not depend on what was answered.
+  state: what is asked next must not depend on what was answered.
 - Several steps may be judged together (`TargetContext.judged_together`): then some have been played behind
   the one that shows a violation. No verdict is another for it: nothing is judged behind the first violation,
   and what a quirk may explain or time may end is not begun before all is judged.
@@ -18,9 +18,9 @@ from typing import Any
 from harness.catalogue import Quirk
 from harness.engine.context import TargetContext
 from harness.engine.coverage import Coverage
-from harness.engine.judge import died
 from harness.engine.nameserver.quirk_checks import proven
 from harness.engine.nameserver.quirks import Quirks, at_most, end_in
+from harness.engine.oracle import died
 from harness.engine.role import KnownQuirks
 from harness.findings.experiment import Attempt, Ended
 from harness.program.names import Names
@@ -28,7 +28,7 @@ from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
-from harness.spec import Observed, Violation
+from harness.spec import Observation, Violation
 
 
 class ProgramRun:
@@ -51,14 +51,14 @@ class ProgramRun:
         tally: Coverage | None = None,
         case: str = "stateful",
     ) -> None:
-        self.picture = context.role.picture(context.profile, servers)
+        self.state = context.role.state(context.profile, servers)
         self.steps: list[AnyStep] = []
         self.violations: list[Violation] = []
         self.quirk: str | None = None
         """The quirk that explains the violation, where one does."""
         self.ended: Ended = "whole"
-        self._observed: list[Observed] = []
-        self._unjudged: list[tuple[list[Observed], int]] = []
+        self._observed: list[Observation] = []
+        self._unjudged: list[tuple[list[Observation], int]] = []
         """By step: what came of it, and how many frames had come uncalled by then."""
         self._context = context
         self._quirks = Quirks(()) if quirks is None else quirks
@@ -85,13 +85,13 @@ class ProgramRun:
         if isinstance(step, Time | Restart):
             self._judge_all()  # nothing is waited for behind a violation
         if self.is_over:
-            self.picture.apply(step)
+            self.state.apply(step)
             return
         self.steps.append(step)
-        self._tally.begins(self.picture, step)
-        before = self._tally.state_of(self.picture, step)
-        self.picture.apply(step)
-        self._tally.went(step, before, self._tally.state_of(self.picture, step))
+        self._tally.begins(self.state, step)
+        before = self._tally.state_of(self.state, step)
+        self.state.apply(step)
+        self._tally.went(step, before, self._tally.state_of(self.state, step))
         try:
             self._to_be_judged(self._executor.play(step))
         except TargetDied as problem:
@@ -107,7 +107,7 @@ class ProgramRun:
 
     def look_at_everything(self) -> None:
         """The end of a program: all that can be seen of what it did."""
-        for step in self._context.role.look(self.picture, moment=self._context.settling):
+        for step in self._context.role.look(self.state, moment=self._context.settling):
             self.do(step)
 
     def leave(self) -> None:
@@ -143,13 +143,13 @@ class ProgramRun:
 
     @property
     def _played(self) -> Any:
-        """What was brought about: steps behind a violation are in the picture, and were not played."""
+        """The state of what was played: `state` also holds steps behind a violation."""
         if not self.is_over:
-            return self.picture
-        picture = self._context.role.picture(self.picture.profile, self.picture.servers)
+            return self.state
+        state = self._context.role.state(self.state.profile, self.state.servers)
         for step in self.steps:
-            picture.apply(step)
-        return picture
+            state.apply(step)
+        return state
 
     @property
     def _is_server_well(self) -> bool:
@@ -171,7 +171,7 @@ class ProgramRun:
         self._left = True
         self._context.leave(self._executor, self._played, ended="late", well=False)
 
-    def _to_be_judged(self, seen: list[Observed]) -> None:
+    def _to_be_judged(self, seen: list[Observation]) -> None:
         self._unjudged.append((seen, len(self._executor.unsolicited)))
         if len(self._unjudged) >= self._context.judged_together:
             self._judge_all()
@@ -184,7 +184,7 @@ class ProgramRun:
             if not self.violations:
                 self._judged(seen, unsolicited)
 
-    def _judged(self, seen: Sequence[Observed], unsolicited: int) -> None:
+    def _judged(self, seen: Sequence[Observation], unsolicited: int) -> None:
         self.violations += self._judge.observe(seen, self._executor.unsolicited[:unsolicited])
         if self.violations and self._triggered:
             self.quirk = self._explanation()
@@ -196,7 +196,7 @@ class ProgramRun:
         if not self.violations or self.quirk is not None or self.ended != "whole":
             return
         try:
-            self.quirk = proven(self._executor, self.picture.servers, self._passing)
+            self.quirk = proven(self._executor, self.state.servers, self._passing)
         except (TooLate, CaseTimeout):
             self.violations.clear()
             self.ended = "late"
@@ -210,7 +210,7 @@ class ProgramRun:
         return self._triggered[-1].id
 
     def _is_avoided(self, step: AnyStep) -> bool:
-        found = self._quirks.about(at_most(step, self._context.capabilities), self.picture)
+        found = self._quirks.about(at_most(step, self._context.capabilities), self.state)
         about = [quirk for quirk in found if not quirk.is_intermittent]
         self._passing |= {quirk.id: None for quirk in found if quirk.is_intermittent}
         if about:

@@ -1,7 +1,7 @@
 """What servers are played on: what differs between a NameServer and a Broker, and nothing else.
 
 Whatever is about frames, connections, time, findings and counting is the same for every
-role and asks its `Role` for the rest. A picture (what should exist) is the role's own, and is opaque to all
+role and asks its `Role` for the rest. A state (what should exist) is the role's own, and is opaque to all
 others.
 """
 
@@ -15,7 +15,7 @@ from harness.catalogue import Role as RoleName
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import Session
-from harness.spec import Observed, Violation
+from harness.spec import Observation, Violation
 
 if TYPE_CHECKING:
     from harness.engine.coverage import Coverage
@@ -30,7 +30,7 @@ class Judging(Protocol):
         """By step: the statements that answers were held against and have not broken."""
         ...
 
-    def observe(self, seen: Sequence[Observed], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
+    def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled: ``unsolicited`` is the whole
         list of the run, of which the new ones are judged.
         """
@@ -42,7 +42,7 @@ class KnownQuirks(Protocol):
 
     def __bool__(self) -> bool: ...
 
-    def about(self, step: AnyStep, picture: Any) -> Sequence[Quirk]:
+    def about(self, step: AnyStep, state: Any) -> Sequence[Quirk]:
         """Those that a step is about, where it is carried out now."""
         ...
 
@@ -62,7 +62,7 @@ class Role(Protocol):
         """The greatest number that are played on together."""
         ...
 
-    def picture(self, profile: str, servers: int) -> Any:
+    def state(self, profile: str, servers: int) -> Any:
         """What exists at first; ``apply(step)`` of it carries a step out."""
         ...
 
@@ -70,17 +70,17 @@ class Role(Protocol):
         """A judge of a run."""
         ...
 
-    def look(self, picture: Any, *, moment: int) -> list[AnyStep]:
+    def look(self, state: Any, *, moment: int) -> list[AnyStep]:
         """Everything that can be seen of what a program did. ``moment``: protocol seconds that may pass
         before, 0 where the server shows at once what it has done.
         """
         ...
 
-    def tidy(self, executor: Executor, picture: Any) -> bool:
+    def tidy(self, executor: Executor, state: Any) -> bool:
         """Takes back what was done; False where that was not possible."""
         ...
 
-    def spoils(self, picture: Any) -> bool:
+    def spoils(self, state: Any) -> bool:
         """Whether a server on which this was done is unusable until it is undone."""
         ...
 

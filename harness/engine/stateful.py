@@ -87,7 +87,7 @@ class StatefulKind(Kind):
     def program(self, seed: Seed) -> Program:
         source, steps = self._source(seed), list[AnyStep]()
         allowance = self._generator.allowance(source)
-        expected = self._context.role.picture(self._context.profile, allowance.servers)
+        expected = self._context.role.state(self._context.profile, allowance.servers)
         for step in self._generator.steps(source, allowance, expected):
             steps.append(step)
             expected.apply(step)
@@ -99,7 +99,7 @@ class StatefulKind(Kind):
         self.experiment.seeded.begin(seed)
         self._tally, self._program_run = self._context.role.tally(), None
         program_run = self._program_run = self._begun(self._tally, allowance.servers, allowance.seeks)
-        for step in self._generator.steps(source, allowance, program_run.picture):
+        for step in self._generator.steps(source, allowance, program_run.state):
             program_run.do(step)
             if program_run.is_over:
                 break

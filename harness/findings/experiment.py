@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from harness.program.steps import AnyStep
-from harness.spec import Observed, Violation
+from harness.spec import Observation, Violation
 from harness.trace import Trace
 
 Ended = Literal["whole", "died", "late"]
@@ -36,7 +36,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """How many steps were begun."""
     waited: float = 0.0
     """Real seconds that its steps have asked for: time that passes, stalls, gaps in frames, restarts."""
-    observed: tuple[Observed, ...] = ()
+    observed: tuple[Observation, ...] = ()
     """What the judges were told, where it is kept: step lists say by it what was answered to what."""
     judged: dict[int, frozenset[str]] = {}
     """By step, where it is kept: the statements that its answer was held against and has not broken."""

@@ -16,7 +16,7 @@ from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import TITLES, AnyQuestion, AnyStep
 from harness.report.frames import as_text, describe
 from harness.report.text import visible
-from harness.spec import Answered, Ended, Garbled, Observed, Unanswered, Violation
+from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
 from harness.wire import Command
 from harness.wire.code_names import request_name
 
@@ -125,7 +125,7 @@ def _clock(kind: str, warp: float) -> str:
 
 
 def _steps(program: Sequence[AnyStep], attempt: Attempt, violation: Violation) -> Iterator[str]:
-    by_number: dict[int, list[Observed]] = {}
+    by_number: dict[int, list[Observation]] = {}
     for seen in attempt.observed:
         by_number.setdefault(seen.number, []).append(seen)
     began = min((seen.invoked for seen in attempt.observed), default=0.0)
@@ -144,7 +144,7 @@ def _steps(program: Sequence[AnyStep], attempt: Attempt, violation: Violation) -
             yield f"{'':>26}** this decides"
 
 
-def _outcome(seen: Observed) -> str | None:
+def _outcome(seen: Observation) -> str | None:
     match seen.outcome:
         case Answered(command=command):
             return visible(_answer(command))

@@ -21,14 +21,14 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.findings.experiment import Attempt, Finding, Flaky, Signature, signature_of
 from harness.mining.schema import ALPHABET, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
 from harness.program.frames import code_of
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Request, Restart, Time
 from harness.program.steps import AnyStep, encode_step
-from harness.spec import Answered, Ended, Garbled, Observed, Unanswered, Violation
+from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
 from harness.trace import Header, Received, Sent, Trace
 
 Row = dict[str, Any]
@@ -118,7 +118,7 @@ def fault_of(step: AnyStep) -> str | None:
     return "+".join(sorted(found)) or None
 
 
-def fingerprint(picture: Picture) -> int:
+def fingerprint(state: ProgramState) -> int:
     """A digest of what should exist, as a signed number of 64 bits."""
     expected = [
         (
@@ -136,30 +136,28 @@ def fingerprint(picture: Picture) -> int:
             sorted((*key, lease.broker, lease.id) for key, lease in one.leases.items()),
             sorted((topic, sorted(brokers)) for topic, brokers in one.mapped.items()),
         )
-        for one in picture.expected
+        for one in state.expected
     ]
-    pairs = sorted((*pair[:3], pair[3] or "") for pair in picture.pairs)
-    turned = sorted(
-        (server, key, picture.expected[server].settings[key]) for server, key in picture.settings()
-    )
-    said = repr((expected, pairs, turned, sorted(picture.replaced))).encode()
+    pairs = sorted((*pair[:3], pair[3] or "") for pair in state.pairs)
+    turned = sorted((server, key, state.expected[server].settings[key]) for server, key in state.settings())
+    said = repr((expected, pairs, turned, sorted(state.replaced))).encode()
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
 
 
 def _changes_nothing(step: AnyStep) -> bool:
-    """Whether a step leaves every picture as it is, so that its print need not be taken again."""
+    """Whether a step leaves every state as it is, so that its print need not be taken again."""
     return (isinstance(step, ns.QUIET) and step.broken is None) or isinstance(step, ns.Damaged)
 
 
 def _prints(program: Sequence[AnyStep], profile: str) -> tuple[int, list[int]]:
     servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
-    picture = Picture(profile, servers)
-    first = latest = fingerprint(Picture(profile))
+    state = ProgramState(profile, servers)
+    first = latest = fingerprint(ProgramState(profile))
     prints = []
     for step in program:
-        picture.apply(step)
+        state.apply(step)
         if not _changes_nothing(step):
-            latest = fingerprint(picture)
+            latest = fingerprint(state)
         prints.append(latest)
     return first, prints
 
@@ -170,7 +168,7 @@ def _prints(program: Sequence[AnyStep], profile: str) -> tuple[int, list[int]]:
 class _Wire:
     """Bytes and moments of a trace, by the numbers of its events, and of what was observed in it."""
 
-    def __init__(self, trace: Trace, observed: Sequence[Observed]) -> None:
+    def __init__(self, trace: Trace, observed: Sequence[Observation]) -> None:
         self._events = trace.events
         self._warp = trace.header.warp
         self._is_virtual = trace.header.clock == "virtual"
@@ -214,7 +212,7 @@ class _Wire:
             return None
         return max(0, round((self._events[answered].real - self._events[asked].real) * 1e6))
 
-    def moment(self, seen: Observed) -> float:
+    def moment(self, seen: Observation) -> float:
         """Protocol seconds at which a step began, on one scale for all servers."""
         if self._is_virtual:
             return seen.invoked
@@ -230,7 +228,7 @@ class _Wire:
 _ANSWERS: Mapping[type, str] = {Answered: "answered", Ended: "closed", Garbled: "garbled"}
 
 
-def _answer(seen: Observed | None) -> str:
+def _answer(seen: Observation | None) -> str:
     if seen is None or seen.outcome is None:
         return "none"
     if isinstance(seen.outcome, Unanswered):
@@ -238,7 +236,7 @@ def _answer(seen: Observed | None) -> str:
     return _ANSWERS[type(seen.outcome)]
 
 
-def _event_of(seen: Observed | None) -> int:
+def _event_of(seen: Observation | None) -> int:
     if seen is None or not isinstance(seen.outcome, Answered | Ended | Garbled):
         return -1
     return seen.outcome.event
@@ -345,7 +343,7 @@ def _made_of_it(judged: Judged) -> Row:
 def _seen(program: Sequence[AnyStep], recorded: Attempt | None, violation: Violation | None) -> Row:
     """The columns of steps that say what came of them: what was observed first of each."""
     observed = () if recorded is None else recorded.observed
-    by_step: dict[int, Observed] = {}
+    by_step: dict[int, Observation] = {}
     for one in observed:
         by_step.setdefault(one.number, one)
     wire = _Wire(Trace(Header(), ()) if recorded is None else recorded.trace, observed)
@@ -376,7 +374,7 @@ def _seen(program: Sequence[AnyStep], recorded: Attempt | None, violation: Viola
 _OF_OUTCOMES = ("at_us", "latency_us", "response_code", "answer", "bytes_out", "bytes_in", "statements")
 
 
-def _response(seen: Observed | None) -> int | None:
+def _response(seen: Observation | None) -> int | None:
     return int(seen.outcome.command.code) if seen is not None and isinstance(seen.outcome, Answered) else None
 
 

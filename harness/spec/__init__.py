@@ -7,7 +7,7 @@ does not allow. Where the catalogue leaves several outcomes open, it keeps all o
 
 from harness.spec.nameserver.invariants import INVARIANTS, Invariant
 from harness.spec.nameserver.tracker import StateTracker
-from harness.spec.observed import Answered, Ended, Garbled, Observed, Outcome, Unanswered, Violation
+from harness.spec.observation import Answered, Ended, Garbled, Observation, Outcome, Unanswered, Violation
 
 __all__ = [
     "INVARIANTS",
@@ -15,7 +15,7 @@ __all__ = [
     "Ended",
     "Garbled",
     "Invariant",
-    "Observed",
+    "Observation",
     "Outcome",
     "StateTracker",
     "Unanswered",

@@ -35,7 +35,7 @@ from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.steps import AnyStep, encode_step
 from harness.session import RunningClock
-from harness.spec.observed import Outcome
+from harness.spec.observation import Outcome
 from harness.targets import parse
 from reference_impl.mutants import MUTANTS, Mutant, mutants_of
 

@@ -5,16 +5,16 @@ A transition is the kind of a step, and what became of the queue that it is abou
 
 from __future__ import annotations
 
-from harness.engine.broker.picture import Picture
+from harness.engine.broker.program_state import ProgramState
 from harness.engine.coverage import Coverage, Goal
 from harness.program.broker import steps as bk
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
 
-def _count(picture: Picture, step: AnyStep) -> int:
+def _count(state: ProgramState, step: AnyStep) -> int:
     """About how many messages the queue of a step has."""
-    return picture.stored.get((getattr(step, "topic", ""), getattr(step, "queue", -9)), 0)
+    return state.stored.get((getattr(step, "topic", ""), getattr(step, "queue", -9)), 0)
 
 
 GOALS: tuple[Goal, ...] = (
@@ -141,21 +141,21 @@ GOALS: tuple[Goal, ...] = (
 )
 
 
-def _ends(picture: Picture, step: Time) -> set[int]:
+def _ends(state: ProgramState, step: Time) -> set[int]:
     """The step's own seconds, where a delay is over by then."""
-    waiting = picture.waiting
+    waiting = state.waiting
     return {step.seconds} if waiting and waiting[0] < step.seconds else set()
 
 
-def _is_open(picture: Picture, step: bk.End) -> bool:
-    return picture.verdicts.get(step.message) == []
+def _is_open(state: ProgramState, step: bk.End) -> bool:
+    return state.verdicts.get(step.message) == []
 
 
-def state_of(picture: Picture, step: AnyStep) -> str:
+def state_of(state: ProgramState, step: AnyStep) -> str:
     """What the queue is that a step is about: ``empty``, ``one``, ``some``; ``-`` where it is about none."""
     if getattr(step, "queue", None) is None:
         return "-"
-    count = _count(picture, step)
+    count = _count(state, step)
     return ("empty", "one")[count] if count < 2 else "some"
 
 

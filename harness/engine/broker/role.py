@@ -8,8 +8,8 @@ from typing import Any, Final
 from harness.catalogue import Quirk
 from harness.catalogue import Role as RoleName
 from harness.engine.broker.goals import tally
-from harness.engine.broker.judge import BrokerJudge
-from harness.engine.broker.picture import Picture
+from harness.engine.broker.oracle import BrokerOracle
+from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.strategies import look
 from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
@@ -22,21 +22,21 @@ from harness.spec import Answered
 from harness.spec.quirks import Predicates, QuirksByStep
 
 
-def _commits_again(picture: Picture, step: AnyStep) -> bool:
+def _commits_again(state: ProgramState, step: AnyStep) -> bool:
     """A half message is committed that was committed before."""
-    return _is_committed_after(8, picture, step)
+    return _is_committed_after(8, state, step)
 
 
-def _commits_behind_roll_back(picture: Picture, step: AnyStep) -> bool:
+def _commits_behind_roll_back(state: ProgramState, step: AnyStep) -> bool:
     """A half message is committed that was rolled back before."""
-    return _is_committed_after(12, picture, step)
+    return _is_committed_after(12, state, step)
 
 
-def _is_committed_after(verdict: int, picture: Picture, step: AnyStep) -> bool:
-    return isinstance(step, End) and step.verdict == 8 and verdict in picture.verdicts.get(step.message, [])
+def _is_committed_after(verdict: int, state: ProgramState, step: AnyStep) -> bool:
+    return isinstance(step, End) and step.verdict == 8 and verdict in state.verdicts.get(step.message, [])
 
 
-PREDICATES: Final[Predicates[Picture]] = {
+PREDICATES: Final[Predicates[ProgramState]] = {
     "commits-again": _commits_again,
     "commits-behind-roll-back": _commits_behind_roll_back,
 }
@@ -52,9 +52,9 @@ class _Quirks:
     def __bool__(self) -> bool:
         return bool(self._by_step)
 
-    def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
+    def about(self, step: AnyStep, state: ProgramState) -> list[Quirk]:
         """Those that a step is about, where it is carried out now."""
-        return self._by_step.triggered_by(step, picture)
+        return self._by_step.triggered_by(step, state)
 
 
 class _Broker:
@@ -65,31 +65,31 @@ class _Broker:
         """What it tells its NameServers is of no interest to programs."""
         return BrokerSession(instance, profile, hears=False, **said)
 
-    def picture(self, profile: str, servers: int) -> Picture:
-        return Picture(profile)
+    def state(self, profile: str, servers: int) -> ProgramState:
+        return ProgramState(profile)
 
-    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> BrokerJudge:
-        return BrokerJudge(profile, names, jitter)
+    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> BrokerOracle:
+        return BrokerOracle(profile, names, jitter)
 
-    def look(self, picture: Picture, *, moment: int) -> list[AnyStep]:
-        return look(picture, moment=moment)
+    def look(self, state: ProgramState, *, moment: int) -> list[AnyStep]:
+        return look(state, moment=moment)
 
-    def tidy(self, executor: Executor, picture: Picture) -> bool:
+    def tidy(self, executor: Executor, state: ProgramState) -> bool:
         """Makes the Broker a master again, and deletes the topics of a program."""
         executor.finish()
-        if picture.switched:
+        if state.switched:
             outcomes = [one.outcome for one in executor.play(Switch(conn="tidy"))[-1:]]
             if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
                 return False
-        for topic in (*picture.topics, *(f"%RETRY%{group}" for group in picture.returned)):
+        for topic in (*state.topics, *(f"%RETRY%{group}" for group in state.returned)):
             seen = executor.play(DropTopic(conn="tidy", topic=topic))[-1:]
             if not all(isinstance(one.outcome, Answered) for one in seen):
                 return False
         return True
 
-    def spoils(self, picture: Picture) -> bool:
+    def spoils(self, state: ProgramState) -> bool:
         """A Broker that is left as a slave is of no use to the next program."""
-        return picture.switched
+        return state.switched
 
     def tally(self) -> Coverage:
         return tally()

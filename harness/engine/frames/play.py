@@ -47,7 +47,7 @@ from harness.session import (
 )
 from harness.session.exchange import SentRequest
 from harness.session.link import Link
-from harness.spec import Observed, Violation
+from harness.spec import Observation, Violation
 from harness.targets import Target
 from harness.targets.memory import resident
 from harness.trace import Trace
@@ -184,7 +184,7 @@ class _Attempt:
         self._number = 0
         self._neighbour: Neighbour | None = None
         self._late = False
-        self._observed: list[Observed] = []
+        self._observed: list[Observation] = []
         self._judged: dict[int, set[str]] = {}
         self._refused: set[str] = set()
         self._listed: set[str] = set()
@@ -392,7 +392,7 @@ class _Attempt:
 
     def _observe(self, step: Damaged, asked: SentRequest, seen: Outcome) -> None:
         self._observed.append(
-            Observed(
+            Observation(
                 number=self._number,
                 step=step,
                 invoked=asked.sent_at,

@@ -1,7 +1,7 @@
 """Whether the interesting states were reached: goals, and a table of transitions.
 
-- A goal is a predicate over what should exist (`Picture`) and the step that is about to be carried out. It is
-  counted when the step has been.
+- A goal is a predicate over what should exist (`ProgramState`) and the next step. It is counted when the step
+  has been carried out.
 - A goal is required where the target and the run can reach it (`needs`); a run that did not reach each of
   them says so, and is inconclusive where it found nothing else.
 - A transition is the kind of a step, and what became of the broker name that it is about.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.engine.coverage import Coverage, Goal, Need
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
@@ -30,25 +30,25 @@ def _goal(id_: str, text: str, *on: type, needs: tuple[Need, ...] = ()) -> Calla
     return define
 
 
-_Reached = Callable[[Picture, AnyStep], bool]
+_Reached = Callable[[ProgramState, AnyStep], bool]
 
 
 def _named(id_: str, text: str, predicate: str, *on: type, needs: tuple[Need, ...] = ()) -> None:
     GOALS.append(Goal(id_, text, on, lambda p, s: _meets(predicate, p, s), needs))
 
 
-def _meets(predicate: str, picture: Picture, step: AnyStep) -> bool:
-    return any(PREDICATES[predicate](expected, step) for expected in _expected(picture, step))
+def _meets(predicate: str, state: ProgramState, step: AnyStep) -> bool:
+    return any(PREDICATES[predicate](expected, step) for expected in _expected(state, step))
 
 
-def _expected(picture: Picture, step: AnyStep) -> list[ExpectedState]:
-    return picture.expected if isinstance(step, Time) else [picture.expected[step.server]]
+def _expected(state: ProgramState, step: AnyStep) -> list[ExpectedState]:
+    return state.expected if isinstance(step, Time) else [state.expected[step.server]]
 
 
-def _held(picture: Picture, step: AnyStep) -> Live | None:
+def _held(state: ProgramState, step: AnyStep) -> Live | None:
     """The live record of the address that a step names."""
     assert isinstance(step, ns.Register | ns.Unregister | ns.Heartbeat | ns.QueryVersion)
-    return picture.expected[step.server].lease(step.cluster, step.address)
+    return state.expected[step.server].lease(step.cluster, step.address)
 
 
 # --- registration -------------------------------------------------------------------------------------------
@@ -78,30 +78,30 @@ _named(
 
 
 @_goal("equal-version", "a live broker registers again with its data version", ns.Register)
-def _equal(picture: Picture, step: AnyStep) -> bool:
-    lease = _held(picture, step)
+def _equal(state: ProgramState, step: AnyStep) -> bool:
+    lease = _held(state, step)
     assert isinstance(step, ns.Register)
     return lease is not None and lease.version == (step.counter, step.timestamp, step.state or 0)
 
 
 @_goal("older-version", "a live broker registers again with an older data version", ns.Register)
-def _older(picture: Picture, step: AnyStep) -> bool:
-    lease = _held(picture, step)
+def _older(state: ProgramState, step: AnyStep) -> bool:
+    lease = _held(state, step)
     assert isinstance(step, ns.Register)
     return lease is not None and step.counter < lease.version[0]
 
 
 @_goal("demotion", "a master registers as a slave", ns.Register)
-def _demotion(picture: Picture, step: AnyStep) -> bool:
-    lease = _held(picture, step)
+def _demotion(state: ProgramState, step: AnyStep) -> bool:
+    lease = _held(state, step)
     assert isinstance(step, ns.Register)
     return lease is not None and lease.id == 0 and step.id != 0 and lease.broker == step.broker
 
 
 @_goal("slave-beside-a-live-master", "a slave registers while its master is live", ns.Register)
-def _slave(picture: Picture, step: AnyStep) -> bool:
+def _slave(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Register)
-    expected = picture.expected[step.server]
+    expected = state.expected[step.server]
     name = expected.brokers.get(step.broker)
     master = None if name is None else name.ids.get(0)
     return step.id != 0 and master is not None and expected.lease(step.cluster, master) is not None
@@ -113,9 +113,9 @@ def _slave(picture: Picture, step: AnyStep) -> bool:
     ns.Register,
     needs=("servers",),
 )
-def _everywhere(picture: Picture, step: AnyStep) -> bool:
+def _everywhere(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Register)
-    others = [expected for at, expected in enumerate(picture.expected) if at != step.server]
+    others = [expected for at, expected in enumerate(state.expected) if at != step.server]
     return any(other.lease(step.cluster, step.address) is not None for other in others)
 
 
@@ -123,32 +123,32 @@ def _everywhere(picture: Picture, step: AnyStep) -> bool:
 
 
 @_goal("name-goes-with-its-last-address", "the last address of a broker name unregisters", ns.Unregister)
-def _last(picture: Picture, step: AnyStep) -> bool:
+def _last(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Unregister)
-    name = picture.expected[step.server].brokers.get(step.broker)
+    name = state.expected[step.server].brokers.get(step.broker)
     return name is not None and list(name.ids.values()) == [step.address]
 
 
 @_goal(
     "unregistered-under-another-id", "an unregistration names another id than the listed one", ns.Unregister
 )
-def _wrong_id(picture: Picture, step: AnyStep) -> bool:
+def _wrong_id(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Unregister)
-    name = picture.expected[step.server].brokers.get(step.broker)
+    name = state.expected[step.server].brokers.get(step.broker)
     return name is not None and step.address in name.ids.values() and name.ids.get(step.id) != step.address
 
 
 @_goal("unregistered-twice", "an address unregisters that is not live any more", ns.Unregister)
-def _twice(picture: Picture, step: AnyStep) -> bool:
+def _twice(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Unregister)
-    known = (step.server, step.cluster, step.broker, step.address) in picture.addresses
-    return known and _held(picture, step) is None
+    known = (step.server, step.cluster, step.broker, step.address) in state.addresses
+    return known and _held(state, step) is None
 
 
 @_goal("closed-before-the-lease", "the connection of a live broker ends", Close)
-def _closed(picture: Picture, step: AnyStep) -> bool:
+def _closed(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, Close)
-    return bool(picture.expected[step.server].on(step.conn))
+    return bool(state.expected[step.server].on(step.conn))
 
 
 @_goal(
@@ -156,12 +156,12 @@ def _closed(picture: Picture, step: AnyStep) -> bool:
     "a connection ends whose broker has registered again over another one",
     Close,
 )
-def _late(picture: Picture, step: AnyStep) -> bool:
+def _late(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, Close)
     new = step.conn.removesuffix("-old")
-    expected = picture.expected[step.server]
+    expected = state.expected[step.server]
     return (
-        (step.server, step.conn) in picture.replaced and bool(expected.on(new)) and not expected.on(step.conn)
+        (step.server, step.conn) in state.replaced and bool(expected.on(new)) and not expected.on(step.conn)
     )
 
 
@@ -169,41 +169,41 @@ def _late(picture: Picture, step: AnyStep) -> bool:
 
 
 @_goal("lease-ended", "a lease runs out", Time, needs=("leases",))
-def _ended(picture: Picture, step: AnyStep) -> bool:
+def _ended(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, Time)
     return any(
-        lease.since + lease.length + picture.scan < expected.now + step.seconds
-        for expected in picture.expected
+        lease.since + lease.length + state.scan < expected.now + step.seconds
+        for expected in state.expected
         for lease in expected.leases.values()
     )
 
 
 @_goal("lease-nearly-ended", "a lease is in its last tenth and has not ended", Time, needs=("leases",))
-def _nearly(picture: Picture, step: AnyStep) -> bool:
+def _nearly(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, Time)
     return any(
         lease.length * 0.9 <= expected.now + step.seconds - lease.since < lease.length
-        for expected in picture.expected
+        for expected in state.expected
         for lease in expected.leases.values()
     )
 
 
 @_goal("idle-connection-ended", "the connection of a live broker lies idle too long", Time, needs=("leases",))
-def _idle(picture: Picture, step: AnyStep) -> bool:
+def _idle(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, Time)
-    return step.seconds > picture.expected[0].profile.idle and any(
-        expected.on(conn) for expected in picture.expected for conn in step.idle
+    return step.seconds > state.expected[0].profile.idle and any(
+        expected.on(conn) for expected in state.expected for conn in step.idle
     )
 
 
 @_goal("heartbeat-of-a-live-broker", "a heartbeat renews a lease", ns.Heartbeat, needs=("heartbeats",))
-def _beat(picture: Picture, step: AnyStep) -> bool:
-    return _held(picture, step) is not None
+def _beat(state: ProgramState, step: AnyStep) -> bool:
+    return _held(state, step) is not None
 
 
 @_goal("version-asked-by-a-live-broker", "a live broker asks for its data version", ns.QueryVersion)
-def _version(picture: Picture, step: AnyStep) -> bool:
-    return _held(picture, step) is not None
+def _version(state: ProgramState, step: AnyStep) -> bool:
+    return _held(state, step) is not None
 
 
 # --- what is served -----------------------------------------------------------------------------------------
@@ -215,9 +215,9 @@ def _version(picture: Picture, step: AnyStep) -> bool:
     ns.Route,
     needs=("acting-master",),
 )
-def _prime(picture: Picture, step: AnyStep) -> bool:
+def _prime(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Route)
-    expected = picture.expected[step.server]
+    expected = state.expected[step.server]
     names = [
         expected.brokers[broker]
         for broker in expected.topics.get(step.topic, ())
@@ -228,36 +228,34 @@ def _prime(picture: Picture, step: AnyStep) -> bool:
 
 
 @_goal("route-of-a-topic-that-went", "the route of a topic whose last broker has gone", ns.Route)
-def _gone(picture: Picture, step: AnyStep) -> bool:
+def _gone(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Route)
-    return (step.server, step.topic) in picture.topics and step.topic not in picture.expected[
-        step.server
-    ].topics
+    return (step.server, step.topic) in state.topics and step.topic not in state.expected[step.server].topics
 
 
 @_goal("route-of-a-topic", "the route of a topic that is served", ns.Route)
-def _served(picture: Picture, step: AnyStep) -> bool:
+def _served(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Route)
-    return step.topic in picture.expected[step.server].topics
+    return step.topic in state.expected[step.server].topics
 
 
 @_goal("member-group-without-master", "a member group of slaves alone", ns.MemberGroup, needs=("heartbeats",))
-def _group(picture: Picture, step: AnyStep) -> bool:
+def _group(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.MemberGroup)
-    name = picture.expected[step.server].brokers.get(step.broker)
+    name = state.expected[step.server].brokers.get(step.broker)
     return name is not None and 0 not in name.ids
 
 
 @_goal("write-permission-of-a-live-broker", "write permission of a broker with topics changes", ns.Permission)
-def _permission(picture: Picture, step: AnyStep) -> bool:
+def _permission(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Permission)
-    return bool(picture.expected[step.server].topics_of(step.broker))
+    return bool(state.expected[step.server].topics_of(step.broker))
 
 
 @_goal("topic-deleted", "a topic is deleted that is served", ns.DeleteTopic)
-def _deleted(picture: Picture, step: AnyStep) -> bool:
+def _deleted(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.DeleteTopic)
-    return step.topic in picture.expected[step.server].topics
+    return step.topic in state.expected[step.server].topics
 
 
 @_goal(
@@ -266,25 +264,25 @@ def _deleted(picture: Picture, step: AnyStep) -> bool:
     ns.RegisterTopic,
     needs=("topic-registration",),
 )
-def _registered(picture: Picture, step: AnyStep) -> bool:
+def _registered(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.RegisterTopic)
-    return any(broker in picture.expected[step.server].brokers for broker in step.queues)
+    return any(broker in state.expected[step.server].brokers for broker in step.queues)
 
 
 @_goal("pair-overwritten", "a KV pair is put that is there", ns.Kv)
-def _overwritten(picture: Picture, step: AnyStep) -> bool:
+def _overwritten(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Kv)
-    return step.code == 100 and (step.server, step.namespace, step.key, step.topic) in picture.pairs
+    return step.code == 100 and (step.server, step.namespace, step.key, step.topic) in state.pairs
 
 
 @_goal("pair-deleted", "a KV pair is deleted that is there", ns.Kv)
-def _pair(picture: Picture, step: AnyStep) -> bool:
+def _pair(state: ProgramState, step: AnyStep) -> bool:
     assert isinstance(step, ns.Kv)
-    return step.code == 102 and (step.server, step.namespace, step.key, step.topic) in picture.pairs
+    return step.code == 102 and (step.server, step.namespace, step.key, step.topic) in state.pairs
 
 
 @_goal("toggle-turned", "a setting is changed", ns.Configure)
-def _turned(picture: Picture, step: AnyStep) -> bool:
+def _turned(state: ProgramState, step: AnyStep) -> bool:
     return True
 
 
@@ -307,36 +305,36 @@ _request("one-way", "a request is sent one-way", lambda step: step.oneway)
 
 
 @_goal("connection-reset", "a connection is reset", Close)
-def _reset(picture: Picture, step: AnyStep) -> bool:
+def _reset(state: ProgramState, step: AnyStep) -> bool:
     return isinstance(step, Close) and step.how == "reset"
 
 
 @_goal("connection-half-closed", "the sending direction of a connection is closed", Close)
-def _half(picture: Picture, step: AnyStep) -> bool:
+def _half(state: ProgramState, step: AnyStep) -> bool:
     return isinstance(step, Close) and step.how == "half"
 
 
 @_goal("connection-replaced", "a new connection beside the old one", Reconnect)
-def _replaced(picture: Picture, step: AnyStep) -> bool:
+def _replaced(state: ProgramState, step: AnyStep) -> bool:
     return True
 
 
 @_goal("restart", "a server is ended and started again", Restart, needs=("restart",))
-def _restarted(picture: Picture, step: AnyStep) -> bool:
+def _restarted(state: ProgramState, step: AnyStep) -> bool:
     return True
 
 
 # --- counting -----------------------------------------------------------------------------------------------
 
 
-def state_of(picture: Picture, step: AnyStep) -> str:
+def state_of(state: ProgramState, step: AnyStep) -> str:
     """What the broker name is that a step is about: ``absent``, ``master``, ``slaves``, ``master+slaves``,
     ``acting`` (slaves alone that announce an acting master), ``empty``; ``-`` where it is about none.
     """
     broker = getattr(step, "broker", None)
     if broker is None:
         return "-"
-    name = picture.expected[getattr(step, "server", 0)].brokers.get(broker)
+    name = state.expected[getattr(step, "server", 0)].brokers.get(broker)
     if name is None:
         return "absent"
     if not name.ids:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.catalogue import Quirk
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.program.step import Close, Reconnect, Request, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver.predicates import PREDICATES
@@ -31,11 +31,11 @@ class Quirks:
     def __bool__(self) -> bool:
         return bool(self._by_step)
 
-    def about(self, step: AnyStep, picture: Picture) -> list[Quirk]:
+    def about(self, step: AnyStep, state: ProgramState) -> list[Quirk]:
         """Those that a step is about, where it is carried out now."""
         if not self._by_step:
             return []
-        servers = picture.expected if isinstance(step, Time) else [picture.expected[step.server]]
+        servers = state.expected if isinstance(step, Time) else [state.expected[step.server]]
         end = end_in(step)
         steps = [step] if end is None or end is step else [step, end]
         return [quirk for one in servers for step in steps for quirk in self._by_step.triggered_by(step, one)]

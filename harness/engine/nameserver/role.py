@@ -9,12 +9,12 @@ from harness.catalogue import Quirk
 from harness.catalogue import Role as RoleName
 from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
-from harness.engine.judge import Judge
 from harness.engine.nameserver.goals import tally
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.quirks import Quirks
 from harness.engine.nameserver.strategies import look
 from harness.engine.nameserver.tidying import tidied
+from harness.engine.oracle import Oracle
 from harness.engine.role import Role
 from harness.program.names import Names
 from harness.program.steps import AnyStep
@@ -28,19 +28,19 @@ class _NameServer:
     def session(self, instance: Instance, profile: str, **said: Any) -> NameServerSession:
         return NameServerSession(instance, profile, **said)
 
-    def picture(self, profile: str, servers: int) -> Picture:
-        return Picture(profile, servers)
+    def state(self, profile: str, servers: int) -> ProgramState:
+        return ProgramState(profile, servers)
 
-    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> Judge:
-        return Judge(profile, names, jitter, fresh=fresh)
+    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> Oracle:
+        return Oracle(profile, names, jitter, fresh=fresh)
 
-    def look(self, picture: Picture, *, moment: int) -> list[AnyStep]:
-        return look(picture)
+    def look(self, state: ProgramState, *, moment: int) -> list[AnyStep]:
+        return look(state)
 
-    def tidy(self, executor: Executor, picture: Picture) -> bool:
-        return tidied(executor, picture)
+    def tidy(self, executor: Executor, state: ProgramState) -> bool:
+        return tidied(executor, state)
 
-    def spoils(self, picture: Picture) -> bool:
+    def spoils(self, state: ProgramState) -> bool:
         """Never: names are not used again."""
         return False
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.engine.executor import Executor
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
-from harness.spec import Answered, Observed
+from harness.spec import Answered, Observation
 from harness.spec.nameserver.stored import defaults
 from harness.wire import Command, WireError
 from harness.wire.bodies import ClusterInfo as ClusterBody
@@ -20,15 +20,15 @@ _TOGETHER = 8
 """Requests that are sent together; if one of them is not answered, no more follow."""
 
 
-def tidied(executor: Executor, picture: Picture) -> bool:
+def tidied(executor: Executor, state: ProgramState) -> bool:
     """Takes back what was done. False where a request is not answered, or something cannot be taken back."""
     executor.finish()
     looks: list[AnyStep] = [
         look(server=server, conn="tidy")
-        for server in range(picture.servers)
+        for server in range(state.servers)
         for look in (ns.ClusterInfo, ns.Topics)
     ]
-    undone = _answers(executor, [*_undoing(picture), *looks])
+    undone = _answers(executor, [*_undoing(state), *looks])
     if undone is None:
         return False
     left: list[AnyStep] = []
@@ -39,17 +39,17 @@ def tidied(executor: Executor, picture: Picture) -> bool:
             except WireError:  # a name that is null, on 4.9: no request can remove it
                 return False
         elif isinstance(seen.step, ns.Topics):
-            left += _topics_left(answer, picture, executor.names, seen.server)
+            left += _topics_left(answer, state, executor.names, seen.server)
     return _answers(executor, left) is not None
 
 
-def _answers(executor: Executor, steps: Sequence[AnyStep]) -> list[tuple[Observed, Command]] | None:
+def _answers(executor: Executor, steps: Sequence[AnyStep]) -> list[tuple[Observation, Command]] | None:
     """What is answered to steps that do not go by each other's answers: they are sent together. None where
     one is not answered.
     """
-    answers: list[tuple[Observed, Command]] = []
+    answers: list[tuple[Observation, Command]] = []
     for at in range(0, len(steps), _TOGETHER):
-        seen: list[Observed] = []
+        seen: list[Observation] = []
         some = steps[at : at + _TOGETHER]
         for step in some:
             seen += executor.play(msgspec.structs.replace(step, awaited=False))
@@ -61,26 +61,26 @@ def _answers(executor: Executor, steps: Sequence[AnyStep]) -> list[tuple[Observe
     return answers
 
 
-def _topics_left(answer: Command, picture: Picture, names: Names, server: int) -> list[AnyStep]:
+def _topics_left(answer: Command, state: ProgramState, names: Names, server: int) -> list[AnyStep]:
     """Deletions of the topics of ours that a server lists, or of all where it lists none: most are gone with
     their brokers.
     """
     listed = answer.body if answer.code == 0 else None
     return [
         ns.DeleteTopic(server=server, conn="tidy", topic=topic)
-        for at, topic in picture.topics
+        for at, topic in state.topics
         if at == server and (listed is None or names.name(topic).encode() in listed)
     ]
 
 
-def _undoing(picture: Picture) -> list[AnyStep]:
+def _undoing(state: ProgramState) -> list[AnyStep]:
     steps: list[AnyStep] = [
         ns.Configure(server=server, conn="tidy", lines=(f"{key}={defaults()[key]}",))
-        for server, key in picture.settings()
+        for server, key in state.settings()
     ]
     steps += [
         ns.Kv(server=server, conn="tidy", code=102, namespace=namespace, key=key, topic=topic)
-        for server, namespace, key, topic in picture.pairs
+        for server, namespace, key, topic in state.pairs
     ]
     return steps
 

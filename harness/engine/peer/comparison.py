@@ -27,9 +27,9 @@ from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.session import Clock
-from harness.spec import Answered, Observed, Unanswered
+from harness.spec import Answered, Observation, Unanswered
 from harness.spec.nameserver.expected import ExpectedState
-from harness.spec.observed import Outcome
+from harness.spec.observation import Outcome
 from harness.spec.quirks import QuirksByStep
 from harness.wire import ResponseCode
 
@@ -103,7 +103,7 @@ class Comparison:
         self._taints = Taints()
         self._began = tuple(clock.now() for clock in clocks)
         self._slack = _PLAIN_SLACK
-        self._seen: list[tuple[int, Sequence[Observed]]] = []
+        self._seen: list[tuple[int, Sequence[Observation]]] = []
         self._index = 0
         self._played = -1
         # The server whose answer takes longest is asked first.
@@ -115,7 +115,7 @@ class Comparison:
         return next((one for one in self.divergences if one.quirk is None), None)
 
     @property
-    def observed(self) -> tuple[Observed, ...]:
+    def observed(self) -> tuple[Observation, ...]:
         """What came of every request, with the number of the step that it was for."""
         return tuple(msgspec.structs.replace(one, number=index) for index, seen in self._seen for one in seen)
 
@@ -233,7 +233,7 @@ class Comparison:
         self._noted(seen)
         return {one.number: one.outcome for one in seen if not isinstance(one.step, Close)}
 
-    def _noted(self, seen: Sequence[Observed]) -> None:
+    def _noted(self, seen: Sequence[Observation]) -> None:
         self._seen.append((self._index, seen))
 
     # --- time -----------------------------------------------------------------------------------------------

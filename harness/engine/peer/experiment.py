@@ -15,7 +15,7 @@ from harness.catalogue import Quirk
 from harness.engine.executor import Executor
 from harness.engine.instances import InstancePool
 from harness.engine.kind import SeededNames
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.tidying import tidied
 from harness.engine.peer.comparison import Comparison, Divergence, Stalled
 from harness.findings.experiment import Attempt, Ended
@@ -189,9 +189,9 @@ class PeerExperiment:
             self.restart()
 
 
-def _both(program: Sequence[AnyStep], profile: str) -> Picture:
+def _both(program: Sequence[AnyStep], profile: str) -> ProgramState:
     """What a program should have brought about on both servers."""
-    expected = Picture(profile, 2)
+    expected = ProgramState(profile, 2)
     for step in program:
         for server in (0,) if isinstance(step, Time) else (0, 1):
             expected.apply(step if isinstance(step, Time) else msgspec.structs.replace(step, server=server))

@@ -19,7 +19,7 @@ from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
 from harness.spec import Answered, Ended, Garbled
-from harness.spec.observed import Outcome
+from harness.spec.observation import Outcome
 from harness.wire import Command, ResponseCode
 from harness.wire.comparing import HOST_SETTINGS
 from harness.wire.fastjson import ParseError

@@ -22,7 +22,7 @@ from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.ledger import Ledger
 from harness.spec.broker.pulls import Pulls
 from harness.spec.broker.wrong import Wrong
-from harness.spec.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
+from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
 from harness.wire import Command
 
 _AT_ONCE = 1e-9
@@ -43,7 +43,7 @@ class BrokerTracker:
         self._pulls = Pulls(self._ledger)
         self._groups = Groups(self._ledger)
 
-    def observe(self, batch: Sequence[Observed]) -> list[Violation]:
+    def observe(self, batch: Sequence[Observation]) -> list[Violation]:
         """What is wrong about observations that were made together."""
         last = max((seen.number for seen in batch), default=0)
         for seen in batch:
@@ -60,7 +60,7 @@ class BrokerTracker:
                 self._placed.update(seen.step.messages if seen.outcome.command.code == 0 else ())
         return found
 
-    def _violation(self, seen: Observed, wrong: Wrong) -> Violation:
+    def _violation(self, seen: Observation, wrong: Wrong) -> Violation:
         return Violation(
             invariant=wrong.invariant,
             statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
@@ -69,7 +69,7 @@ class BrokerTracker:
             number=seen.number,
         )
 
-    def _take(self, seen: Observed, begin: float, end: float) -> None:
+    def _take(self, seen: Observation, begin: float, end: float) -> None:
         step = seen.step
         match step:
             case Restart():
@@ -89,7 +89,7 @@ class BrokerTracker:
         self._ledger.left(begin)
         self._groups.closed(conn, begin)
 
-    def _asked(self, seen: Observed, step: Request, begin: float, end: float) -> None:
+    def _asked(self, seen: Observation, step: Request, begin: float, end: float) -> None:
         answer = seen.outcome.command if isinstance(seen.outcome, Answered) else None
         if self._ledger.ha_role.refuses(step, begin, end, answer):
             self._ledger.turned_away(step)

@@ -18,7 +18,7 @@ from harness.spec.nameserver.answers import Answer, Difference
 from harness.spec.nameserver.history.anomalies import ANOMALIES
 from harness.spec.nameserver.invariants import INVARIANTS, invariant_of
 from harness.spec.nameserver.predictions import ClusterView, ListView, Presence, RouteView
-from harness.spec.observed import Answered, Observed
+from harness.spec.observation import Answered, Observation
 
 _GONE = frozenset(
     {
@@ -47,7 +47,7 @@ def judged_by(step: ns.AnyRequest, said: Answer, contexts: Iterable[str], profil
     return _judged(type(step), code, said.code, _aspects(step, said), words, profile)
 
 
-def judged_in_a_history(seen: Iterable[Observed]) -> dict[int, frozenset[str]]:
+def judged_in_a_history(seen: Iterable[Observation]) -> dict[int, frozenset[str]]:
     """By step: the statements that a history was held against in which something was read by the step."""
     return {
         one.number: _READINGS["kv" if isinstance(one.step, ns.Kv) else "broker"]

@@ -26,7 +26,7 @@ from harness.spec.nameserver.last_operations import LastOperations
 from harness.spec.nameserver.predictions import RouteView, Unreadable
 from harness.spec.nameserver.specification import DOUBT, PROMPT, After, NameServerSpec
 from harness.spec.nameserver.state import At, State
-from harness.spec.observed import Answered, Ended, Garbled, Observed, Unanswered, Violation
+from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
 
 _BUSY = 60.0
 """Protocol seconds for which a connection that is kept busy may be quiet."""
@@ -81,7 +81,7 @@ class StateTracker:
 
     # --- what is seen ---------------------------------------------------------------------------------------
 
-    def observe(self, seen: Observed) -> list[Violation]:
+    def observe(self, seen: Observation) -> list[Violation]:
         """Takes in what was seen and gives what the catalogue does not allow of it."""
         step = seen.step
         at = (seen.invoked, seen.returned)
@@ -114,7 +114,7 @@ class StateTracker:
                 self._idling.discard(step.conn)
         return violations
 
-    def _judge(self, step: ns.AnyRequest, seen: Observed) -> list[Violation]:
+    def _judge(self, step: ns.AnyRequest, seen: Observation) -> list[Violation]:
         match seen.outcome:
             case Answered():
                 return self._answered(step, seen, seen.outcome)
@@ -127,7 +127,7 @@ class StateTracker:
                 return self._unanswered(step, seen, surely=seen.outcome.surely)
         return []
 
-    def _garbled(self, outcome: Garbled, seen: Observed) -> Violation:
+    def _garbled(self, outcome: Garbled, seen: Observation) -> Violation:
         expected = "one command with the opaque of the request"
         return self._plain(
             "answers-are-commands", expected, f"bytes that are no command: {outcome.problem}", seen
@@ -135,7 +135,7 @@ class StateTracker:
 
     # --- time -----------------------------------------------------------------------------------------------
 
-    def _catch_up(self, seen: Observed) -> list[Violation]:
+    def _catch_up(self, seen: Observation) -> list[Violation]:
         """What may have happened by itself since."""
         if self._idling:
             self._idle(seen)
@@ -188,7 +188,7 @@ class StateTracker:
         found = unique(found)
         return found if len(found) <= LIMIT else None
 
-    def _contradicted(self, component: Component, seen: Observed) -> Violation:
+    def _contradicted(self, component: Component, seen: Observation) -> Violation:
         """An answer that was not waited for agrees with no moment at which its request was carried out."""
         self._components.untrack(component)
         return self._plain(
@@ -198,13 +198,13 @@ class StateTracker:
             seen,
         )
 
-    def _note_ends(self, component: Component, seen: Observed) -> None:
+    def _note_ends(self, component: Component, seen: Observation) -> None:
         state = component.states[0]
         for lease in state.leases.values():
             if lease.since + lease.length <= seen.returned:
                 self._past.was(component, lease.broker, "lease ended", seen.number)
 
-    def _pass(self, step: Time, seen: Observed) -> None:
+    def _pass(self, step: Time, seen: Observation) -> None:
         self._past.time_passed(seen.number)
         for conn in list(self._used):
             if conn in step.idle:
@@ -212,7 +212,7 @@ class StateTracker:
             elif conn not in self._idling:
                 self._used[conn] = (seen.returned - _BUSY, seen.returned)
 
-    def _idle(self, seen: Observed) -> None:
+    def _idle(self, seen: Observation) -> None:
         """Connections over which nothing has come for so long that the server may have closed them."""
         for conn in sorted(self._idling):
             since, until = self._used.get(conn, (seen.returned, seen.returned))
@@ -236,7 +236,7 @@ class StateTracker:
 
     # --- steps that are no requests -------------------------------------------------------------------------
 
-    def _close(self, step: Close, seen: Observed) -> None:
+    def _close(self, step: Close, seen: Observation) -> None:
         bound = False
         for component in self._components.all:
             if step.conn not in component.symbols:
@@ -259,7 +259,7 @@ class StateTracker:
         self._components.untracked_conns.discard(step.conn)
         self._change(step, seen)
 
-    def _change(self, step: AnyStep, seen: Observed) -> None:
+    def _change(self, step: AnyStep, seen: Observation) -> None:
         at = (seen.invoked, seen.returned)
         if isinstance(step, Restart):
             self._past.restarted(seen.number)
@@ -335,7 +335,7 @@ class StateTracker:
 
     # --- answers --------------------------------------------------------------------------------------------
 
-    def _answered(self, step: ns.AnyRequest, seen: Observed, outcome: Answered) -> list[Violation]:
+    def _answered(self, step: ns.AnyRequest, seen: Observation, outcome: Answered) -> list[Violation]:
         if self._components.is_untracked(step):
             return []
         if outlived := self._outlived(step, seen):
@@ -370,7 +370,7 @@ class StateTracker:
             return self._kept(step, seen, said, at)
         return self._decide(candidates, step, seen, said)
 
-    def _outlived(self, step: ns.AnyRequest, seen: Observed) -> Violation | None:
+    def _outlived(self, step: ns.AnyRequest, seen: Observation) -> Violation | None:
         """An answer over a connection that the target must have ended: it was idle for too long, or a lease
         on it has run out.
         """
@@ -380,7 +380,7 @@ class StateTracker:
         return self._plain(name, "a connection that the target has ended", "an answer over it", seen)
 
     def _decide(
-        self, candidates: list[tuple[State, Candidate]], step: ns.AnyRequest, seen: Observed, said: Answer
+        self, candidates: list[tuple[State, Candidate]], step: ns.AnyRequest, seen: Observation, said: Answer
     ) -> list[Violation]:
         """Keeps what is possible under any settings that are possible."""
         good = [(common, candidate) for common, candidate in candidates if not candidate.wrong]
@@ -413,7 +413,7 @@ class StateTracker:
         self._adopt(candidate, step)
         return [violation]
 
-    def _kept(self, step: ns.AnyRequest, seen: Observed, said: Answer, at: At) -> list[Violation]:
+    def _kept(self, step: ns.AnyRequest, seen: Observation, said: Answer, at: At) -> list[Violation]:
         """Pairs, settings, codes that are not known: what belongs to no component."""
         kept: list[State] = []
         best: list[Difference] = []
@@ -443,7 +443,7 @@ class StateTracker:
             self._common = [self._spec.learnt(s, step, 0, said.ext["value"]) for s in self._common]
         return [violation]
 
-    def _note_judged(self, step: ns.AnyRequest, seen: Observed, said: Answer, was: str) -> None:
+    def _note_judged(self, step: ns.AnyRequest, seen: Observation, said: Answer, was: str) -> None:
         brokers = said.body.brokers if isinstance(said.body, RouteView) else ()
         contexts = self._past.contexts(step, brokers, was)
         self.judged[seen.number] = judged_by(step, said, contexts, self._profile) | self.judged.get(
@@ -458,7 +458,7 @@ class StateTracker:
 
     # --- no answers -----------------------------------------------------------------------------------------
 
-    def _ended(self, step: ns.AnyRequest | Close, seen: Observed) -> list[Violation]:
+    def _ended(self, step: ns.AnyRequest | Close, seen: Observation) -> list[Violation]:
         expected = step.conn in self._ending
         quiet = (
             self._used.get(step.conn, (seen.invoked, 0.0))[0] + self._spec.profile.idle - 1 < seen.returned
@@ -479,7 +479,7 @@ class StateTracker:
             )
         ]
 
-    def _cut_off(self, step: ns.AnyRequest, seen: Observed) -> None:
+    def _cut_off(self, step: ns.AnyRequest, seen: Observation) -> None:
         """The connection is of no use any more; the request may have been carried out."""
         at = (seen.invoked, seen.returned)
         self._ending.add(step.conn)  # its end is judged: that it is noticed says nothing more
@@ -492,7 +492,7 @@ class StateTracker:
                 ]
         self._used.pop(step.conn, None)
 
-    def _unanswered(self, step: ns.AnyRequest, seen: Observed, *, surely: bool) -> list[Violation]:
+    def _unanswered(self, step: ns.AnyRequest, seen: Observation, *, surely: bool) -> list[Violation]:
         at = (seen.invoked, seen.returned)
         if surely and any(
             after.prediction.silent for after in self._spec.apply(blank(self._common[0].settings), step, at)
@@ -505,7 +505,7 @@ class StateTracker:
 
     # --- violations -----------------------------------------------------------------------------------------
 
-    def _plain(self, name: str, expected: str, actual: str, seen: Observed) -> Violation:
+    def _plain(self, name: str, expected: str, actual: str, seen: Observation) -> Violation:
         invariant = INVARIANTS[name]
         return Violation(
             invariant=invariant.name,
@@ -515,7 +515,9 @@ class StateTracker:
             number=seen.number,
         )
 
-    def _violation(self, found: list[Difference], step: ns.AnyRequest, seen: Observed, was: str) -> Violation:
+    def _violation(
+        self, found: list[Difference], step: ns.AnyRequest, seen: Observation, was: str
+    ) -> Violation:
         settings = self._common[0].settings
         first = self._past.cause(found, settings)
         context = self._past.context(first, step, was, settings)

@@ -8,7 +8,7 @@ import pytest
 
 from harness.catalogue import known_quirks
 from harness.cli import main
-from harness.engine.broker.picture import Picture
+from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
 from harness.engine.broker.strategies import look
 from harness.engine.context import TargetContext
@@ -60,15 +60,15 @@ def test_steps_of_brokers_are_lines_of_json() -> None:
 
 
 def test_every_queue_is_looked_at_in_the_end() -> None:
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in (
         bk.Send(queue=1),
         bk.Send(message="m1", half=True),
         bk.End(message="m1"),
         bk.Back(group="g1"),
     ):
-        picture.apply(step)
-    steps = look(picture, moment=5)
+        state.apply(step)
+    steps = look(state, moment=5)
     assert steps[0] == Time(seconds=5)
     assert {one.queue for one in steps if isinstance(one, bk.Bound)} == {0, 1, 2, 3}
     assert any(isinstance(one, bk.Pull) and one.topic == "%RETRY%g1" for one in steps)
@@ -119,15 +119,15 @@ def test_a_connection_is_one_client_s_in_a_group(profile: str) -> None:
 
 
 def test_a_transaction_that_ends_twice_brings_two_quirks_about() -> None:
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in (bk.Send(half=True), bk.End(verdict=8), bk.End(verdict=12)):
-        picture.apply(step)
-    found = BROKER.quirks(known_quirks("broker", "apache-broker@5.3.3")).about(bk.End(verdict=8), picture)
+        state.apply(step)
+    found = BROKER.quirks(known_quirks("broker", "apache-broker@5.3.3")).about(bk.End(verdict=8), state)
     assert {one.id for one in found} == {
         "quirk.second-commit-delivers-again",
         "quirk.commit-behind-roll-back-delivers",
     }
-    assert not BROKER.quirks(()).about(bk.End(verdict=8), picture)
+    assert not BROKER.quirks(()).about(bk.End(verdict=8), state)
 
 
 def test_a_held_pull_is_answered_by_the_message_it_waited_for() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.broker.picture import Picture
+from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
 from harness.engine.broker.strategies import look
 from harness.engine.context import TargetContext
@@ -79,31 +79,31 @@ def test_a_delay_that_never_comes_behind_it_is_found() -> None:
 
 
 def test_a_program_that_leaves_a_slave_looks_at_a_master() -> None:
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in (bk.MakeTopic(), bk.Send(), SLAVE, bk.Send(message="m1")):
-        picture.apply(step)
-    assert picture.stored == {("T0", 0): 1}
-    assert look(picture, moment=0)[0] == MASTER
-    picture.apply(MASTER)
-    assert MASTER not in look(picture, moment=0)
+        state.apply(step)
+    assert state.stored == {("T0", 0): 1}
+    assert look(state, moment=0)[0] == MASTER
+    state.apply(MASTER)
+    assert MASTER not in look(state, moment=0)
 
 
 def test_a_slave_of_4_9_keeps_its_topics() -> None:
     for five in (False, True):
-        picture = Picture("5.3" if five else "4.9")
+        state = ProgramState("5.3" if five else "4.9")
         for step in (bk.MakeTopic(), SLAVE, bk.DropTopic(), bk.MakeTopic(topic="T1")):
-            picture.apply(step)
-        assert set(picture.topics) == ({"T1"} if five else {"T0"})
+            state.apply(step)
+        assert set(state.topics) == ({"T1"} if five else {"T0"})
 
 
 @pytest.mark.parametrize("steps", [(SLAVE,), (MASTER, SLAVE), (SLAVE, Restart())])
 def test_tidying_up_leaves_a_master(steps: tuple[AnyStep, ...]) -> None:
-    own, picture = context("5.3"), Picture("5.3")
+    own, state = context("5.3"), ProgramState("5.3")
     executor, _, _ = own.executor(1, Names(chance("tidy")), fresh=True, case="tidy")
     for step in steps:
         executor.play(step)
-        picture.apply(step)
-    assert BROKER.tidy(executor, picture)
+        state.apply(step)
+    assert BROKER.tidy(executor, state)
     sent = [one.outcome for one in executor.play(bk.Send())]
     assert [one.command.code for one in sent if isinstance(one, Answered)] == [0]
 
@@ -114,12 +114,12 @@ def test_nobody_gets_a_broker_that_may_be_a_slave(ended: Ended, step: AnyStep) -
     """Where starting costs something, and so one server serves many programs."""
     target: Any = parse("builtin:5.3", "broker")
     target.capabilities = Capabilities(scheme="exec", starts="soon")
-    own, picture = TargetContext(target, "5.3", role=BROKER), Picture("5.3")
+    own, state = TargetContext(target, "5.3", role=BROKER), ProgramState("5.3")
     executor, _, _ = own.executor(1, Names(chance("late")), fresh=True, case="late")
     used = own.servers.take(sound=False)[0][0]
     executor.play(step)
-    picture.apply(step)
-    own.leave(executor, picture, ended=ended, well=True)
+    state.apply(step)
+    own.leave(executor, state, ended=ended, well=True)
     is_used_again = own.servers.take(sound=False)[0][0] is used
     assert is_used_again is (ended == "whole" or step != SLAVE)
     own.close()

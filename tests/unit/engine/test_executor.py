@@ -15,7 +15,7 @@ from harness.program.steps import AnyStep
 from harness.session import Session
 from harness.session.exchange import SentRequest
 from harness.session.outcome import ClosedBy
-from harness.spec import Answered, Ended, Observed, Unanswered
+from harness.spec import Answered, Ended, Observation, Unanswered
 from harness.targets.builtin.target import BuiltinInstance
 from harness.trace import Closed, Opened, Received, Sent
 from harness.wire import FrameBuffer, decode
@@ -35,12 +35,12 @@ def executor() -> Iterator[Executor]:
     one.close()
 
 
-def code(seen: Observed) -> int:
+def code(seen: Observation) -> int:
     assert isinstance(seen.outcome, Answered), seen
     return seen.outcome.command.code
 
 
-def played(executor: Executor, *steps: AnyStep) -> list[Observed]:
+def played(executor: Executor, *steps: AnyStep) -> list[Observation]:
     return [seen for step in steps for seen in executor.play(step)]
 
 

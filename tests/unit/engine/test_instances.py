@@ -10,7 +10,7 @@ import pytest
 from harness.engine.context import TargetContext
 from harness.engine.instances import InstancePool
 from harness.engine.kinds import Setting
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
@@ -113,11 +113,11 @@ def test_a_server_is_left_as_it_was_found(well: bool) -> None:
     target, running = servers()
     context = TargetContext(target, "5.3", servers=running)  # type: ignore[arg-type]
     executor, _, _ = context.executor(1, Names(chance("tidy")), fresh=False, case="")
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in PROGRAM:
-        picture.apply(step)
+        state.apply(step)
         executor.play(step)
-    context.leave(executor, picture, ended="whole", well=well)
+    context.leave(executor, state, ended="whole", well=well)
     other, _, _ = context.executor(1, Names(chance("after")), fresh=False, case="", sound=False)
     (cluster,), (topics,) = other.play(ns.ClusterInfo()), other.play(ns.Topics())
     assert b"b0" not in cluster.outcome.command.body  # type: ignore[union-attr]
@@ -132,7 +132,7 @@ def test_only_a_dead_server_is_of_no_use_at_all(ended: Any, started: int) -> Non
     target, running = servers()
     context = TargetContext(target, "5.3", servers=running)  # type: ignore[arg-type]
     executor, _, _ = context.executor(1, Names(chance("end")), fresh=False, case="")
-    context.leave(executor, Picture("5.3"), ended=ended, well=True)
+    context.leave(executor, ProgramState("5.3"), ended=ended, well=True)
     running.take(sound=False)
     assert target.started == started
     running.take()
@@ -149,6 +149,6 @@ def test_others_get_a_new_server_where_what_is_listed_cannot_be_read(monkeypatch
     context = TargetContext(target, "5.3", servers=running)  # type: ignore[arg-type]
     executor, _, _ = context.executor(1, Names(chance("null")), fresh=False, case="")
     monkeypatch.setattr(ClusterBody, "decode", refuse)
-    context.leave(executor, Picture("5.3"), ended="whole", well=True)
+    context.leave(executor, ProgramState("5.3"), ended="whole", well=True)
     running.take()
     assert target.started == 2

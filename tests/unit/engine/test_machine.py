@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from harness.engine.context import TargetContext
 from harness.engine.generator import MOST, Allowance, Traits
 from harness.engine.machine import NameServerMachine, Violated
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies import look
 from harness.engine.program_run import ProgramRun
 from harness.engine.stateful import StatefulKind
@@ -45,17 +45,17 @@ def test_a_seed_decides_the_programs(profile: str) -> None:
 
 def test_every_program_ends_by_looking_at_everything() -> None:
     for program in programs("7"):
-        picture = Picture("5.3", servers=1 + max(getattr(step, "server", 0) for step in program))
+        state = ProgramState("5.3", servers=1 + max(getattr(step, "server", 0) for step in program))
         for step in program:
-            picture.apply(step)
-        assert list(program[-len(look(picture)) :]) == look(picture)
+            state.apply(step)
+        assert list(program[-len(look(state)) :]) == look(state)
 
 
 def test_a_look_has_everything_that_a_program_has_touched() -> None:
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in (ns.Register(topics=TOPICS), ns.Kv(code=100), ns.Kv(code=100, namespace="n1", key="y")):
-        picture.apply(step)
-    seen = look(picture)
+        state.apply(step)
+    seen = look(state)
     assert {ns.ClusterInfo(), ns.Topics(), ns.Route(topic="T0"), ns.Route(topic="T1")} <= set(seen)
     assert ns.Kv(code=219, namespace="n1") in seen
     assert ns.Kv(code=101, namespace="n1", key="y") in seen
@@ -67,13 +67,13 @@ def test_rules_of_5x_are_no_rules_of_49() -> None:
 
 
 def test_the_picture_follows_a_broker_to_its_new_connection() -> None:
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in (ns.Register(conn="k0", topics=TOPICS), Reconnect(conn="k0", old="k0-old")):
-        picture.apply(step)
-    (lease,) = picture.expected[0].leases.values()
+        state.apply(step)
+    (lease,) = state.expected[0].leases.values()
     assert lease.conn == "k0-old"
-    picture.apply(Time(seconds=200))
-    assert not picture.expected[0].leases
+    state.apply(Time(seconds=200))
+    assert not state.expected[0].leases
 
 
 def test_a_performance_ends_at_the_first_violation() -> None:

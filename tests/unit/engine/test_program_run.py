@@ -9,7 +9,7 @@ import pytest
 from harness.catalogue import known_quirks
 from harness.engine.context import TargetContext
 from harness.engine.executor import Executor
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.quirk_checks import proven
 from harness.engine.nameserver.quirks import Quirks
 from harness.engine.program_run import ProgramRun
@@ -107,9 +107,9 @@ def test_where_time_is_real_a_lease_may_end_a_little_earlier(
 class Left(TargetContext):
     """Keeps what is to be taken back."""
 
-    def leave(self, executor: Executor, picture: Picture, *, ended: Ended, well: bool) -> None:
-        self.settings, self.pairs = picture.settings(), list(picture.pairs)
-        super().leave(executor, picture, ended=ended, well=well)
+    def leave(self, executor: Executor, state: ProgramState, *, ended: Ended, well: bool) -> None:
+        self.settings, self.pairs = state.settings(), list(state.pairs)
+        super().leave(executor, state, ended=ended, well=well)
 
 
 def test_what_was_played_is_taken_back_and_not_what_was_left_out() -> None:
@@ -134,10 +134,10 @@ def test_what_was_played_is_taken_back_and_not_what_was_left_out() -> None:
 
 @pytest.mark.parametrize("broken", [100_000, 4])
 def test_a_pair_that_may_have_been_put_is_taken_back(broken: int) -> None:
-    picture = Picture("5.3")
-    picture.apply(ns.Kv(code=100, key="x", broken=broken))
-    picture.apply(ns.Kv(code=102, key="x", broken=broken))
-    assert list(picture.pairs) == [(0, "n0", "x", None)]
+    state = ProgramState("5.3")
+    state.apply(ns.Kv(code=100, key="x", broken=broken))
+    state.apply(ns.Kv(code=102, key="x", broken=broken))
+    assert list(state.pairs) == [(0, "n0", "x", None)]
 
 
 def test_a_scan_that_has_died_is_proven_on_the_server_that_showed_it() -> None:

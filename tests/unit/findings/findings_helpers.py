@@ -12,7 +12,7 @@ from harness.program.names import Names
 from harness.program.nameserver.steps import Register, Route
 from harness.program.step import Close, Request, Time
 from harness.program.steps import AnyStep
-from harness.spec import Answered, Observed, Violation
+from harness.spec import Answered, Observation, Violation
 from harness.targets import parse
 from harness.trace import Trace
 
@@ -58,7 +58,7 @@ class Twins:
         ]
         return Attempt(violations=tuple(wrong[:1]), trace=trace, stepped=len(program), observed=tuple(seen))
 
-    def _played(self, uri: str, program: Sequence[AnyStep], seed: int) -> tuple[list[Observed], Trace]:
+    def _played(self, uri: str, program: Sequence[AnyStep], seed: int) -> tuple[list[Observation], Trace]:
         instance = parse(uri).start()
         player = Executor([instance], self.profile, Names(chance("twins", seed)), target=uri, suite="test")
         seen = [one for step in program for one in player.play(step)]
@@ -69,12 +69,12 @@ class Twins:
         return seen, trace
 
 
-def _same_request(one: Observed, sound: Sequence[Observed]) -> Observed | None:
+def _same_request(one: Observation, sound: Sequence[Observation]) -> Observation | None:
     requests = (other for other in sound if other.number == one.number and other.step == one.step)
     return next(requests, None) if isinstance(one.step, Request) else None
 
 
-def _words(seen: Observed) -> str:
+def _words(seen: Observation) -> str:
     if not isinstance(seen.outcome, Answered):
         return type(seen.outcome).__name__
     command = seen.outcome.command

@@ -9,7 +9,7 @@ import pytest
 
 from harness.engine.kind import Tried
 from harness.engine.kinds import KINDS, Setting
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.mining.records import (
     Judged,
     Origin,
@@ -26,7 +26,7 @@ from harness.program.damages import Bits, Cut
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Restart, Time
 from harness.program.steps import AnyStep, decode_step
-from harness.spec import Observed
+from harness.spec import Observation
 from harness.targets import parse
 from harness.trace import Header, Sent, Trace
 
@@ -113,7 +113,7 @@ def test_moments_are_on_one_scale_however_long_the_server_has_run() -> None:
         tried.attempt,
         trace=Trace(Header(clock="warped", warp=10.0), (sent,)),
         observed=tuple(
-            Observed(number=at, step=step, invoked=moment, returned=moment, asked=0 if at == 0 else -1)
+            Observation(number=at, step=step, invoked=moment, returned=moment, asked=0 if at == 0 else -1)
             for at, (step, moment) in enumerate(zip(program, moments, strict=True))
         ),
         judged={},
@@ -192,10 +192,10 @@ def test_faults_by_step(step: AnyStep, fault: str | None) -> None:
 
 
 def _print(*steps: AnyStep) -> int:
-    picture = Picture("5.3")
+    state = ProgramState("5.3")
     for step in steps:
-        picture.apply(step)
-    return fingerprint(picture)
+        state.apply(step)
+    return fingerprint(state)
 
 
 TWO = {"T0": (4, 4, 6, 0), "T1": (4, 4, 6, 0)}

@@ -10,10 +10,12 @@ from harness.program.nameserver.steps import Unregister
 from harness.program.step import Close, Request, Time
 from harness.program.steps import AnyStep
 from harness.session import Instance
-from harness.spec import Observed, StateTracker, Violation
+from harness.spec import Observation, StateTracker, Violation
 
 
-def observed(instance: Instance, profile: str, names: Names, steps: Sequence[AnyStep]) -> Iterator[Observed]:
+def observed(
+    instance: Instance, profile: str, names: Names, steps: Sequence[AnyStep]
+) -> Iterator[Observation]:
     """What is seen of a program."""
     player = Executor([instance], profile, names, deadline=600.0)
     try:
@@ -32,6 +34,6 @@ def settled(steps: Sequence[AnyStep]) -> Iterator[AnyStep]:
             yield Time(seconds=3)
 
 
-def violations_of(knowledge: StateTracker, seen: Iterator[Observed]) -> list[Violation]:
+def violations_of(knowledge: StateTracker, seen: Iterator[Observation]) -> list[Violation]:
     """All violations of a program."""
     return [violation for one in seen for violation in knowledge.observe(one)]

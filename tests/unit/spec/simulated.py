@@ -15,7 +15,7 @@ from harness.program.frames import frame_of
 from harness.program.names import Names
 from harness.program.step import Close, Time
 from harness.program.steps import AnyStep
-from harness.spec import Answered, Ended, Observed, Unanswered
+from harness.spec import Answered, Ended, Observation, Unanswered
 from harness.wire import decode
 from reference_impl.nameserver import PARTS, Config, Parts, Send, build
 from reference_impl.nameserver import Close as Closed
@@ -32,7 +32,7 @@ def simulated(
     lost: float = 0.0,
     steps: int | None = None,
     shape: Shape | None = None,
-) -> tuple[list[Observed], Names]:
+) -> tuple[list[Observation], Names]:
     """A history of a program, and the names in it. ``lost`` is the share of answers that never come."""
     source = chance("simulated", str(seed), profile)
     names = Names(source)
@@ -43,7 +43,7 @@ def simulated(
     return _play(program[-steps:] if steps else program, profile, names, source, mutant, lost, fault), names
 
 
-def _play(program, profile, names, source, mutant, lost, fault) -> list[Observed]:  # type: ignore[no-untyped-def]
+def _play(program, profile, names, source, mutant, lost, fault) -> list[Observation]:  # type: ignore[no-untyped-def]
     busy = Config.of({"serverChannelMaxIdleTimeSeconds": "100000"}, profile)  # players keep connections busy
     parts = None if fault is None else fault(PARTS[profile])
     endpoint = build(profile, mutant=mutant, config=busy, parts=parts)
@@ -77,7 +77,7 @@ def _play(program, profile, names, source, mutant, lost, fault) -> list[Observed
                     del numbers[symbol]
                     closed = Close(conn=symbol)
                     seen.append(
-                        Observed(number=number, step=closed, invoked=0.0, returned=acts, outcome=Ended())
+                        Observation(number=number, step=closed, invoked=0.0, returned=acts, outcome=Ended())
                     )
         outcome = None
         if isinstance(step, Close):
@@ -92,5 +92,7 @@ def _play(program, profile, names, source, mutant, lost, fault) -> list[Observed
             effects = endpoint.received(numbers[step.conn], frame, now)
             sent = [effect for effect in effects if isinstance(effect, Send)]
             outcome = Answered(decode(sent[0].data)) if sent and source.random() >= lost else Unanswered()
-        seen.append(Observed(number=number, step=step, invoked=invoked, returned=returned, outcome=outcome))
+        seen.append(
+            Observation(number=number, step=step, invoked=invoked, returned=returned, outcome=outcome)
+        )
     return seen

@@ -9,9 +9,9 @@ from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.step import Restart
 from harness.program.steps import AnyStep
-from harness.spec import Answered, Observed, Unanswered
+from harness.spec import Answered, Observation, Unanswered
 from harness.spec.broker import BrokerTracker
-from harness.spec.observed import Outcome
+from harness.spec.observation import Outcome
 from harness.wire import Command
 
 SLAVE, MASTER = bk.Switch(role="slave"), bk.Switch(role="master")
@@ -26,7 +26,7 @@ class Broker:
 
     def says(self, step: AnyStep, outcome: Outcome, *, after: int = 0) -> list[str]:
         number, self._number = self._number + after, self._number + after + 1
-        seen = Observed(number=number, step=step, invoked=number, returned=number, outcome=outcome)
+        seen = Observation(number=number, step=step, invoked=number, returned=number, outcome=outcome)
         return [one.invariant for one in self._known.observe([seen])]
 
 

@@ -10,12 +10,12 @@ from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.step import Restart
 from harness.program.steps import AnyStep
-from harness.spec import Answered, Observed, Unanswered
+from harness.spec import Answered, Observation, Unanswered
 from harness.spec.broker import BrokerTracker
 from harness.spec.broker.entries import Entry, Queue
 from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.regular_register import RegularRegister
-from harness.spec.observed import Outcome
+from harness.spec.observation import Outcome
 from harness.wire import Command
 
 
@@ -28,7 +28,7 @@ class Broker:
 
     def says(self, step: AnyStep, outcome: Outcome) -> list[str]:
         number, self._number = self._number, self._number + 1
-        seen = Observed(number=number, step=step, invoked=number, returned=number, outcome=outcome)
+        seen = Observation(number=number, step=step, invoked=number, returned=number, outcome=outcome)
         return [one.invariant for one in self._known.observe([seen])]
 
 

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 from playing import observed, violations_of
 
-from harness.engine.judge import Judge
+from harness.engine.oracle import Oracle
 from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.nameserver.steps import DeleteTopic
 from harness.program.steps import decode_step
-from harness.spec import Answered, Ended, Garbled, Observed, StateTracker
+from harness.spec import Answered, Ended, Garbled, Observation, StateTracker
 from harness.targets import parse
 from harness.wire.bodies import KvTable
 
@@ -54,7 +54,7 @@ def program(text: str) -> list:  # type: ignore[type-arg]
     return [decode_step(line) for line in text.strip().splitlines()]
 
 
-def seen_of(text: str, profile: str) -> list[Observed]:
+def seen_of(text: str, profile: str) -> list[Observation]:
     instance = parse(f"builtin:{profile}").start()
     try:
         return list(observed(instance, profile, NAMES, program(text)))
@@ -62,7 +62,7 @@ def seen_of(text: str, profile: str) -> list[Observed]:
         instance.stop()
 
 
-def judged(seen: Sequence[Observed], profile: str = "5.3") -> StateTracker:
+def judged(seen: Sequence[Observation], profile: str = "5.3") -> StateTracker:
     knowledge = StateTracker(profile, NAMES, fresh=True)
     assert violations_of(knowledge, iter(seen)) == []
     return knowledge
@@ -163,7 +163,7 @@ def test_a_registration_behind_garbled_bytes_may_have_taken_effect() -> None:
 """
     register, route = seen_of(text, "5.3")
     garbled = msgspec.structs.replace(register, outcome=Garbled("no length"))
-    judge = Judge("5.3", NAMES, [0.0], fresh=True)
+    judge = Oracle("5.3", NAMES, [0.0], fresh=True)
     assert [one.invariant for one in judge.observe([garbled], [])] == ["answers-are-commands"]
     assert judge.observe([route], []) == []
 
@@ -211,7 +211,7 @@ EMPTIED = """
 """
 
 
-def emptied(seen: Observed) -> Observed:
+def emptied(seen: Observation) -> Observation:
     """Cluster information as it is written between two steps of a departure: a cluster without names."""
     assert isinstance(seen.outcome, Answered)
     said = {"brokerAddrTable": {}, "clusterAddrTable": {NAMES.name("c0"): []}}

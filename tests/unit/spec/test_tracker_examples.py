@@ -17,7 +17,7 @@ from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import BORN
 from harness.program.step import Close, Reconnect, Time
 from harness.program.steps import AnyStep
-from harness.spec import Answered, Ended, Observed, StateTracker, Unanswered
+from harness.spec import Answered, Ended, Observation, StateTracker, Unanswered
 from harness.targets import parse
 from harness.wire import Command
 from harness.wire.bodies import BrokerData, KvTable, TopicList, TopicRoute
@@ -410,7 +410,7 @@ EXAMPLES: list[tuple[str, str, list[AnyStep], Edit]] = [
 ]
 
 
-def _seen(profile: str, steps: list[AnyStep]) -> list[Observed]:
+def _seen(profile: str, steps: list[AnyStep]) -> list[Observation]:
     instance = parse(f"builtin:{profile}").start()
     try:
         return list(observed(instance, profile, NAMES, steps))
@@ -418,7 +418,7 @@ def _seen(profile: str, steps: list[AnyStep]) -> list[Observed]:
         instance.stop()
 
 
-def _altered(seen: list[Observed], edit: Edit) -> list[Observed]:
+def _altered(seen: list[Observation], edit: Edit) -> list[Observation]:
     last = seen[-1]
     assert isinstance(last.outcome, Answered)
     wrong = Answered(edit(last.outcome.command, NAMES))

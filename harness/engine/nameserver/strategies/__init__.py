@@ -1,7 +1,7 @@
 """What the rules of a machine do: steps, chosen with regard to what should exist.
 
-- A maker is a function of `Pick` and `Picture` that gives one or more steps. It is pure; all chance comes
-  from `Pick`, and so from Hypothesis or from a seed.
+- A maker is a function of `Pick` and `ProgramState` that gives one or more steps. It is pure; all chance
+  comes from `Pick`, and so from Hypothesis or from a seed.
 - The first choice is the plainest everywhere: Hypothesis shrinks towards it.
 - A maker that finds nothing to work on makes what it needs instead of giving up: a rule is never wasted.
 """

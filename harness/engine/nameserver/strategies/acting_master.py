@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.choices import (
     a_lease,
 )
@@ -15,20 +15,20 @@ from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
 
 
-def acts_as_master(pick: Pick, picture: Picture) -> Steps:
+def acts_as_master(pick: Pick, state: ProgramState) -> Steps:
     """A broker name of slaves alone that announce an acting master, and a route by it (5.x)."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
-    expected = picture.expected[server]
+    expected = state.expected[server]
     name = expected.brokers.get(lease.broker)
     steps: list[AnyStep] = []
     if expected.settings.get("supportActingMaster") != "true":
         steps.append(ns.Configure(server=server, lines=("supportActingMaster=true",)))
-    slave = slave_of(pick, picture, server, lease)
+    slave = slave_of(pick, state, server, lease)
     if slave.address == lease.address:
-        return registers(pick, picture)
+        return registers(pick, state)
     steps.append(msgspec.structs.replace(slave, acting=pick.one((True, True, False))))
     master = None if name is None else name.ids.get(0)
     if master is not None and not pick.once_in(4):

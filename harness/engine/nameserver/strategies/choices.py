@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.spec.nameserver.expected import Live
 
@@ -16,17 +16,17 @@ FLAGS = {"U4": 1, "U5": 2, "U6": 3, "U7": 6}
 beyond the two mean nothing."""
 
 
-def a_server(pick: Pick, picture: Picture) -> int:
-    return pick.below(picture.servers)
+def a_server(pick: Pick, state: ProgramState) -> int:
+    return pick.below(state.servers)
 
 
 def a_lease(
-    pick: Pick, picture: Picture, such: Callable[[Live], bool] = lambda _: True
+    pick: Pick, state: ProgramState, such: Callable[[Live], bool] = lambda _: True
 ) -> tuple[int, Live] | None:
     """A live record, with its server."""
     found = [
         (server, lease)
-        for server, expected in enumerate(picture.expected)
+        for server, expected in enumerate(state.expected)
         for lease in expected.leases.values()
         if such(lease)
     ]
@@ -42,6 +42,6 @@ def conn_of(pick: Pick, address: str) -> str:
     return f"k{address[1:]}" if not pick.once_in(12) else pick.one(("k00", "q"))
 
 
-def any_conn(pick: Pick, picture: Picture, server: int) -> str:
-    conns = sorted({lease.conn for lease in picture.expected[server].leases.values()})
+def any_conn(pick: Pick, state: ProgramState, server: int) -> str:
+    conns = sorted({lease.conn for lease in state.expected[server].leases.values()})
     return pick.one(conns) if conns and pick.once_in(5) else "q"

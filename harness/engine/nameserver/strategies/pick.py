@@ -35,4 +35,4 @@ class Pick:
 
 
 Maker: TypeAlias = Callable[[Pick, Any], Steps]
-"""Of chance and of a picture, which is that of a role."""
+"""Reads chance and the state of a program, whose type is the role's."""

@@ -6,25 +6,25 @@ from typing import Literal
 
 import msgspec
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.pick import Maker, Pick, Steps
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Restart, Time
 from harness.program.steps import AnyStep
 
 
-def made(make: Maker, pick: Pick, picture: Picture) -> Steps:
+def made(make: Maker, pick: Pick, state: ProgramState) -> Steps:
     """The steps of a maker; at every third time they are followed by a question about the last of them."""
-    steps = make(pick, picture)
+    steps = make(pick, state)
     if pick.once_in(3):
-        steps += _question_about(pick, picture, steps[-1])
+        steps += _question_about(pick, state, steps[-1])
     return steps
 
 
-def _question_about(pick: Pick, picture: Picture, step: AnyStep) -> Steps:
+def _question_about(pick: Pick, state: ProgramState, step: AnyStep) -> Steps:
     """What would show at once what a step has done."""
     server = getattr(step, "server", 0)
-    expected = picture.expected[server]
+    expected = state.expected[server]
     topics: list[str] = []
     match step:
         case ns.Register():
@@ -50,22 +50,22 @@ def _question_about(pick: Pick, picture: Picture, step: AnyStep) -> Steps:
                 broker=step.broker,
                 address=step.address,
                 counter=getattr(step, "counter", 0),
-                state=0 if picture.has("state-version") else None,
+                state=0 if state.has("state-version") else None,
             )
         )
     return (pick.one(questions),)
 
 
-def look(picture: Picture) -> list[AnyStep]:
+def look(state: ProgramState) -> list[AnyStep]:
     """Everything that can be seen of what a program did, server by server."""
     found: list[AnyStep] = []
-    for server, expected in enumerate(picture.expected):
+    for server, expected in enumerate(state.expected):
         found += [ns.ClusterInfo(server=server), ns.Topics(server=server)]
-        found += [ns.Route(server=server, topic=topic) for at, topic in picture.topics if at == server]
-        for at, cluster, broker, address in picture.addresses:
+        found += [ns.Route(server=server, topic=topic) for at, topic in state.topics if at == server]
+        for at, cluster, broker, address in state.addresses:
             if at == server:
                 lease = expected.lease(cluster, address)
-                counter, timestamp, state = (-9, 0, 0) if lease is None else lease.version
+                counter, timestamp, state_version = (-9, 0, 0) if lease is None else lease.version
                 found.append(
                     ns.QueryVersion(
                         server=server,
@@ -74,16 +74,16 @@ def look(picture: Picture) -> list[AnyStep]:
                         address=address,
                         counter=max(0, counter),
                         timestamp=max(0, timestamp),
-                        state=state if picture.has("state-version") else None,
+                        state=state_version if state.has("state-version") else None,
                     )
                 )
         found += [
-            ns.TopicsOfCluster(server=server, cluster=one) for at, one in picture.clusters if at == server
+            ns.TopicsOfCluster(server=server, cluster=one) for at, one in state.clusters if at == server
         ]
-        if picture.has("heartbeats"):
+        if state.has("heartbeats"):
             found += [
                 ns.MemberGroup(server=server, broker=broker, cluster=expected.brokers[broker].cluster)
-                for at, broker in picture.brokers
+                for at, broker in state.brokers
                 if at == server and broker in expected.brokers
             ]
         found += [
@@ -92,12 +92,12 @@ def look(picture: Picture) -> list[AnyStep]:
             ns.Unit(server=server, code=313),
         ]
         found.append(ns.SystemTopics(server=server))
-        for at, namespace in picture.spaces:
+        for at, namespace in state.spaces:
             if at == server:
                 found.append(ns.Kv(server=server, code=219, namespace=namespace))
         found += [
             ns.Kv(server=server, code=101, namespace=namespace, key=key, topic=topic)
-            for at, namespace, key, topic in picture.pairs
+            for at, namespace, key, topic in state.pairs
             if at == server
         ]
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.choices import (
     BROKERS,
     CLUSTERS,
@@ -25,10 +25,10 @@ from harness.engine.nameserver.strategies.registrations import (
 from harness.program.nameserver.steps import Register
 
 
-def registers(pick: Pick, picture: Picture) -> Steps:
+def registers(pick: Pick, state: ProgramState) -> Steps:
     """A broker that may be new."""
-    server = a_server(pick, picture)
-    expected = picture.expected[server]
+    server = a_server(pick, state)
+    expected = state.expected[server]
     broker = pick.one(BROKERS)
     name = expected.brokers.get(broker)
     slot = BROKERS.index(broker)
@@ -37,7 +37,7 @@ def registers(pick: Pick, picture: Picture) -> Steps:
     return (
         new_registration(
             pick,
-            picture,
+            state,
             server=server,
             cluster=name.cluster if name is not None and not pick.once_in(8) else pick.one(CLUSTERS),
             broker=broker,
@@ -48,21 +48,21 @@ def registers(pick: Pick, picture: Picture) -> Steps:
     )
 
 
-def registers_everywhere(pick: Pick, picture: Picture) -> Steps:
+def registers_everywhere(pick: Pick, state: ProgramState) -> Steps:
     """One broker, at every server."""
-    (step,) = registers(pick, picture)
+    (step,) = registers(pick, state)
     assert isinstance(step, Register)
-    return tuple(msgspec.structs.replace(step, server=server) for server in range(picture.servers))
+    return tuple(msgspec.structs.replace(step, server=server) for server in range(state.servers))
 
 
-def registers_again(pick: Pick, picture: Picture) -> Steps:
+def registers_again(pick: Pick, state: ProgramState) -> Steps:
     """A broker that is there: the same, or with something changed."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
-    step = again(pick, picture, server, lease)
-    counter, timestamp, state = lease.version
+    step = again(pick, state, server, lease)
+    counter, timestamp, state_version = lease.version
     change = pick.below(9)
     if change == 1:
         step = msgspec.structs.replace(step, counter=counter + 1)
@@ -72,8 +72,8 @@ def registers_again(pick: Pick, picture: Picture) -> Steps:
         step = msgspec.structs.replace(step, timestamp=timestamp + 5, topics=payload(pick))
     elif change == 4:
         step = msgspec.structs.replace(step, topics=payload(pick))
-    elif change == 5 and picture.has("zones"):
-        step = msgspec.structs.replace(step, state=state + 1, topics=payload(pick))
+    elif change == 5 and state.has("zones"):
+        step = msgspec.structs.replace(step, state=state_version + 1, topics=payload(pick))
     elif change == 6:
         step = msgspec.structs.replace(step, counter=counter + 1, topics=payload(pick))
     elif change == 7:
@@ -86,77 +86,77 @@ def registers_again(pick: Pick, picture: Picture) -> Steps:
     return (step,)
 
 
-def is_promoted(pick: Pick, picture: Picture) -> Steps:
+def is_promoted(pick: Pick, state: ProgramState) -> Steps:
     """A slave becomes the master; sometimes a slave and its master change places."""
-    found = a_lease(pick, picture, lambda lease: lease.id != 0)
+    found = a_lease(pick, state, lambda lease: lease.id != 0)
     if found is None:
-        found = a_lease(pick, picture)
+        found = a_lease(pick, state)
         if found is None:
-            return registers(pick, picture)
+            return registers(pick, state)
         server, lease = found
-        return (slave_of(pick, picture, server, lease),)
+        return (slave_of(pick, state, server, lease),)
     server, lease = found
-    expected = picture.expected[server]
-    promoted = again(pick, picture, server, lease, id=0, counter=lease.version[0] + pick.below(2))
+    expected = state.expected[server]
+    promoted = again(pick, state, server, lease, id=0, counter=lease.version[0] + pick.below(2))
     master = expected.brokers[lease.broker].ids.get(0) if lease.broker in expected.brokers else None
     old = None if master is None else expected.lease(lease.cluster, master)
     if old is None or not pick.once_in(3):
         return (promoted,)
-    demoted = again(pick, picture, server, old, id=pick.one((lease.id, 3)))
+    demoted = again(pick, state, server, old, id=pick.one((lease.id, 3)))
     return (demoted, promoted) if pick.below(2) else (promoted, demoted)
 
 
-def is_demoted(pick: Pick, picture: Picture) -> Steps:
+def is_demoted(pick: Pick, state: ProgramState) -> Steps:
     """A broker takes another id."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
     number = pick.one([n for n in (1, 2, 5, 0, 2**32 + 1) if n != lease.id])
-    return (again(pick, picture, server, lease, id=number, counter=lease.version[0] + pick.below(2)),)
+    return (again(pick, state, server, lease, id=number, counter=lease.version[0] + pick.below(2)),)
 
 
-def joins(pick: Pick, picture: Picture) -> Steps:
+def joins(pick: Pick, state: ProgramState) -> Steps:
     """A slave of a broker that is there."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
-    return (slave_of(pick, picture, *found),)
+        return registers(pick, state)
+    return (slave_of(pick, state, *found),)
 
 
-def takes_an_id(pick: Pick, picture: Picture) -> Steps:
+def takes_an_id(pick: Pick, state: ProgramState) -> Steps:
     """Another address registers for an id that is held."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
     address = f"a{slot_of(lease.broker)}{3 + pick.below(2)}"
-    step = again(pick, picture, server, lease, address=address, conn=conn_of(pick, address))
+    step = again(pick, state, server, lease, address=address, conn=conn_of(pick, address))
     step = msgspec.structs.replace(step, counter=max(0, step.counter + pick.one((0, 1, -1))))
-    if not picture.has("static-topics"):
+    if not state.has("static-topics"):
         return (step,)
     before = lease.version[2]
-    state = pick.one((before, before + 1, before - 1))
-    if state >= 0:
-        return (msgspec.structs.replace(step, state=state),)
-    newer = again(pick, picture, server, lease, state=before + 1)
+    state_version = pick.one((before, before + 1, before - 1))
+    if state_version >= 0:
+        return (msgspec.structs.replace(step, state=state_version),)
+    newer = again(pick, state, server, lease, state=before + 1)
     return (newer, msgspec.structs.replace(step, state=before))
 
 
-def takes_an_address(pick: Pick, picture: Picture) -> Steps:
+def takes_an_address(pick: Pick, state: ProgramState) -> Steps:
     """Another broker name registers from an address that is taken."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
     broker = pick.one([one for one in BROKERS if one != lease.broker])
-    step = again(pick, picture, server, lease, broker=broker)
+    step = again(pick, state, server, lease, broker=broker)
     return (msgspec.structs.replace(step, counter=step.counter + pick.below(2)),)
 
 
-def registers_oddly(pick: Pick, picture: Picture) -> Steps:
+def registers_oddly(pick: Pick, state: ProgramState) -> Steps:
     """A registration that is refused, or nearly."""
-    made = registers(pick, picture) if pick.below(2) == 0 else registers_again(pick, picture)
+    made = registers(pick, state) if pick.below(2) == 0 else registers_again(pick, state)
     step = made[0]
     assert isinstance(step, Register)
     what = pick.below(9)

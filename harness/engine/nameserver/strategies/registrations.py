@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.choices import (
     FLAGS,
     TOPICS,
@@ -20,11 +20,11 @@ GREAT = 2**53 + 1
 """A number that no double holds."""
 
 
-def new_registration(pick: Pick, picture: Picture, **given: Any) -> Register:
+def new_registration(pick: Pick, state: ProgramState, **given: Any) -> Register:
     """A registration as brokers send it."""
-    broker, expected = given["broker"], picture.expected[given["server"]]
+    broker, expected = given["broker"], state.expected[given["server"]]
     lease = expected.lease(given["cluster"], given["address"])
-    counter, timestamp, state = (1, 0, 0) if lease is None else lease.version
+    counter, timestamp, state_version = (1, 0, 0) if lease is None else lease.version
     if lease is not None:
         counter += pick.one((1, 0, -1))
     elif pick.once_in(12):
@@ -32,22 +32,22 @@ def new_registration(pick: Pick, picture: Picture, **given: Any) -> Register:
     topics = payload(pick)
     more: dict[str, Any] = {}
     if pick.once_in(4):
-        more = _extras(pick, picture, broker, topics)
+        more = _extras(pick, state, broker, topics)
     return Register(
         **given,
         topics=more.pop("topics", topics),
         counter=max(0, counter),
         timestamp=max(0, timestamp),
-        state=state if picture.has("state-version") else None,
+        state=state_version if state.has("state-version") else None,
         **more,
     )
 
 
-def _extras(pick: Pick, picture: Picture, broker: str, topics: dict[str, Queues]) -> dict[str, Any]:
+def _extras(pick: Pick, state: ProgramState, broker: str, topics: dict[str, Queues]) -> dict[str, Any]:
     """What few brokers send."""
-    what = pick.below(8 if picture.has("own-lease") else 5)
+    what = pick.below(8 if state.has("own-lease") else 5)
     if what == 0:
-        forms = ("compressed", "compressed-5") if picture.has("topic-attributes") else ("compressed",)
+        forms = ("compressed", "compressed-5") if state.has("topic-attributes") else ("compressed",)
         plain = {topic: queues for topic, queues in topics.items() if topic not in FLAGS}
         form = pick.one(forms)
         return {"form": form, "topics": plain, "announces": 412 if form == "compressed" else None}
@@ -67,11 +67,11 @@ def _extras(pick: Pick, picture: Picture, broker: str, topics: dict[str, Queues]
     return {"mappings": {topic: (broker, pick.below(3))}}
 
 
-def again(pick: Pick, picture: Picture, server: int, lease: Live, **changed: Any) -> Register:
+def again(pick: Pick, state: ProgramState, server: int, lease: Live, /, **changed: Any) -> Register:
     """What a broker sends that is there and has not changed."""
-    expected = picture.expected[server]
+    expected = state.expected[server]
     name = expected.brokers.get(lease.broker)
-    counter, timestamp, state = lease.version
+    counter, timestamp, state_version = lease.version
     topics = {topic: queues_of(topic) for topic in expected.topics_of(lease.broker)}
     if len(topics) < 2:
         topics = payload(pick)
@@ -85,25 +85,25 @@ def again(pick: Pick, picture: Picture, server: int, lease: Live, **changed: Any
         "topics": topics,
         "counter": counter,
         "timestamp": max(0, timestamp),
-        "state": state if picture.has("state-version") else None,
-        "lease": int(lease.length * 1000) if lease.length != picture.lease else None,
+        "state": state_version if state.has("state-version") else None,
+        "lease": int(lease.length * 1000) if lease.length != state.lease else None,
         "acting": True if name is not None and name.acting else None,
         "zone": None if name is None else name.zone,
     }
     return Register(**(given | changed))
 
 
-def slave_of(pick: Pick, picture: Picture, server: int, lease: Live) -> Register:
+def slave_of(pick: Pick, state: ProgramState, server: int, lease: Live) -> Register:
     address = f"a{slot_of(lease.broker)}{pick.below(5)}"
     return again(
         pick,
-        picture,
+        state,
         server,
         lease,
         address=address,
         conn=conn_of(pick, address),
         id=pick.one((1, 2)),
-        acting=pick.one((None, True)) if picture.has("acting-master") else None,
+        acting=pick.one((None, True)) if state.has("acting-master") else None,
     )
 
 

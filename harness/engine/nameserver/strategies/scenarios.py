@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.choices import BROKERS, FLAGS, a_lease, a_server
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.engine.nameserver.strategies.registering import registers
@@ -21,20 +21,20 @@ _CROWD = range(12)
 _PAIR = {topic: queues_of(topic) for topic in ("T0", "T1")}
 
 
-def comes_back(pick: Pick, picture: Picture) -> Steps:
+def comes_back(pick: Pick, state: ProgramState) -> Steps:
     """A broker that has registered more than others leaves, and returns with less."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
-    told = again(pick, picture, server, lease, counter=lease.version[0] + 1, filters=("f1",))
-    if picture.has("static-topics") and pick.below(2):
+    told = again(pick, state, server, lease, counter=lease.version[0] + 1, filters=("f1",))
+    if state.has("static-topics") and pick.below(2):
         topic = min(told.topics, default="T0")
         told = msgspec.structs.replace(told, mappings={topic: (lease.broker, 1)}, lease=60_000)
     ways: tuple[AnyStep, ...] = (
         departure(pick, server, lease),
         Close(server=server, conn=lease.conn),
-        Time(seconds=picture.lease + 11, idle=(lease.conn,)),
+        Time(seconds=state.lease + 11, idle=(lease.conn,)),
     )
     left = pick.one(ways)
     back = msgspec.structs.replace(told, mappings={}, lease=None, filters=None)
@@ -42,15 +42,15 @@ def comes_back(pick: Pick, picture: Picture) -> Steps:
     return (told, left, back, ns.Route(server=server, topic=topic))
 
 
-def describes_itself(pick: Pick, picture: Picture) -> Steps:
+def describes_itself(pick: Pick, state: ProgramState) -> Steps:
     """A broker says of itself what it has not said before, or says it no more."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
-    told = again(pick, picture, server, lease, counter=lease.version[0] + pick.below(2))
+    told = again(pick, state, server, lease, counter=lease.version[0] + pick.below(2))
     before: Steps = ()
-    what = pick.below(5 if picture.has("static-topics") else 2)
+    what = pick.below(5 if state.has("static-topics") else 2)
     if what < 2:
         before = (msgspec.structs.replace(told, filters=pick.one((("f1",), ("f2", "f1")))),)
         how = pick.below(6)
@@ -72,21 +72,19 @@ def describes_itself(pick: Pick, picture: Picture) -> Steps:
     return (*before, told, ns.Route(server=server, topic=topic))
 
 
-def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
+def lets_a_lease_end(pick: Pick, state: ProgramState) -> Steps:
     """A lease is refreshed, or is not, and just goes on, or has just ended."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
-    told = again(pick, picture, server, lease)
-    length = picture.lease
+    told = again(pick, state, server, lease)
+    length = state.lease
     if pick.below(2):
         asked = pick.one((20, 200, 60))
         told = msgspec.structs.replace(told, lease=asked * 1000)
-        length = (
-            asked if picture.has("own-lease") else length
-        )  # 4.9 does not know that a broker may ask for it
-    counter, timestamp, state = lease.version
+        length = asked if state.has("own-lease") else length  # 4.9 does not know that a broker may ask for it
+    counter, timestamp, state_version = lease.version
     asks = ns.QueryVersion(
         server=server,
         conn=lease.conn,
@@ -95,7 +93,7 @@ def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
         address=lease.address,
         counter=counter + pick.below(2),
         timestamp=timestamp,
-        state=state if picture.has("state-version") else None,
+        state=state_version if state.has("state-version") else None,
     )
     beats = ns.Heartbeat(
         server=server,
@@ -106,7 +104,7 @@ def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
         id=lease.id,
         lease=pick.one((None, 20_000)),
     )
-    refreshes = pick.one((told, asks, beats if picture.has("heartbeats") else asks))
+    refreshes = pick.one((told, asks, beats if state.has("heartbeats") else asks))
     half = length // 2
     ends = pick.one((length - half + 15, length - half - 3, length + 15, length - 3))
     if pick.below(3) == 2:
@@ -115,14 +113,14 @@ def lets_a_lease_end(pick: Pick, picture: Picture) -> Steps:
     return (told, Time(seconds=half), refreshes, Time(seconds=ends), ns.ClusterInfo(server=server))
 
 
-def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
+def maps_a_topic(pick: Pick, state: ProgramState) -> Steps:
     """A broker maps a static topic, and maps it anew, or drops it, or another one maps it too (5.x)."""
-    found = a_lease(pick, picture, lambda lease: lease.id == 0)
+    found = a_lease(pick, state, lambda lease: lease.id == 0)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
     counter = lease.version[0] + 1
-    told = again(pick, picture, server, lease, counter=counter)
+    told = again(pick, state, server, lease, counter=counter)
     topic = min(told.topics, default="T0")
     told = msgspec.structs.replace(
         told, topics={"T0": queues_of("T0"), **told.topics}, mappings={topic: (lease.broker, 2)}
@@ -144,7 +142,7 @@ def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
     elif what == 4:
         after = (ns.DeleteTopic(server=server, topic=topic), msgspec.structs.replace(told, mappings={}))
     elif what == 5:
-        slave = slave_of(pick, picture, server, lease)
+        slave = slave_of(pick, state, server, lease)
         after = (msgspec.structs.replace(slave, mappings={topic: (lease.broker, 5)}, acting=None),)
     elif what == 6:
         other_told = ns.Register(
@@ -170,10 +168,10 @@ def maps_a_topic(pick: Pick, picture: Picture) -> Steps:
     return (told, *after, ns.Route(server=server, topic=topic))
 
 
-def loses_its_master(pick: Pick, picture: Picture) -> Steps:
+def loses_its_master(pick: Pick, state: ProgramState) -> Steps:
     """A master with slaves that may act for it leaves them (5.x)."""
-    server = a_server(pick, picture)
-    master, _ = _neighbours(pick, picture, server)
+    server = a_server(pick, state)
+    master, _ = _neighbours(pick, state, server)
     numbers = pick.one(((1, 2), (3, 1), (2, 5)))
     acting = pick.one((True, True, None, False))
     slaves = [
@@ -195,10 +193,10 @@ def loses_its_master(pick: Pick, picture: Picture) -> Steps:
     return (*steps, Time(seconds=3), pick.one(shown))
 
 
-def serves_a_zone(pick: Pick, picture: Picture) -> Steps:
+def serves_a_zone(pick: Pick, state: ProgramState) -> Steps:
     """Brokers are in zones, and a client asks in one of them, as 4.9 does not know."""
-    server = a_server(pick, picture)
-    first, second = _neighbours(pick, picture, server)
+    server = a_server(pick, state)
+    first, second = _neighbours(pick, state, server)
     zones = pick.one((("z1", "z2"), ("z1", None), ("Z1", "z1"), ("z2", None)))
     first = msgspec.structs.replace(first, zone=zones[0])
     more = pick.below(3)
@@ -209,7 +207,7 @@ def serves_a_zone(pick: Pick, picture: Picture) -> Steps:
     brokers: list[AnyStep] = [first, msgspec.structs.replace(second, zone=zones[1])]
     if pick.once_in(3):
         brokers[1] = msgspec.structs.replace(second, zone=zones[1], id=1, acting=True)
-    if picture.has("acting-master") and pick.once_in(4):
+    if state.has("acting-master") and pick.once_in(4):
         brokers.append(ns.Configure(server=server, lines=("supportActingMaster=true",)))
     route = ns.Route(
         server=server,
@@ -220,9 +218,9 @@ def serves_a_zone(pick: Pick, picture: Picture) -> Steps:
     return (*brokers, route)
 
 
-def crowds(pick: Pick, picture: Picture) -> Steps:
+def crowds(pick: Pick, state: ProgramState) -> Steps:
     """More brokers come, or one of them comes more often, than a server may have been tried with."""
-    server = a_server(pick, picture)
+    server = a_server(pick, state)
     crowd = [
         ns.Register(
             server=server,
@@ -230,7 +228,7 @@ def crowds(pick: Pick, picture: Picture) -> Steps:
             broker=f"b{50 + number}",
             address=f"a{50 + number}",
             topics={f"T{50 + number}": queues_of(""), "T0": queues_of("")},
-            state=0 if picture.has("state-version") else None,
+            state=0 if state.has("state-version") else None,
         )
         for number in _CROWD
     ]
@@ -251,16 +249,16 @@ def crowds(pick: Pick, picture: Picture) -> Steps:
     return (*steps, ns.Route(server=server, topic="T50"))
 
 
-def is_seen_elsewhere(pick: Pick, picture: Picture) -> Steps:
+def is_seen_elsewhere(pick: Pick, state: ProgramState) -> Steps:
     """Something of a broker comes over another connection than its own, and one of the two ends."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
     own, other = lease.conn, f"{lease.conn}-old"
-    told = again(pick, picture, server, lease)
-    counter, timestamp, state = lease.version
-    what = pick.below(4 if picture.has("heartbeats") else 3)
+    told = again(pick, state, server, lease)
+    counter, timestamp, state_version = lease.version
+    what = pick.below(4 if state.has("heartbeats") else 3)
     steps: list[AnyStep] = [told]
     if what == 0:
         steps.append(Reconnect(server=server, conn=own, old=other))
@@ -275,7 +273,7 @@ def is_seen_elsewhere(pick: Pick, picture: Picture) -> Steps:
                 address=lease.address,
                 counter=counter,
                 timestamp=timestamp,
-                state=state if picture.has("state-version") else None,
+                state=state_version if state.has("state-version") else None,
             )
         )
     elif what == 2:
@@ -296,7 +294,7 @@ def is_seen_elsewhere(pick: Pick, picture: Picture) -> Steps:
     return (*steps, Close(server=server, conn=pick.one((own, other))), ns.ClusterInfo(server=server))
 
 
-def _neighbours(pick: Pick, picture: Picture, server: int) -> tuple[ns.Register, ns.Register]:
+def _neighbours(pick: Pick, state: ProgramState, server: int) -> tuple[ns.Register, ns.Register]:
     """The masters of two names that serve the same topics."""
     first = ns.Register(
         server=server,
@@ -304,6 +302,6 @@ def _neighbours(pick: Pick, picture: Picture, server: int) -> tuple[ns.Register,
         address="a00",
         topics=_PAIR,
         counter=1 + pick.below(3),
-        state=0 if picture.has("state-version") else None,
+        state=0 if state.has("state-version") else None,
     )
     return first, msgspec.structs.replace(first, conn="k10", broker="b1", address="a10")

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.choices import (
     BROKERS,
     FLAGS,
@@ -41,33 +41,31 @@ _NOBODY = "b9"
 _WIPE_AND_ADD: tuple[Literal[205, 327], ...] = (205, 327, 205)
 
 
-def permits(pick: Pick, picture: Picture) -> Steps:
+def permits(pick: Pick, state: ProgramState) -> Steps:
     """Write permission is wiped or added."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     code = pick.one(_WIPE_AND_ADD)
     if found is None or pick.once_in(8):
         drop = pick.one(((), ("brokerName",)))
-        return (
-            ns.Permission(server=a_server(pick, picture), broker=pick.one(BROKERS), code=code, drop=drop),
-        )
+        return (ns.Permission(server=a_server(pick, state), broker=pick.one(BROKERS), code=code, drop=drop),)
     server, lease = found
     return (ns.Permission(server=server, broker=lease.broker, code=code),)
 
 
-def deletes_a_topic(pick: Pick, picture: Picture) -> Steps:
+def deletes_a_topic(pick: Pick, state: ProgramState) -> Steps:
     """A topic is deleted, in all clusters or in one."""
-    server = a_server(pick, picture)
-    topics = sorted(picture.expected[server].topics)
+    server = a_server(pick, state)
+    topics = sorted(state.expected[server].topics)
     topic = pick.one(topics) if topics and not pick.once_in(6) else pick.one(TOPICS)
     if pick.once_in(8):
         return (ns.DeleteTopic(server=server, topic=topic, drop=("topic",)),)
     return (ns.DeleteTopic(server=server, topic=topic, cluster=pick.one((None, "c0", "c1", "c9", ""))),)
 
 
-def registers_a_topic(pick: Pick, picture: Picture) -> Steps:
+def registers_a_topic(pick: Pick, state: ProgramState) -> Steps:
     """A topic is registered without a broker (5.x)."""
-    server = a_server(pick, picture)
-    expected = picture.expected[server]
+    server = a_server(pick, state)
+    expected = state.expected[server]
     known = sorted(expected.brokers)
     brokers = [pick.one(known)] if known and not pick.once_in(5) else [pick.one(BROKERS)]
     if len(known) > 1 and pick.once_in(3):
@@ -86,13 +84,13 @@ def registers_a_topic(pick: Pick, picture: Picture) -> Steps:
     return (msgspec.structs.replace(step, drop=("topic",)) if pick.once_in(12) else step,)
 
 
-def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
+def keeps_pairs(pick: Pick, state: ProgramState) -> Steps:
     """KV: put, overwrite, delete."""
-    server = a_server(pick, picture)
+    server = a_server(pick, state)
     namespace = pick.one(("n0", "n0", "n1"))
     key = pick.one(("x", "x", "y", 'é"/ ', ""))
     value = pick.one(("v", "w", "V w ", 'é"/\\', "", "a \n b"))
-    mine = [pair for pair in picture.pairs if pair[0] == server]
+    mine = [pair for pair in state.pairs if pair[0] == server]
     put = ns.Kv(server=server, code=100, namespace=namespace, key=key, value=value)
     what = pick.below(7)
     if mine and what in (1, 2):
@@ -116,10 +114,10 @@ def keeps_pairs(pick: Pick, picture: Picture) -> Steps:
     return (put,)
 
 
-def orders_a_topic(pick: Pick, picture: Picture) -> Steps:
+def orders_a_topic(pick: Pick, state: ProgramState) -> Steps:
     """A topic has a configuration of order, and is asked for by who may see it, before that may be too."""
-    server = a_server(pick, picture)
-    expected = picture.expected[server]
+    server = a_server(pick, state)
+    expected = state.expected[server]
     topics = sorted(expected.topics)
     topic = pick.one(topics) if topics else "T0"
     steps: list[AnyStep] = [
@@ -138,33 +136,33 @@ def orders_a_topic(pick: Pick, picture: Picture) -> Steps:
     if not is_on or pick.once_in(4):
         steps.append(ns.Configure(server=server, lines=(f"orderMessageEnable={str(not is_on).lower()}",)))
     steps.append(route)
-    if picture.has("settings-of-5") and pick.once_in(4):
+    if state.has("settings-of-5") and pick.once_in(4):
         steps.append(ns.Configure(server=server, lines=("returnOrderTopicConfigToBroker=false",)))
-        steps += registers_again(pick, picture)
+        steps += registers_again(pick, state)
     return tuple(steps)
 
 
-def configures(pick: Pick, picture: Picture) -> Steps:
+def configures(pick: Pick, state: ProgramState) -> Steps:
     """A toggle is turned, sometimes beside lines that mean nothing or that are to be refused."""
-    server = a_server(pick, picture)
-    setting = pick.one(_TOGGLES_FIVE if picture.has("settings-of-5") else _TOGGLES_BOTH)
-    held = picture.expected[server].settings[setting]
+    server = a_server(pick, state)
+    setting = pick.one(_TOGGLES_FIVE if state.has("settings-of-5") else _TOGGLES_BOTH)
+    held = state.expected[server].settings[setting]
     turned = f"{setting}={'false' if held == 'true' else 'true'}"
     what = pick.below(6)
     if what == 1:
         return (ns.Configure(server=server, lines=(turned, f"{NOBODYS}=7")), ns.Configuration(server=server))
     if what == 2:
-        refused = pick.one(_REFUSED_FIVE if picture.has("settings-of-5") else _REFUSED)
+        refused = pick.one(_REFUSED_FIVE if state.has("settings-of-5") else _REFUSED)
         odd = pick.one((f"{refused}=x", f"{refused}=", f" {refused} : x", refused, f"{refused.upper()}=x"))
         lines = pick.one(((turned, odd), (odd, turned)))
         return (ns.Configure(server=server, lines=lines), ns.Configuration(server=server))
     return (ns.Configure(server=server, lines=(turned,)),)
 
 
-def writes_settings(pick: Pick, picture: Picture) -> Steps:
+def writes_settings(pick: Pick, state: ProgramState) -> Steps:
     """Settings are written in all the ways in which a properties file may write them, and looked at."""
-    server = a_server(pick, picture)
-    setting = pick.one(_TOGGLES_FIVE if picture.has("settings-of-5") else _TOGGLES_BOTH)
+    server = a_server(pick, state)
+    setting = pick.one(_TOGGLES_FIVE if state.has("settings-of-5") else _TOGGLES_BOTH)
     key = pick.one((setting, _NUMBER, _TEXT))
     before = f"{key}={pick.one(_VALUES.get(key, _TRUTH))}"
     values: Sequence[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.engine.nameserver.picture import Picture
+from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies.choices import (
     BROKERS,
     a_lease,
@@ -17,22 +17,22 @@ from harness.program.nameserver.steps import Unregister
 from harness.spec.nameserver.expected import Live
 
 
-def unregisters(pick: Pick, picture: Picture) -> Steps:
+def unregisters(pick: Pick, state: ProgramState) -> Steps:
     """A broker that is there goes, once or twice."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     step = departure(pick, *found)
     if pick.once_in(5):
         return (msgspec.structs.replace(step, oneway=True),)
     return (step, step) if pick.once_in(4) else (step,)
 
 
-def unregisters_wrongly(pick: Pick, picture: Picture) -> Steps:
+def unregisters_wrongly(pick: Pick, state: ProgramState) -> Steps:
     """An unregistration that is wrong about something."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
     step = departure(pick, server, lease)
     what = pick.below(5)
@@ -48,13 +48,13 @@ def unregisters_wrongly(pick: Pick, picture: Picture) -> Steps:
     return (msgspec.structs.replace(step, drop=(drop,)),)
 
 
-def unregisters_late(pick: Pick, picture: Picture) -> Steps:
+def unregisters_late(pick: Pick, state: ProgramState) -> Steps:
     """A broker goes and is back at once; or what it sent before it came back arrives when it is."""
-    found = a_lease(pick, picture)
+    found = a_lease(pick, state)
     if found is None:
-        return registers(pick, picture)
+        return registers(pick, state)
     server, lease = found
-    back = again(pick, picture, server, lease)
+    back = again(pick, state, server, lease)
     return (departure(pick, server, lease), back)
 
 

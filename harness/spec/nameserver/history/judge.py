@@ -26,7 +26,7 @@ from harness.spec.nameserver.history.kv_spec import KvSpec
 from harness.spec.nameserver.history.operations import Changed, Listed, Members, Refresh, Registration, Routed
 from harness.spec.nameserver.history.per_key import Key, Projection, projected
 from harness.spec.nameserver.history.timeline import call_text, timeline
-from harness.spec.observed import Observed, Violation
+from harness.spec.observation import Observation, Violation
 
 _INVARIANTS = {
     "broker": "an order of the calls explains what is seen of a broker name",
@@ -51,7 +51,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(
-    seen: Sequence[Observed],
+    seen: Sequence[Observation],
     profile: str,
     names: Names,
     *,
@@ -64,7 +64,7 @@ def judge(
     ``jitter`` is by how much a correct server may act late, ``term`` how long what is done behind an answer
     may take, both in protocol seconds; ``budget`` is for each key.
     """
-    servers: dict[int, list[Observed]] = defaultdict(list)
+    servers: dict[int, list[Observation]] = defaultdict(list)
     for one in seen:
         servers[one.server].append(one)
     scan = profile_named(profile).scan_interval

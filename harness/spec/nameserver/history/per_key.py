@@ -43,7 +43,7 @@ from harness.spec.nameserver.history.operations import (
     Stored,
     Writable,
 )
-from harness.spec.observed import Answered, Ended, Observed
+from harness.spec.observation import Answered, Ended, Observation
 from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import (
     BrokerMemberGroup,
@@ -86,7 +86,7 @@ class Projection(msgspec.Struct):
     """When the last answer was there (protocol seconds)."""
 
 
-def projected(seen: Sequence[Observed], names: Names, profile: str, *, term: float) -> Projection:
+def projected(seen: Sequence[Observation], names: Names, profile: str, *, term: float) -> Projection:
     """The calls of each key. ``seen`` is of one NameServer; ``term`` is how long (protocol seconds) what a
     request asks for behind its answer, or the end of a connection for, may take.
     """
@@ -94,7 +94,7 @@ def projected(seen: Sequence[Observed], names: Names, profile: str, *, term: flo
 
 
 class _Projector:
-    def __init__(self, seen: Sequence[Observed], names: Names, profile: str, term: float) -> None:
+    def __init__(self, seen: Sequence[Observation], names: Names, profile: str, term: float) -> None:
         self._seen = sorted(seen, key=lambda one: one.number)
         self._names = names
         self._line = profile_named(profile)
@@ -121,7 +121,7 @@ class _Projector:
 
     # --- who is who -----------------------------------------------------------------------------------------
 
-    def _survey(self, one: Observed) -> None:
+    def _survey(self, one: Observation) -> None:
         """What has to be known of the whole before any of it is projected."""
         step = one.step
         match step:
@@ -172,7 +172,7 @@ class _Projector:
 
     # --- calls ----------------------------------------------------------------------------------------------
 
-    def _project(self, one: Observed) -> None:
+    def _project(self, one: Observation) -> None:
         step = one.step
         match step:
             case Close():
@@ -193,7 +193,7 @@ class _Projector:
             case _ if not isinstance(step, AnyBrokerRequest):
                 self._request(one, step, _answer(one))
 
-    def _close(self, one: Observed, step: Close) -> None:
+    def _close(self, one: Observation, step: Close) -> None:
         conn = self._conns.pop(step.conn, None)
         if conn is None:
             return
@@ -203,7 +203,7 @@ class _Projector:
         for name in self._names_of[conn]:
             self._add(one, self._keys[name], Notice(conn, until), end=(until, math.inf), required=True)
 
-    def _request(self, one: Observed, step: ns.AnyRequest, answer: Command | None) -> None:
+    def _request(self, one: Observation, step: ns.AnyRequest, answer: Command | None) -> None:
         conn = self._instance(step.conn)
         match step:
             case ns.Register():
@@ -235,7 +235,7 @@ class _Projector:
 
     def _add(
         self,
-        one: Observed,
+        one: Observation,
         key: Key,
         action: object,
         *,
@@ -262,7 +262,7 @@ class _Projector:
             )
         )
 
-    def _register(self, one: Observed, step: ns.Register, answer: Command | None, conn: int) -> None:
+    def _register(self, one: Observation, step: ns.Register, answer: Command | None, conn: int) -> None:
         self._over[conn].add(step.address)
         self._names_of[conn].add(step.broker)
         told: tuple[str | None, bool] | None = None
@@ -296,7 +296,7 @@ class _Projector:
             return None
         return self._keys[owner]
 
-    def _query(self, one: Observed, step: ns.QueryVersion, answer: Command | None) -> None:
+    def _query(self, one: Observation, step: ns.QueryVersion, answer: Command | None) -> None:
         key = self._owning(step)
         if key is None or step.form != "json":
             return
@@ -312,7 +312,7 @@ class _Projector:
             found = None if stored is None else (stored.counter, stored.timestamp, stored.state_version or 0)
             self._add(one, key, Stored(step.address, found), reads=True)
 
-    def _pair(self, one: Observed, step: ns.Kv, answer: Command | None) -> None:
+    def _pair(self, one: Observation, step: ns.Kv, answer: Command | None) -> None:
         if step.code == 219:
             self._list(one, step, answer)
             return
@@ -325,7 +325,7 @@ class _Projector:
             value = (answer.ext or {}).get("value") if answer.code == _OK else None
             self._add(one, key, Get(value), reads=True)
 
-    def _list(self, one: Observed, step: ns.Kv, answer: Command | None) -> None:
+    def _list(self, one: Observation, step: ns.Kv, answer: Command | None) -> None:
         if answer is None or answer.code not in (_OK, _NO_VALUE):
             return
         table = _read(KvTable.decode, answer.body) if answer.code == _OK else KvTable()
@@ -338,7 +338,7 @@ class _Projector:
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def _look(self, one: Observed, step: ns.AnyRequest, answer: Command) -> None:
+    def _look(self, one: Observation, step: ns.AnyRequest, answer: Command) -> None:
         match step:
             case ns.Route() if step.zone_mode is None and answer.code in (_OK, _NO_TOPIC):
                 self._route(one, step, answer)
@@ -359,7 +359,7 @@ class _Projector:
             case ns.Topics() if answer.code == _OK:
                 self._topics(one, answer)
 
-    def _route(self, one: Observed, step: ns.Route, answer: Command) -> None:
+    def _route(self, one: Observation, step: ns.Route, answer: Command) -> None:
         route = _read(TopicRoute.decode, answer.body) if answer.code == _OK else TopicRoute()
         if route is None:
             return
@@ -376,7 +376,7 @@ class _Projector:
             self._add(one, key, Routed(step.topic, numbers, addresses), reads=True)
             self._add(one, key, Writable(step.topic, held.perm), reads=True)
 
-    def _topics(self, one: Observed, answer: Command) -> None:
+    def _topics(self, one: Observation, answer: Command) -> None:
         listed = _read(TopicList.decode, answer.body)
         if listed is None:
             return
@@ -396,12 +396,12 @@ def _pair_name(step: ns.Kv) -> str:
     return f"{step.namespace}/{step.key if step.topic is None else step.topic}"
 
 
-def _end(one: Observed) -> Moment:
+def _end(one: Observation) -> Moment:
     event = one.outcome.event if isinstance(one.outcome, Answered) else -1
     return (one.returned, event if event >= 0 else math.inf)
 
 
-def _answer(one: Observed) -> Command | None:
+def _answer(one: Observation) -> Command | None:
     return one.outcome.command if isinstance(one.outcome, Answered) else None
 
 

@@ -56,7 +56,7 @@ Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | None
 """None where no answer is due: one-way requests, closes, time."""
 
 
-class Observed(msgspec.Struct, frozen=True, kw_only=True):
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """A step and what came of it."""
 
     number: int

@@ -1,6 +1,6 @@
 """What should exist on the servers while a program is being made: rules choose their arguments by it.
 
-It steers, judges nothing, and sees no answer: the same steps give the same picture on every target. It holds
+It steers, judges nothing, and sees no answer: the same steps give the same state on every target. It holds
 an `ExpectedState` for each server, and what those do not know: KV pairs by their symbols, and everything that
 was ever named.
 """
@@ -18,7 +18,7 @@ Pair = tuple[int, str, str, str | None]
 """Server, namespace, key, topic whose name is the key."""
 
 
-class Picture:
+class ProgramState:
     """What a program should have brought about so far."""
 
     def __init__(self, profile: str, servers: int = 1) -> None:

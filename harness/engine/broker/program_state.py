@@ -1,6 +1,6 @@
 """What should exist on a Broker while a program is being made: rules choose their arguments by it.
 
-It steers, judges nothing, and sees no answer: the same steps give the same picture on
+It steers, judges nothing, and sees no answer: the same steps give the same state on
 every target. Where it is wrong a program is duller than it could be.
 """
 
@@ -16,7 +16,7 @@ _BY_A_SEND = 4
 """Queues of a topic that a send brings into being."""
 
 
-class Picture:
+class ProgramState:
     """What a program should have brought about so far."""
 
     def __init__(self, profile: str) -> None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.engine.executor import Unsolicited
-from harness.engine.judge import stray
+from harness.engine.oracle import stray
 from harness.program.names import Names
-from harness.spec import Observed, Violation
+from harness.spec import Observation, Violation
 from harness.spec.broker import BrokerTracker
 from harness.wire import RequestCode
 
 _ITS_OWN = frozenset((RequestCode.CHECK_TRANSACTION_STATE, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
 
 
-class BrokerJudge:
+class BrokerOracle:
     """Judges one run. ``jitter`` is that of each server's clock, in protocol seconds."""
 
     def __init__(self, profile: str, names: Names, jitter: Sequence[float]) -> None:
@@ -30,7 +30,7 @@ class BrokerJudge:
         """None: it is not counted what a Broker's answers were held against."""
         return {}
 
-    def observe(self, seen: Sequence[Observed], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
+    def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled."""
         found: list[Violation] = []
         for server, known in enumerate(self._known):

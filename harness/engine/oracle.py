@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from harness.engine.executor import Unsolicited
 from harness.program.names import Names
-from harness.spec import Observed, StateTracker, Violation
+from harness.spec import Observation, StateTracker, Violation
 
 _ANSWERED = "wire.sanity.well-formed-request-is-answered"
 _ECHOED = "wire.framing.opaque-is-echoed"
 
 
-class Judge:
+class Oracle:
     """Judges one run. `jitter` is that of each server's clock, in protocol seconds; `fresh` says that
     nobody has used the servers before.
     """
@@ -32,7 +32,7 @@ class Judge:
             found |= known.judged
         return found
 
-    def observe(self, seen: Sequence[Observed], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
+    def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled: ``unsolicited`` is the whole
         list of the run, of which the new ones are judged.
         """
