@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from harness.wire import RawFrame, Serialization, WireError
+from reference_impl.remoting.endpoint import RemotingEndpoint
 
-from .registry import Function, family
+from .registry import Family, family
 
 Members: TypeAlias = dict[str, Any]
 """The members of a JSON header."""
@@ -30,8 +31,8 @@ def with_header(frame: bytes, header: bytes) -> bytes:
     return RawFrame(header, frame[8 + int.from_bytes(frame[5:8], "big") :], frame[4]).encode()
 
 
-def _refusing(serialization: Serialization) -> Function:
-    @family
+def _refusing(serialization: Serialization) -> Family:
+    @family(RemotingEndpoint.read)
     def read(rule, original, self, frame):
         header = header_of(frame, serialization)
         if header is not None and rule(header):
@@ -41,8 +42,8 @@ def _refusing(serialization: Serialization) -> Function:
     return read
 
 
-def _rewriting(serialization: Serialization) -> Function:
-    @family
+def _rewriting(serialization: Serialization) -> Family:
+    @family(RemotingEndpoint.read)
     def read(change, original, self, frame):
         header = header_of(frame, serialization)
         return original(self, frame if header is None else with_header(frame, change(header)))
@@ -58,7 +59,7 @@ rewriting_text = _rewriting(Serialization.JSON)
 rewriting_binary = _rewriting(Serialization.ROCKETMQ)
 
 
-@family
+@family(RemotingEndpoint.read)
 def refusing(rule, original, self, frame):
     """Close the connection for JSON headers whose members the rule catches."""
     members = _members(header_of(frame))
@@ -67,7 +68,7 @@ def refusing(rule, original, self, frame):
     return original(self, frame)
 
 
-@family
+@family(RemotingEndpoint.read)
 def rewriting(change, original, self, frame):
     """Read every JSON header as if its members had been others; `change` works in place."""
     members = _members(header_of(frame))

@@ -5,11 +5,18 @@
         return False
 
 The function stands in for the method. It takes the sound method, called as `original(self, ...)`, and then
-what the method takes. The mutant's name is the function's, with hyphens; the leading underscore that a name
-needs if it begins with a digit does not count. A method that has been renamed, or that takes other
-parameters, is an error when this package is loaded. A mutant that remembers something adds attributes to
-`self`. One that changes state by other means than the methods of the route table must add 1 to
-`self.revision`: replies are encoded anew when a revision grows, and never otherwise.
+what the method takes. `@after` is for functions that change what the sound method returns:
+
+    @after(RouteTable.shown_broker, "Broker data never has zoneName.", V5)
+    def zone_is_not_told(shown):
+        shown.zone_name = None
+
+The mutant's name is the function's, with hyphens; the leading underscore that a name needs if it begins with
+a digit does not count. It applies to the profiles whose server has the method, or to those of them that are
+named. A method that has been renamed, or that takes other parameters, is an error when this package is
+loaded. A mutant that remembers something adds attributes to `self`. One that changes state by other means
+than the methods of the route table must add 1 to `self.revision`: replies are encoded anew when a revision
+grows, and never otherwise.
 
 The decisions that can be replaced are the methods of the classes that the servers' `parts.py` list.
 """
@@ -17,19 +24,23 @@ The decisions that can be replaced are the methods of the classes that the serve
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-from reference_impl.remoting.parts import Parts, require_fit
+from reference_impl.broker.parts import PARTS as BROKER
+from reference_impl.nameserver.parts import PARTS as NAMESERVER
+from reference_impl.remoting.parts import Parts, parameters, require_fit
+from reference_impl.remoting.profiles import Profile
 
 V4 = ("4.9",)
 V5 = ("5.3", "5.5")
-"""The profiles of the 5.x line: a mutant of what 4.9 does not have is for these."""
+"""The profiles of the 5.x line."""
+ALL = (*V4, *V5)
 
 _ROLES = {"nameserver": ("nameserver",), "broker": ("broker",), "remoting": ("nameserver", "broker")}
 """Which reference the mutants of a folder break."""
-_PROFILES = {"nameserver": (*V4, *V5), "broker": ("4.9", "5.3"), "remoting": (*V4, *V5)}
+_PARTS = {"nameserver": NAMESERVER, "broker": BROKER, "remoting": NAMESERVER}
 
 Function = Callable[..., Any]
 
@@ -75,12 +86,7 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def mutant(
-    decision: Any,
-    description: str,
-    profiles: Sequence[str] = (*V4, *V5),
-    *,
-    history: str = "",
-    name: str = "",
+    decision: Any, description: str, profiles: Sequence[str] = ALL, *, history: str = "", name: str = ""
 ) -> Callable[[Function], Mutant]:
     """Register a function as the replacement of a method.
 
@@ -91,7 +97,7 @@ def mutant(
 
     def enter(function: Function) -> Mutant:
         folder, chapter = function.__module__.removeprefix(f"{__package__}.").split(".")[:2]
-        known = _PROFILES[folder]
+        known = [one for one, parts in _PARTS[folder].items() if decision is Profile or parts.has(decision)]
         found = Mutant(
             name or function.__name__.lstrip("_").replace("_", "-"),
             description,
@@ -101,14 +107,12 @@ def mutant(
             history,
             [(decision, function)],
         )
-        if not found.profiles or set(profiles) - {*V4, *V5}:
-            raise ValueError(
-                f"mutant {found.name!r}: profiles {list(profiles)}; expected some of {list(known)}"
-            )
+        if not found.profiles or set(profiles) - {*ALL}:
+            raise ValueError(f"mutant {found.name!r}: profiles {list(profiles)}; expected some of {known}")
         if found.name in MUTANTS:
             where = MUTANTS[found.name].chapter
             raise ValueError(f"mutant {found.name!r} exists already, in {where}; names are given once")
-        if not isinstance(decision, type):
+        if decision is not Profile:
             require_fit(decision, function)
         MUTANTS[found.name] = found
         return found
@@ -116,15 +120,52 @@ def mutant(
     return enter
 
 
-def family(replacement: Function) -> Callable[[Function], Function]:
-    """Make a decorator for mutants that differ in a rule: `replacement(rule, original, self, ...)`."""
+Family: TypeAlias = Callable[..., Callable[[Function], Mutant]]
+"""`(description, profiles=ALL)`: the decorator for one mutant of a family."""
 
-    def of(rule: Function) -> Function:
-        made: Any = partial(replacement, rule)
-        made.__name__, made.__module__ = rule.__name__, rule.__module__
-        return made  # type: ignore[no-any-return]
+
+def family(decision: Any) -> Callable[[Function], Family]:
+    """Mutants of one decision that differ in a rule: `replacement(rule, original, self, ...)`.
+
+    The replacement becomes the decorator under which the rules are written.
+    """
+
+    def of(replacement: Function) -> Family:
+        def variant(description: str, profiles: Sequence[str] = ALL) -> Callable[[Function], Mutant]:
+            def enter(rule: Function) -> Mutant:
+                made: Any = partial(replacement, rule)
+                made.__name__, made.__module__ = rule.__name__, rule.__module__
+                return mutant(decision, description, profiles)(made)
+
+            return enter
+
+        return variant
 
     return of
+
+
+def after(decision: Any, description: str, profiles: Sequence[str] = ALL) -> Callable[[Function], Mutant]:
+    """Register a rule for what a method returns: it changes that in place, or returns something else.
+
+    The rule takes what the sound method returned, and by name those parameters of the method that it needs.
+    """
+    names = [name.lstrip("*") for name in parameters(decision)]
+
+    @family(decision)
+    def changed(rule: Function, original: Function, *given: Any, **named: Any) -> Any:
+        found = original(*given, **named)
+        values = dict(zip(names, given, strict=False)) | named
+        other = rule(found, *(values[name] for name in parameters(rule)[1:]))
+        return found if other is None else other
+
+    def enter(rule: Function) -> Mutant:
+        if unknown := set(parameters(rule)[1:]) - set(names):
+            raise TypeError(
+                f"{rule.__name__} asks for {sorted(unknown)}; {decision.__qualname__} has {names}"
+            )
+        return changed(description, profiles)(rule)
+
+    return enter
 
 
 def mutants_of(role: str) -> dict[str, Mutant]:

@@ -7,6 +7,7 @@ may be a method of a base class: what is replaced is the method of the class tha
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import CO_VARARGS
 from typing import Any, Self
 
 from .profiles import Profile
@@ -42,6 +43,10 @@ class Parts:
         faulty = type(base.__name__, (base,), members)
         return replace(self, classes={**self.classes, part: faulty})
 
+    def has(self, method: Callable[..., Any]) -> bool:
+        """Whether any of the classes has the method."""
+        return any(self._with(method))
+
     def _with(self, method: Callable[..., Any]) -> Iterator[tuple[str, type]]:
         for name, kind in self.classes.items():
             if any(vars(base).get(method.__name__) is method for base in kind.__mro__):
@@ -49,14 +54,14 @@ class Parts:
 
 
 def require_fit(method: Callable[..., Any], function: Callable[..., Any]) -> None:
-    """Raises TypeError unless the function takes `original` and then what the method takes."""
-    expected, given = ["original", *_parameters(method)], _parameters(function)
-    if expected != given:
+    """Raises TypeError unless the function takes `original` and then what the method takes, or anything."""
+    expected, given = ["original", *parameters(method)], parameters(function)
+    if expected != given and not _takes_anything(function):
         takes, has = ", ".join(expected), ", ".join(given)
         raise TypeError(f"what replaces {method.__qualname__} takes ({takes}), not ({has})")
 
 
-def _parameters(function: Any) -> list[str]:
+def parameters(function: Any) -> list[str]:
     """The names of a function's parameters; `*` is in front of those that are given by name only."""
     bound = 0
     if isinstance(function, partial):
@@ -64,3 +69,8 @@ def _parameters(function: Any) -> list[str]:
     code = function.__code__
     positional, every = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     return [*code.co_varnames[bound:positional], *(f"*{name}" for name in code.co_varnames[positional:every])]
+
+
+def _takes_anything(function: Any) -> bool:
+    code = (function.func if isinstance(function, partial) else function).__code__
+    return bool(code.co_flags & CO_VARARGS)

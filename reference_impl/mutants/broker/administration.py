@@ -10,21 +10,21 @@ from reference_impl.broker.offsets import Offsets
 from reference_impl.broker.runtime import Runtime
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.topic_administration import TopicAdministration
-from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.mutants.registry import ALL, V4, V5, after, family, mutant
 from reference_impl.remoting.reply import Reply
 
 
-def answered(code, *, if_refused=False):
+def answered(code, description, profiles=ALL, *, if_refused=False):
     """Answer a request of this code with what the function says: always, or where it was to be refused."""
 
-    @family
+    @family(Broker.execute)
     def execute(instead, original, self, command, connection, now):
         if command.code != code:
             return original(self, command, connection, now)
         reply = original(self, command, connection, now) if if_refused else None
         return instead() if reply is None or reply.code != 0 else reply
 
-    return execute
+    return execute(description, profiles)
 
 
 @mutant(Groups.put, "A group is made with the defaults, whatever was asked for.")
@@ -32,14 +32,16 @@ def groups_are_made_with_defaults(original, self, group, now):
     original(self, self.made(group.group_name or ""), now)
 
 
-@mutant(Broker.execute, "A request to make a group that has no body succeeds.")
-@answered(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, if_refused=True)
+@answered(
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP,
+    "A request to make a group that has no body succeeds.",
+    if_refused=True,
+)
 def empty_groups_are_made():
     return Reply(0)
 
 
-@mutant(Broker.execute, "A group is deleted with success, and stays.")
-@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP)
+@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP, "A group is deleted with success, and stays.")
 def groups_are_not_deleted():
     return Reply(0)
 
@@ -51,8 +53,7 @@ def cleaning_removes_queues_in_use(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(Broker.execute, "Cleaning of queues is refused.")
-@answered(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
+@answered(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE, "Cleaning of queues is refused.")
 def cleaning_of_queues_is_refused():
     return Reply(1)
 
@@ -80,14 +81,18 @@ def no_producers_are_shown(original, self, command, connection, now):
     return _without(original(self, command, connection, now), "connectionSet")
 
 
-@mutant(Broker.execute, "A group without online consumers has an empty list.")
-@answered(RequestCode.GET_CONSUMER_CONNECTION_LIST, if_refused=True)
+@answered(
+    RequestCode.GET_CONSUMER_CONNECTION_LIST,
+    "A group without online consumers has an empty list.",
+    if_refused=True,
+)
 def nobody_online_is_success():
     return Reply(0)
 
 
-@mutant(Broker.execute, "A group without producers has an empty list.")
-@answered(RequestCode.GET_PRODUCER_CONNECTION_LIST, if_refused=True)
+@answered(
+    RequestCode.GET_PRODUCER_CONNECTION_LIST, "A group without producers has an empty list.", if_refused=True
+)
 def unknown_producers_are_success():
     return Reply(0)
 
@@ -119,26 +124,32 @@ def resets_change_nothing(original, self, group, topic, queue_id, offset, now):
     return
 
 
-@mutant(Broker.execute, "A reset of an unknown topic or group succeeds.", V5)
-@answered(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, if_refused=True)
+@answered(
+    RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
+    "A reset of an unknown topic or group succeeds.",
+    V5,
+    if_refused=True,
+)
 def resets_of_unknown_succeed():
     return Reply(0)
 
 
-@mutant(Broker.execute, "A reset succeeds though no consumer is online.", V4)
-@answered(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, if_refused=True)
+@answered(
+    RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
+    "A reset succeeds though no consumer is online.",
+    V4,
+    if_refused=True,
+)
 def resets_need_nobody():
     return Reply(0)
 
 
-@mutant(Broker.execute, "Code 26 answers without a body.")
-@answered(RequestCode.GET_BROKER_CONFIG)
+@answered(RequestCode.GET_BROKER_CONFIG, "Code 26 answers without a body.")
 def broker_settings_are_not_shown():
     return Reply(0)
 
 
-@mutant(Broker.execute, "Code 25 changes nothing.")
-@answered(RequestCode.UPDATE_BROKER_CONFIG)
+@answered(RequestCode.UPDATE_BROKER_CONFIG, "Code 25 changes nothing.")
 def broker_settings_do_not_change():
     return Reply(0)
 
@@ -148,17 +159,14 @@ def broker_black_list_ignored(original, self, pairs):
     return False
 
 
-@mutant(Broker.execute, "Code 28 answers with an empty table.")
-@answered(RequestCode.GET_BROKER_RUNTIME_INFO)
+@answered(RequestCode.GET_BROKER_RUNTIME_INFO, "Code 28 answers with an empty table.")
 def state_is_not_shown():
     return Reply(0, body=KvTable().encode())
 
 
-@mutant(Runtime.information, "The state of the Broker does not name its release.")
-def state_without_version(original, self, now):
-    found = original(self, now)
+@after(Runtime.information, "The state of the Broker does not name its release.")
+def state_without_version(found):
     del found["brokerVersionDesc"]
-    return found
 
 
 @mutant(Broker.unknown_request, "A request code that the Broker does not know is not answered.")

@@ -10,7 +10,7 @@ from reference_impl.broker.core import Broker
 from reference_impl.broker.endpoint import Endpoint
 from reference_impl.broker.outbox import Pushing
 from reference_impl.broker.resets import Resets
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 _INFO = RequestCode.GET_CONSUMER_RUNNING_INFO
@@ -19,9 +19,8 @@ _INFO = RequestCode.GET_CONSUMER_RUNNING_INFO
 # -- one client ----------------------------------------------------------------------------------------------
 
 
-@mutant(Endpoint.request, "A request to a client is one-way.")
-def clients_are_asked_one_way(original, self, command, flag):
-    asked = original(self, command, flag)
+@after(Endpoint.request, "A request to a client is one-way.")
+def clients_are_asked_one_way(asked, command):
     return msgspec.structs.replace(asked, flag=FLAG_ONEWAY) if command.code == _INFO else asked
 
 
@@ -51,15 +50,13 @@ def errors_of_clients_are_success(original, self, answer, group, name):
     return msgspec.structs.replace(original(self, answer, group, name), code=0)
 
 
-@mutant(ClientRpc.outcome, "A client that does not answer is reported with code 1.")
-def silence_of_a_client_is_an_error(original, self, answer, group, name):
-    reply = original(self, answer, group, name)
+@after(ClientRpc.outcome, "A client that does not answer is reported with code 1.")
+def silence_of_a_client_is_an_error(reply):
     return msgspec.structs.replace(reply, code=1) if reply.code else reply
 
 
-@mutant(Endpoint.request, "All requests to clients have the same opaque.")
-def questions_share_their_opaque(original, self, command, flag):
-    asked = original(self, command, flag)
+@after(Endpoint.request, "All requests to clients have the same opaque.")
+def questions_share_their_opaque(asked, command):
     return msgspec.structs.replace(asked, opaque=77) if command.code == _INFO else asked
 
 
@@ -218,13 +215,11 @@ def resets_tell_one_member(original, self, member, told):
         original(self, member, told)
 
 
-@mutant(Resets.wanted, "A reset by members sets the offsets of the group as well.")
-def resets_by_members_set_offsets(original, self, topic, queue, timestamp, committed, *, forced):
-    found = original(self, topic, queue, timestamp, committed, forced=forced)
+@after(Resets.wanted, "A reset by members sets the offsets of the group as well.")
+def resets_by_members_set_offsets(found, self, queue, committed):
     for table in self.broker.offsets.table.values():
         if table.get(queue) == committed:
             table[queue] = found
-    return found
 
 
 @mutant(Resets.wanted, "A reset by members goes forward without force.")
@@ -242,19 +237,16 @@ def resets_by_cpp_have_a_table(original, self, language, table):
     return table.encode()
 
 
-@mutant(Resets.ask_members, "A group that has committed nothing is reset.")
-def resets_need_no_offsets(original, self, command, topic, group, timestamp):
-    reply = original(self, command, topic, group, timestamp)
+@after(Resets.ask_members, "A group that has committed nothing is reset.")
+def resets_need_no_offsets(reply):
     return Reply(0) if reply.code == 1 else reply
 
 
-@mutant(Resets.ask_members, "A reset of an unknown topic is answered with code 17.", V4)
-def resets_49_name_unknown_topics(original, self, command, topic, group, timestamp):
-    reply = original(self, command, topic, group, timestamp)
+@after(Resets.ask_members, "A reset of an unknown topic is answered with code 17.", V4)
+def resets_49_name_unknown_topics(reply):
     return msgspec.structs.replace(reply, code=17) if reply.code == 1 else reply
 
 
-@mutant(Resets.ask_members, "A reset of an unknown topic is answered with code 1.", V5)
-def resets_53_do_not_name_unknown_topics(original, self, command, topic, group, timestamp):
-    reply = original(self, command, topic, group, timestamp)
+@after(Resets.ask_members, "A reset of an unknown topic is answered with code 1.", V5)
+def resets_53_do_not_name_unknown_topics(reply):
     return msgspec.structs.replace(reply, code=1) if reply.code == 17 else reply

@@ -3,25 +3,22 @@
 from harness.wire import ResponseCode
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 # -- who is there --------------------------------------------------------------------------------------------
 
 
-@mutant(Clients.list_consumers, "The list of a group's members has one of them.")
-def only_the_first_member_is_listed(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(Clients.list_consumers, "The list of a group's members has one of them.")
+def only_the_first_member_is_listed(reply, self, command):
     group = self.consumers.get((command.ext or {}).get("consumerGroup") or "")
     if group is not None:
         ids = [client.id for client in group.members.values()]
         reply.body = document({"consumerIdList": ids[:1]})
-    return reply
 
 
-@mutant(Clients.list_consumers, "The list of a group without members is empty.")
-def nobody_is_an_empty_list(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(Clients.list_consumers, "The list of a group without members is empty.")
+def nobody_is_an_empty_list(reply):
     if reply.code == ResponseCode.SUCCESS:
         return reply
     return Reply(ResponseCode.SUCCESS, body=document({"consumerIdList": []}))
@@ -89,11 +86,9 @@ def groups_have_no_retry_topic(original, self, data, client, connection, now, *,
     self.broker.topics.delete(f"%RETRY%{data.group_name}", now)
 
 
-@mutant(Clients.heartbeat, "The answer to a heartbeat has no ext fields.", V5)
-def short_heartbeats_are_not_known(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(Clients.heartbeat, "The answer to a heartbeat has no ext fields.", V5)
+def short_heartbeats_are_not_known(reply):
     reply.ext = None
-    return reply
 
 
 @mutant(

@@ -8,7 +8,7 @@ from harness.wire import Command, ResponseCode
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
 from reference_impl.broker.topics import Topics
-from reference_impl.mutants.registry import V4, mutant
+from reference_impl.mutants.registry import V4, after, mutant
 
 SUCCESS = ResponseCode.SUCCESS
 
@@ -23,9 +23,8 @@ def registers_without_asking(original, self):
     return True
 
 
-@mutant(RegistrationRequests.probe, "The question for changes has no brokerId.")
-def question_without_id(original, self, version):
-    asked = original(self, version)
+@after(RegistrationRequests.probe, "The question for changes has no brokerId.")
+def question_without_id(asked):
     ext = {name: text for name, text in (asked.ext or {}).items() if name != "brokerId"}
     return msgspec.structs.replace(asked, ext=ext)
 

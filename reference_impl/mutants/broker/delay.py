@@ -5,7 +5,7 @@ from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import PutStatus
 from reference_impl.broker.timers import Timers
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
 
 
@@ -19,38 +19,29 @@ def delayed_never(original, self, message):
     return None
 
 
-@mutant(Delays.time_up, "A delayed message is delivered with an empty body.")
-def delayed_loses_body(original, self, message):
-    found = original(self, message)
+@after(Delays.time_up, "A delayed message is delivered with an empty body.")
+def delayed_loses_body(found):
     found.body = b""
-    return found
 
 
-@mutant(Delays.time_up, "A delayed message is delivered without properties.")
-def delayed_loses_properties(original, self, message):
-    found = original(self, message)
+@after(Delays.time_up, "A delayed message is delivered without properties.")
+def delayed_loses_properties(found):
     found.properties = {}
-    return found
 
 
-@mutant(Delays.time_up, "A delayed message is delivered without the flag of its sender.")
-def delayed_loses_flag(original, self, message):
-    found = original(self, message)
+@after(Delays.time_up, "A delayed message is delivered without the flag of its sender.")
+def delayed_loses_flag(found):
     found.flag = 0
-    return found
 
 
-@mutant(Delays.time_up, "A delayed message is delivered, and once more.")
-def delayed_twice(original, self, message):
-    found = original(self, message)
+@after(Delays.time_up, "A delayed message is delivered, and once more.")
+def delayed_twice(found, self):
     if found is not None:
         self.broker.store.put(found, self.broker.store.newest())
-    return found
 
 
-@mutant(Delays.level_of, "A level beyond the last one means no delay.")
-def delay_level_not_clamped(original, self, message):
-    level = original(self, message)
+@after(Delays.level_of, "A level beyond the last one means no delay.")
+def delay_level_not_clamped(level, self):
     return level if level <= len(self.config.delays_of_levels()) else 0
 
 

@@ -6,7 +6,7 @@ from harness.wire import Command, RequestCode
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 
 
 @mutant(Registrar.register, "BROKER_HEARTBEAT is sent whatever the settings say.")
@@ -28,11 +28,9 @@ def light_heartbeat_awaits_an_answer(original, self):
         self.broker.ask(address, heartbeat, 500, lambda _, __: None)
 
 
-@mutant(RegistrationRequests.registration_ext, "heartbeatTimeoutMillis is not sent.", V5)
-def registration_does_not_say_how_long_it_lasts(original, self):
-    ext = original(self)
+@after(RegistrationRequests.registration_ext, "heartbeatTimeoutMillis is not sent.", V5)
+def registration_does_not_say_how_long_it_lasts(ext):
     ext.pop("heartbeatTimeoutMillis", None)
-    return ext
 
 
 @mutant(HaMembership._ask_for_members, "The Broker does not ask for the members of its name.", V5)
@@ -45,9 +43,8 @@ def light_heartbeat_is_always_a_question(original, self, version):
     return self.probe(version)
 
 
-@mutant(RegistrationRequests.light_heartbeat, "BROKER_HEARTBEAT has a brokerId.", V5)
-def light_heartbeat_has_an_id(original, self, version):
-    made = original(self, version)
+@after(RegistrationRequests.light_heartbeat, "BROKER_HEARTBEAT has a brokerId.", V5)
+def light_heartbeat_has_an_id(made, self):
     return msgspec.structs.replace(made, ext=self.identity())
 
 

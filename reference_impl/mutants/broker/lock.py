@@ -4,7 +4,7 @@ import msgspec
 
 from harness.wire import ResponseCode
 from reference_impl.broker.locks import Locks
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -43,9 +43,8 @@ def locks_are_of_all_groups(original, self, command):
     return msgspec.structs.replace(original(self, command), consumer_group="all")
 
 
-@mutant(Locks.asked, "Queues of a topic that does not exist are not locked.")
-def locks_need_a_topic(original, self, command):
-    found = original(self, command)
+@after(Locks.asked, "Queues of a topic that does not exist are not locked.")
+def locks_need_a_topic(found, self):
     queues = [queue for queue in found.mq_set if self.broker.topics.get(queue.topic or "") is not None]
     return msgspec.structs.replace(found, mq_set=queues)
 

@@ -6,7 +6,7 @@ from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import V4, V5, family, mutant
 
 
-@family
+@family(Store.encoded)
 def _patched(patch, original, self, message):
     """Change the bytes of a message."""
     data = patch(original(self, message))
@@ -14,7 +14,7 @@ def _patched(patch, original, self, message):
     return data
 
 
-@family
+@family(Store.encoded)
 def _written(change, original, self, message):
     """Write something else than the place of a message into its bytes."""
     other = decode_message(original(self, message))
@@ -22,33 +22,28 @@ def _written(change, original, self, message):
     return original(self, other)
 
 
-@mutant(Store.encoded, "The magic of a message is DAA320A8.")
-@_patched
+@_patched("The magic of a message is DAA320A8.")
 def messages_have_another_magic(data):
     return data[:7] + b"\xa8" + data[8:]
 
 
-@mutant(Store.encoded, "The size of a message is one byte too large.")
-@_patched
+@_patched("The size of a message is one byte too large.")
 def messages_say_a_larger_size(data):
     return (len(data) + 1).to_bytes(4, "big") + data[4:]
 
 
-@mutant(Store.encoded, "The length of a topic has two bytes, behind the magic that says one.")
-@_patched
+@_patched("The length of a topic has two bytes, behind the magic that says one.")
 def topics_have_a_long_length(data):
     at = 88 + int.from_bytes(data[84:88], "big")
     return (len(data) + 1).to_bytes(4, "big") + data[4:at] + b"\0" + data[at:]
 
 
-@mutant(Store.encoded, "The checksum of a body has all of its 32 bits.")
-@_patched
+@_patched("The checksum of a body has all of its 32 bits.")
 def checksum_with_the_highest_bit(data):
     return data[:8] + bytes((data[8] | 0x80,)) + data[9:]
 
 
-@mutant(Store.encoded, "Messages have no checksum.")
-@_patched
+@_patched("Messages have no checksum.")
 def checksum_is_zero(data):
     return data[:8] + bytes(4) + data[12:]
 
@@ -71,20 +66,17 @@ def flags_are_zero(original, self, message):
     return original(self, message)
 
 
-@mutant(Store.encoded, "Every message says that it is in queue 0.")
-@_written
+@_written("Every message says that it is in queue 0.")
 def messages_know_queue_0(message):
     message.queue_id = 0
 
 
-@mutant(Store.encoded, "Every message says that it is the first of its queue.")
-@_written
+@_written("Every message says that it is the first of its queue.")
 def messages_know_offset_0(message):
     message.queue_offset = 0
 
 
-@mutant(Store.encoded, "Messages do not hold their offset in the log.")
-@_written
+@_written("Messages do not hold their offset in the log.")
 def messages_know_no_place(message):
     message.physical_offset = 0
 
@@ -142,14 +134,12 @@ def values_end_at_0x01(original, self, message):
     return original(self, message)
 
 
-@mutant(Store.encoded, "Behind the last property there is no 0x02, as in 4.9.", V5)
-@_patched
+@_patched("Behind the last property there is no 0x02, as in 4.9.", V5)
 def no_last_separator(data):
     return _properties(data, -1)[:-1]
 
 
-@mutant(Store.encoded, "Behind the last property there is 0x02, as in 5.3.", V4)
-@_patched
+@_patched("Behind the last property there is 0x02, as in 5.3.", V4)
 def a_last_separator(data):
     return _properties(data, 1) + b"\2"
 

@@ -12,7 +12,7 @@ from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_order import PopOrder
 from reference_impl.broker.pop_waiting import LATE, PopWaiting
 from reference_impl.broker.topics import READ, WRITE
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -20,32 +20,24 @@ def _granted(reply: Reply) -> Reply:
     return Reply(ResponseCode.SUCCESS, ext=reply.ext)
 
 
-@mutant(Pops.asked, "What one group has popped is popped for all.", V5)
-def pops_are_of_all_groups(original, self, command, now):
-    found = original(self, command, now)
+@after(Pops.asked, "What one group has popped is popped for all.", V5)
+def pops_are_of_all_groups(found):
     found.group = "all"
-    return found
 
 
-@mutant(Pops.asked, "A pop delivers all messages that are left.", V5)
-def pops_give_all_there_is(original, self, command, now):
-    found = original(self, command, now)
+@after(Pops.asked, "A pop delivers all messages that are left.", V5)
+def pops_give_all_there_is(found):
     found.most = max(32, found.most)
-    return found
 
 
-@mutant(Pops.asked, "A pop from any queue is one from the first.", V5)
-def pops_are_of_the_first_queue(original, self, command, now):
-    found = original(self, command, now)
+@after(Pops.asked, "A pop from any queue is one from the first.", V5)
+def pops_are_of_the_first_queue(found):
     found.queue_id = max(0, found.queue_id)
-    return found
 
 
-@mutant(Pops.asked, "The tags of a pop do not count.", V5)
-def pops_have_no_filter(original, self, command, now):
-    found = original(self, command, now)
+@after(Pops.asked, "The tags of a pop do not count.", V5)
+def pops_have_no_filter(found):
     found.expression = None
-    return found
 
 
 @mutant(Pops.take, "A popped message is delivered to the next pop too.", V5)
@@ -60,18 +52,14 @@ def pops_give_nothing(original, self, of, offsets, found, now):
     return False
 
 
-@mutant(Pops.answered, "The answer to a pop does not say where its messages are.", V5)
-def pops_list_nothing(original, self, found, code):
-    reply = original(self, found, code)
+@after(Pops.answered, "The answer to a pop does not say where its messages are.", V5)
+def pops_list_nothing(reply):
     reply.ext = {**(reply.ext or {}), "startOffsetInfo": "", "msgOffsetInfo": ""}
-    return reply
 
 
-@mutant(Pops.answered, "The answer to a pop always says that no message is left.", V5)
-def pops_say_that_nothing_is_left(original, self, found, code):
-    reply = original(self, found, code)
+@after(Pops.answered, "The answer to a pop always says that no message is left.", V5)
+def pops_say_that_nothing_is_left(reply):
     reply.ext = {**(reply.ext or {}), "restNum": "0"}
-    return reply
 
 
 @mutant(Pops.first, "Every new group begins with the first message.", V5)
@@ -137,11 +125,9 @@ def hidden_for_half(original, self, pop, offsets, invisible, revive_queue, now):
     return original(self, pop, offsets, invisible // 2, revive_queue, now)
 
 
-@mutant(CheckPoints.again, "A message that is delivered again does not count that delivery.", V5)
-def comes_again_uncounted(original, self, message, topic, popped):
-    found = original(self, message, topic, popped)
+@after(CheckPoints.again, "A message that is delivered again does not count that delivery.", V5)
+def comes_again_uncounted(found, message):
     found.reconsume_times = message.reconsume_times
-    return found
 
 
 @mutant(CheckPoints.acknowledge, "One acknowledgement is of all that the pop gave.", V5)

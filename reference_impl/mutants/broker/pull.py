@@ -9,31 +9,25 @@ from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, Matches, Pulls
 from reference_impl.broker.store import GetStatus
 from reference_impl.broker.topics import READ, WRITE
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
 # -- what is asked -------------------------------------------------------------------------------------------
 
 
-@mutant(Pulls.asked, "A pull gives messages from offset 0 on.")
-def pulls_begin_at_the_beginning(original, self, command):
-    asked = original(self, command)
+@after(Pulls.asked, "A pull gives messages from offset 0 on.")
+def pulls_begin_at_the_beginning(asked):
     asked.offset = 0
-    return asked
 
 
-@mutant(Pulls.asked, "A pull gives 32 messages, however few it asks for.")
-def pulls_give_all_there_is(original, self, command):
-    asked = original(self, command)
+@after(Pulls.asked, "A pull gives 32 messages, however few it asks for.")
+def pulls_give_all_there_is(asked):
     asked.most = 32
-    return asked
 
 
-@mutant(Pulls.asked, "A pull commits its offset without the flag, too.")
-def pulls_always_commit(original, self, command):
-    asked = original(self, command)
+@after(Pulls.asked, "A pull commits its offset without the flag, too.")
+def pulls_always_commit(asked):
     asked.sys_flag = asked.sys_flag | COMMITS
-    return asked
 
 
 # -- what is found -------------------------------------------------------------------------------------------
@@ -96,9 +90,8 @@ def bars_are_a_subscription(original, self, text, kind):
     return original(self, text, kind) or Subscription(sub_string="*")
 
 
-@mutant(Pulls.subscription, "A pull of a group that wants nothing of the topic gets everything.")
-def pulls_need_no_heartbeat(original, self, asked, group):
-    found = original(self, asked, group)
+@after(Pulls.subscription, "A pull of a group that wants nothing of the topic gets everything.")
+def pulls_need_no_heartbeat(found):
     is_refused = isinstance(found, Reply) and found.code == ResponseCode.SUBSCRIPTION_NOT_EXIST
     return Subscription(sub_string="*") if is_refused else found
 
@@ -110,17 +103,15 @@ def old_subscriptions_will_do(original, self, asked, group):
     return known if isinstance(found, Reply) and known is not None else found
 
 
-@mutant(Pulls.subscription, "A group gets messages with any tag, whatever its heartbeats say.")
-def tags_of_heartbeats_do_not_count(original, self, asked, group):
-    found = original(self, asked, group)
+@after(Pulls.subscription, "A group gets messages with any tag, whatever its heartbeats say.")
+def tags_of_heartbeats_do_not_count(found, asked):
     if isinstance(found, Reply) or asked.sys_flag & SUBSCRIBES:
         return found
     return msgspec.structs.replace(found, sub_string="*")
 
 
-@mutant(Pulls.subscription, "A filter in SQL lets everything pass.")
-def sql_is_taken_for_everything(original, self, asked, group):
-    found = original(self, asked, group)
+@after(Pulls.subscription, "A filter in SQL lets everything pass.")
+def sql_is_taken_for_everything(found):
     is_sql = isinstance(found, Subscription) and found.expression_type == "SQL92"
     return Subscription(sub_string="*") if is_sql else found
 

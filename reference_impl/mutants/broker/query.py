@@ -3,7 +3,7 @@
 from harness.wire.messages import TopicName, decode_message
 from reference_impl.broker.message_query import MessageQuery
 from reference_impl.broker.store import Store
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -54,22 +54,18 @@ def all_topics_are_searched(original, self, topic, key, most, begin, end):
     return sorted(offset for offsets in found for offset in offsets)
 
 
-@mutant(MessageQuery.by_key, "A search that finds nothing is answered with success.")
-def nothing_found_is_success(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(MessageQuery.by_key, "A search that finds nothing is answered with success.")
+def nothing_found_is_success(reply):
     return Reply(0, ext=reply.ext, body=reply.body)
 
 
-@mutant(MessageQuery.by_key, "The answer to a search has no ext fields.")
-def index_state_not_told(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(MessageQuery.by_key, "The answer to a search has no ext fields.")
+def index_state_not_told(reply):
     reply.ext = {}
-    return reply
 
 
-@mutant(MessageQuery.by_offset, "An offset finds the message behind that at the offset.")
-def ids_find_next_message(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(MessageQuery.by_offset, "An offset finds the message behind that at the offset.")
+def ids_find_next_message(reply, self):
     if not reply.body:
         return reply
     message = decode_message(reply.body)
@@ -81,8 +77,7 @@ def empty_place_is_success(original, self, command, connection, now):
     return Reply(0, body=original(self, command, connection, now).body)
 
 
-@mutant(MessageQuery.by_offset, "A message that waits is not found by its offset.")
-def waiting_messages_not_shown(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(MessageQuery.by_offset, "A message that waits is not found by its offset.")
+def waiting_messages_not_shown(reply):
     waits = reply.body and decode_message(reply.body).topic == TopicName.SCHEDULE
     return Reply(1, remark="waits") if waits else reply

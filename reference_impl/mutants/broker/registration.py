@@ -10,7 +10,7 @@ from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
 from reference_impl.broker.slave_sync import SlaveSync
 from reference_impl.broker.topics import Topics
-from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 
 # --- when ---------------------------------------------------------------------------------------------------
 
@@ -51,16 +51,13 @@ def registers_as_rarely_as_told(original, self):
 # --- what ---------------------------------------------------------------------------------------------------
 
 
-@mutant(RegistrationRequests.registration_ext, "A registration has no haServerAddr.")
-def registration_without_replication_address(original, self):
-    ext = original(self)
+@after(RegistrationRequests.registration_ext, "A registration has no haServerAddr.")
+def registration_without_replication_address(ext):
     ext.pop("haServerAddr")
-    return ext
 
 
-@mutant(RegistrationRequests.registration, "The field compressed is sent only if it is true.")
-def compression_is_not_said_when_there_is_none(original, self, topics, version):
-    command = original(self, topics, version)
+@after(RegistrationRequests.registration, "The field compressed is sent only if it is true.")
+def compression_is_not_said_when_there_is_none(command):
     ext = dict(command.ext or {})
     if ext.get("compressed") == "false":
         del ext["compressed"]
@@ -72,23 +69,18 @@ def registration_checksum_has_all_bits(original, self, body):
     return crc32(body) | 0x80000000
 
 
-@mutant(RegistrationRequests.registration_ext, "A Broker of 4.9 sends enableActingMaster.", V4)
-def registration_49_says_acting_master(original, self):
-    ext = original(self)
+@after(RegistrationRequests.registration_ext, "A Broker of 4.9 sends enableActingMaster.", V4)
+def registration_49_says_acting_master(ext):
     ext.update(enableActingMaster="false")
-    return ext
 
 
-@mutant(RegistrationRequests.registration_ext, "enableActingMaster is not sent.", V5)
-def registration_does_not_say_acting_master(original, self):
-    ext = original(self)
+@after(RegistrationRequests.registration_ext, "enableActingMaster is not sent.", V5)
+def registration_does_not_say_acting_master(ext):
     ext.pop("enableActingMaster")
-    return ext
 
 
-@mutant(RegistrationRequests.version, "The data version of a Broker of 4.9 has a stateVersion.", V4)
-def data_version_49_has_a_state(original, self):
-    found = original(self)
+@after(RegistrationRequests.version, "The data version of a Broker of 4.9 has a stateVersion.", V4)
+def data_version_49_has_a_state(found):
     return DataVersion(found.counter, found.timestamp, 0)
 
 
@@ -98,55 +90,47 @@ def data_version_53_has_no_state(original, self):
     return DataVersion(found.counter, found.timestamp, None)
 
 
-@family
+@family(Topics.system_topics)
 def _system(change, original, self):
     """Change each system topic, or leave it out."""
     changed = [change(self, topic) for topic in original(self)]
     return [topic for topic in changed if topic is not None]
 
 
-@mutant(Topics.system_topics, "SCHEDULE_TOPIC_XXXX is not announced.")
-@_system
+@_system("SCHEDULE_TOPIC_XXXX is not announced.")
 def system_topics_not_announced(self, topic):
     return None if topic.topic_name == "SCHEDULE_TOPIC_XXXX" else topic
 
 
-@mutant(Topics.system_topics, "TBW102 may not be inherited.")
-@_system
+@_system("TBW102 may not be inherited.")
 def default_topic_has_perm_6(self, topic):
     return msgspec.structs.replace(topic, perm=6) if topic.topic_name == "TBW102" else topic
 
 
-@mutant(Topics.system_topics, "The topic with the name of the Broker does not exist.")
-@_system
+@_system("The topic with the name of the Broker does not exist.")
 def broker_is_no_topic(self, one):
     return None if one.topic_name == self.config.broker_name else one
 
 
-@mutant(Topics.system_topics, "The topics of transactions are not announced.", V5)
-@_system
+@_system("The topics of transactions are not announced.", V5)
 def half_topics_not_announced(self, one):
     return None if "_HALF_TOPIC" in (one.topic_name or "") else one
 
 
-@mutant(Topics.system_topics, "The topic of the members of the name has permission 6.", V5)
-@_system
+@_system("The topic of the members of the name has permission 6.", V5)
 def topic_of_members_is_readable(self, topic):
     is_it = "SYNC_BROKER_MEMBER" in (topic.topic_name or "")
     return msgspec.structs.replace(topic, perm=6) if is_it else topic
 
 
-@mutant(Topics.system_topics, "TBW102 is there whether topics are made or not.")
-def default_topic_is_always_announced(original, self):
-    topics = original(self)
+@after(Topics.system_topics, "TBW102 is there whether topics are made or not.")
+def default_topic_is_always_announced(topics, self):
     if not any(one.topic_name == "TBW102" for one in topics):
         topics.append(self.made("TBW102", 8, 7))
-    return topics
 
 
-@mutant(RegistrationRequests.registration, "A registration lacks its filter servers.")
-def registration_without_filter_servers(original, self, topics, version):
-    command = original(self, topics, version)
+@after(RegistrationRequests.registration, "A registration lacks its filter servers.")
+def registration_without_filter_servers(command):
     if b'"filterServerList":[],' not in command.body:
         return command
     body = command.body.replace(b'"filterServerList":[],', b'"filterServerList":null,')
@@ -162,7 +146,7 @@ def split_registrations_are_whole(original, self, now, *, check_order, oneway):
     self._register(self._shown(), check_order=check_order, oneway=oneway)
 
 
-@family
+@family(Registrar._register_in_parts)
 def _in_parts(change, original, self, now, *, check_order, oneway):
     """Do something with each part of a registration before it is sent; there is one more for no topics."""
     topics, size = self._shown(), self.config.split_registration_size
@@ -173,16 +157,14 @@ def _in_parts(change, original, self, now, *, check_order, oneway):
             self._register(chunk, check_order=check_order, oneway=oneway)
 
 
-@mutant(Registrar._register_in_parts, "What is left behind the last whole part is not registered.", V5)
-@_in_parts
+@_in_parts("What is left behind the last whole part is not registered.", V5)
 def last_chunk_is_left_out(self, chunk, now):
     self.broker.topics.changed(now)
     if len(chunk) < self.config.split_registration_size:
         chunk.clear()
 
 
-@mutant(Registrar._register_in_parts, "All parts of a registration have one data version.", V5)
-@_in_parts
+@_in_parts("All parts of a registration have one data version.", V5)
 def chunks_share_their_data_version(_self, _chunk, _now):
     return None
 
@@ -231,7 +213,7 @@ def _(original, self, topics, version):
     return original(self, left, version)
 
 
-@family
+@family(RegistrationRequests.single_topic)
 def _single(change, original, self, topic):
     """Change the queues of a topic that is registered by itself, or leave them out."""
     command = original(self, topic)
@@ -241,14 +223,12 @@ def _single(change, original, self, topic):
     return msgspec.structs.replace(command, body=route.encode("legacy"))
 
 
-@mutant(RegistrationRequests.single_topic, "A topic that is registered by itself has no queues.", V5)
-@_single
+@_single("A topic that is registered by itself has no queues.", V5)
 def single_topic_has_no_queues(queue):
     return None
 
 
-@mutant(RegistrationRequests.single_topic, "A topic that is registered by itself may all.", V5)
-@_single
+@_single("A topic that is registered by itself may all.", V5)
 def single_topic_has_its_own_permission(queue):
     return msgspec.structs.replace(queue, perm=6)
 
@@ -266,9 +246,8 @@ def new_topic_53_is_announced_with_all(original, self, topic, now):
     self.register(now, force=True, check_order=False)
 
 
-@mutant(RegistrationRequests.version, "Only the table changes, its data version does not.")
-def new_topic_keeps_the_data_version(original, self):
-    found = original(self)
+@after(RegistrationRequests.version, "Only the table changes, its data version does not.")
+def new_topic_keeps_the_data_version(found):
     return msgspec.structs.replace(found, counter=0)
 
 
@@ -281,9 +260,8 @@ def table_without_new_topics(original, self):
 # --- forms --------------------------------------------------------------------------------------------------
 
 
-@mutant(RegistrationRequests.registration, "A compressed body is said not to be.")
-def compression_is_not_said(original, self, topics, version):
-    command = original(self, topics, version)
+@after(RegistrationRequests.registration, "A compressed body is said not to be.")
+def compression_is_not_said(command):
     return msgspec.structs.replace(command, ext={**(command.ext or {}), "compressed": "false"})
 
 
@@ -406,11 +384,9 @@ def order_53_is_taken_back(original, self, topic, is_listed):
 # --- slaves -------------------------------------------------------------------------------------------------
 
 
-@mutant(RegistrationRequests.registration_ext, "A slave registers with the id 0.")
-def slave_registers_as_master(original, self):
-    ext = original(self)
+@after(RegistrationRequests.registration_ext, "A slave registers with the id 0.")
+def slave_registers_as_master(ext):
     ext.update(brokerId="0")
-    return ext
 
 
 @mutant(SlaveSync.told, "A slave does not take over the master that a registration names.")

@@ -3,7 +3,7 @@
 from harness.wire.messages import PropertyName
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -27,18 +27,14 @@ def retry_delay_does_not_grow(original, self, asked, times):
     return asked or 3
 
 
-@mutant(Retries.returned, "A message that is retried has a count of 0.")
-def retries_not_counted(original, self, message, topic, level):
-    copy = original(self, message, topic, level)
+@after(Retries.returned, "A message that is retried has a count of 0.")
+def retries_not_counted(copy):
     copy.reconsume_times = 0
-    return copy
 
 
-@mutant(Retries.returned, "A message that is retried has lost the flag of its sender.")
-def retry_loses_flag(original, self, message, topic, level):
-    copy = original(self, message, topic, level)
+@after(Retries.returned, "A message that is retried has lost the flag of its sender.")
+def retry_loses_flag(copy):
     copy.flag = 0
-    return copy
 
 
 @mutant(Retries.returned, "A message that is retried has lost the properties of its sender.")
@@ -47,11 +43,9 @@ def retry_loses_properties(original, self, message, topic, level):
     return original(self, message, topic, level)
 
 
-@mutant(Retries.returned, "A message that is retried names neither its first topic nor its first id.")
-def retry_without_origin(original, self, message, topic, level):
-    copy = original(self, message, topic, level)
+@after(Retries.returned, "A message that is retried names neither its first topic nor its first id.")
+def retry_without_origin(copy):
     del copy.properties[PropertyName.RETRY_TOPIC], copy.properties[PropertyName.ORIGIN_MESSAGE_ID]
-    return copy
 
 
 @mutant(Retries.returned, "A message that is retried names the topic and id of its last retry.")
@@ -81,9 +75,8 @@ def limit_of_old_consumers_heeded(original, self, group, asked, version):
     return group.retry_max_times if asked is None else asked
 
 
-@mutant(Retries.send_back, "Sending back an unknown message succeeds.")
-def missing_message_comes_back(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(Retries.send_back, "Sending back an unknown message succeeds.")
+def missing_message_comes_back(reply):
     return Reply(0) if reply.remark and reply.remark.startswith("look message") else reply
 
 

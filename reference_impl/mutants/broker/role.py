@@ -120,7 +120,7 @@ def slave_delivers_delays(original, self):
     return True
 
 
-@family
+@family(Settings.take)
 def _demoted(forget, original, self, pairs, now):
     """Forget something when the Broker becomes a slave."""
     if pairs.get("brokerRole") == "SLAVE":
@@ -128,23 +128,20 @@ def _demoted(forget, original, self, pairs, now):
     original(self, pairs, now)
 
 
-@mutant(Settings.take, "What waits is not delivered any more once the Broker has been a slave.")
-@_demoted
+@_demoted("What waits is not delivered any more once the Broker has been a slave.")
 def demotion_forgets_delays(broker):
     delays = broker.delays
     for level in delays.offsets:
         delays.offsets[level] = broker.store.max_offset(TopicName.SCHEDULE, level - 1)
 
 
-@mutant(Settings.take, "Half messages have ended once the Broker has been a slave.")
-@_demoted
+@_demoted("Half messages have ended once the Broker has been a slave.")
 def demotion_forgets_transactions(broker):
     for offset in list(broker.transactions.open):
         broker.transactions.forget(offset)
 
 
-@mutant(Settings.take, "The offsets of groups are gone once the Broker has been a slave.")
-@_demoted
+@_demoted("The offsets of groups are gone once the Broker has been a slave.")
 def demotion_forgets_offsets(broker):
     return broker.offsets.table.clear()
 

@@ -8,7 +8,7 @@ from reference_impl.broker.limits import Limits
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import Store
 from reference_impl.broker.topics import READ, WRITE, Topics
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- answers ------------------------------------------------------------------------------------------------
@@ -24,53 +24,39 @@ def _told(reply: Reply, name: str) -> str:
     return reply.ext[name] or ""
 
 
-@mutant(Sends.success, "A send is answered with offset 0 whatever the message's offset is.")
-def send_tells_offset_zero(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "A send is answered with offset 0 whatever the message's offset is.")
+def send_tells_offset_zero(reply):
     _tell(reply, "queueOffset", "0")
-    return reply
 
 
-@mutant(Sends.success, "A send is answered with queue 0 whatever the message's queue is.")
-def send_tells_queue_zero(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "A send is answered with queue 0 whatever the message's queue is.")
+def send_tells_queue_zero(reply):
     _tell(reply, "queueId", "0")
-    return reply
 
 
-@mutant(Sends.success, "The answer to a send has no MSG_REGION.")
-def send_tells_no_region(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "The answer to a send has no MSG_REGION.")
+def send_tells_no_region(reply):
     _tell(reply, "MSG_REGION", None)
-    return reply
 
 
-@mutant(Sends.success, "The offset in the id of a message is always 0.")
-def message_id_without_place(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "The offset in the id of a message is always 0.")
+def message_id_without_place(reply):
     _tell(reply, "msgId", f"{_told(reply, 'msgId')[:16]}{0:016X}")
-    return reply
 
 
-@mutant(Sends.success, "A batch is answered with the id of its first message only.")
-def batch_has_one_id(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "A batch is answered with the id of its first message only.")
+def batch_has_one_id(reply):
     _tell(reply, "msgId", _told(reply, "msgId").split(",")[0])
-    return reply
 
 
-@mutant(Sends.success, "A batch is answered with the offset of its last message.")
-def batch_tells_its_last_offset(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "A batch is answered with the offset of its last message.")
+def batch_tells_its_last_offset(reply):
     _tell(reply, "queueOffset", str(int(_told(reply, "queueOffset")) + _told(reply, "msgId").count(",")))
-    return reply
 
 
-@mutant(Sends.success, "The answer to a send has no transactionId.", V5)
-def producers_are_told_no_key(original, self, message_id, queue_id, put, key):
-    reply = original(self, message_id, queue_id, put, key)
+@after(Sends.success, "The answer to a send has no transactionId.", V5)
+def producers_are_told_no_key(reply):
     _tell(reply, "transactionId", None)
-    return reply
 
 
 # -- what is asked -------------------------------------------------------------------------------------------
@@ -82,11 +68,9 @@ def long_header_names_not_read(original, self, command):
     return original(self, msgspec.structs.replace(command, code=code))
 
 
-@mutant(Sends.asked, "The body of code 320 is taken for a batch whatever its header says.")
-def batch_code_is_always_a_batch(original, self, command):
-    found = original(self, command)
+@after(Sends.asked, "The body of code 320 is taken for a batch whatever its header says.")
+def batch_code_is_always_a_batch(found, command):
     found.is_batch = found.is_batch or command.code == RequestCode.SEND_BATCH_MESSAGE
-    return found
 
 
 @mutant(Sends.send, "A one-way send is not carried out.")

@@ -1,7 +1,7 @@
 """Mutants of the chapter storage: what does not survive, and offsets that are given wrongly."""
 
 from reference_impl.broker.store import Store
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 
 
 @mutant(Store.max_offset, "Every second offset of a queue is left out.")
@@ -27,9 +27,8 @@ def queues_begin_anew(original, self):
         self.delete_topic(topic)
 
 
-@mutant(Store.by_key, "After a start, only what is stored from then on is found by its key.")
-def keys_are_forgotten(original, self, topic, key, most, begin, end):
-    found = original(self, topic, key, most, begin, end)
+@after(Store.by_key, "After a start, only what is stored from then on is found by its key.")
+def keys_are_forgotten(found, self):
     return [offset for offset in found if offset >= vars(self)["began"]]
 
 

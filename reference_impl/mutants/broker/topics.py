@@ -6,14 +6,13 @@ from harness.wire.bodies import MessageQueue, StoredQueue, TopicConfig, TopicCon
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.store import Store
 from reference_impl.broker.topic_administration import TopicAdministration
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError, Reply
 
 
-@mutant(TopicAdministration.wanted, "A topic is made with eight queues, whatever was asked for.")
-def topics_are_made_with_eight_queues(original, self, name, filter_type, ext):
-    topic = original(self, name, filter_type, ext)
+@after(TopicAdministration.wanted, "A topic is made with eight queues, whatever was asked for.")
+def topics_are_made_with_eight_queues(topic):
     return msgspec.structs.replace(topic, read_queue_nums=8, write_queue_nums=8)
 
 
@@ -105,9 +104,8 @@ def status_without_offsets(original, self, topic, queue):
     return StoredQueue()
 
 
-@mutant(TopicAdministration.statistics, "An unknown topic has a status.")
-def status_of_unknown_is_empty(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(TopicAdministration.statistics, "An unknown topic has a status.")
+def status_of_unknown_is_empty(reply):
     none: dict[MessageQueue, StoredQueue] = {}
     return reply if reply.code == 0 else Reply(0, body=TopicStats(none).encode())
 

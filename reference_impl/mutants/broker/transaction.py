@@ -3,7 +3,7 @@
 from harness.wire.messages import SysFlag
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.transactions import Transactions
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 _COMMIT, _ROLL_BACK = "8", "12"
@@ -27,18 +27,14 @@ def commits_are_lost(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(Transactions.committed, "A committed message has no properties.")
-def commits_lose_properties(original, self, half):
-    message = original(self, half)
+@after(Transactions.committed, "A committed message has no properties.")
+def commits_lose_properties(message):
     message.properties = {}
-    return message
 
 
-@mutant(Transactions.committed, "A committed message does not say that it was committed.")
-def commits_lose_flags(original, self, half):
-    message = original(self, half)
+@after(Transactions.committed, "A committed message does not say that it was committed.")
+def commits_lose_flags(message):
     message.sys_flag = 0
-    return message
 
 
 @mutant(Transactions.end, "An end that does not know is answered.")
@@ -66,9 +62,8 @@ def any_queue_offset_ends(original, self, half, command):
     return None if found == "The transaction state table offset wrong" else found
 
 
-@mutant(Transactions.end, "The end of an unknown half message succeeds.")
-def missing_half_ends(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(Transactions.end, "The end of an unknown half message succeeds.")
+def missing_half_ends(reply):
     is_missing = reply is not None and reply.remark == "Find prepared transaction message failed"
     return Reply(0) if is_missing else reply
 
@@ -94,11 +89,9 @@ def asked_for_ever(original, self, half, now):
     return False
 
 
-@mutant(Transactions.question, "The body of a question is the half message as it is stored.")
-def questions_name_half_topic(original, self, copy):
-    command = original(self, copy)
+@after(Transactions.question, "The body of a question is the half message as it is stored.")
+def questions_name_half_topic(command, self, copy):
     command.body = self.broker.store.raw_at(copy.physical_offset) or b""
-    return command
 
 
 @mutant(Transactions.newest_copy, "The end of a half message that was checked changes nothing.")

@@ -5,7 +5,7 @@ import msgspec
 from harness.wire import Command
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 
 
 @mutant(Registrar.stop, "A Broker that stops does not unregister.")
@@ -13,9 +13,8 @@ def leaves_without_a_word(original, self, now):
     self.is_stopping = True
 
 
-@mutant(RegistrationRequests.departure, "An unregistration has no brokerId.")
-def departure_without_id(original, self):
-    made = original(self)
+@after(RegistrationRequests.departure, "An unregistration has no brokerId.")
+def departure_without_id(made):
     ext = {name: text for name, text in (made.ext or {}).items() if name != "brokerId"}
     return msgspec.structs.replace(made, ext=ext)
 

@@ -1,6 +1,6 @@
 """Faults of showing acting masters (5.x)."""
 
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.routes import MASTER
 from reference_impl.nameserver.routes_53 import RouteTable53
@@ -13,17 +13,17 @@ def acts(table: RouteTable53, broker: Broker) -> bool:
     return table.config.support_acting_master and broker.acting_master and MASTER not in broker.addresses
 
 
-@mutant(RouteTable53.shows_acting_master, "supportActingMaster has no effect.", V5)
+@mutant(RouteTable53.shows_acting_master, "supportActingMaster has no effect.")
 def acting_master_is_not_shown(original, self, topic, broker, queue):
     return False
 
 
-@mutant(RouteTable53.shows_acting_master, "Acting masters are shown without supportActingMaster.", V5)
+@mutant(RouteTable53.shows_acting_master, "Acting masters are shown without supportActingMaster.")
 def acting_master_is_always_shown(original, self, topic, broker, queue):
     return broker.acting_master and MASTER not in broker.addresses and not queue.perm & WRITE
 
 
-@mutant(RouteTable53.routed_broker, "The slave of the highest id is shown as master.", V5)
+@mutant(RouteTable53.routed_broker, "The slave of the highest id is shown as master.")
 def highest_slave_acts(original, self, topic, broker, queue):
     shown = self.shown_broker(broker)
     if self.shows_acting_master(topic, broker, queue):
@@ -31,64 +31,58 @@ def highest_slave_acts(original, self, topic, broker, queue):
     return shown
 
 
-@mutant(RouteTable53.routed_broker, "An acting master is listed under its own id, too.", V5)
-def acting_master_keeps_its_id_too(original, self, topic, broker, queue):
-    shown = RouteTable53.routed_broker(self, topic, broker, queue)
+@after(RouteTable53.routed_broker, "An acting master is listed under its own id, too.")
+def acting_master_keeps_its_id_too(shown, broker):
     shown.broker_addrs |= broker.addresses
-    return shown
 
 
-@mutant(RouteTable53.shows_acting_master, "An acting master is shown for topics that can be written.", V5)
+@mutant(RouteTable53.shows_acting_master, "An acting master is shown for topics that can be written.")
 def acting_master_of_writable_topics(original, self, topic, broker, queue):
     read_only = Queue(queue.read, queue.write, queue.perm & ~WRITE, queue.flag)
-    return RouteTable53.shows_acting_master(self, topic, broker, read_only)
+    return original(self, topic, broker, read_only)
 
 
-@mutant(RouteTable53.shows_acting_master, "A name shows an acting master for all its topics or for none.", V5)
+@mutant(RouteTable53.shows_acting_master, "A name shows an acting master for all its topics or for none.")
 def acting_master_by_the_first_topic(original, self, topic, broker, queue):
-    return RouteTable53.shows_acting_master(self, topic, broker, self.queues_of(broker.name)[0][1])
+    return original(self, topic, broker, self.queues_of(broker.name)[0][1])
 
 
-@mutant(RouteTable53.shows_acting_master, "A name that did not enable an acting master has one.", V5)
+@mutant(RouteTable53.shows_acting_master, "A name that did not enable an acting master has one.")
 def acting_master_without_consent(original, self, topic, broker, queue):
     read_only = not queue.perm & WRITE
     return self.config.support_acting_master and MASTER not in broker.addresses and read_only
 
 
-@mutant(RouteTable53.shows_acting_master, "Once one name of a topic has an acting master, all have.", V5)
+@mutant(RouteTable53.shows_acting_master, "Once one name of a topic has an acting master, all have.")
 def one_consent_is_for_all_names(original, self, topic, broker, queue):
     any_acts = any(acts(self, self.brokers[name]) for name in self.topics[topic])
     return any_acts and MASTER not in broker.addresses and not queue.perm & WRITE
 
 
-@mutant(RouteTable53.cluster_info, "Cluster information shows acting masters.", V5)
-def acting_master_is_in_cluster_info(original, self):
-    info = RouteTable53.cluster_info(self)
+@after(RouteTable53.cluster_info, "Cluster information shows acting masters.", V5)
+def acting_master_is_in_cluster_info(info, self):
     for name, shown in info.broker_addr_table.items():
         if acts(self, self.brokers[name]):
             shown.broker_addrs[MASTER] = shown.broker_addrs.pop(min(shown.broker_addrs))
-    return info
 
 
-@mutant(RouteTable53.member_addresses, "A member group shows the acting master.", V5)
-def acting_master_is_in_member_group(original, self, name):
-    members = RouteTable53.member_addresses(self, name)
+@after(RouteTable53.member_addresses, "A member group shows the acting master.", V5)
+def acting_master_is_in_member_group(members, self, name):
     if members and acts(self, self.brokers[name]):
         members[MASTER] = members.pop(min(members))
-    return members
 
 
-@mutant(RouteTable53.shows_acting_master, "Topics by which brokers find each other show acting masters.", V5)
+@mutant(RouteTable53.shows_acting_master, "Topics by which brokers find each other show acting masters.")
 def acting_master_of_member_topics(original, self, topic, broker, queue):
-    return RouteTable53.shows_acting_master(self, "", broker, queue)
+    return original(self, "", broker, queue)
 
 
 @mutant(
-    RouteTable53.routed_broker, "Once shown, an acting master is shown beside the master that comes back.", V5
+    RouteTable53.routed_broker, "Once shown, an acting master is shown beside the master that comes back."
 )
 def acting_master_stays(original, self, topic, broker, queue):
     acted: set[str] = self.__dict__.setdefault("acted", set())
-    shown = RouteTable53.routed_broker(self, topic, broker, queue)
+    shown = original(self, topic, broker, queue)
     if self.shows_acting_master(topic, broker, queue):
         acted.add(broker.name)
     elif broker.name in acted and len(broker.addresses) > 1:
@@ -97,35 +91,35 @@ def acting_master_stays(original, self, topic, broker, queue):
     return shown
 
 
-@mutant(RouteTable53.routed_broker, "The first acting master of a name is shown for ever.", V5)
+@mutant(RouteTable53.routed_broker, "The first acting master of a name is shown for ever.")
 def acting_master_is_the_first_one(original, self, topic, broker, queue):
-    shown = RouteTable53.routed_broker(self, topic, broker, queue)
+    shown = original(self, topic, broker, queue)
     if self.shows_acting_master(topic, broker, queue):
         acting: dict[str, str] = self.__dict__.setdefault("acting", {})
         shown.broker_addrs[MASTER] = acting.setdefault(broker.name, shown.broker_addrs[MASTER])
     return shown
 
 
-@mutant(RouteTable53.leave, "Only a master that unregisters takes write permission along.", V5)
+@mutant(RouteTable53.leave, "Only a master that unregisters takes write permission along.")
 def lost_master_keeps_write_permission(original, self, departures):
     kept = {
         one.brokers: self.queues_of(one.brokers[0]) for one in departures if one.id is None and one.brokers
     }
-    RouteTable53.leave(self, departures)
+    original(self, departures)
     for (name, *_), queues in kept.items():
         for topic, queue in queues:
             if name in self.topics.get(topic, {}):
                 self.put_queue(topic, name, queue)
 
 
-@mutant(RouteTable53.shows_acting_master, "A name that never had a master has no acting one.", V5)
+@mutant(RouteTable53.shows_acting_master, "A name that never had a master has no acting one.")
 def acting_master_needs_a_former_master(original, self, topic, broker, queue):
     publishers = {record.address for record in self.live.values() if topic in record.topics}
     alone = not publishers.isdisjoint(broker.addresses.values())
-    return not alone and RouteTable53.shows_acting_master(self, topic, broker, queue)
+    return not alone and original(self, topic, broker, queue)
 
 
-@mutant(NameServer53.stays_in_zone, "A name with an acting master is in the routes of every zone.", V5)
+@mutant(NameServer53.stays_in_zone, "A name with an acting master is in the routes of every zone.")
 def acting_master_serves_every_zone(original, self, broker, zone):
     known = self.routes.brokers[broker.broker_name or ""]
-    return MASTER not in known.addresses or NameServer53.stays_in_zone(self, broker, zone)
+    return MASTER not in known.addresses or original(self, broker, zone)

@@ -3,7 +3,7 @@
 import re
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.routes import RouteTable
@@ -13,27 +13,21 @@ from reference_impl.remoting.reply import RefusedError, Reply
 _ID = re.compile(rb"([{,])(-?\d+):")
 
 
-@mutant(RouteTable.cluster_info, "Cluster information lists only the lowest id of each broker name.")
-def cluster_lists_lowest_id_only(original, self):
-    info = original(self)
+@after(RouteTable.cluster_info, "Cluster information lists only the lowest id of each broker name.")
+def cluster_lists_lowest_id_only(info):
     for broker in info.broker_addr_table.values():
         broker.broker_addrs = dict(sorted(broker.broker_addrs.items())[:1])
-    return info
 
 
-@mutant(RouteTable.cluster_info, "Every cluster lists the broker names of all clusters.")
-def clusters_share_their_names(original, self):
-    info = original(self)
+@after(RouteTable.cluster_info, "Every cluster lists the broker names of all clusters.")
+def clusters_share_their_names(info, self):
     info.cluster_addr_table = {cluster: list(self.brokers) for cluster in info.cluster_addr_table}
-    return info
 
 
-@mutant(RouteTable.cluster_info, "The broker data of cluster information has an empty cluster.")
-def broker_data_lacks_cluster(original, self):
-    info = original(self)
+@after(RouteTable.cluster_info, "The broker data of cluster information has an empty cluster.")
+def broker_data_lacks_cluster(info):
     for broker in info.broker_addr_table.values():
         broker.cluster = ""
-    return info
 
 
 @mutant(NameServer.get_cluster_info, "Every request for cluster information gets the first answer again.")
@@ -44,9 +38,8 @@ def cluster_information_is_cached(original, self, command, connection, now):
     return first[0]
 
 
-@mutant(NameServer.get_cluster_info, "Cluster information writes broker ids as decimal fractions.")
-def ids_are_written_as_decimals(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.get_cluster_info, "Cluster information writes broker ids as decimal fractions.")
+def ids_are_written_as_decimals(reply):
     return Reply(reply.code, body=_ID.sub(rb"\1\2.0:", reply.body))
 
 
@@ -59,25 +52,19 @@ def cluster_information_refuses_input(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(RouteTable.shown_broker, "Broker data has enableActingMaster in 4.9.", V4)
-def acting_master_is_told_to_old_clients(original, self, broker):
-    shown = original(self, broker)
+@after(RouteTable.shown_broker, "Broker data has enableActingMaster in 4.9.", V4)
+def acting_master_is_told_to_old_clients(shown):
     shown.enable_acting_master = False
-    return shown
 
 
-@mutant(RouteTable.shown_broker, "Broker data has enableActingMaster=false for every broker.", V5)
-def acting_master_is_not_told(original, self, broker):
-    shown = original(self, broker)
+@after(RouteTable.shown_broker, "Broker data has enableActingMaster=false for every broker.", V5)
+def acting_master_is_not_told(shown):
     shown.enable_acting_master = False
-    return shown
 
 
-@mutant(RouteTable.shown_broker, "Broker data never has zoneName.", V5)
-def zone_is_not_told(original, self, broker):
-    shown = original(self, broker)
+@after(RouteTable.shown_broker, "Broker data never has zoneName.", V5)
+def zone_is_not_told(shown):
     shown.zone_name = None
-    return shown
 
 
 @mutant(RouteTable.member_addresses, "A member group lists only the lowest id.", V5)
@@ -91,22 +78,21 @@ def member_group_is_remembered(original, self, name):
     return groups.setdefault(name, original(self, name))
 
 
-@mutant(NameServer53.get_member_group, "A member group is looked up by cluster and name.", V5)
+@mutant(NameServer53.get_member_group, "A member group is looked up by cluster and name.")
 def member_group_needs_its_cluster(original, self, command, connection, now):
     broker = self.routes.brokers.get(fields.text(command.ext, "brokerName") or "")
     if broker is not None and broker.cluster != fields.text(command.ext, "clusterName"):
         return Reply(ResponseCode.SYSTEM_ERROR, remark="no such broker in this cluster")
-    return NameServer53.get_member_group(self, command, connection, now)
+    return original(self, command, connection, now)
 
 
-@mutant(NameServer53.get_member_group, "The member group of an unknown name is refused.", V5)
+@mutant(NameServer53.get_member_group, "The member group of an unknown name is refused.")
 def unknown_member_group_is_an_error(original, self, command, connection, now):
     if fields.text(command.ext, "brokerName") not in self.routes.brokers:
         return Reply(ResponseCode.SYSTEM_ERROR, remark="no such broker")
-    return NameServer53.get_member_group(self, command, connection, now)
+    return original(self, command, connection, now)
 
 
-@mutant(NameServer53.get_member_group, "A member group comes with a remark, as a failure does.", V5)
-def member_group_carries_a_remark(original, self, command, connection, now):
-    reply = NameServer53.get_member_group(self, command, connection, now)
+@after(NameServer53.get_member_group, "A member group comes with a remark, as a failure does.")
+def member_group_carries_a_remark(reply):
     return Reply(reply.code, remark="not set any response code", body=reply.body)

@@ -5,7 +5,7 @@ import re
 from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Properties
 from harness.wire.text import java_text
-from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 from reference_impl.nameserver.config import NOT_IN_49, WITHOUT_EFFECT, Config
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.endpoint import Endpoint
@@ -25,15 +25,13 @@ def settings_of_4_9_only(original, self, key):
     return key not in NOT_IN_49
 
 
-@mutant(Settings.pairs, "Code 319 shows the settings only that do something here.")
-def inert_settings_are_not_shown(original, self):
-    pairs = original(self)
+@after(Settings.pairs, "Code 319 shows the settings only that do something here.")
+def inert_settings_are_not_shown(pairs):
     return {key: pairs[key] for key in pairs if key not in WITHOUT_EFFECT}
 
 
-@mutant(Settings.pairs, "Code 319 shows the settings in no order.", V5)
-def settings_are_not_sorted(original, self):
-    pairs = original(self)
+@after(Settings.pairs, "Code 319 shows the settings in no order.", V5)
+def settings_are_not_sorted(pairs):
     return dict(sorted(pairs.items(), key=lambda pair: pair[0][::-1]))
 
 
@@ -43,9 +41,8 @@ def file_is_ignored(original, self, listed):
     return original(self, listed)
 
 
-@mutant(Settings.pairs, "Keys of the file that no release knows are not shown.")
-def other_keys_are_not_shown(original, self):
-    pairs = original(self)
+@after(Settings.pairs, "Keys of the file that no release knows are not shown.")
+def other_keys_are_not_shown(pairs, self):
     return {key: text for key, text in pairs.items() if key in self.fields}
 
 
@@ -83,7 +80,7 @@ def unknown_keys_are_added(original, self, pairs):
 def _reading(kind_of):
     """Values of one kind are what a rule makes of the text and of the sound reading."""
 
-    @family
+    @family(Settings.read)
     def read(change, original, self, key, text, kind):
         def sound(text):
             return original(self, key, text, kind)
@@ -93,8 +90,10 @@ def _reading(kind_of):
     return read
 
 
-@mutant(Settings.read, "A value that is not a number is read as 0.")
-@_reading(int)
+_reading_number, _reading_boolean, _reading_text = map(_reading, (int, bool, str))
+
+
+@_reading_number("A value that is not a number is read as 0.")
 def bad_number_is_zero(text, sound):
     return sound(text) or 0
 
@@ -106,57 +105,48 @@ def bad_number_is_refused(original, self, pairs):
     return bool(numbers) or original(self, pairs)
 
 
-@mutant(Settings.read, "Numbers beyond 32 bits are taken where Apache's server takes an int.")
-@_reading(int)
+@_reading_number("Numbers beyond 32 bits are taken where Apache's server takes an int.")
 def numbers_have_64_bits(text, sound):
     return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else sound(text)
 
 
-@mutant(Settings.read, "A blank after a number is ignored.")
-@_reading(int)
+@_reading_number("A blank after a number is ignored.")
 def numbers_are_trimmed(text, sound):
     return sound(text.strip())
 
 
-@mutant(Settings.read, "A number with a sign is not a number.")
-@_reading(int)
+@_reading_number("A number with a sign is not a number.")
 def numbers_have_no_sign(text, sound):
     return sound(text) if text.isdigit() else None
 
 
-@mutant(Settings.read, "The interval of scans is taken for an int.", V5)
-@_reading(int)
+@_reading_number("The interval of scans is taken for an int.", V5)
 def interval_has_32_bits(text, sound):
     value = sound(text)
     return value if isinstance(value, int) and value < 1 << 31 else None
 
 
-@mutant(Settings.read, "Only `true` in lower case is true.")
-@_reading(bool)
+@_reading_boolean("Only `true` in lower case is true.")
 def booleans_are_lower_case(text, _sound):
     return text == "true"
 
 
-@mutant(Settings.read, "Every word but `false` is true.")
-@_reading(bool)
+@_reading_boolean("Every word but `false` is true.")
 def every_boolean_is_true(text, _sound):
     return text != "false"
 
 
-@mutant(Settings.read, "A blank after `true` is ignored.")
-@_reading(bool)
+@_reading_boolean("A blank after `true` is ignored.")
 def booleans_are_trimmed(text, sound):
     return sound(text.strip())
 
 
-@mutant(Settings.read, "Text keeps the blanks at its end.", V5)
-@_reading(str)
+@_reading_text("Text keeps the blanks at its end.", V5)
 def text_is_not_trimmed(text, _sound):
     return text
 
 
-@mutant(Settings.read, "Text loses the blanks at its end.", V4)
-@_reading(str)
+@_reading_text("Text loses the blanks at its end.", V4)
 def text_is_trimmed(text, _sound):
     return text.strip()
 
@@ -224,9 +214,8 @@ def malformed_escapes_end_the_update(original, self, body):
         raise
 
 
-@mutant(NameServer.update_config, "The refusal of a malformed escape has no remark.")
-def malformed_escape_has_no_remark(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.update_config, "The refusal of a malformed escape has no remark.")
+def malformed_escape_has_no_remark(reply):
     return Reply(reply.code) if reply.code == ResponseCode.SYSTEM_ERROR else reply
 
 
@@ -258,20 +247,16 @@ def black_list_replaces_apache_s(original, self, listed):
     return frozenset(listed.split(";"))
 
 
-@mutant(Settings.refuses, "A refused update is carried out (apache/rocketmq#7649).")
-def refused_update_is_carried_out(original, self, pairs):
-    refused = original(self, pairs)
+@after(Settings.refuses, "A refused update is carried out (apache/rocketmq#7649).")
+def refused_update_is_carried_out(refused, self, pairs):
     if refused:
         self.update(pairs)
-    return refused
 
 
-@mutant(Settings.refuses, "Of a refused update the keys that are not on the black list are changed.")
-def refused_keys_are_left_out(original, self, pairs):
-    refused = original(self, pairs)
+@after(Settings.refuses, "Of a refused update the keys that are not on the black list are changed.")
+def refused_keys_are_left_out(refused, self, pairs):
     if refused:
         self.update({key: text for key, text in pairs.items() if key not in self.black_list})
-    return refused
 
 
 @mutant(Settings.refuses, "A key of the black list is refused if it has a value.")
@@ -284,9 +269,8 @@ def black_list_ignores_case(original, self, pairs):
     return bool({key.lower() for key in self.black_list} & {key.lower() for key in pairs})
 
 
-@mutant(NameServer.given_settings, "The black list is looked for in the text: `key=` at the start of a line.")
-def black_list_reads_the_text(original, self, body):
-    pairs = original(self, body)
+@after(NameServer.given_settings, "The black list is looked for in the text: `key=` at the start of a line.")
+def black_list_reads_the_text(pairs, self, body):
     written = {line.partition(b"=")[0].decode("latin-1") for line in body.split(b"\n") if b"=" in line}
     if self.settings.refuses(pairs) and self.settings.black_list.isdisjoint(written):
         self.settings.update(pairs)
@@ -294,9 +278,8 @@ def black_list_reads_the_text(original, self, body):
     return pairs
 
 
-@mutant(NameServer.update_config, "The remark of a refused update is not Apache's.", V5)
-def refusal_has_another_remark(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.update_config, "The remark of a refused update is not Apache's.", V5)
+def refusal_has_another_remark(reply):
     return Reply(reply.code, remark="no") if reply.code == ResponseCode.NO_PERMISSION else reply
 
 
@@ -343,13 +326,11 @@ def first_update_is_written(original, self):
     self.unwritten = self.revision == 1
 
 
-@mutant(Settings.refuses, "A refused update is in the file, and so in force after a restart.")
-def refused_update_is_written(original, self, pairs):
-    refused = original(self, pairs)
+@after(Settings.refuses, "A refused update is in the file, and so in force after a restart.")
+def refused_update_is_written(refused, self, pairs):
     if refused:
         self.__dict__["refused"] = dict(pairs)
         self.changed()
-    return refused
 
 
 @refused_update_is_written.also(Settings.dump)

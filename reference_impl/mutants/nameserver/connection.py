@@ -3,7 +3,7 @@
 import ssl
 
 from harness.wire import WireError
-from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.remoting.preamble import SIGNATURE_V2, length_of_preamble
 from reference_impl.remoting.tls import HANDSHAKE, Tls
@@ -13,7 +13,7 @@ _FOR_EVER = 1 << 50
 # --- PROXY protocol -----------------------------------------------------------------------------------------
 
 
-@family
+@family(Endpoint.preamble)
 def _refusing_preamble(rule, original, self, start):
     """Close the connection for a preamble that the rule catches."""
     if rule(bytes(start)):
@@ -21,44 +21,37 @@ def _refusing_preamble(rule, original, self, start):
     return original(self, start)
 
 
-@mutant(Endpoint.preamble, "PROXY protocol version 1 is not understood.", V5)
-@_refusing_preamble
+@_refusing_preamble("PROXY protocol version 1 is not understood.", V5)
 def proxy_line_refused(start):
     return start.startswith(b"PROXY")
 
 
-@mutant(Endpoint.preamble, "Of PROXY protocol version 1 only TCP4 is understood.", V5)
-@_refusing_preamble
+@_refusing_preamble("Of PROXY protocol version 1 only TCP4 is understood.", V5)
 def proxy_line_for_ipv4_only(start):
     return start.startswith((b"PROXY U", b"PROXY TCP6"))
 
 
-@mutant(Endpoint.preamble, "PROXY protocol version 2 is not understood.", V5)
-@_refusing_preamble
+@_refusing_preamble("PROXY protocol version 2 is not understood.", V5)
 def proxy_header_refused(start):
     return start.startswith(SIGNATURE_V2)
 
 
-@mutant(Endpoint.preamble, "A PROXY header must have nothing behind its addresses.", V5)
-@_refusing_preamble
+@_refusing_preamble("A PROXY header must have nothing behind its addresses.", V5)
 def proxy_extensions_refused(start):
     sizes = {0x11: 12, 0x21: 36, 0x31: 216}
     found = start.startswith(SIGNATURE_V2) and len(start) >= 16
     return found and int.from_bytes(start[14:16], "big") != sizes.get(start[13], 0)
 
 
-@mutant(Endpoint.preamble, "A PROXY header without addresses, as of a health check, is refused.", V5)
-@_refusing_preamble
+@_refusing_preamble("A PROXY header without addresses, as of a health check, is refused.", V5)
 def local_proxy_refused(start):
     return start.startswith(SIGNATURE_V2 + b"\x20")
 
 
-@mutant(Endpoint.preamble, "A PROXY preamble that comes in pieces is refused.", V5)
-def proxy_preamble_must_come_at_once(original, self, start):
-    length = original(self, start)
+@after(Endpoint.preamble, "A PROXY preamble that comes in pieces is refused.", V5)
+def proxy_preamble_must_come_at_once(length):
     if length is None:
         raise WireError("the preamble is not whole")
-    return length
 
 
 @mutant(Endpoint.preamble, "Whatever begins like a PROXY preamble is skipped.", V5)
@@ -203,12 +196,10 @@ def stopping_server_sends_everybody_away(original, self, command):
     return True
 
 
-@mutant(Endpoint.is_sent_away, "A stopping server carries out what it answers with GO_AWAY.", V5)
-def who_is_sent_away_is_served(original, self, command):
-    away = original(self, command)
+@after(Endpoint.is_sent_away, "A stopping server carries out what it answers with GO_AWAY.", V5)
+def who_is_sent_away_is_served(away, self, command):
     if away:
         self.nameserver.execute(command, 0, 0)
-    return away
 
 
 @mutant(Endpoint.sent_away, "A stopping server does not answer the clients that it sends away.", V5)

@@ -2,7 +2,7 @@
 
 from harness.wire import WireError
 from harness.wire.bodies import DataVersion
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Registration
@@ -10,12 +10,10 @@ from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
 
 
-@mutant(NameServer.query_data_version, "A query always says that the version differs.")
-def every_version_is_changed(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.query_data_version, "A query always says that the version differs.")
+def every_version_is_changed(reply):
     if reply.body:
         reply.ext = {"changed": "true"}
-    return reply
 
 
 @mutant(NameServer.encoded_version, "A query answers without a body.")
@@ -43,17 +41,14 @@ def query_ignores_state_version(original, self, stored, given):
     return (stored.timestamp, stored.counter) == (given.timestamp, given.counter)
 
 
-@mutant(RouteTable.same_version, "4.9 compares stateVersion too.", V4)
-def query_compares_state_version(original, self, stored, given):
-    same = original(self, stored, given)
+@after(RouteTable.same_version, "4.9 compares stateVersion too.", V4)
+def query_compares_state_version(same, stored, given):
     return same and stored.state_version == given.state_version
 
 
-@mutant(NameServer.query_data_version, "The answer to an unknown broker says that nothing has changed.")
-def unknown_broker_is_unchanged(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.query_data_version, "The answer to an unknown broker says that nothing has changed.")
+def unknown_broker_is_unchanged(reply):
     reply.ext = reply.ext if reply.body else {"changed": "false"}
-    return reply
 
 
 @mutant(RouteTable.stored_version, "The answer to an unknown broker has a version of zeros.")
@@ -73,14 +68,12 @@ def query_registers(original, self, command, connection, now):
     return reply
 
 
-@mutant(NameServer.query_data_version, "A query stores the version that it brings.")
-def query_stores_its_version(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.query_data_version, "A query stores the version that it brings.")
+def query_stores_its_version(reply, self, command):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
     given = self.given_version(command)
     if record is not None and given is not None:
         record.version = given
-    return reply
 
 
 @mutant(RouteTable.stored_version, "A query finds a broker by its address alone.", V5)

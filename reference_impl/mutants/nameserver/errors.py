@@ -50,8 +50,7 @@ def unknown_oneway_answered(original, self, connection, frame, now):
     return self.write(self.response(command, Reply(_NOT_SUPPORTED)))
 
 
-@mutant(Endpoint.read, "A negative request code closes the connection.")
-@refusing
+@refusing("A negative request code closes the connection.")
 def negative_code_closes(members):
     return int(members.get("code", 0)) < 0
 
@@ -62,8 +61,7 @@ def code_of_16_bits(original, self, command, connection, now):
     return original(self, short, connection, now)
 
 
-@mutant(Endpoint.read, "A JSON header without a code closes the connection.")
-@refusing
+@refusing("A JSON header without a code closes the connection.")
 def code_required(members):
     return "code" not in members
 
@@ -96,45 +94,39 @@ def _904_served_in_4_9(original, self):
 # --- requests that fail ---------------------------------------------------------------------------------
 
 
-@family
+@family(NameServer.execute)
 def _failing(change, original, self, command, connection, now):
     """Change the reply to a request that fails."""
     reply = original(self, command, connection, now)
     return change(self, reply) if reply is not None and reply.code == _SYSTEM_ERROR else reply
 
 
-@mutant(NameServer.execute, "A request that fails is answered with code 0.")
-@_failing
+@_failing("A request that fails is answered with code 0.")
 def failure_succeeds(self, reply):
     return msgspec.structs.replace(reply, code=_SUCCESS)
 
 
-@mutant(NameServer.execute, "The answer to a request that fails has no remark.")
-@_failing
+@_failing("The answer to a request that fails has no remark.")
 def failure_without_remark(self, reply):
     return msgspec.structs.replace(reply, remark=None)
 
 
-@mutant(NameServer.execute, "The answer to a request that fails has a body.")
-@_failing
+@_failing("The answer to a request that fails has a body.")
 def failure_with_body(self, reply):
     return msgspec.structs.replace(reply, body=b"failed")
 
 
-@mutant(NameServer.execute, "A request that fails is not answered.")
-@_failing
+@_failing("A request that fails is not answered.")
 def failure_unanswered(*_):
     return None
 
 
-@mutant(NameServer.execute, "A request that fails closes the connection.")
-@_failing
+@_failing("A request that fails closes the connection.")
 def failure_closes(nameserver, reply):
     raise WireError(reply.remark or "")
 
 
-@mutant(NameServer.execute, "Only the first two requests that fail are answered.")
-@_failing
+@_failing("Only the first two requests that fail are answered.")
 def third_failure_unanswered(nameserver, reply):
     failures = nameserver.__dict__["failures"] = nameserver.__dict__.get("failures", 0) + 1
     return reply if failures <= 2 else None
@@ -182,7 +174,7 @@ def empty_ext_fields_refused(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@family
+@family(NameServer.registration)
 def _broker_id(read, original, self, command):
     """Read the text of a broker id in another way; None refuses it."""
     text = fields.text(command.ext, "brokerId")
@@ -194,20 +186,17 @@ def _broker_id(read, original, self, command):
     return original(self, _with_field(command, "brokerId", number))
 
 
-@mutant(NameServer.registration, "A broker id that is not a number is read as 0.")
-@_broker_id
+@_broker_id("A broker id that is not a number is read as 0.")
 def unparsable_number_is_zero(text):
     return "0" if fields.int64({"": text}, "") is None else text
 
 
-@mutant(NameServer.registration, "Blanks around a broker id and a fraction behind it are ignored.")
-@_broker_id
+@_broker_id("Blanks around a broker id and a fraction behind it are ignored.")
 def numbers_parsed_loosely(text):
     return text.strip().partition(".")[0]
 
 
-@mutant(NameServer.registration, "A broker id with a plus sign or with leading zeros is refused.")
-@_broker_id
+@_broker_id("A broker id with a plus sign or with leading zeros is refused.")
 def canonical_numbers_only(text):
     return None if text[:1] in ("+", "0") and text != "0" else text
 
@@ -220,7 +209,7 @@ def unparsable_crc_refused(original, self, command):
     return original(self, command)
 
 
-@family
+@family(NameServer.register_body)
 def _compressed(read, original, self, command):
     """Read the boolean `compressed` in another way."""
     text = fields.text(command.ext, "compressed")
@@ -229,14 +218,12 @@ def _compressed(read, original, self, command):
     return original(self, _with_field(command, "compressed", "true" if read(text) else "false"))
 
 
-@mutant(NameServer.register_body, "Only the word true in lower case is true.")
-@_compressed
+@_compressed("Only the word true in lower case is true.")
 def booleans_case_sensitive(text):
     return text == "true"
 
 
-@mutant(NameServer.register_body, "Every text but false is true.")
-@_compressed
+@_compressed("Every text but false is true.")
 def any_text_is_true(text):
     return text.lower() != "false"
 

@@ -20,7 +20,7 @@ from reference_impl.mutants.headers import (
     rewriting_binary,
     rewriting_text,
 )
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 
 _BINARY = Serialization.ROCKETMQ
@@ -71,12 +71,10 @@ def failing_oneway_closes(original, self, connection, frame, now):
     return None
 
 
-@mutant(Endpoint.read, "A frame with both bits of the flag is taken for a one-way request.")
-def oneway_bit_first(original, self, frame):
-    command = original(self, frame)
+@after(Endpoint.read, "A frame with both bits of the flag is taken for a one-way request.")
+def oneway_bit_first(command):
     if command.flag & FLAG_ONEWAY:
         command.flag &= ~FLAG_RESPONSE
-    return command
 
 
 # --- the stream -----------------------------------------------------------------------------------------
@@ -95,27 +93,23 @@ def malformed_forgets_brokers(original, self, connection):
 # --- UTF-8 ----------------------------------------------------------------------------------------------
 
 
-@mutant(Endpoint.read, "Bytes of a header that are not UTF-8 close the connection.", V4)
-@refusing_text
+@refusing_text("Bytes of a header that are not UTF-8 close the connection.", V4)
 def invalid_utf8_refused(header):
     return header.decode("utf-8", "replace").encode() != header
 
 
-@mutant(Endpoint.read, "Bytes of a header that are not UTF-8 are replaced.", V5)
-@rewriting_text
+@rewriting_text("Bytes of a header that are not UTF-8 are replaced.", V5)
 def invalid_utf8_replaced(header):
     return header.decode("utf-8", "replace").encode()
 
 
-@mutant(Endpoint.read, "A JSON header is read as ISO 8859-1.")
-@rewriting_text
+@rewriting_text("A JSON header is read as ISO 8859-1.")
 def header_read_as_latin_1(header):
     return header.decode("latin-1").encode()
 
 
-@mutant(Endpoint.response, "What is not ASCII in a response header becomes a question mark.")
-def response_header_in_ascii(original, self, request, reply):
-    response = original(self, request, reply)
+@after(Endpoint.response, "What is not ASCII in a response header becomes a question mark.")
+def response_header_in_ascii(response):
     ext = {
         name: value and value.encode("ascii", "replace").decode()
         for name, value in (response.ext or {}).items()
@@ -132,24 +126,21 @@ def binary_ext_ignored(original, self, frame):
     return command if frame[4] != _BINARY else msgspec.structs.replace(command, ext=None)
 
 
-@mutant(Endpoint.read, "A length of 0 in a binary header means an empty string.")
-def binary_zero_length_is_empty(original, self, frame):
-    command = original(self, frame)
+@after(Endpoint.read, "A length of 0 in a binary header means an empty string.")
+def binary_zero_length_is_empty(command, frame):
     if frame[4] != _BINARY or command.ext is None:
         return command
     ext = {name: value or "" for name, value in command.ext.items()}
     return msgspec.structs.replace(command, ext=ext)
 
 
-@mutant(Endpoint.read, "Bytes behind the last field of a binary header are ignored.")
-@rewriting_binary
+@rewriting_binary("Bytes behind the last field of a binary header are ignored.")
 def binary_spare_bytes_dropped(header):
     at = ext_length_at(header)
     return header if at is None else header[: at + 4 + max(0, length_at(header, at))]
 
 
-@mutant(Endpoint.read, "Of several entries with one key in a binary header the first counts.")
-@rewriting_binary
+@rewriting_binary("Of several entries with one key in a binary header the first counts.")
 def binary_first_key_wins(header):
     at = ext_length_at(header)
     if at is None or length_at(header, at) != len(header) - at - 4:
@@ -169,28 +160,24 @@ def _has_ext_value(members: Members, *kinds: type) -> bool:
     return isinstance(ext, dict) and any(type(value) in kinds for value in ext.values())
 
 
-@mutant(Endpoint.read, "An ext value that is a number closes the connection.")
-@refusing
+@refusing("An ext value that is a number closes the connection.")
 def ext_numbers_refused(members):
     return _has_ext_value(members, int, float)
 
 
-@mutant(Endpoint.read, "An ext value that is an object or an array closes the connection.")
-@refusing
+@refusing("An ext value that is an object or an array closes the connection.")
 def structured_ext_values_refused(members):
     return _has_ext_value(members, dict, list)
 
 
-@mutant(Endpoint.read, "An ext value that is a boolean becomes True or False.")
-@rewriting
+@rewriting("An ext value that is a boolean becomes True or False.")
 def ext_booleans_capitalised(members):
     for name, value in (members.get("extFields") or {}).items():
         if isinstance(value, bool):
             members["extFields"][name] = str(value)
 
 
-@mutant(Endpoint.read, "An ext value that is null becomes the text null.")
-@rewriting
+@rewriting("An ext value that is null becomes the text null.")
 def null_ext_value_is_text(members):
     for name, value in (members.get("extFields") or {}).items():
         if value is None:

@@ -165,11 +165,10 @@ def historical_7584_only_paths_are_refused(original, self, listed):
 @mutant(
     NameServer53.ready,
     "With needWaitForService no route is answered any more once one has been.",
-    V5,
     history="apache/rocketmq#9182, 5.1.0 to 5.3.1",
 )
 def historical_9182_first_route_ends_readiness(original, self, now):
-    if "answered" in self.__dict__ or not NameServer53.ready(self, now):
+    if "answered" in self.__dict__ or not original(self, now):
         return False
     self.__dict__["answered"] = True
     return True

@@ -3,7 +3,7 @@
 import msgspec
 
 from reference_impl.mutants.headers import header_of
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.remoting.profiles import Profile
 
@@ -20,9 +20,7 @@ def json_as_in_5_5(profile):
     return msgspec.structs.replace(profile, engine="fastjson2")
 
 
-@mutant(Endpoint.read, "An opaque that is null is a number of the server's own.", ["5.5"])
-def null_opaque_is_counted(original, self, frame):
-    command = original(self, frame)
+@after(Endpoint.read, "An opaque that is null is a number of the server's own.", ["5.5"])
+def null_opaque_is_counted(command, frame):
     if b'"opaque":null' in (header_of(frame) or b""):
         command.opaque = 467
-    return command

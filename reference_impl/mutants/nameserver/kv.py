@@ -3,7 +3,7 @@
 import re
 
 from harness.wire import ResponseCode, fastjson
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.kv import KvTable
 from reference_impl.remoting import fields
@@ -104,9 +104,8 @@ def missing_namespace_is_a_failure(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.get_kv, "The remark of QUERY_NOT_FOUND does not say what was not found.")
-def kv_not_found_has_no_remark(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.get_kv, "The remark of QUERY_NOT_FOUND does not say what was not found.")
+def kv_not_found_has_no_remark(reply):
     return reply if reply.code == ResponseCode.SUCCESS else Reply(reply.code, ext={})
 
 
@@ -180,11 +179,9 @@ def kv_writes_its_first_state_only(original, self):
     self.unwritten = self.kv.revision == 1
 
 
-@mutant(NameServer.delete_kv, "The table is not written after a delete.")
-def kv_deletions_are_not_written(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.delete_kv, "The table is not written after a delete.")
+def kv_deletions_are_not_written(reply, self):
     self.unwritten = False
-    return reply
 
 
 @mutant(KvTable.dump, "Namespaces without keys are not written.")

@@ -1,7 +1,7 @@
 """Faults of leases and lost connections: who leaves when, and who must stay."""
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.endpoint import Endpoint
@@ -55,16 +55,14 @@ def broker_belongs_to_its_newest_connection(original, self, previous, connection
     return connection if previous is None else max(previous.connection, connection)
 
 
-@mutant(NameServer.query_data_version, "A data version query makes the broker belong to its connection.")
-def query_moves_broker(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.query_data_version, "A data version query makes the broker belong to its connection.")
+def query_moves_broker(reply, self, command, connection):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
     if record is not None:
         record.connection = connection
-    return reply
 
 
-@mutant(NameServer53.heartbeat, "A heartbeat makes the broker belong to its connection.", V5)
+@mutant(NameServer53.heartbeat, "A heartbeat makes the broker belong to its connection.")
 def heartbeat_moves_broker(original, self, command, connection, now):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
     if record is not None:
@@ -205,9 +203,8 @@ def expired_broker_takes_its_whole_name(original, self, now):
     return effects
 
 
-@mutant(RouteTable.expired, "When one lease runs out all brokers are removed.")
-def one_end_ends_all_leases(original, self, now):
-    ended = original(self, now)
+@after(RouteTable.expired, "When one lease runs out all brokers are removed.")
+def one_end_ends_all_leases(ended, self):
     return list(self.live.values()) if ended else []
 
 
@@ -242,12 +239,12 @@ def first_timeout_is_remembered(original, self, registration):
     return original(self, registration)
 
 
-@mutant(NameServer53.heartbeat, "A heartbeat does not refresh the lease.", V5)
+@mutant(NameServer53.heartbeat, "A heartbeat does not refresh the lease.")
 def heartbeat_does_not_refresh(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(NameServer53.heartbeat, "A heartbeat's heartbeatTimeoutMills replaces the lease.", V5)
+@mutant(NameServer53.heartbeat, "A heartbeat's heartbeatTimeoutMills replaces the lease.")
 def heartbeat_sets_timeout(original, self, command, connection, now):
     cluster, address = self.queried_broker(command)
     record = self.routes.live.get(self.routes.live_key(cluster, address))
@@ -258,7 +255,7 @@ def heartbeat_sets_timeout(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(NameServer53.heartbeat, "The heartbeat of an unknown broker is refused.", V5)
+@mutant(NameServer53.heartbeat, "The heartbeat of an unknown broker is refused.")
 def unknown_heartbeat_is_refused(original, self, command, connection, now):
     cluster, address = self.queried_broker(command)
     if self.routes.stored_version(cluster, address) is None:

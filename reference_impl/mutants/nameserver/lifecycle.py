@@ -1,18 +1,16 @@
 """Faults that are seen when a server starts again."""
 
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after
 from reference_impl.nameserver.core import NameServer
 
 _KEPT = "topics that were there"
 
 
-@mutant(NameServer.register, "The topics of before a restart are listed after it.")
-def topics_survive_a_restart(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.register, "The topics of before a restart are listed after it.")
+def topics_survive_a_restart(reply, self):
     for topic in self.routes.topic_names():
         self.kv.put(_KEPT, topic, "")
     self.kv_changed()
-    return reply
 
 
 @topics_survive_a_restart.also(NameServer.listed)

@@ -1,7 +1,7 @@
 """Faults of the order configuration in routes and in the answers to registrations."""
 
 from harness.wire.bodies import TopicRoute
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.kv import ORDER_TOPIC_CONFIG
@@ -13,12 +13,10 @@ def order_configuration_is_never_told(original, self, topic):
     return self.routes.route(topic)
 
 
-@mutant(NameServer.route, "A route has the first order configuration of its namespace.")
-def order_configuration_is_any_topics(original, self, topic):
-    found = original(self, topic)
+@after(NameServer.route, "A route has the first order configuration of its namespace.")
+def order_configuration_is_any_topics(found, self):
     if found is not None and self.config.order_message_enable:
         found.order_topic_conf = next(iter((self.kv.pairs(ORDER_TOPIC_CONFIG) or {}).values()), None)
-    return found
 
 
 @mutant(NameServer.route_reply, "A route keeps its configuration until brokers change.")
@@ -44,23 +42,19 @@ def order_configuration_makes_a_route(original, self, topic):
     return TopicRoute(order_topic_conf=known) if found is None and known is not None else found
 
 
-@mutant(NameServer.route, "The order configuration of a route lacks absent brokers.")
-def order_configuration_names_present_brokers(original, self, topic):
-    found = original(self, topic)
+@after(NameServer.route, "The order configuration of a route lacks absent brokers.")
+def order_configuration_names_present_brokers(found, self):
     if found is not None and found.order_topic_conf is not None:
         told = found.order_topic_conf.split(";")
         present = [one for one in told if one.partition(":")[0] in self.routes.brokers]
         found.order_topic_conf = ";".join(present)
-    return found
 
 
-@mutant(NameServer.route, "Every namespace may hold order configurations.")
-def order_configuration_of_any_namespace(original, self, topic):
-    found = original(self, topic)
+@after(NameServer.route, "Every namespace may hold order configurations.")
+def order_configuration_of_any_namespace(found, self, topic):
     if found is not None and self.config.order_message_enable:
         told = (pairs[topic] for pairs in self.kv.namespaces.values() if topic in pairs)
         found.order_topic_conf = next(told, None)
-    return found
 
 
 @mutant(NameServer.order_table, "A registration is answered with an order-topic table, if with an empty one.")
@@ -68,6 +62,6 @@ def order_table_is_always_told(original, self):
     return original(self) or b'{"table":{}}'
 
 
-@mutant(NameServer53.order_table, "returnOrderTopicConfigToBroker has no effect.", V5)
+@mutant(NameServer53.order_table, "returnOrderTopicConfigToBroker has no effect.")
 def order_table_is_always_returned(original, self):
     return NameServer.order_table(self)

@@ -2,7 +2,7 @@
 
 from harness.wire import ResponseCode
 from harness.wire.bodies import TopicQueueMappingInfo, TopicRoute
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.kv import ORDER_TOPIC_CONFIG
@@ -75,35 +75,27 @@ def routes_show_fours(original, self, name, queue):
     return original(self, name, Queue(4, 4, queue.perm, queue.flag))
 
 
-@mutant(NameServer.route, "A route lists one broker name only.")
-def route_has_one_broker(original, self, topic):
-    found = original(self, topic)
+@after(NameServer.route, "A route lists one broker name only.")
+def route_has_one_broker(found):
     if found is not None:
         found.broker_datas = found.broker_datas[:1]
-    return found
 
 
-@mutant(NameServer.route, "A route has the queue data of one broker name only.")
-def route_has_one_queue_data(original, self, topic):
-    found = original(self, topic)
+@after(NameServer.route, "A route has the queue data of one broker name only.")
+def route_has_one_queue_data(found):
     if found is not None:
         found.queue_datas = found.queue_datas[:1]
-    return found
 
 
-@mutant(RouteTable.routed_broker, "A route lists of each broker name the lowest id only.")
-def route_lists_lowest_id_only(original, self, topic, broker, queue):
-    shown = original(self, topic, broker, queue)
+@after(RouteTable.routed_broker, "A route lists of each broker name the lowest id only.")
+def route_lists_lowest_id_only(shown):
     lowest = min(shown.broker_addrs)
     shown.broker_addrs = {lowest: shown.broker_addrs[lowest]}
-    return shown
 
 
-@mutant(RouteTable.routed_broker, "Broker data of a route do not name their cluster.")
-def route_lacks_cluster(original, self, topic, broker, queue):
-    shown = original(self, topic, broker, queue)
+@after(RouteTable.routed_broker, "Broker data of a route do not name their cluster.")
+def route_lacks_cluster(shown):
     shown.cluster = None
-    return shown
 
 
 @mutant(RouteTable.routed_broker, "Without a master the lowest slave is shown as id 0, unasked.")
@@ -120,41 +112,33 @@ def empty_filter_server_table_is_left_out(original, self, route, standard):
     return original(self, route, standard)
 
 
-@mutant(NameServer.route, "A route has the order configuration without orderMessageEnable.")
-def order_configuration_is_always_told(original, self, topic):
-    found = original(self, topic)
+@after(NameServer.route, "A route has the order configuration without orderMessageEnable.")
+def order_configuration_is_always_told(found, self, topic):
     if found is not None:
         found.order_topic_conf = self.kv.get(ORDER_TOPIC_CONFIG, topic)
-    return found
 
 
-@mutant(RouteTable.routed_broker, "Broker data of a route have no enableActingMaster.", V5)
-def route_lacks_acting_master(original, self, topic, broker, queue):
-    shown = original(self, topic, broker, queue)
+@after(RouteTable.routed_broker, "Broker data of a route have no enableActingMaster.", V5)
+def route_lacks_acting_master(shown):
     shown.enable_acting_master = None
-    return shown
 
 
-@mutant(RouteTable.routed_broker, "enableActingMaster of a route is always false.", V5)
-def acting_master_is_always_false(original, self, topic, broker, queue):
-    shown = original(self, topic, broker, queue)
+@after(RouteTable.routed_broker, "enableActingMaster of a route is always false.", V5)
+def acting_master_is_always_false(shown):
     shown.enable_acting_master = False
-    return shown
 
 
-@mutant(
+@after(
     RouteTable.route,
     "The mapping of one static topic is shown in the routes of all topics of its broker.",
     V5,
 )
-def mapping_is_shown_for_every_topic(original, self, topic):
-    found = original(self, topic)
+def mapping_is_shown_for_every_topic(found, self, topic):
     if found is not None:
         mappings: dict[str, TopicQueueMappingInfo] = {}
         for known in self.mappings.values():
             mappings |= {name: known[name] for name in self.topics[topic] if name in known}
         found.topic_queue_mapping_by_broker = mappings or None
-    return found
 
 
 # -- in which JSON -------------------------------------------------------------------------------------------
@@ -196,29 +180,27 @@ def legacy_flavour_lacks_slaves(original, self, route, standard):
     return original(self, route, standard)
 
 
-@mutant(NameServer.encoded_route, "Standard JSON of a route has a question mark for each escaped character.")
-def standard_flavour_is_ascii(original, self, route, standard):
-    body = original(self, route, standard)
+@after(NameServer.encoded_route, "Standard JSON of a route has a question mark for each escaped character.")
+def standard_flavour_is_ascii(body, standard):
     return body.decode("unicode-escape", "replace").encode("ascii", "replace") if standard else body
 
 
-@mutant(NameServer.encoded_route, "Legacy JSON of a route is written in Latin-1.")
-def legacy_flavour_is_latin_1(original, self, route, standard):
-    body = original(self, route, standard)
+@after(NameServer.encoded_route, "Legacy JSON of a route is written in Latin-1.")
+def legacy_flavour_is_latin_1(body, standard):
     return body if standard else body.decode().encode("latin-1", "replace")
 
 
 # -- zones (5.x) ---------------------------------------------------------------------------------------------
 
 
-@mutant(NameServer53.get_route, "A zone name filters a route without __ZONE_MODE.", V5)
+@mutant(NameServer53.get_route, "A zone name filters a route without __ZONE_MODE.")
 def zone_name_is_enough(original, self, command, connection, now):
     if fields.text(command.ext, "__ZONE_NAME"):
         command.ext = {**(command.ext or {}), "__ZONE_MODE": "true"}
     return original(self, command, connection, now)
 
 
-@mutant(NameServer53.asked_zone, "__ZONE_MODE filters a route by a zone without a name.", V5)
+@mutant(NameServer53.asked_zone, "__ZONE_MODE filters a route by a zone without a name.")
 def zone_mode_is_enough(original, self, command):
     if not fields.boolean(command.ext, "__ZONE_MODE"):
         return None
@@ -232,30 +214,30 @@ def zones_are_not_distinguished(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(NameServer53.asked_zone, "The zone fields are ignored.", V5)
+@mutant(NameServer53.asked_zone, "The zone fields are ignored.")
 def zones_are_ignored(original, self, command):
     return None
 
 
-@mutant(NameServer53.stays_in_zone, "Z1 is another zone than z1.", V5)
+@mutant(NameServer53.stays_in_zone, "Z1 is another zone than z1.")
 def zones_are_case_sensitive(original, self, broker, zone):
     return MASTER not in broker.broker_addrs or broker.zone_name == zone
 
 
-@mutant(NameServer53.stays_in_zone, "A master without a zone is in every zone.", V5)
+@mutant(NameServer53.stays_in_zone, "A master without a zone is in every zone.")
 def masters_without_zone_serve_every_zone(original, self, broker, zone):
-    return broker.zone_name is None or NameServer53.stays_in_zone(self, broker, zone)
+    return broker.zone_name is None or original(self, broker, zone)
 
 
-@mutant(NameServer53.in_zone, "A route for a zone keeps the queue data of other zones.", V5)
+@mutant(NameServer53.in_zone, "A route for a zone keeps the queue data of other zones.")
 def zone_keeps_all_queue_data(original, self, route, zone):
     queues = route.queue_datas
-    filtered = NameServer53.in_zone(self, route, zone)
+    filtered = original(self, route, zone)
     filtered.queue_datas = queues
     return filtered
 
 
-@mutant(NameServer53.stays_in_zone, "A route for a zone has no names without a master.", V5)
+@mutant(NameServer53.stays_in_zone, "A route for a zone has no names without a master.")
 def zone_drops_slaves_without_master(original, self, broker, zone):
     return (broker.zone_name or "").lower() == zone.lower()
 
@@ -271,33 +253,30 @@ def mappings_are_never_dropped(original, self, topic, name):
     """They stay."""
 
 
-@mutant(NameServer53.asked_zone, "__ZONE_MODE=TRUE does not filter a route.", V5)
+@mutant(NameServer53.asked_zone, "__ZONE_MODE=TRUE does not filter a route.")
 def zone_mode_is_case_sensitive(original, self, command):
     on = fields.text(command.ext, "__ZONE_MODE") == "true"
-    return NameServer53.asked_zone(self, command) if on else None
+    return original(self, command) if on else None
 
 
-@mutant(NameServer53.get_route, "A route without a broker in the zone does not exist.", V5)
-def zone_without_brokers_does_not_exist(original, self, command, connection, now):
-    reply = NameServer53.get_route(self, command, connection, now)
+@after(NameServer53.get_route, "A route without a broker in the zone does not exist.")
+def zone_without_brokers_does_not_exist(reply):
     if reply.code == ResponseCode.SUCCESS and not TopicRoute.decode(reply.body).broker_datas:
         return Reply(ResponseCode.TOPIC_NOT_EXIST)
     return reply
 
 
-@mutant(NameServer53.in_zone, "A route for a zone has the filter servers of others.", V5)
+@mutant(NameServer53.in_zone, "A route for a zone has the filter servers of others.")
 def zone_keeps_all_filter_servers(original, self, route, zone):
     filters = route.filter_server_table
-    filtered = NameServer53.in_zone(self, route, zone)
+    filtered = original(self, route, zone)
     filtered.filter_server_table = filters
     return filtered
 
 
-@mutant(NameServer53.in_zone, "A route for a zone has no static-topic mappings.", V5)
-def zone_drops_mappings(original, self, route, zone):
-    filtered = NameServer53.in_zone(self, route, zone)
+@after(NameServer53.in_zone, "A route for a zone has no static-topic mappings.")
+def zone_drops_mappings(filtered):
     filtered.topic_queue_mapping_by_broker = None
-    return filtered
 
 
 # -- filter servers ------------------------------------------------------------------------------------------
@@ -318,21 +297,20 @@ def filter_servers_of_everyone(original, self, brokers):
 # -- routes that wait (5.x) ----------------------------------------------------------------------------------
 
 
-@mutant(NameServer53.ready, "needWaitForService has no effect.", V5)
+@mutant(NameServer53.ready, "needWaitForService has no effect.")
 def routes_do_not_wait(original, self, now):
     return True
 
 
-@mutant(NameServer53.get_route, "While routes wait, an unknown topic does not exist.", V5)
+@mutant(NameServer53.get_route, "While routes wait, an unknown topic does not exist.")
 def unknown_topics_do_not_wait(original, self, command, connection, now):
     if fields.text(command.ext, "topic") not in self.routes.topics:
         return Reply(ResponseCode.TOPIC_NOT_EXIST)
-    return NameServer53.get_route(self, command, connection, now)
+    return original(self, command, connection, now)
 
 
-@mutant(NameServer53.get_route, "A route that has to wait is refused without a word.", V5)
-def wait_has_no_remark(original, self, command, connection, now):
-    reply = NameServer53.get_route(self, command, connection, now)
+@after(NameServer53.get_route, "A route that has to wait is refused without a word.")
+def wait_has_no_remark(reply):
     return Reply(reply.code) if reply.code == ResponseCode.SYSTEM_ERROR else reply
 
 
@@ -340,9 +318,9 @@ def wait_has_no_remark(original, self, command, connection, now):
 def everything_waits(original, self, command, connection, now):
     if self.config.need_wait_for_service and not self.ready(now):
         return Reply(ResponseCode.SYSTEM_ERROR, remark="name server not ready")
-    return NameServer53.get_cluster_info(self, command, connection, now)
+    return original(self, command, connection, now)
 
 
-@mutant(NameServer53.ready, "With needWaitForService no route is ever answered.", V5)
+@mutant(NameServer53.ready, "With needWaitForService no route is ever answered.")
 def routes_wait_for_ever(original, self, now):
     return False

@@ -19,7 +19,7 @@ _BEARABLE = 16 << 20
 _DEEP = b"[" * 1000, b'{"a":' * 1000
 
 
-@family
+@family(Endpoint.answer)
 def _stopping(fatal, original, self, connection, frame, now):
     """Answer nothing more after a frame that is fatal; one that cannot be read is no command."""
     if "stopped" in self.__dict__:
@@ -44,44 +44,37 @@ def _inflated(command: Command | None) -> bytes:
         return b""
 
 
-@mutant(Endpoint.answer, "A body that inflates to 16 MiB or more is the last thing it reads.")
-@_stopping
+@_stopping("A body that inflates to 16 MiB or more is the last thing it reads.")
 def inflating_body_stops_the_server(frame, command):
     return len(_inflated(command)) == _BEARABLE
 
 
-@mutant(Endpoint.answer, "A negative length word in an inflated body is the last thing it reads.")
-@_stopping
+@_stopping("A negative length word in an inflated body is the last thing it reads.")
 def length_words_stop_the_server(frame, command):
     return b"\xff\xff\xff\xff" in _inflated(command)
 
 
-@mutant(Endpoint.answer, "A body that is nested deeply is the last thing it reads.")
-@_stopping
+@_stopping("A body that is nested deeply is the last thing it reads.")
 def deep_body_stops_the_server(frame, command):
     return command is not None and any(deep in command.body for deep in _DEEP)
 
 
-@mutant(Endpoint.answer, "A header that is nested deeply is the last thing it reads.")
-@_stopping
+@_stopping("A header that is nested deeply is the last thing it reads.")
 def deep_header_stops_the_server(frame, command):
     return command is None and any(deep in frame for deep in _DEEP)
 
 
-@mutant(Endpoint.answer, "A body that names a class to be loaded is the last thing it reads.")
-@_stopping
+@_stopping("A body that names a class to be loaded is the last thing it reads.")
 def class_names_stop_the_server(frame, command):
     return command is not None and b'"@type"' in command.body
 
 
-@mutant(Endpoint.answer, "More than 4096 ext fields are the last thing it reads.")
-@_stopping
+@_stopping("More than 4096 ext fields are the last thing it reads.")
 def colliding_names_stop_the_server(frame, command):
     return command is not None and len(command.ext or ()) > 4096
 
 
-@mutant(Endpoint.answer, "A header of half a MiB is the last thing it reads.")
-@_stopping
+@_stopping("A header of half a MiB is the last thing it reads.")
 def long_names_stop_the_server(frame, command):
     return command is not None and len(frame) - len(command.body) > 1 << 19
 

@@ -1,74 +1,73 @@
 """Faults of the mappings of static topics (5.x)."""
 
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.routes_53 import RouteTable53
 
 
-@mutant(RouteTable53.store_mapping, "A mapping replaces those of other brokers for its topic.", V5)
+@mutant(RouteTable53.store_mapping, "A mapping replaces those of other brokers for its topic.")
 def mapping_replaces_those_of_others(original, self, topic, name, mapping):
     self.mappings.pop(topic, None)
-    RouteTable53.store_mapping(self, topic, name, mapping)
+    original(self, topic, name, mapping)
 
 
-@mutant(RouteTable53.store_mapping, "The first mapping of a broker for a topic stays.", V5)
+@mutant(RouteTable53.store_mapping, "The first mapping of a broker for a topic stays.")
 def mappings_are_never_updated(original, self, topic, name, mapping):
     if name not in self.mappings.get(topic, {}):
-        RouteTable53.store_mapping(self, topic, name, mapping)
+        original(self, topic, name, mapping)
 
 
-@mutant(RouteTable53.store_mapping, "A mapping is replaced by one of a higher epoch only.", V5)
+@mutant(RouteTable53.store_mapping, "A mapping is replaced by one of a higher epoch only.")
 def mappings_are_ordered_by_epoch(original, self, topic, name, mapping):
     known = self.mappings.get(topic, {}).get(name)
     if known is None or known.epoch < mapping.epoch:
-        RouteTable53.store_mapping(self, topic, name, mapping)
+        original(self, topic, name, mapping)
 
 
-@mutant(RouteTable53.describe, "A registration replaces mappings under an equal version, too.", V5)
+@mutant(RouteTable53.describe, "A registration replaces mappings under an equal version, too.")
 def equal_version_replaces_mappings(original, self, broker, registration):
-    RouteTable53.describe(self, broker, registration)
+    original(self, broker, registration)
     for topic, name, mapping in registration.mappings:
         self.store_mapping(topic, name, mapping)
 
 
-@mutant(RouteTable53.describe, "A registration removes the mappings that it does not carry.", V5)
+@mutant(RouteTable53.describe, "A registration removes the mappings that it does not carry.")
 def absent_mappings_are_removed(original, self, broker, registration):
-    RouteTable53.describe(self, broker, registration)
+    original(self, broker, registration)
     carried = {topic for topic, _, _ in registration.mappings}
     for topic in [topic for topic in self.mappings if topic not in carried]:
         self.drop_mapping(topic, broker.name)
         self.revision += 1
 
 
-@mutant(RouteTable53.publish, "A mapping counts for the broker that registers it.", V5)
+@mutant(RouteTable53.publish, "A mapping counts for the broker that registers it.")
 def mapping_is_its_registrants(original, self, broker, registration, *, first, moved, changed):
     registration.mappings = [(topic, broker.name, found) for topic, _, found in registration.mappings]
-    RouteTable53.publish(self, broker, registration, first=first, moved=moved, changed=changed)
+    original(self, broker, registration, first=first, moved=moved, changed=changed)
 
 
-@mutant(RouteTable53.describe, "The mappings that a slave registers are kept.", V5)
+@mutant(RouteTable53.describe, "The mappings that a slave registers are kept.")
 def slaves_register_mappings(original, self, broker, registration):
-    RouteTable53.describe(self, broker, registration)
+    original(self, broker, registration)
     for topic, name, mapping in registration.mappings if registration.id != 0 else ():
         self.store_mapping(topic, name, mapping)
 
 
-@mutant(RouteTable53.publish, "Under an equal version a topic returns without its mapping.", V5)
+@mutant(RouteTable53.publish, "Under an equal version a topic returns without its mapping.")
 def returning_topic_lacks_its_mapping(original, self, broker, registration, *, first, moved, changed):
     if not first and not changed:
         registration.mappings = []
-    RouteTable53.publish(self, broker, registration, first=first, moved=moved, changed=changed)
+    original(self, broker, registration, first=first, moved=moved, changed=changed)
 
 
-@mutant(RouteTable53.store_mapping, "A mapping that was removed is not taken over again.", V5)
+@mutant(RouteTable53.store_mapping, "A mapping that was removed is not taken over again.")
 def mappings_are_kept_once_only(original, self, topic, name, mapping):
     seen: set[tuple[str, str]] = self.__dict__.setdefault("seen_mappings", set())
     if name in self.mappings.get(topic, {}) or (topic, name) not in seen:
         seen.add((topic, name))
-        RouteTable53.store_mapping(self, topic, name, mapping)
+        original(self, topic, name, mapping)
 
 
-@mutant(NameServer53.encoded_route, "Queue ids are unquoted in standard JSON, too.", V5)
-def queue_ids_of_mappings_have_no_quotes(original, self, route, standard):
-    body = NameServer53.encoded_route(self, route, standard)
+@after(NameServer53.encoded_route, "Queue ids are unquoted in standard JSON, too.", V5)
+def queue_ids_of_mappings_have_no_quotes(body):
     return body.replace(b'"currIdMap":{"0":', b'"currIdMap":{0:')

@@ -1,7 +1,7 @@
 """Faults of deleting topics: code 216, and registrations that delete by leaving out."""
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
@@ -37,11 +37,9 @@ def broker_leaves_with_its_last_topic(original, self, topic):
             self.forget_name(self.brokers[name])
 
 
-@mutant(NameServer.delete_topic, "The answer to 216 has the topic as an ext field.")
-def deletion_is_answered_with_the_topic(original, self, command, connection, now):
-    reply = original(self, command, connection, now)
+@after(NameServer.delete_topic, "The answer to 216 has the topic as an ext field.")
+def deletion_is_answered_with_the_topic(reply, command):
     reply.ext = {"topic": fields.text(command.ext, "topic")}
-    return reply
 
 
 @mutant(NameServer.delete_topic, "216 of a topic without brokers is TOPIC_NOT_EXIST.")
@@ -95,45 +93,42 @@ def deleted_topics_stay_away(original, self, topic, name, queue):
 # -- deletion by leaving out (5.x, deleteTopicWithBrokerRegistration) ----------------------------------------
 
 
-@mutant(RouteTable53.absent_topics, "deleteTopicWithBrokerRegistration has no effect.", V5)
+@mutant(RouteTable53.absent_topics, "deleteTopicWithBrokerRegistration has no effect.")
 def absent_topics_always_stay(original, self, registration):
     return ()
 
 
 @mutant(
-    RouteTable53.absent_topics,
-    "A registration deletes what it leaves out only under another data version.",
-    V5,
+    RouteTable53.absent_topics, "A registration deletes what it leaves out only under another data version."
 )
 def absent_topics_go_with_a_changed_version(original, self, registration):
     stored = self.stored_version(registration.cluster, registration.address)
     if stored is not None and self.same_version(stored, registration.version):
         return ()
-    return RouteTable53.absent_topics(self, registration)
+    return original(self, registration)
 
 
-@mutant(RouteTable53.absent_topics, "A registration without topics deletes none.", V5)
+@mutant(RouteTable53.absent_topics, "A registration without topics deletes none.")
 def empty_table_deletes_nothing(original, self, registration):
-    return RouteTable53.absent_topics(self, registration) if registration.topics else ()
+    return original(self, registration) if registration.topics else ()
 
 
 @mutant(RouteTable53.drop_queue, "What one broker leaves out is deleted on all.", V5)
 def absent_topics_go_from_every_broker(original, self, topic, name):
     for other in [one for one in self.topics.get(topic, ()) if one in self.brokers]:
-        RouteTable53.drop_queue(self, topic, other)
+        original(self, topic, other)
 
 
-@mutant(RouteTable53.describe, "What a slave leaves out is deleted, too.", V5)
+@mutant(RouteTable53.describe, "What a slave leaves out is deleted, too.")
 def slaves_delete_absent_topics(original, self, broker, registration):
     for topic in self.absent_topics(registration):
         self.drop_queue(topic, broker.name)
-    RouteTable53.describe(self, broker, registration)
+    original(self, broker, registration)
 
 
 @mutant(
     RouteTable53.absent_topics,
     "A registration with static-topic mappings deletes the topics that it leaves out.",
-    V5,
 )
 def mappings_do_not_save_absent_topics(original, self, registration):
     if not self.config.delete_topic_with_broker_registration:

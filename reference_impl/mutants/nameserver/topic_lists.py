@@ -2,7 +2,7 @@
 
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import TopicList
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.routes import RouteTable
@@ -115,9 +115,8 @@ def unit_sub_only_list_has_units(original, self):
     return self.unit_sub_topics()
 
 
-@mutant(RouteTable.flag_of, "A flag with bits beyond the two counts as 0.")
-def unit_lists_compare_the_whole_flag(original, self, queues):
-    flag = original(self, queues)
+@after(RouteTable.flag_of, "A flag with bits beyond the two counts as 0.")
+def unit_lists_compare_the_whole_flag(flag):
     return flag if flag < 4 else 0
 
 
@@ -135,58 +134,56 @@ def flags_of_brokers_are_combined(original, self, queues):
     return combined
 
 
-@mutant(NameServer.register_body, "Topics of a compressed body get the unit bit.")
-def compressed_topics_are_unit_topics(original, self, command):
-    body = original(self, command)
+@after(NameServer.register_body, "Topics of a compressed body get the unit bit.")
+def compressed_topics_are_unit_topics(body, command):
     if fields.boolean(command.ext, "compressed"):
         for topic in (body.topics or {}).values():
             topic.topic_sys_flag |= 1
-    return body
 
 
-@mutant(RouteTable53.register_topic, "217 stores no system flag.", V5)
+@mutant(RouteTable53.register_topic, "217 stores no system flag.")
 def _217_loses_the_flag(original, self, topic, queues):
     plain = [(name, Queue(one.read, one.write, one.perm, 0)) for name, one in queues]
-    RouteTable53.register_topic(self, topic, plain)
+    original(self, topic, plain)
 
 
 # -- lists that are switched off (5.x) -----------------------------------------------------------------------
 
 
-@mutant(NameServer53.gives_list, "enableTopicList has no effect.", V5)
+@mutant(NameServer53.gives_list, "enableTopicList has no effect.")
 def lists_by_kind_are_always_given(original, self, code):
     all_topics = code == RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
     return self.config.enable_all_topic_list or not all_topics
 
 
-@mutant(NameServer53.gives_list, "enableAllTopicList has no effect.", V5)
+@mutant(NameServer53.gives_list, "enableAllTopicList has no effect.")
 def list_of_all_is_always_given(original, self, code):
     all_topics = code == RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
     return self.config.enable_topic_list or all_topics
 
 
-@mutant(NameServer53.gives_list, "enableTopicList=false refuses the list of clusters alone.", V5)
+@mutant(NameServer53.gives_list, "enableTopicList=false refuses the list of clusters alone.")
 def enable_topic_list_is_for_clusters_only(original, self, code):
     units = (
         RequestCode.GET_UNIT_TOPIC_LIST,
         RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST,
         RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
     )
-    return code in units or NameServer53.gives_list(self, code)
+    return code in units or original(self, code)
 
 
-@mutant(NameServer53.gives_list, "enableTopicList=false refuses the list of all topics, too.", V5)
+@mutant(NameServer53.gives_list, "enableTopicList=false refuses the list of all topics, too.")
 def enable_topic_list_is_for_all_lists(original, self, code):
-    return self.config.enable_topic_list and NameServer53.gives_list(self, code)
+    return self.config.enable_topic_list and original(self, code)
 
 
-@mutant(NameServer53.gives_list, "enableAllTopicList=false refuses every list of topics.", V5)
+@mutant(NameServer53.gives_list, "enableAllTopicList=false refuses every list of topics.")
 def enable_all_topic_list_is_for_all_lists(original, self, code):
-    return self.config.enable_all_topic_list and NameServer53.gives_list(self, code)
+    return self.config.enable_all_topic_list and original(self, code)
 
 
 @mutant(NameServer53.list_system_topics, "Either switch refuses the system list.", V5)
 def system_list_can_be_disabled(original, self, command, connection, now):
     if not (self.config.enable_topic_list and self.config.enable_all_topic_list):
         return Reply(ResponseCode.SUCCESS, body=TopicList().encode())
-    return NameServer53.list_system_topics(self, command, connection, now)
+    return original(self, command, connection, now)

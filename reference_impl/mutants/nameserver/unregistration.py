@@ -1,7 +1,7 @@
 """Faults of unregistration (code 104): what is removed, what must stay, and when."""
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Broker, Departure
@@ -216,12 +216,10 @@ def unregistrations_of_a_full_queue_are_lost(original, self, departure):
     return True
 
 
-@mutant(RouteTable.depart, "What finds the queue full is refused and still done.", V5)
-def refused_unregistrations_are_carried_out(original, self, departure):
-    taken = original(self, departure)
+@after(RouteTable.depart, "What finds the queue full is refused and still done.", V5)
+def refused_unregistrations_are_carried_out(taken, self, departure):
     if not taken:
         self.leaving.append(departure)
-    return taken
 
 
 @mutant(NameServer.unregister, "After one without brokerId no unregistration has an effect.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.state import Queue
@@ -120,20 +120,16 @@ def permissions_change_behind_the_cache(original, self, topic, name, queue, perm
 # -- what undoes a wipe --------------------------------------------------------------------------------------
 
 
-@mutant(RouteTable.register, "A registration under the name makes all of its topics writable.")
-def any_registration_undoes_wipe(original, self, registration, connection, now):
-    registered = original(self, registration, connection, now)
+@after(RouteTable.register, "A registration under the name makes all of its topics writable.")
+def any_registration_undoes_wipe(registered, self, registration):
     self.add_write_permission(registration.broker)
-    return registered
 
 
-@mutant(
+@after(
     RouteTable.shown_queue, "Topics of a broker name that was once shown read-only are never shown writable."
 )
-def wipe_is_shown_for_ever(original, self, name, queue):
-    shown = original(self, name, queue)
+def wipe_is_shown_for_ever(shown, self, name, queue):
     wiped: set[str] = self.__dict__.setdefault("wiped_names", set())
     if not queue.perm & WRITE:
         wiped.add(name)
     shown.perm = queue.perm & ~WRITE if name in wiped else queue.perm
-    return shown

@@ -31,7 +31,7 @@ from reference_impl.mutants.headers import (
     rewriting_text,
     with_header,
 )
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.endpoint import RemotingEndpoint
 
 _BINARY = Serialization.ROCKETMQ
@@ -46,9 +46,8 @@ def opaque_not_echoed(original, self, request, reply):
     return msgspec.structs.replace(original(self, request, reply), opaque=12345)
 
 
-@mutant(RemotingEndpoint.response, "A negative opaque loses its sign.")
-def opaque_without_sign(original, self, request, reply):
-    response = original(self, request, reply)
+@after(RemotingEndpoint.response, "A negative opaque loses its sign.")
+def opaque_without_sign(response):
     return msgspec.structs.replace(response, opaque=response.opaque & 0x7FFFFFFF)
 
 
@@ -68,21 +67,18 @@ def response_marked_oneway(original, self, request, reply):
     return msgspec.structs.replace(original(self, request, reply), flag=both)
 
 
-@mutant(RemotingEndpoint.response, "A response has all bits of its request's flag.")
-def flag_bits_echoed(original, self, request, reply):
-    response = original(self, request, reply)
+@after(RemotingEndpoint.response, "A response has all bits of its request's flag.")
+def flag_bits_echoed(response, request):
     return msgspec.structs.replace(response, flag=request.flag | FLAG_RESPONSE)
 
 
-@mutant(RemotingEndpoint.read, "A flag with a bit that has no meaning closes the connection.")
-@refusing
+@refusing("A flag with a bit that has no meaning closes the connection.")
 def unknown_flag_bits_refused(members):
     return bool(members.get("flag", 0) & ~(FLAG_RESPONSE | FLAG_ONEWAY))
 
 
-@mutant(RemotingEndpoint.write, "A JSON response header writes a remark that is not there as null.")
-def null_members_written(original, self, response):
-    frame = original(self, response)
+@after(RemotingEndpoint.write, "A JSON response header writes a remark that is not there as null.")
+def null_members_written(frame, response):
     header = header_of(frame)
     if response.remark is not None or header is None:
         return frame
@@ -158,15 +154,13 @@ def header_length_of_16_bits(original, self, frame):
     return original(self, frame[:5] + b"\0" + frame[6:])
 
 
-@mutant(RemotingEndpoint.read, "A body that is not JSON closes the connection, whatever the request.")
-def every_body_parsed(original, self, frame):
-    command = original(self, frame)
+@after(RemotingEndpoint.read, "A body that is not JSON closes the connection, whatever the request.")
+def every_body_parsed(command):
     if command.body:
         try:
             json.loads(command.body)
         except ValueError as error:
             raise WireError("the body is no JSON") from error
-    return command
 
 
 # --- malformed frames -----------------------------------------------------------------------------------
@@ -215,8 +209,7 @@ def serialization_guessed(original, self, frame):
     return original(self, frame[:4] + (b"\0" if frame[8:9] == b"{" else b"\1") + frame[5:])
 
 
-@mutant(RemotingEndpoint.read, "A JSON header that is not an object is read as an empty one.")
-@rewriting_text
+@rewriting_text("A JSON header that is not an object is read as an empty one.")
 def header_without_members_for_any_value(header):
     try:
         return header if isinstance(json.loads(header), dict) else b"{}"
@@ -224,8 +217,7 @@ def header_without_members_for_any_value(header):
         return header
 
 
-@mutant(RemotingEndpoint.read, "Text behind the JSON object of a header is ignored.")
-@rewriting_text
+@rewriting_text("Text behind the JSON object of a header is ignored.")
 def text_after_header_ignored(header):
     text = header.decode("utf-8", "surrogateescape")
     try:
@@ -235,23 +227,20 @@ def text_after_header_ignored(header):
     return text[:end].encode("utf-8", "surrogateescape")
 
 
-@mutant(RemotingEndpoint.read, "Ext fields that are not an object are ignored.")
-@rewriting
+@rewriting("Ext fields that are not an object are ignored.")
 def ext_fields_of_any_type_ignored(members):
     if not isinstance(members.get("extFields"), dict):
         members.pop("extFields", None)
 
 
-@mutant(RemotingEndpoint.read, "Of a number that is too large the low 32 bits count.")
-@rewriting
+@rewriting("Of a number that is too large the low 32 bits count.")
 def numbers_wrap(members):
     for name in _NUMBERS:
         if isinstance(members.get(name), int):
             members[name] = (members[name] + 2**31) % 2**32 - 2**31
 
 
-@mutant(RemotingEndpoint.read, "A value that is not a number is read as 0 where a number belongs.")
-@rewriting
+@rewriting("A value that is not a number is read as 0 where a number belongs.")
 def text_for_a_number_is_zero(members):
     for name in _NUMBERS:
         if isinstance(members.get(name), list | dict) or members.get(name) == "x":
@@ -267,8 +256,7 @@ def malformed_closes_all(original, self, connection):
 # --- binary headers -------------------------------------------------------------------------------------
 
 
-@mutant(RemotingEndpoint.read, "A binary header closes the connection.")
-@refusing_binary
+@refusing_binary("A binary header closes the connection.")
 def binary_refused(header):
     return True
 
@@ -284,20 +272,17 @@ def answers_in_binary(original, self, request, reply):
     return _BINARY
 
 
-@mutant(RemotingEndpoint.read, "A language byte that is not known closes the connection.")
-@refusing_binary
+@refusing_binary("A language byte that is not known closes the connection.")
 def binary_language_checked(header):
     return len(header) > 2 and header[2] >= len(LANGUAGES)
 
 
-@mutant(RemotingEndpoint.read, "A remark length that cannot be is read as no remark.")
-@rewriting_binary
+@rewriting_binary("A remark length that cannot be is read as no remark.")
 def binary_bad_remark_length_is_zero(header):
     return header if ext_length_at(header) is not None else header[:13] + bytes(4) + header[17:]
 
 
-@mutant(RemotingEndpoint.read, "A length of the ext fields beyond the header counts as 0.")
-@rewriting_binary
+@rewriting_binary("A length of the ext fields beyond the header counts as 0.")
 def binary_bad_ext_length_is_zero(header):
     at = ext_length_at(header)
     if at is None or length_at(header, at) <= len(header):
@@ -305,8 +290,7 @@ def binary_bad_ext_length_is_zero(header):
     return header[:at] + bytes(4) + header[at + 4 :]
 
 
-@mutant(RemotingEndpoint.read, "An ext entry with a length that cannot be ends the ext fields.")
-@rewriting_binary
+@rewriting_binary("An ext entry with a length that cannot be ends the ext fields.")
 def binary_bad_entries_skipped(header):
     at = ext_length_at(header)
     if at is None or length_at(header, at) != len(header) - at - 4:
@@ -315,14 +299,12 @@ def binary_bad_entries_skipped(header):
     return header[:at] + len(sound).to_bytes(4, "big") + sound
 
 
-@mutant(RemotingEndpoint.read, "A binary header that is too short is filled up with zeros.")
-@rewriting_binary
+@rewriting_binary("A binary header that is too short is filled up with zeros.")
 def binary_header_padded(header):
     return header.ljust(FIXED, b"\0")
 
 
-@mutant(RemotingEndpoint.read, "A negative length of the ext fields closes the connection.")
-@refusing_binary
+@refusing_binary("A negative length of the ext fields closes the connection.")
 def binary_negative_ext_length_closes(header):
     at = ext_length_at(header)
     return at is not None and length_at(header, at) < 0
@@ -331,88 +313,74 @@ def binary_negative_ext_length_closes(header):
 # --- what JSON headers may look like --------------------------------------------------------------------
 
 
-@mutant(RemotingEndpoint.read, "A JSON header without a flag closes the connection.")
-@refusing
+@refusing("A JSON header without a flag closes the connection.")
 def flag_required(members):
     return "flag" not in members
 
 
-@mutant(RemotingEndpoint.read, "A JSON header without a version closes the connection.")
-@refusing
+@refusing("A JSON header without a version closes the connection.")
 def version_required(members):
     return "version" not in members
 
 
-@mutant(RemotingEndpoint.read, "A JSON header without an opaque closes the connection.")
-@refusing
+@refusing("A JSON header without an opaque closes the connection.")
 def opaque_required(members):
     return "opaque" not in members
 
 
-@mutant(RemotingEndpoint.read, "A member of a JSON header that is null closes the connection.")
-@refusing
+@refusing("A member of a JSON header that is null closes the connection.")
 def nulls_refused(members):
     return None in members.values()
 
 
-@mutant(RemotingEndpoint.read, "A member of a JSON header that is not known closes the connection.")
-@refusing
+@refusing("A member of a JSON header that is not known closes the connection.")
 def unknown_members_refused(members):
     return not _KNOWN.issuperset(members)
 
 
-@mutant(RemotingEndpoint.read, "A JSON header that calls itself something else is refused.")
-@refusing
+@refusing("A JSON header that calls itself something else is refused.")
 def header_names_its_serialization(members):
     return members.get("serializeTypeCurrentRPC", "JSON") != "JSON"
 
 
-@mutant(RemotingEndpoint.read, "An empty remark closes the connection.")
-@refusing
+@refusing("An empty remark closes the connection.")
 def empty_remark_refused(members):
     return members.get("remark") == ""
 
 
-@mutant(RemotingEndpoint.read, "A language name that is not known closes the connection.")
-@refusing
+@refusing("A language name that is not known closes the connection.")
 def language_checked(members):
     language = members.get("language")
     return isinstance(language, str) and language not in LANGUAGES
 
 
-@mutant(RemotingEndpoint.read, "A language that is a number closes the connection.")
-@refusing
+@refusing("A language that is a number closes the connection.")
 def language_number_refused(members):
     return isinstance(members.get("language"), int)
 
 
-@mutant(RemotingEndpoint.read, "A version that no release has closes the connection.")
-@refusing
+@refusing("A version that no release has closes the connection.")
 def version_checked(members):
     return not 0 <= int(members.get("version") or 0) <= 612
 
 
-@mutant(RemotingEndpoint.read, "Ext fields of a request that has none close the connection.")
-@refusing
+@refusing("Ext fields of a request that has none close the connection.")
 def unknown_ext_fields_refused(members):
     codes = (RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, RequestCode.GET_ALL_CONSUMER_OFFSET)
     return members.get("code") in codes and bool(members.get("extFields"))
 
 
-@mutant(RemotingEndpoint.read, "A line end in a JSON header closes the connection.")
-@refusing_text
+@refusing_text("A line end in a JSON header closes the connection.")
 def compact_headers_only(header):
     return b"\n" in header
 
 
-@mutant(RemotingEndpoint.read, "A number that is sent as a string closes the connection.")
-@refusing
+@refusing("A number that is sent as a string closes the connection.")
 def numeric_strings_refused(members):
     return any(isinstance(members.get(name), str) for name in _NUMBERS)
 
 
-@mutant(RemotingEndpoint.read, "A member of a JSON header that is repeated closes the connection.")
-@refusing_text
+@refusing_text("A member of a JSON header that is repeated closes the connection.")
 def repeated_members_refused(header):
     found: list[str] = []
     try:
@@ -422,8 +390,7 @@ def repeated_members_refused(header):
     return len(found) != len(set(found))
 
 
-@mutant(RemotingEndpoint.read, "A header that is not strict JSON closes the connection.")
-@refusing_text
+@refusing_text("A header that is not strict JSON closes the connection.")
 def strict_json(header):
     try:
         json.loads(header.decode("utf-8", "replace"))
@@ -432,8 +399,7 @@ def strict_json(header):
     return False
 
 
-@mutant(RemotingEndpoint.read, "A member of a JSON header whose name is in another case is ignored.")
-@rewriting
+@rewriting("A member of a JSON header whose name is in another case is ignored.")
 def names_case_sensitive(members):
     for name in set(members) - _KNOWN:
         del members[name]

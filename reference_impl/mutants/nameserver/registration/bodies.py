@@ -9,7 +9,7 @@ import msgspec
 from harness.wire import Command, WireError, body_crc32
 from harness.wire.bodies import RegisterBody
 from harness.wire.versions import V3_0_11, V5_0_0
-from reference_impl.mutants.registry import V5, family, mutant
+from reference_impl.mutants.registry import V5, after, family, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError
@@ -57,7 +57,7 @@ def crc_of_no_body_is_not_checked(original, self, command):
 # -- bodies --------------------------------------------------------------------------------------------------
 
 
-@family
+@family(NameServer.register_body)
 def _body(change, original, self, command):
     """Read `change(command)` instead of a registration's body."""
     return original(self, change(command))
@@ -71,29 +71,25 @@ def undecodable_body_registers(original, self, command):
         return original(self, _with(command, body=b""))
 
 
-@mutant(NameServer.register_body, "The ext field compressed is ignored.")
-@_body
+@_body("The ext field compressed is ignored.")
 def bodies_are_never_inflated(command):
     return _with(command, ext={**(command.ext or {}), "compressed": "false"})
 
 
-@mutant(NameServer.register_body, "compressed=TRUE is not understood.")
-@_body
+@_body("compressed=TRUE is not understood.")
 def compressed_is_case_sensitive(command):
     given = (command.ext or {}).get("compressed")
     return _with(command, ext={**(command.ext or {}), "compressed": given if given == "true" else "false"})
 
 
-@mutant(NameServer.register_body, "Every value of compressed means true.")
-@_body
+@_body("Every value of compressed means true.")
 def any_compressed_field_inflates(command):
     if fields.text(command.ext, "compressed") is None:
         return command
     return _with(command, ext={**(command.ext or {}), "compressed": "true"})
 
 
-@mutant(NameServer.register_body, "A compressed body may be deflate data without the zlib wrapper.")
-@_body
+@_body("A compressed body may be deflate data without the zlib wrapper.")
 def raw_deflate_is_accepted(command):
     if not fields.boolean(command.ext, "compressed"):
         return command
@@ -103,47 +99,39 @@ def raw_deflate_is_accepted(command):
         return command
 
 
-@mutant(NameServer.register_body, "The mapping section of a compressed body is not read.", V5)
-@_body
+@_body("The mapping section of a compressed body is not read.", V5)
 def mapping_section_is_never_read(command):
     return _with(command, version=min(command.version, V5_0_0 - 1))
 
 
-@mutant(NameServer.register_body, "A topic of six words in a compressed body is refused.", V5)
-def six_words_are_refused(original, self, command):
-    body = original(self, command)
+@after(NameServer.register_body, "A topic of six words in a compressed body is refused.", V5)
+def six_words_are_refused(body, command):
     if fields.boolean(command.ext, "compressed"):
         try:
             RegisterBody.decode(command.body, compressed=True, version=command.version, v5=False)
         except WireError as error:
             raise RefusedError(str(error)) from error
-    return body
 
 
-@mutant(NameServer.register_body, "A compressed body with bytes after its last field is refused.")
-def trailing_bytes_are_refused(original, self, command):
-    body = original(self, command)
+@after(NameServer.register_body, "A compressed body with bytes after its last field is refused.")
+def trailing_bytes_are_refused(body, command):
     if fields.boolean(command.ext, "compressed"):
         shortest = min(len(body.layout(v5=False)), len(body.layout(v5=True)))
         if len(zlib.decompress(command.body)) > shortest and not body.mappings:
             raise RefusedError("bytes are left over")
-    return body
 
 
-@mutant(NameServer.register_body, "The body of an old broker is read like that of a new one.")
-@_body
+@_body("The body of an old broker is read like that of a new one.")
 def old_bodies_are_not_known(command):
     return _with(command, version=max(command.version, V3_0_11))
 
 
-@mutant(NameServer.register_body, "The body of version 37 is read like that of version 36.")
-@_body
+@_body("The body of version 37 is read like that of version 36.")
 def old_bodies_are_expected_too_long(command):
     return _with(command, version=V3_0_11 - 1) if command.version == V3_0_11 else command
 
 
-@mutant(NameServer.register_body, "A register body with a member that 4.9 does not have is refused.")
-@_body
+@_body("A register body with a member that 4.9 does not have is refused.")
 def unknown_body_members_are_refused(command):
     if command.body.startswith(b"{") and not _is_known(command.body):
         raise RefusedError("unknown member")
@@ -162,8 +150,7 @@ def _is_known(body: bytes) -> bool:
     )
 
 
-@mutant(NameServer.register_body, "A register body that is not strict JSON is refused.")
-@_body
+@_body("A register body that is not strict JSON is refused.")
 def unquoted_keys_are_refused(command):
     if command.body.startswith(b"{"):
         try:

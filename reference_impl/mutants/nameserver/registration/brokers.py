@@ -1,7 +1,7 @@
 """Faults of registration (code 103): who is listed, what a registrant learns, identifiers."""
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.routes import MASTER, RouteTable
@@ -39,9 +39,8 @@ def slave_is_told_itself(original, self, broker, registration):
     return original(self, broker, registration)
 
 
-@mutant(NameServer.registered_ext, "A slave gets the HA address of its master as masterAddr and vice versa.")
-def master_addresses_are_swapped(original, self, registered):
-    ext = original(self, registered)
+@after(NameServer.registered_ext, "A slave gets the HA address of its master as masterAddr and vice versa.")
+def master_addresses_are_swapped(ext):
     names = {"masterAddr": "haServerAddr", "haServerAddr": "masterAddr"}
     return {names[name]: value for name, value in ext.items()}
 
@@ -64,12 +63,10 @@ def id_belongs_to_first_address(original, self, broker, registration):
     return original(self, broker, registration)
 
 
-@mutant(RouteTable.forget_other_ids, "A broker that registers with another id loses the topics of its name.")
-def demotion_drops_topics(original, self, broker, registration):
-    moved = original(self, broker, registration)
+@after(RouteTable.forget_other_ids, "A broker that registers with another id loses the topics of its name.")
+def demotion_drops_topics(moved, self, broker):
     if moved:
         self.drop_topics_of(broker)
-    return moved
 
 
 @mutant(RouteTable.put_address, "A registration takes its address away from every other broker name.")
@@ -101,25 +98,19 @@ def name_has_one_cluster(original, self, registration):
 # -- identifiers ---------------------------------------------------------------------------------------------
 
 
-@mutant(NameServer.registration, "Characters of names outside ASCII become question marks.")
-def names_are_ascii(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "Characters of names outside ASCII become question marks.")
+def names_are_ascii(registration):
     registration.broker = registration.broker.encode("ascii", "replace").decode()
-    return registration
 
 
-@mutant(NameServer.registration, "Backslashes in broker names are dropped.")
-def names_lose_backslashes(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "Backslashes in broker names are dropped.")
+def names_lose_backslashes(registration):
     registration.broker = registration.broker.replace("\\", "")
-    return registration
 
 
-@mutant(NameServer.registration, "Only the low 32 bits of a broker id are kept.")
-def broker_id_has_32_bits(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "Only the low 32 bits of a broker id are kept.")
+def broker_id_has_32_bits(registration):
     registration.id &= 0xFFFFFFFF
-    return registration
 
 
 @mutant(NameServer.needed, "A registration without a readable brokerId is taken for a master's.")
@@ -127,35 +118,27 @@ def missing_broker_id_is_master(original, self, value, name):
     return MASTER if name == "brokerId" and value is None else original(self, value, name)
 
 
-@mutant(NameServer.registration, "The brackets of IPv6 addresses are dropped.")
-def ipv6_brackets_are_dropped(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "The brackets of IPv6 addresses are dropped.")
+def ipv6_brackets_are_dropped(registration):
     registration.address = registration.address.replace("[", "").replace("]", "")
-    return registration
 
 
-@mutant(NameServer.registration, "A registration without compressed and bodyCrc32 is refused.")
-def optional_fields_are_required(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "A registration without compressed and bodyCrc32 is refused.")
+def optional_fields_are_required(registration, command):
     if not {"compressed", "bodyCrc32"} <= set(command.ext or {}):
         raise RefusedError("compressed and bodyCrc32 are needed")
-    return registration
 
 
-@mutant(NameServer.registration, "A registration without haServerAddr is refused.")
-def ha_address_is_required(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "A registration without haServerAddr is refused.")
+def ha_address_is_required(registration):
     if registration.ha_address is None:
         raise RefusedError("haServerAddr is missing")
-    return registration
 
 
-@mutant(NameServer.registration, "A registration with an ext field that is not known is refused.")
-def unknown_ext_fields_are_refused(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "A registration with an ext field that is not known is refused.")
+def unknown_ext_fields_are_refused(registration, command):
     if not set(command.ext or {}) <= _REQUIRED | _OPTIONAL:
         raise RefusedError("unknown field")
-    return registration
 
 
 @mutant(NameServer.register, "A registration that wants no answer has no effect.")
@@ -165,7 +148,7 @@ def one_way_registration_is_dropped(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(NameServer53.heartbeat, "The heartbeat of an unknown broker registers it.", V5)
+@mutant(NameServer53.heartbeat, "The heartbeat of an unknown broker registers it.")
 def heartbeat_registers(original, self, command, connection, now):
     self.routes.register(self.registration(command), connection, now)
     return Reply(ResponseCode.SUCCESS)

@@ -12,12 +12,12 @@ def state_version_gives_no_right(original, self, broker, registration):
     return False
 
 
-@mutant(RouteTable53.outranks, "The holder of an id is kept when stateVersions are equal.", V5)
+@mutant(RouteTable53.outranks, "The holder of an id is kept when stateVersions are equal.")
 def equal_state_version_conflicts(original, self, holder, registrant):
     return (holder.state_version or 0) >= (registrant.state_version or 0)
 
 
-@mutant(RouteTable53.outranks, "The holder of an id is kept against greater stateVersions.", V5)
+@mutant(RouteTable53.outranks, "The holder of an id is kept against greater stateVersions.")
 def greater_state_version_conflicts(original, self, holder, registrant):
     return (holder.state_version or 0) != (registrant.state_version or 0)
 
@@ -51,6 +51,6 @@ def zone_sticks(original, self, broker, registration):
     original(self, broker, registration)
 
 
-@mutant(RouteTable53.store_mapping, "Static-topic mappings of a registration are not kept.", V5)
+@mutant(RouteTable53.store_mapping, "Static-topic mappings of a registration are not kept.")
 def mappings_are_not_kept(original, self, topic, name, mapping):
     return None

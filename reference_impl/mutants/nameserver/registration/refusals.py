@@ -3,7 +3,7 @@
 import msgspec
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.state import Broker
@@ -57,21 +57,17 @@ def unnamed_topic_ends_the_registration(original, self, command, connection, now
         raise
 
 
-@mutant(RouteTable.refuses, "A registration that is refused leaves its name and its cluster behind.", V5)
-def refused_registration_is_listed(original, self, broker, registration):
-    refused = original(self, broker, registration)
+@after(RouteTable.refuses, "A registration that is refused leaves its name and its cluster behind.", V5)
+def refused_registration_is_listed(refused, self, broker, registration):
     if refused and broker is None:
         self.join_cluster(registration)
         self.brokers[registration.broker] = Broker(registration.cluster, registration.broker, {})
-    return refused
 
 
-@mutant(RouteTable.refuses, "A registration that is refused drops the address under its former id.", V5)
-def refused_registration_drops_former_id(original, self, broker, registration):
-    refused = original(self, broker, registration)
+@after(RouteTable.refuses, "A registration that is refused drops the address under its former id.", V5)
+def refused_registration_drops_former_id(refused, self, broker, registration):
     if refused and broker is not None:
         self.forget_other_ids(broker, registration)
-    return refused
 
 
 @mutant(RouteTable.reject, "An ignored registration sets the zone of its broker name.", V5)
@@ -80,9 +76,7 @@ def ignored_registration_describes(original, self, broker, registration):
     original(self, broker, registration)
 
 
-@mutant(NameServer.register_body, "A registration without a body leaves filter servers as they are.")
-def no_body_keeps_filter_servers(original, self, command):
-    body = original(self, command)
+@after(NameServer.register_body, "A registration without a body leaves filter servers as they are.")
+def no_body_keeps_filter_servers(body, command):
     if not command.body:
         body.filter_servers = None
-    return body

@@ -4,7 +4,7 @@ import msgspec
 
 from harness.wire.bodies import DataVersion
 from harness.wire.versions import V3_0_11
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
@@ -27,18 +27,17 @@ def lone_slave_publishes_topics(original, self, broker, registration):
     return original(self, broker, registration) or MASTER not in broker.addresses
 
 
-@mutant(RouteTable53.is_prime_slave, "A slave never publishes topics.", V5)
+@mutant(RouteTable53.is_prime_slave, "A slave never publishes topics.")
 def only_masters_publish_topics(original, self, broker, registration):
     return False
 
 
-@mutant(RouteTable53.is_prime_slave, "The lowest slave publishes only with enableActingMaster=true.", V5)
-def only_acting_slave_publishes(original, self, broker, registration):
-    prime = RouteTable53.is_prime_slave(self, broker, registration)
+@after(RouteTable53.is_prime_slave, "The lowest slave publishes only with enableActingMaster=true.")
+def only_acting_slave_publishes(prime, registration):
     return prime and bool(registration.acting_master)
 
 
-@mutant(RouteTable53.is_prime_slave, "A slave with enableActingMaster publishes whatever its id.", V5)
+@mutant(RouteTable53.is_prime_slave, "A slave with enableActingMaster publishes whatever its id.")
 def every_acting_slave_publishes(original, self, broker, registration):
     return registration.acting_master is not None and registration.id != MASTER
 
@@ -48,24 +47,21 @@ def acting_slave_keeps_write(original, self, broker, registration, topic):
     return RouteTable.queue_of(self, broker, registration, topic)
 
 
-@mutant(RouteTable.queue_of, "A topic without write permission never gets it back by a registration.", V5)
-def lost_write_permission_stays_lost(original, self, broker, registration, topic):
-    queue = original(self, broker, registration, topic)
+@after(RouteTable.queue_of, "A topic without write permission never gets it back by a registration.", V5)
+def lost_write_permission_stays_lost(queue, self, broker, topic):
     known = self.topics.get(topic.topic_name or "", {}).get(broker.name)
     if known is None or known.perm & WRITE:
         return queue
     return Queue(queue.read, queue.write, self.without_write(queue.perm), queue.flag)
 
 
-@mutant(RouteTable.queue_of, "Read queues are stored as write queues and vice versa.")
-def read_and_write_queues_are_swapped(original, self, broker, registration, topic):
-    queue = original(self, broker, registration, topic)
+@after(RouteTable.queue_of, "Read queues are stored as write queues and vice versa.")
+def read_and_write_queues_are_swapped(queue):
     return Queue(queue.write, queue.read, queue.perm, queue.flag)
 
 
-@mutant(RouteTable.queue_of, "The system flag of a topic is not kept.")
-def system_flag_is_lost(original, self, broker, registration, topic):
-    queue = original(self, broker, registration, topic)
+@after(RouteTable.queue_of, "The system flag of a topic is not kept.")
+def system_flag_is_lost(queue):
     return Queue(queue.read, queue.write, queue.perm, 0)
 
 
@@ -77,13 +73,11 @@ def topic_belongs_to_latest_broker(original, self, broker, registration, topic):
     return original(self, broker, registration, topic)
 
 
-@mutant(NameServer.register_body, "A topic configuration without queue numbers gets 8 of each.")
-def topic_defaults_are_8(original, self, command):
-    body = original(self, command)
+@after(NameServer.register_body, "A topic configuration without queue numbers gets 8 of each.")
+def topic_defaults_are_8(body, command):
     if b"QueueNums" not in command.body:
         for topic in (body.topics or {}).values():
             topic.read_queue_nums = topic.write_queue_nums = 8
-    return body
 
 
 @mutant(NameServer.announced_topics, "A topic is stored under its key in topicConfigTable.")
@@ -187,25 +181,19 @@ def empty_filter_list_is_ignored(original, self, key, servers):
         original(self, key, servers)
 
 
-@mutant(NameServer.register_body, "A body without filterServerList leaves the filter servers as they are.")
-def missing_filter_list_is_ignored(original, self, command):
-    body = original(self, command)
+@after(NameServer.register_body, "A body without filterServerList leaves the filter servers as they are.")
+def missing_filter_list_is_ignored(body):
     if body.filter_servers is msgspec.UNSET:
         body.filter_servers = None
-    return body
 
 
-@mutant(NameServer.registration, "A filterServerList of null clears the filter servers.")
-def null_filter_list_clears(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "A filterServerList of null clears the filter servers.")
+def null_filter_list_clears(registration, command):
     if registration.filter_servers is None and command.version >= V3_0_11:
         registration.filter_servers = []
-    return registration
 
 
-@mutant(NameServer.registration, "A registration of an old broker clears the filter servers.")
-def old_version_clears_filter_list(original, self, command):
-    registration = original(self, command)
+@after(NameServer.registration, "A registration of an old broker clears the filter servers.")
+def old_version_clears_filter_list(registration, command):
     if command.version < V3_0_11:
         registration.filter_servers = []
-    return registration
