@@ -9,7 +9,6 @@ from collections.abc import Generator
 
 import msgspec
 import pytest
-from session_helpers import Code, Gone, Met, Quiet, Server, answering, session, success
 
 from harness.session import (
     CaseTimeout,
@@ -26,6 +25,8 @@ from harness.session import (
 )
 from harness.trace import Received, Sent
 from harness.wire import Command, RequestCode, decode, encode
+
+from .helpers import Code, Gone, Met, Quiet, Server, answering, session, success
 
 
 class _Hasty(RunningClock):

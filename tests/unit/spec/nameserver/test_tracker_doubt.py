@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from playing import observed, violations_of
 
 from harness.engine.oracle import Oracle
 from harness.program.chance import chance
@@ -20,6 +19,8 @@ from harness.program.steps import decode_step
 from harness.spec import Answered, Ended, Garbled, Observation, StateTracker
 from harness.targets import parse
 from harness.wire.bodies import KvTable
+
+from .playing import observed, violations_of
 
 NAMES = Names(chance("doubt"))
 

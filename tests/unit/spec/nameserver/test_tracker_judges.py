@@ -1,13 +1,14 @@
 """Random programs on the reference: nothing is found on a right one, and a wrong one is found."""
 
 import pytest
-from playing import observed, settled, violations_of
 
 from harness.engine.peer.generate import round_of
 from harness.program.chance import chance
 from harness.program.names import Names
 from harness.spec import StateTracker, Violation
 from harness.targets import parse
+
+from .playing import observed, settled, violations_of
 
 PROFILES: tuple[str, ...] = ("4.9", "5.3", "5.5")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import pytest
-from session_helpers import Code, Gone, Met, Quiet
 
 from harness.session import (
     Misuse,
@@ -18,6 +17,7 @@ from harness.session import (
 )
 from harness.targets import parse
 from harness.trace import Note, Sent
+from session.helpers import Code, Gone, Met, Quiet
 
 SUCCESS, TOPIC_NOT_EXIST = 0, 17
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from playing import observed, violations_of
 
 from harness.program.chance import chance
 from harness.program.names import Names
@@ -22,6 +21,8 @@ from harness.targets import parse
 from harness.wire import Command
 from harness.wire.bodies import BrokerData, KvTable, TopicList, TopicRoute
 from harness.wire.bodies import ClusterInfo as ClusterBody
+
+from .playing import observed, violations_of
 
 Edit = Callable[[Command, Names], Command]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from worked_examples import SCAN, TERM
 
 from harness.program.nameserver.steps import Queues
 from harness.spec.linear import Call, search
 from harness.spec.nameserver.history.broker_spec import BrokerSpec
 from harness.spec.nameserver.history.operations import Leave, Registration, Writable
+
+from .worked_examples import SCAN, TERM
 
 TOPICS: tuple[tuple[str, Queues], ...] = (("T0", (4, 4, 6, 0)), ("T1", (4, 4, 6, 0)))
 

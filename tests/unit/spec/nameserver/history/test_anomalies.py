@@ -6,8 +6,6 @@ import math
 
 import msgspec
 import pytest
-from simulated import simulated
-from worked_examples import EXAMPLES, SCAN, TERM, Example
 
 from harness.spec.linear import Call, search
 from harness.spec.nameserver.history.anomalies import ANOMALIES, DIVERGENT, explained
@@ -15,6 +13,9 @@ from harness.spec.nameserver.history.broker_spec import BrokerSpec
 from harness.spec.nameserver.history.kv_spec import Delete, KvSpec
 from harness.spec.nameserver.history.operations import Leave, Registration
 from harness.spec.nameserver.history.per_key import projected
+
+from .simulated import simulated
+from .worked_examples import EXAMPLES, SCAN, TERM, Example
 
 
 def test_every_anomaly_has_an_example() -> None:

@@ -6,16 +6,17 @@ import pathlib
 import re
 
 import pytest
-from concurrent_faults import FAULTS
-from simulated import simulated
-from worked_examples import EXAMPLES
 
 from harness.engine.nameserver.history_programs import Shape
 from harness.spec.nameserver.history.anomalies import ANOMALIES
 from harness.spec.nameserver.history.judge import judge
 from harness.spec.nameserver.history.timeline import timeline
 
-DOCUMENT = pathlib.Path(__file__).parents[3] / "docs" / "reference" / "histories.md"
+from .concurrent_faults import FAULTS
+from .simulated import simulated
+from .worked_examples import EXAMPLES
+
+DOCUMENT = pathlib.Path(__file__).parents[5] / "docs" / "reference" / "histories.md"
 
 
 @pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])

@@ -6,13 +6,13 @@ import socket
 from collections.abc import Generator
 
 import pytest
-from session_helpers import Code
 
 from harness.conformance import Request, Silence
 from harness.session import BrokerSession, RunningClock, ServedNameServer, Unmet
 from harness.targets import parse
 from harness.trace import Opened, Received
 from harness.wire import Command, FrameBuffer, RequestCode, decode, encode
+from session.helpers import Code
 
 REGISTER = RequestCode.REGISTER_BROKER
 
