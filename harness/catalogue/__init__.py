@@ -29,7 +29,7 @@ from harness.catalogue.quirks import (
 )
 from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.roles import ROLES, Role
-from harness.catalogue.select import matches, nearest, select
+from harness.catalogue.select import did_you_mean, matches
 from harness.catalogue.sources import Source
 from harness.catalogue.statements import LEVELS, Level, Statement
 
@@ -63,6 +63,7 @@ __all__ = [
     "catalogue",
     "coverage",
     "default_profile",
+    "did_you_mean",
     "explanation",
     "judged_as",
     "known_quirks",
@@ -70,13 +71,11 @@ __all__ = [
     "load_messages",
     "matches",
     "messages",
-    "nearest",
     "nearest_line",
     "newest_profile",
     "profile_named",
     "profiles",
     "release_line",
-    "select",
     "specs_directory",
     "tag_of",
     "tags_of",

@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from harness.catalogue.roles import Role
-from harness.catalogue.select import nearest
+from harness.catalogue.select import did_you_mean
 from harness.catalogue.sources import Source
 from harness.catalogue.versions import within
 
@@ -148,9 +148,8 @@ def quirks_of(servers: Iterable[Server], identity: str) -> tuple[Quirk, ...]:
     known = {one.name: one for one in servers}
     if name not in known or not version[:1].isdigit():
         forms = ", ".join(f"{one}@VERSION" for one in known)
-        close = nearest(name, known) if name not in known else []
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise UnknownServer(f"{NO_QUIRKS} or one of {forms}{hint}")
+        hint = did_you_mean(name, known) if name not in known else ""
+        raise UnknownServer(f"{NO_QUIRKS} or one of {forms}{hint and f'; {hint}'}")
     return known[name].quirks_of(version)
 
 

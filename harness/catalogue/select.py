@@ -3,7 +3,8 @@
 An expression is one of:
 
 * an id: ``ns.lease.expired-broker-leaves-route``;
-* a prefix of ids that ends at a dot: ``ns.lease`` or ``ns.lease.``; or a chapter: ``lease``;
+* a prefix of ids that ends at a dot: ``ns.lease`` or ``ns.lease.``;
+* a chapter: ``lease``, ``broker-sanity``; of a Broker also without its role: ``sanity``;
 * a glob: ``*.expired-*``;
 * a tag: ``tag:acting-master``; issues are tags too: ``tag:issue-5374``, ``tag:rocketmq-140``.
 """
@@ -12,10 +13,10 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from harness.catalogue.reports import tags_of
-from harness.catalogue.statements import LEVELS, Level, Statement
+from harness.catalogue.statements import Statement
 
 
 def matches(statement: Statement, expression: str) -> bool:
@@ -25,30 +26,15 @@ def matches(statement: Statement, expression: str) -> bool:
     if any(wild in expression for wild in "*?["):
         return fnmatch.fnmatchcase(statement.id, expression)
     prefix = expression.rstrip(".")
-    return statement.id == prefix or statement.id.startswith(prefix + ".") or statement.chapter == prefix
+    return f"{statement.id}.".startswith(prefix + ".") or prefix in (
+        statement.chapter,
+        statement.id.split(".")[1],
+    )
 
 
-def select(
-    statements: Iterable[Statement],
-    *,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    level: Level | None = None,
-) -> list[Statement]:
-    """The statements at `level` or above that an `include` (or all, without one) and no `exclude` chooses."""
-    allowed = LEVELS if level is None else LEVELS[: LEVELS.index(level) + 1]
-    return [
-        statement
-        for statement in statements
-        if statement.level in allowed
-        and (not include or any(matches(statement, one) for one in include))
-        and not any(matches(statement, one) for one in exclude)
-    ]
-
-
-def nearest(word: str, known: Iterable[str], count: int = 2) -> list[str]:
-    """The names that look most like the word, best first; empty when none does."""
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`did you mean X or Y?`: the two names that look most like the word, best first, or ``otherwise``."""
     names = list(dict.fromkeys(known))
-    close = difflib.get_close_matches(word, names, n=count, cutoff=0.6)
-    inside = [name for name in names if word and word in name]
-    return list(dict.fromkeys([*close, *inside]))[:count]
+    close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    close += [name for name in names if word and word in name and name not in close]
+    return f"did you mean {' or '.join(close[:2])}?" if close else otherwise

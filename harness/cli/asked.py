@@ -7,8 +7,17 @@ from __future__ import annotations
 
 import argparse
 
-from harness.catalogue import Quirk, Role, UnknownServer, default_profile, judged_as, known_quirks, profiles
-from harness.cli.parser import Usage, meant
+from harness.catalogue import (
+    Quirk,
+    Role,
+    UnknownServer,
+    default_profile,
+    did_you_mean,
+    judged_as,
+    known_quirks,
+    profiles,
+)
+from harness.cli.parser import Usage
 from harness.targets import Target, TargetError, parse
 
 
@@ -31,10 +40,8 @@ def profile_of(command: str, said: str, target: Target, role: Role = "nameserver
     known = [profile.name for profile in profiles(role)]
     name = said or target.line or default_profile().name
     if name not in known:
-        raise Usage(
-            f"rmq-harness {command}: --profile {name}: no such profile{meant(name, known)}; "
-            f"there are {', '.join(known)}"
-        )
+        hint = did_you_mean(name, known, f"there are {', '.join(known)}")
+        raise Usage(f"rmq-harness {command}: --profile {name}: no such profile; {hint}")
     if target.capabilities.is_virtual and target.line != name:
         raise Usage(
             f"rmq-harness {command}: {target.uri} is of line {target.line}, not {name}: say builtin:{name}"

@@ -14,7 +14,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from harness.catalogue import Quirk, default_profile, profiles
+from harness.catalogue import Quirk, default_profile, did_you_mean, profiles
 from harness.cli.asked import quirks_for
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
@@ -87,7 +87,8 @@ def _profile(options: argparse.Namespace, targets: Sequence[Target], program: Pr
     said = options.profile or (program.profile if program is not None else "")
     if said:
         if said not in known:
-            raise Usage(f"rmq-harness diff: --profile {said}: no such profile; there are {', '.join(known)}")
+            hint = did_you_mean(said, known, f"there are {', '.join(known)}")
+            raise Usage(f"rmq-harness diff: --profile {said}: no such profile; {hint}")
         return str(said)
     lines = {target.line for target in targets if target.line is not None}
     if len(lines) > 1:

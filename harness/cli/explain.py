@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from typing import Any
 
-from harness.catalogue import Quirk, Report, Server, Statement, catalogue, nearest, tag_of, tags_of
+from harness.catalogue import Quirk, Report, Server, Statement, catalogue, did_you_mean, tag_of, tags_of
 from harness.cli.output import say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
@@ -60,8 +60,7 @@ def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
         *(one for report in catalogue().reports for one in report.tags),
         *(one for statement in catalogue().statements for one in tags_of(statement)),
     ]
-    close = nearest(name, known)
-    hint = f"did you mean {' or '.join(close)}?" if close else "`rmq-harness check --list` prints the cases"
+    hint = did_you_mean(name, known, "`rmq-harness check --list` prints the cases")
     known_as = "statement, case, quirk, mutant, report or tag"
     raise Usage(f"rmq-harness explain: no {known_as} is called {name!r}; {hint}")
 

@@ -11,11 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.progress import SpinnerColumn
 
-from harness.catalogue import Role, catalogue
+from harness.catalogue import Role, catalogue, did_you_mean
 from harness.cli.asked import profile_of, quirks_for, target_of
 from harness.cli.bar import Line
 from harness.cli.output import say_json
-from harness.cli.parser import Usage, meant
+from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
 from harness.engine.frames.corpus import Corpus
 from harness.engine.fuzzing import (
@@ -113,10 +113,9 @@ def _kinds(options: argparse.Namespace) -> list[str]:
     if options.kind == ALL:
         return list(kinds)
     if options.kind not in kinds:
-        raise Usage(
-            f"rmq-harness fuzz: --kind {options.kind}: no such kind of a {options.role}"
-            f"{meant(options.kind, (*kinds, ALL))}; expected {', '.join((*kinds, ALL))}"
-        )
+        known = (*kinds, ALL)
+        hint = did_you_mean(options.kind, known, f"expected {', '.join(known)}")
+        raise Usage(f"rmq-harness fuzz: --kind {options.kind}: no such kind of a {options.role}; {hint}")
     return [options.kind]
 
 

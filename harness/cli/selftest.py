@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from harness.catalogue import LEVELS, Level, Role, catalogue, nearest
+from harness.catalogue import LEVELS, Level, Role, catalogue, did_you_mean
 from harness.cli.killing import KILLED, Problem, Seen, Task, declared, judge_matrix, run_tasks
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
@@ -59,9 +59,8 @@ def _profiles(options: argparse.Namespace) -> list[str]:
     wanted = options.profile
     known = [profile.name for profile in catalogue().of(options.role).profiles]
     if wanted and wanted not in known:
-        raise Usage(
-            f"rmq-harness selftest: --profile {wanted}: no such profile; there are {', '.join(known)}"
-        )
+        hint = did_you_mean(wanted, known, f"there are {', '.join(known)}")
+        raise Usage(f"rmq-harness selftest: --profile {wanted}: no such profile; {hint}")
     return [wanted] if wanted else known
 
 
@@ -70,10 +69,7 @@ def _mutants(options: argparse.Namespace, chosen: Sequence[LoadedCase]) -> list[
     known = mutants_of(options.role)
     for name in options.mutant:
         if name not in known:
-            close = nearest(name, known)
-            hint = (
-                f"did you mean {' or '.join(close)}?" if close else "`rmq-harness explain` knows their names"
-            )
+            hint = did_you_mean(name, known, "`rmq-harness explain` knows their names")
             raise Usage(f"rmq-harness selftest: --mutant {name}: no such mutant; {hint}")
     if options.mutant:
         return [name for name in known if name in options.mutant]

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from harness.catalogue import Catalogue, nearest
+from harness.catalogue import Catalogue, did_you_mean
 from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult, Run, Verdict
 from harness.report.text import visible
@@ -128,9 +128,8 @@ def _items(path: Path) -> list[yaml.Node]:
 def _wrong(path: Path, where: str, members: dict[str, yaml.Node], profiles: Collection[str]) -> Iterator[str]:
     for name in members:
         if name not in _MEMBERS:
-            close = nearest(str(name), _MEMBERS)
-            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_MEMBERS)}"
-            yield f"{path}:{members[name].start_mark.line + 1}: an entry has no {name!r}{hint}"
+            hint = did_you_mean(str(name), _MEMBERS, f"there are {', '.join(_MEMBERS)}")
+            yield f"{path}:{members[name].start_mark.line + 1}: an entry has no {name!r}; {hint}"
     for name, meaning in _MEMBERS.items():
         node = members.get(name)
         if node is None:
@@ -188,8 +187,8 @@ def _unknown(entry: Entry, catalogue: Catalogue, loaded: Collection[LoadedCase],
     case = next((one for one in loaded if one.name == entry.id), None)
     if statement is None and case is None:
         known = [*(one.id for one in catalogue.statements), *(one.name for one in loaded)]
-        close = nearest(entry.id, known)
-        return "is no statement and no case" + (f"; did you mean {close[0]}?" if close else "")
+        hint = did_you_mean(entry.id, known, "`rmq-harness check --list` prints the cases")
+        return f"is no statement and no case; {hint}"
     if statement is not None:
         applies = statement.profiles
     else:

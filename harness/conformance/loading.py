@@ -23,7 +23,7 @@ from harness.catalogue import (
     Statement,
     catalogue,
     coverage,
-    nearest,
+    did_you_mean,
 )
 from harness.conformance.case import Case, case_of
 from harness.conformance.layout import FOLDERS, file_of, key_of_node, place_of, slug
@@ -149,7 +149,7 @@ def _unknown_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) ->
                 yield CatalogueError(
                     one.case.where,
                     f"case {one.case.name} proves {identifier}, which is not in the catalogue",
-                    _meant(identifier, known) or "write the statement in specs/statements/",
+                    did_you_mean(identifier, known, "write the statement in specs/statements/"),
                 )
             elif known[identifier].untestable is not None:
                 yield CatalogueError(
@@ -167,7 +167,7 @@ def _quirks_unseen(catalogue: Catalogue, loaded: Collection[LoadedCase]) -> Iter
             where = f"specs/targets/{server.name}.yaml {quirk.id}"
             for name in quirk.cases:
                 if name not in proving:
-                    do = _meant(name, proving) or "name the case that sees it"
+                    do = did_you_mean(name, proving, "name the case that sees it")
                     yield CatalogueError(where, f"there is no case {name}", do)
                 elif not set(proving[name]) & set(quirk.statements):
                     do = "name the statement that the case proves, or another case"
@@ -181,7 +181,7 @@ def _unknown_mutants(loaded: Collection[LoadedCase], mutants: Collection[str]) -
                 yield CatalogueError(
                     one.case.where,
                     f"case {one.case.name} kills {name!r}, which is no mutant",
-                    _meant(name, mutants) or "write the mutant in reference_impl/mutants/",
+                    did_you_mean(name, mutants, "write the mutant in reference_impl/mutants/"),
                 )
 
 
@@ -196,8 +196,3 @@ def _unproven_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) -
             "no case proves it",
             f"write one in {file_of(chapter, identifier)}, or say `untestable: why`",
         )
-
-
-def _meant(word: str, known: Collection[str]) -> str:
-    close = nearest(word, known)
-    return f"did you mean {' or '.join(close)}?" if close else ""

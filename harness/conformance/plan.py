@@ -18,9 +18,9 @@ from harness.catalogue import (
     Role,
     UnknownServer,
     catalogue,
+    did_you_mean,
     judged_as,
     known_quirks,
-    nearest,
 )
 from harness.conformance.baseline import Baseline, Entry, in_force, read
 from harness.conformance.loading import checked_cases
@@ -127,8 +127,7 @@ def _profile(options: CheckOptions, target: Target) -> str:
     if options.profile in known:
         return options.profile
     if options.profile:
-        close = nearest(options.profile, known)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        hint = did_you_mean(options.profile, known, f"there are {', '.join(known)}")
         raise CheckOptionsError(f"--profile {options.profile}: no such profile of a {options.role}; {hint}")
     line = target.line or known[-1]
     if line not in known:

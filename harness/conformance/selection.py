@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, matches, nearest, tags_of
+from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, did_you_mean, matches, tags_of
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
 
@@ -87,8 +87,8 @@ def _unmatched(catalogue: Catalogue, loaded: Collection[LoadedCase], choice: Cho
 def _hint(expression: str, catalogue: Catalogue, names: Collection[str]) -> str:
     tags = {f"tag:{tag}" for statement in catalogue.statements for tag in tags_of(statement)}
     known: Sequence[str] = [*(one.id for one in catalogue.statements), *catalogue.chapters, *names, *tags]
-    close = nearest(expression, known)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    hint = did_you_mean(expression, known)
+    return hint and f"; {hint}"
 
 
 def _planned(one: LoadedCase, catalogue: Catalogue, profile: str) -> PlannedCase:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TypeAlias
 
-from harness.catalogue import Role, nearest_line
+from harness.catalogue import Role, did_you_mean, nearest_line
 from harness.session import DEFAULT_SETUP, Setup
 from harness.targets.capabilities import Capabilities
 from harness.targets.in_process import InProcess
@@ -40,9 +39,8 @@ def unknown_mutant(name: str | None, role: Role) -> str | None:
     known = mutants_of(role)
     if name is None or name in known:
         return None
-    close = get_close_matches(name, known, cutoff=0.5)
-    meant = f"; did you mean {' or '.join(close)}?" if close else ""
-    return f"there is no mutant {name!r} among {len(known)}{meant}"
+    hint = did_you_mean(name, known)
+    return f"there is no mutant {name!r} among {len(known)}{hint and f'; {hint}'}"
 
 
 def mutant_names(role: Role) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from harness.catalogue import Level, Source, Statement, coverage, matches, nearest, select
+from harness.catalogue import Level, Source, Statement, coverage, did_you_mean, matches
 
 
 def statement(identifier: str, level: Level = "MUST", tags: tuple[str, ...] = (), **more: str) -> Statement:
@@ -54,21 +55,18 @@ def test_expressions(expression: str, chosen: list[Statement]) -> None:
     assert [one for one in ALL if matches(one, expression)] == chosen
 
 
-def test_select_combines() -> None:
-    assert select(ALL) == ALL
-    assert select(ALL, include=["lease", "wire"], exclude=["tag:lifecycle"]) == [RENEWS, OPAQUE]
-    assert select(ALL, level="MUST") == [EXPIRES]
-    assert select(ALL, level="SHOULD") == [EXPIRES, RENEWS]
-    assert select(ALL, level="MAY") == ALL
-    assert select(ALL, include=["nothing.matches"]) == []
+def test_a_chapter_of_brokers_needs_no_role() -> None:
+    heartbeat = msgspec.structs.replace(statement("bk.sanity.heartbeat"), chapter="broker-sanity")
+    assert all(matches(heartbeat, one) for one in ("broker-sanity", "sanity", "bk.sanity"))
+    assert not matches(heartbeat, "broker")
 
 
 def test_nearest_names_come_first() -> None:
     known = ["ns.lease.expires", "ns.lease.renews", "wire.framing.opaque"]
-    assert nearest("ns.lease.expire", known)[0] == "ns.lease.expires"
-    assert nearest("opaque", known) == ["wire.framing.opaque"]
-    assert nearest("zzz", known) == []
-    assert nearest("", known) == []
+    assert did_you_mean("ns.lease.expire", known) == "did you mean ns.lease.expires or ns.lease.renews?"
+    assert did_you_mean("opaque", known) == "did you mean wire.framing.opaque?"
+    assert did_you_mean("zzz", known) == did_you_mean("", known) == ""
+    assert did_you_mean("zzz", known, "there are three") == "there are three"
 
 
 def test_coverage_counts_each_statement_once_and_leaves_none_out() -> None:

@@ -150,7 +150,7 @@ def force(*entries: Entry, profile: str = "5.3") -> Baseline:
     ("one", "told"),
     [
         (entry(expires=date(2030, 5, 31)), f"known.yaml:1: {STATEMENT} expired on 2030-05-31"),
-        (entry("ns.lease.closd-connection-removes-broker"), f"no case; did you mean {STATEMENT}?"),
+        (entry("ns.lease.closd-connection-removes-broker"), f"no case; did you mean {STATEMENT}"),
         (entry("ns.errors.unknown-code-is-answered"), "is not of profile 5.3; write `profile: 4.9`"),
         (entry("errors.unknown-code-is-answered"), "is not of profile 5.3; write `profile: 4.9`"),
     ],

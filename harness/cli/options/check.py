@@ -1,0 +1,55 @@
+"""Options of `check`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.options.shared import (
+    add_json,
+    add_nameserver,
+    add_quirks,
+    add_role,
+    add_selection,
+    add_target,
+)
+from harness.cli.options.values import listed, seconds, workers
+from harness.report.write import FORMATS
+
+_REPORTS = ("console", *FORMATS, "allure")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds them."""
+    add_target(parser)
+    add_role(parser)
+    add_nameserver(parser)
+    add_selection(parser)
+    parser.add_argument(
+        "--strict", action="store_true", help="a broken SHOULD fails the run, and so does a quirk not seen"
+    )
+    parser.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="failures that are known, with reason, link and expiry"
+    )
+    parser.add_argument(
+        "--write-baseline", type=Path, metavar="FILE", help="write what fails as a baseline, to be completed"
+    )
+    add_quirks(parser)
+    parser.add_argument(
+        "--report",
+        type=listed(_REPORTS, "report"),
+        default=(),
+        metavar="LIST",
+        help=f"reports to write to --out besides the record: {','.join(_REPORTS[1:])}",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="DIR", help="where everything goes (out)"
+    )
+    parser.add_argument("-n", type=workers, default=1, metavar="N", dest="workers", help="processes, or auto")
+    parser.add_argument(
+        "--deadline", type=seconds, default=30.0, metavar="S", help="real seconds for a case (30)"
+    )
+    parser.add_argument(
+        "--list", action="store_true", dest="listing", help="print the cases instead of running them"
+    )
+    add_json(parser)

@@ -1,0 +1,21 @@
+"""Options of `diff`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.options.shared import TARGETS, add_json, add_rules, add_run
+from harness.cli.options.values import count
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds them."""
+    parser.add_argument("a", metavar="TARGET_A", help=TARGETS)
+    parser.add_argument("b", metavar="TARGET_B", help="what it is compared with")
+    add_rules(parser, "that of the targets")
+    parser.add_argument("--steps", type=count, default=10_000, metavar="N", help="operations in all (10000)")
+    add_run(parser, "operations")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where journal and findings go (nowhere)")
+    parser.add_argument("--program", type=Path, metavar="FILE", help="play this program, once, instead")
+    add_json(parser)

@@ -1,0 +1,10 @@
+"""Options of `docs`."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds them."""
+    parser.add_argument("--check", action="store_true", help="only say whether they are up to date")

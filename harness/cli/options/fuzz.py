@@ -1,0 +1,46 @@
+"""Options of `fuzz`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.options.shared import add_json, add_nameserver, add_role, add_rules, add_run, add_target
+from harness.cli.options.values import count, duration
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds them."""
+    add_target(parser)
+    add_role(parser)
+    add_nameserver(parser)
+    add_rules(parser, "that of the target")
+    parser.add_argument(
+        "--kind", metavar="KIND", default="all", help="stateful, frames, history, or all (all)"
+    )
+    add_run(parser, "programs")
+    parser.add_argument("--max-examples", type=count, metavar="N", help="programs at most")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/fuzz"), metavar="DIR", help="where findings go (out/fuzz)"
+    )
+    parser.add_argument(
+        "--corpus", type=Path, metavar="DIR", help="frames: where programs grow from run to run (OUT/corpus)"
+    )
+    parser.add_argument("--strict", action="store_true", help="frames: what a SHOULD forbids fails too")
+    parser.add_argument(
+        "--memory",
+        type=count,
+        default=1024,
+        metavar="MIB",
+        help="frames: what a target that is started here may have resident (1024)",
+    )
+    parser.add_argument(
+        "--allow-remote", action="store_true", help="also where the target is not on this machine"
+    )
+    parser.add_argument(
+        "--attempts", type=count, default=400, metavar="N", help="to make a finding small (400)"
+    )
+    parser.add_argument(
+        "--shrink-time", type=duration, default=60.0, metavar="T", help="the same, in real time (60s)"
+    )
+    add_json(parser)

@@ -1,0 +1,28 @@
+"""Options of `mine`."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.options.shared import add_json, add_spark
+from harness.cli.options.values import listed
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds them."""
+    parser.add_argument(
+        "root", metavar="DIR", help="directory or URL of the data set: the --out of a campaign"
+    )
+    parser.add_argument("--against", metavar="DIR", help="an earlier data set to compare with")
+    parser.add_argument(
+        "--out", default="out/mine", metavar="DIR", help="where report.html and tables/ go (out/mine)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        type=listed(("findings", "worse"), "reason"),
+        default=(),
+        metavar="LIST",
+        help="exit with 1 if there are findings, or if something got worse (default: 0)",
+    )
+    add_spark(parser)
+    add_json(parser)

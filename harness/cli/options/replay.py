@@ -1,0 +1,27 @@
+"""Options of `replay`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.options.shared import TARGETS, add_json, add_nameserver
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds them."""
+    parser.add_argument(
+        "trace",
+        type=Path,
+        metavar="TRACE",
+        help="a trace, or the folder of a finding, that was written to --out",
+    )
+    parser.add_argument(
+        "target",
+        nargs="*",
+        metavar="TARGET",
+        help=f"the one that it was recorded on; one for each of several NameServers; {TARGETS}",
+    )
+    add_nameserver(parser)
+    parser.add_argument("--all", action="store_true", help="print keep-alives and probes too")
+    add_json(parser)

@@ -1,0 +1,88 @@
+"""Options of `serve`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from harness.catalogue import Role
+from harness.cli.options.shared import either, lines
+from harness.cli.options.values import amount, port
+from harness.cli.parser import Parser
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Three servers, each with options of its own."""
+    servers = parser.add_subparsers(
+        dest="server", required=True, metavar="SERVER", parser_class=Parser, title="servers"
+    )
+    _nameserver(_server(servers, "nameserver", "a NameServer", "nameserver"))
+    _broker(_server(servers, "broker", "a Broker", "broker"))
+    _cluster(_server(servers, "cluster", "NameServers, masters and slaves in one process", "broker"))
+
+
+def _server(servers: Any, name: str, what: str, role: Role) -> Parser:
+    parser: Parser = servers.add_parser(name, help=what, description=f"Serve {what}.")
+    parser.set_defaults(parser=parser)
+    known = lines(role)
+    parser.add_argument(
+        "--profile",
+        metavar="P",
+        default=known[-1],
+        choices=known,
+        help=f"{either(known)} ({known[-1]})",
+    )
+    return parser
+
+
+def _configured(parser: Parser, what: str) -> None:
+    parser.add_argument("-c", "--config", "--configFile", type=Path, metavar="FILE", help=what)
+    parser.add_argument(
+        "-p", "--print-config", "--printConfigItem", action="store_true", help="print the settings and end"
+    )
+
+
+def _nameserver(parser: Parser) -> None:
+    parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
+    parser.add_argument("--port", type=port, metavar="N", help="port to listen on, 0 for any free one (9876)")
+    _configured(parser, "a .properties file with Apache's names; code 318 writes it")
+    parser.add_argument("--kv-file", type=Path, metavar="FILE", help="where the KV configuration is kept")
+    parser.add_argument(
+        "-n", "--namesrvAddr", metavar="ADDRESS", help="accepted, as Apache's server does; does nothing"
+    )
+
+
+def _broker(parser: Parser) -> None:
+    parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
+    parser.add_argument(
+        "--port", type=port, metavar="N", help="port to listen on, and N-2 too; 0 for free ones (10911)"
+    )
+    _configured(parser, "a .properties file with Apache's names")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="where messages are kept (in memory)")
+    parser.add_argument(
+        "-n", "--nameserver", "--namesrvAddr", metavar="ADDRESSES", help="NameServers: host:port;host:port"
+    )
+
+
+def _cluster(parser: Parser) -> None:
+    for name, default, what in (
+        ("nameservers", 1, "NameServers"),
+        ("masters", 1, "masters"),
+        ("slaves", 0, "slaves of each master"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=amount, default=default, metavar="N", help=f"how many {what} ({default})"
+        )
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="HOST", help="address to listen on (127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port",
+        type=port,
+        default=9876,
+        metavar="N",
+        help="port of the first NameServer, 0 for any free one (9876); all others take free ones",
+    )
+    parser.add_argument("-c", "--config", type=Path, metavar="FILE", help="settings of the Brokers")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="where everything is kept (in memory)")

@@ -1,0 +1,112 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from harness.catalogue import LEVELS, ROLES, Role, profiles
+from harness.cli.options.values import duration, several
+
+TARGETS = (
+    "builtin:[PROFILE]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
+    "docker:IMAGE[?warp=60]"
+)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Adds `--json`."""
+    parser.add_argument("--json", action="store_true", help="print one result object on standard output")
+
+
+def add_role(parser: argparse.ArgumentParser) -> None:
+    """Adds `--role`."""
+    parser.add_argument(
+        "--role",
+        choices=ROLES,
+        default=ROLES[0],
+        help=f"what the target is: {ROLES[0]} (default), {', '.join(ROLES[1:])}",
+    )
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Adds `TARGET`, the reference by default."""
+    parser.add_argument(
+        "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
+    )
+
+
+def add_quirks(parser: argparse.ArgumentParser) -> None:
+    """Adds `--quirks`."""
+    parser.add_argument(
+        "--quirks",
+        metavar="NAME@VERSION",
+        default="",
+        help="judge it as this known server, whose defects are quirks (apache-nameserver@5.3.3), or none",
+    )
+
+
+def add_nameserver(parser: argparse.ArgumentParser) -> None:
+    """Adds `--nameserver`."""
+    parser.add_argument(
+        "--nameserver",
+        metavar="HOST:PORT",
+        default="",
+        help="of a Broker that runs already (tcp://): where it looks for a NameServer, to be ours",
+    )
+
+
+def add_rules(parser: argparse.ArgumentParser, whose: str) -> None:
+    """Adds `--profile` and `--quirks` of a command that plays programs."""
+    parser.add_argument("--profile", metavar="P", default="", help=f"whose rules hold ({whose})")
+    add_quirks(parser)
+
+
+def add_run(parser: argparse.ArgumentParser, what: str) -> None:
+    """Adds `--seed`, `--max-time` and `--resume` of a command that plays what a seed decides."""
+    parser.add_argument("--seed", metavar="S", help=f"what decides the {what} (a new one, printed)")
+    add_max_time(parser)
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out, of this --seed")
+
+
+def add_max_time(parser: argparse.ArgumentParser) -> None:
+    """Adds `--max-time`."""
+    parser.add_argument("--max-time", type=duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Adds `--profile`, `--select`, `--exclude` and `--level`."""
+    parser.add_argument(
+        "--profile", metavar="P", default="", help=f"which statements apply: {either(lines())}"
+    )
+    for option, which in (("--select", "only these"), ("--exclude", "not these")):
+        parser.add_argument(
+            option,
+            metavar="ID",
+            type=several("an id, a prefix, a chapter, a glob or tag:…"),
+            action="extend",
+            default=[],
+            help=f"{which}: ids, prefixes, chapters, globs, tag:… or cases (repeat it, or use commas)",
+        )
+    parser.add_argument(
+        "--level",
+        choices=[level.lower() for level in LEVELS],
+        help="only statements of this level and stricter ones",
+    )
+
+
+def add_spark(parser: argparse.ArgumentParser) -> None:
+    """Adds `--master` and `--memory`."""
+    parser.add_argument("--master", metavar="M", help="Spark's master (Spark's own setting, else local[*,4])")
+    parser.add_argument("--memory", default="2g", metavar="M", help="memory of Spark's driver (2g)")
+
+
+def lines(role: Role = "nameserver") -> list[str]:
+    """The names of the profiles of a role, oldest first."""
+    return [profile.name for profile in profiles(role)]
+
+
+def either(names: Sequence[str]) -> str:
+    """`a, b or c`."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
