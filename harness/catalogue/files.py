@@ -12,10 +12,11 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from harness.catalogue.errors import CatalogueError
@@ -72,6 +73,42 @@ def items(path: Path, specs: Path, schema: str, problems: list[CatalogueError]) 
     """The items of a file that is a list; none where something is wrong with it."""
     data = checked(path, specs, schema, problems)
     return data if isinstance(data, list) else []
+
+
+def joined(
+    directory: Path, specs: Path, schema: str, kind: type[msgspec.Struct], problems: list[CatalogueError]
+) -> dict[Path, dict[str, Any]]:
+    """What each file of a directory says. Joined, they say what `kind` needs: each says some members of it.
+
+    Lists may be in several files; anything else is said once. A name is that of the directory.
+    """
+    parts: dict[Path, dict[str, Any]] = {}
+    said: set[str] = set()
+    for path in sorted(directory.rglob("*.yaml")):
+        part = checked(path, specs, schema, problems) or {}
+        for key in sorted(said & {key for key, value in part.items() if not isinstance(value, list)}):
+            problems.append(
+                CatalogueError(name_of(path), f"{key!r} is said by another file too", "say it once")
+            )
+        said |= part.keys()
+        parts[path] = part
+    for member in msgspec.structs.fields(kind):
+        if member.required and member.name not in said | {"name"}:
+            problems.append(
+                CatalogueError(
+                    name_of(directory), f"no file of it says {member.name!r}", "say it in one of them"
+                )
+            )
+    return parts
+
+
+def together(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """What all parts say: lists are appended to each other."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        for key, value in part.items():
+            whole[key] = [*whole.get(key, ()), *value] if isinstance(value, list) else value
+    return whole
 
 
 def _read(path: Path, problems: list[CatalogueError]) -> Any:

@@ -20,12 +20,12 @@ import msgspec
 
 from harness.catalogue.chapters import Chapter, load_chapters
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, items, name_of, specs_directory
+from harness.catalogue.files import checked, items, joined, name_of, specs_directory, together
 from harness.catalogue.messages import Messages, messages_of, problems_of, unknown_lines
 from harness.catalogue.profiles import Profile, load_profiles
 from harness.catalogue.quirks import Quirk, Server, quirks_of
 from harness.catalogue.reports import Report, tags_of
-from harness.catalogue.roles import Role, roles_of
+from harness.catalogue.roles import ROLES, Role, roles_of
 from harness.catalogue.sources import Source, Sources
 from harness.catalogue.statements import Statement
 from harness.catalogue.versions import numbers, within
@@ -143,21 +143,31 @@ def messages() -> Messages:
 
 
 def load_messages(specs: Path) -> Messages:
-    """`messages.yaml` of a directory like `specs/`.
+    """`messages/` of a directory like `specs/`. Messages come by role, and by code.
 
     Raises:
-        CatalogueProblems: with every problem of the file.
+        CatalogueProblems: with every problem of its files.
     """
     problems: list[CatalogueError] = []
-    path = specs / "messages.yaml"
-    data = checked(path, specs, "messages", problems)
+    directory = specs / "messages"
+    parts = joined(directory, specs, "messages", Messages, problems)
     if problems:
         raise CatalogueProblems(problems)
     known = load_profiles(specs, problems)
+    for path, part in parts.items():
+        problems += unknown_lines(part, name_of(path), known)
+        for message in part.get("messages", ()):
+            message["role"] = path.parent.name
+        if "messages" in part and path.parent.name not in ROLES:
+            here = " or ".join(f"{role}/" for role in ROLES)
+            problems.append(CatalogueError(name_of(path), "its messages have no role", f"move it to {here}"))
+    if problems:
+        raise CatalogueProblems(problems)
+    data = together(parts.values())
+    data["messages"].sort(key=lambda one: (ROLES.index(one["role"]), one["code"]))
     found = messages_of(data, known)
     chapters = [chapter.name for chapter in load_chapters(specs, problems)]
-    problems += unknown_lines(data, name_of(path), known)
-    problems += problems_of(found, name_of(path), chapters)
+    problems += problems_of(found, name_of(directory), chapters)
     if problems:
         raise CatalogueProblems(problems)
     return found
@@ -238,11 +248,6 @@ def _cross_checks(
 _PREFIXES = {"shared": ("wire",), "nameserver": ("ns", "wire"), "broker": ("bk",)}
 
 
-def _misnamed(path: Path, name: str) -> Iterator[CatalogueError]:
-    if name != path.stem:
-        yield CatalogueError(name_of(path), f"it is named {name!r}", f"name the file {name}.yaml")
-
-
 def _servers(
     specs: Path,
     statements: Collection[str],
@@ -252,27 +257,29 @@ def _servers(
 ) -> list[Server]:
     found: list[Server] = []
     seen: dict[str, str] = {}
-    for path in sorted((specs / "targets").glob("*.yaml")):
-        digest.update(path.read_bytes())
-        data = checked(path, specs, "target", problems)
-        if data is None:
+    for directory in sorted((specs / "targets").glob("*/")):
+        before = len(problems)
+        parts = joined(directory, specs, "target", Server, problems)
+        if len(problems) > before:
             continue
-        for quirk in data["quirks"]:
-            where = f"{name_of(path)} {quirk['id']}"
-            quirk["source"] = _named(where, quirk["source"], sources, problems)
-        server = msgspec.convert(data, Server)
-        problems += _misnamed(path, server.name)
-        for quirk in server.quirks:
-            problems += _checks_of_quirk(path, quirk, statements, seen)
-            seen.setdefault(quirk.id, name_of(path))
+        files: dict[str, str] = {}
+        for path, part in parts.items():
+            digest.update(path.read_bytes())
+            for quirk in part.get("quirks", ()):
+                where = f"{name_of(path)} {quirk['id']}"
+                quirk["source"] = _named(where, quirk["source"], sources, problems)
+                files[quirk["id"]] = name_of(path)
+        server = msgspec.convert({"name": directory.name, **together(parts.values())}, Server)
+        for one in server.quirks:
+            problems += _checks_of_quirk(f"{files[one.id]} {one.id}", one, statements, seen)
+            seen.setdefault(one.id, files[one.id])
         found.append(server)
     return found
 
 
 def _checks_of_quirk(
-    path: Path, quirk: Quirk, statements: Collection[str], seen: dict[str, str]
+    where: str, quirk: Quirk, statements: Collection[str], seen: dict[str, str]
 ) -> Iterator[CatalogueError]:
-    where = f"{name_of(path)} {quirk.id}"
     if quirk.id in seen:
         yield CatalogueError(
             where, f"this id is already used in {seen[quirk.id]}", "give the quirk an id of its own"

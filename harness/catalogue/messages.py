@@ -1,6 +1,6 @@
 """What there is in the protocol: codes, header members, fields, bodies, byte layouts, times, settings.
 
-Plain data from `specs/messages.yaml`, whose JSON Schema says what each member means.
+Plain data from `specs/messages/`, whose JSON Schema says what each member means.
 `profiles` are those from `since` to `until`; empty are all.
 """
 
@@ -131,7 +131,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Messages(msgspec.Struct, frozen=True):
-    """All of `specs/messages.yaml`."""
+    """All of `specs/messages/`."""
 
     header: Header
     layouts: tuple[Layout, ...]

@@ -164,7 +164,7 @@ def _quirks_unseen(catalogue: Catalogue, loaded: Collection[LoadedCase]) -> Iter
     proving = {one.name: one.case.statements for one in loaded}
     for server in catalogue.servers:
         for quirk in server.quirks:
-            where = f"specs/targets/{server.name}.yaml {quirk.id}"
+            where = f"specs/targets/{server.name}/ {quirk.id}"
             for name in quirk.cases:
                 if name not in proving:
                     do = did_you_mean(name, proving, "name the case that sees it")

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class RequestForm(NamedTuple):
-    """One request code of the protocol, as `specs/messages.yaml` has it."""
+    """One request code of the protocol, as `specs/messages/` has it."""
 
     role: Literal["nameserver", "broker"]
     """The server that serves it, or that sends it where it is ``sent``."""

@@ -1,6 +1,6 @@
 """What may be answered to a frame, and whether an answer is one of that.
 
-- Pure. Codes and required fields are those of `specs/messages.yaml`; what failed requests are answered with
+- Pure. Codes and required fields are those of `specs/messages/`; what failed requests are answered with
   is said by the chapters errors and framing.
 - What a certain reading of requests for the KV table says is remembered, so that a value that was read
   otherwise than it was sent is seen when it is asked for. What is uncertain makes everything unknown.

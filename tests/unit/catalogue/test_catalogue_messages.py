@@ -1,9 +1,10 @@
-"""`specs/messages.yaml` says what codec, session and reference do: it cannot drift away from them."""
+"""`specs/messages/` says what codec, session and reference do: it cannot drift away from them."""
 
 from __future__ import annotations
 
 import ast
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -246,8 +247,10 @@ def test_a_mistake_is_told(tmp_path: Path, old: str, new: str, told: str) -> Non
     specs = specs_directory()
     for name in ("schema", "profiles", "statements"):
         (tmp_path / name).symlink_to(specs / name)
-    text = (specs / "messages.yaml").read_text("utf-8")
-    assert old in text
-    (tmp_path / "messages.yaml").write_text(text.replace(old, new), "utf-8")
+    shutil.copytree(specs / "messages", tmp_path / "messages")
+    holding = [path for path in (tmp_path / "messages").rglob("*.yaml") if old in path.read_text("utf-8")]
+    assert holding
+    for path in holding:
+        path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     with pytest.raises(CatalogueProblems, match=re.escape(told)):
         load_messages(tmp_path)

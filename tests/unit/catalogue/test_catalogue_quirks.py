@@ -33,9 +33,15 @@ def specs(tmp_path: Path) -> Path:
     return directory
 
 
-def server(specs: Path, *quirks: dict[str, Any], name: str = "some-server") -> None:
-    made = {"name": name, "title": "A server", "text": "One of many.", "quirks": list(quirks)}
-    (specs / "targets" / "some-server.yaml").write_text(yaml.safe_dump(made), encoding="utf-8")
+def server(specs: Path, *quirks: dict[str, Any]) -> None:
+    made = {"title": "A server", "text": "One of many.", "quirks": list(quirks)}
+    file(specs, "server", made)
+
+
+def file(specs: Path, name: str, said: dict[str, Any]) -> None:
+    directory = specs / "targets" / "some-server"
+    directory.mkdir(exist_ok=True)
+    (directory / f"{name}.yaml").write_text(yaml.safe_dump(said), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -111,14 +117,30 @@ def test_a_server_and_its_quirks(specs: Path) -> None:
 def test_what_is_wrong_with_a_quirk_is_said(specs: Path, changes: dict[str, Any], said: str) -> None:
     item = quirk(**changes)
     server(specs, item)
-    assert [line for line in problems(specs) if "specs/targets/some-server.yaml" in line and said in line]
+    assert [
+        line for line in problems(specs) if "specs/targets/some-server/server.yaml" in line and said in line
+    ]
 
 
-def test_an_id_is_used_once_and_a_file_has_its_servers_name(specs: Path) -> None:
-    server(specs, quirk(), quirk(), name="another")
+def test_an_id_is_used_once(specs: Path) -> None:
+    server(specs, quirk(), quirk())
+    assert "this id is already used" in "\n".join(problems(specs))
+
+
+def test_the_files_of_a_server_are_joined(specs: Path) -> None:
+    server(specs, quirk())
+    file(specs, "more", {"quirks": [quirk(id="quirk.expires-late")]})
+    found = load(specs).server("some-server")
+    assert found is not None
+    assert [one.id for one in found.quirks] == ["quirk.expires-late", "quirk.never-expires"]
+
+
+def test_a_server_has_one_title_and_all_that_is_needed(specs: Path) -> None:
+    file(specs, "one", {"title": "A server", "quirks": []})
+    file(specs, "two", {"title": "A server"})
     said = "\n".join(problems(specs))
-    assert "this id is already used" in said
-    assert "it is named 'another'" in said
+    assert "specs/targets/some-server/two.yaml: 'title' is said by another file too; say it once" in said
+    assert "specs/targets/some-server: no file of it says 'text'; say it in one of them" in said
 
 
 def test_the_shipped_quirks_cover_every_line_of_apache() -> None:
