@@ -1,33 +1,30 @@
 """SIGKILL of a Broker under load: no message that was answered is lost, no offset goes back.
 
-`RMQ_KILLS` says how often the Broker is killed (25; `make soak`: 100), half of the times with synchronous
-flushing.
+Half of the kills interrupt synchronous flushing.
 """
 
 from __future__ import annotations
 
-import os
 import random
-import sys
 import threading
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from servers import PATIENCE, BrokerServer, Client
+from killing import KILLS, kill_at_work
+from servers import BrokerServer, Client
 
 from harness.wire import Command, RequestCode
 from harness.wire.bodies import Properties
 from harness.wire.messages import decode_messages
 
-KILLS = int(os.environ.get("RMQ_KILLS", "25"))
 QUEUES = 3
 """Each has a producer; a consumer commits offsets of all of them."""
 MOST = 60
-"""The Broker is killed after so many answers at the most, ..."""
+"""The Broker is killed after at most this many answers, ..."""
 LONGEST = 0.02
-"""... and a random time after that, which is at most so many seconds."""
+"""... and at most this many seconds."""
 GROUP, TOPIC = "G", "T"
 HEARTBEAT = (
     b'{"clientID":"c","producerDataSet":[],"consumerDataSet":[{"groupName":"G","messageModel":"CLUSTERING",'
@@ -65,29 +62,19 @@ class Campaign:
         broker.kill()
 
     def kill_once(self) -> None:
-        """Starts a Broker, has it store, kills it, starts it again, and looks. Raises AssertionError."""
+        """Kills a Broker while it stores and reads what the next one has. Raises AssertionError."""
         broker = BrokerServer(self._settings, too_early=self._too_early)
-        began = threading.Barrier(QUEUES + 2, timeout=PATIENCE)
-        workers = [
-            threading.Thread(target=self._produce, args=(broker.port, queue_id, began))
-            for queue_id in range(QUEUES)
-        ]
-        workers.append(threading.Thread(target=self._commit, args=(broker.port, began)))
-        for worker in workers:
-            worker.start()
-        began.wait()
-        enough, end = self.answers + self._random.randint(1, MOST), time.monotonic() + PATIENCE
-        while self.answers < enough and time.monotonic() < end:
-            time.sleep(0.0005)
-        time.sleep(self._random.uniform(0, LONGEST))
-        broker.kill()
-        for worker in workers:
-            worker.join(PATIENCE)
-            assert not worker.is_alive()
+        kill_at_work(
+            broker,
+            [*(partial(self._produce, queue_id) for queue_id in range(QUEUES)), self._commit],
+            lambda: self.answers,
+            after=self._random.randint(1, MOST),
+            pause=self._random.uniform(0, LONGEST),
+        )
         assert not self._refused, self._refused
         self._look()
 
-    def _produce(self, port: int, queue_id: int, began: threading.Barrier) -> None:
+    def _produce(self, queue_id: int, port: int, began: threading.Barrier) -> None:
         client = Client(port)
         began.wait()
         try:
@@ -163,18 +150,12 @@ def pulled(client: Client, queue_id: int) -> list[bytes]:
 
 @pytest.mark.parametrize("flushing", ["SYNC_FLUSH", "ASYNC_FLUSH"])
 def test_no_answered_message_is_lost(
-    tmp_path: Path,
-    record_property: Callable[[str, object], None],
-    capsys: pytest.CaptureFixture[str],
-    flushing: str,
+    tmp_path: Path, report_kills: Callable[[int, int, str], None], flushing: str
 ) -> None:
     campaign = Campaign(tmp_path, 1, flushing)
     for _ in range((KILLS + 1) // 2):
         campaign.kill_once()
-    record_property("kills", (KILLS + 1) // 2)
-    record_property("messages", campaign.answers)
-    with capsys.disabled():
-        sys.stdout.write(f" {(KILLS + 1) // 2} kills, {campaign.answers} answered messages ")
+    report_kills((KILLS + 1) // 2, campaign.answers, "answered messages")
     assert campaign.answers > KILLS // 2
     assert all(campaign.stored)
     assert campaign.committed > 0

@@ -1,34 +1,32 @@
 """SIGKILL at random moments during writes: nothing that was answered is lost, and no file is unreadable.
 
-`RMQ_KILLS` says how often the server is killed (25; `make soak`: 100). A kill is no power failure: that
-files reach the disk before an answer leaves is shown by the order of the calls (`test_order.py`).
+A kill is no power failure: `test_order.py` shows by the order of the calls that a file is on disk before
+the answer leaves.
 """
 
 from __future__ import annotations
 
-import os
 import random
-import sys
 import threading
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from servers import FAULTS, PATIENCE, Client, Server
+from killing import KILLS, kill_at_work
+from servers import FAULTS, Client, Server
 
 from harness.wire import RequestCode
 from harness.wire.bodies import KvTable, Properties
 
-KILLS = int(os.environ.get("RMQ_KILLS", "25"))
 WRITERS = 3
 """Connections that put pairs; one more updates the configuration."""
 FILLER = "x" * 200_000
-"""So much is in both files that to write them takes a moment."""
+"""Both files hold it, so that writing them takes a moment."""
 MOST = 12
-"""The server is killed after so many answered writes at the most, ..."""
+"""The server is killed after at most this many answered writes, ..."""
 LONGEST = 0.03
-"""... and a random time after that, which is at most so many seconds."""
+"""... and at most this many seconds."""
 
 KEYS = [*(f"kv {number}" for number in range(WRITERS)), "configuration"]
 
@@ -76,26 +74,18 @@ class Campaign:
         server.kill()
 
     def kill_once(self) -> None:
-        """Starts the server, has it write, kills it, starts it again, and looks. Raises AssertionError for a
-        loss.
-        """
+        """Kills a server while it writes and reads what the next one has. Raises AssertionError."""
         server = Server(self._settings, self._fault)
-        began = threading.Barrier(len(KEYS) + 1, timeout=PATIENCE)
-        writers = [threading.Thread(target=self._write, args=(server.port, key, began)) for key in KEYS]
-        for writer in writers:
-            writer.start()
-        began.wait()
-        enough, end = self.writes + self._random.randint(0, MOST), time.monotonic() + PATIENCE
-        while self.writes < enough and time.monotonic() < end:
-            time.sleep(0.0005)
-        time.sleep(self._random.uniform(0, LONGEST))
-        server.kill()
-        for writer in writers:
-            writer.join(PATIENCE)
-            assert not writer.is_alive()
+        kill_at_work(
+            server,
+            [partial(self._write, key) for key in KEYS],
+            lambda: self.writes,
+            after=self._random.randint(0, MOST),
+            pause=self._random.uniform(0, LONGEST),
+        )
         self._look()
 
-    def _write(self, port: int, key: str, began: threading.Barrier) -> None:
+    def _write(self, key: str, port: int, began: threading.Barrier) -> None:
         client = Writer(port)
         began.wait()
         try:
@@ -120,16 +110,11 @@ class Campaign:
             self.sent[key] = self.answered[key] = found[key]
 
 
-def test_no_answered_write_is_lost(
-    tmp_path: Path, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_answered_write_is_lost(tmp_path: Path, report_kills: Callable[[int, int, str], None]) -> None:
     campaign = Campaign(tmp_path, seed=1)
     for _ in range(KILLS):
         campaign.kill_once()
-    record_property("kills", KILLS)
-    record_property("writes", campaign.writes)
-    with capsys.disabled():
-        sys.stdout.write(f" {KILLS} kills, {campaign.writes} answered writes ")
+    report_kills(KILLS, campaign.writes, "answered writes")
     assert campaign.writes > KILLS
 
 

@@ -1,28 +1,25 @@
-"""SIGKILL while a store is written: no message of which somebody was told is lost, no offset goes back.
+"""SIGKILL while a store is written: no message that was reported as stored is lost, no offset goes back.
 
-`RMQ_KILLS` says how often the process is killed (25; `make soak`: 100). Appends that are torn at every
-byte, and files that are set back, are in tests/unit/broker/test_store_recovery.py, which needs no process.
+tests/unit/broker/test_store_recovery.py tears appends at every byte and sets files back; it needs no process.
 """
 
 from __future__ import annotations
 
-import os
 import random
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from killing import KILLS
 from stores import QUEUES, Appending, opened
 
 from harness.wire.messages import decode_message
 
-KILLS = int(os.environ.get("RMQ_KILLS", "25"))
 MOST = 120
-"""The process is killed after so many messages at the most, ..."""
+"""The process is killed after at most this many messages, ..."""
 LONGEST = 0.003
-"""... and a random time after that, which is at most so many seconds."""
+"""... and at most this many seconds."""
 
 
 class Campaign:
@@ -58,21 +55,18 @@ class Campaign:
         storage.close()
 
 
-def test_no_message_that_was_told_is_lost(
-    tmp_path: Path, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+def test_no_message_reported_as_stored_is_lost(
+    tmp_path: Path, report_kills: Callable[[int, int, str], None]
 ) -> None:
     campaign = Campaign(tmp_path, seed=1)
     for _ in range(KILLS):
         campaign.kill_once()
-    record_property("kills", KILLS)
-    record_property("messages", campaign.said)
-    with capsys.disabled():
-        sys.stdout.write(f" {KILLS} kills, {campaign.said} messages told ")
+    report_kills(KILLS, campaign.said, "stored messages")
     assert campaign.said > KILLS
     assert len(list((tmp_path / "commitlog").iterdir())) > 1
 
 
-def test_a_process_that_tells_too_early_is_found_out(tmp_path: Path) -> None:
+def test_a_process_that_reports_too_early_is_detected(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path, seed=1, too_early=True)
     with pytest.raises(AssertionError, match="is lost"):
         for _ in range(100):
