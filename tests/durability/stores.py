@@ -20,7 +20,7 @@ QUEUES = 3
 
 
 class Said(NamedTuple):
-    """A message of which somebody was told that it is stored."""
+    """A message that was reported as stored."""
 
     queue_id: int
     queue_offset: int
@@ -43,7 +43,7 @@ class Appending:
         self.said: list[Said] = []
 
     def listen(self, messages: int) -> None:
-        """Returns when so many more messages are said to be stored. Raises AssertionError if they are not."""
+        """Returns when `messages` more are reported as stored. Raises AssertionError if they are not."""
         wanted = len(self.said) + messages
         while len(self.said) < wanted:
             assert self._said.poll(PATIENCE), f"{len(self.said)} messages within {PATIENCE} s"

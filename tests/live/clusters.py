@@ -24,7 +24,7 @@ VERSIONS = {"4.9.8": "4.9", "5.3.3": "5.3"}
 ONE_IN_CI = [pytest.param("4.9.8", marks=pytest.mark.soak), "5.3.3"]
 """Both releases, of which CI runs the newer one and `make soak` both."""
 HASTE = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"}
-"""So that a transaction that nobody ends is asked about within seconds."""
+"""An open transaction is checked within seconds."""
 PATIENCE = {"waitTimeMillsInSendQueue": "60000"}
 """So that Apache's Broker drops no message for having waited: 200 ms are soon over on a busy machine."""
 _READY_WITHIN = 20.0
@@ -103,7 +103,7 @@ def apache_broker(version: str, nameserver: str, **settings: str) -> Generator[B
 def clients(
     version: str, nameserver: str, count: int, run: str, directory: Path, *kinds: str
 ) -> dict[str, dict[str, Any]]:
-    """What became of so many messages of each kind, with Apache's client of a release. No kinds: all.
+    """What became of the messages of each kind, with Apache's client of a release. No kinds: all.
 
     `run`: a word that no other call with this directory has.
     """

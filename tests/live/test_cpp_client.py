@@ -30,7 +30,7 @@ CANNOT_LOAD = 3
 
 
 def sent_and_consumed(nameserver: str, directory: Path) -> dict[str, dict[str, Any]]:
-    """What became of so many messages of each kind, by kind."""
+    """What became of the messages of each kind, by kind."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM), nameserver, str(MESSAGES), directory.name],
         env={**os.environ, "HOME": str(directory)},  # it writes its log there

@@ -19,7 +19,7 @@ SEEDS = ("1", "2", "3")
 SPARE = ("4", "5", "6")
 MOST = 2000
 MORE = 2
-"""So many steps more than a person would write."""
+"""How many steps more than in a program written by hand."""
 
 
 def test_enough_mutants_are_listed_from_many_chapters() -> None:

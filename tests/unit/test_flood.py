@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.flood import flood
 
 
-def test_a_flood_harms_nobody_else() -> None:
+def test_a_flood_harms_no_other_client() -> None:
     """Random, mutated, inflating, deep and endless frames: the server lives, and answers others rightly."""
     outcome = flood(20_000, seed=7, connections=60, dribblers=12)
     assert outcome.frames >= 20_000

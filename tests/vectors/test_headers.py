@@ -21,7 +21,7 @@ ENGINES: dict[str, tuple[Engine, InvalidUtf8]] = {
 NOT_REPRODUCED = {
     '{"opaque":7,"language":"NODE_JS"}': "4.9 has no NODE_JS; the codec keeps the name",
     '{"code":1,"opaque":7,"extFields":""}': "null on 5.3, refused on 4.9; refused here",
-    '{"code":1,"opaque":7,"extFields":{null:"b"}}': "a null key, which nobody can ask for",
+    '{"code":1,"opaque":7,"extFields":{null:"b"}}': "a null key, which no caller can ask for",
     '{"code":1,"opaque":7,"extFields":{"@type":"x","a":"b"}}': "fastjson 1 drops an @type among ext fields",
     '{"code":1,"opaque":7,"c\\u006fde":5}': "fastjson 1 sees no escape in a name that it expects",
     '{"code":1,"opaque":7,é:1}': "fastjson 1 refuses some letters in bare names",

@@ -1,4 +1,4 @@
-"""`mine`: what is asked wrongly is told at once; nothing mined is no success; what was read is not lost."""
+"""`mine`: wrong options are reported at once; mining nothing is no success; what was read is kept."""
 
 from __future__ import annotations
 

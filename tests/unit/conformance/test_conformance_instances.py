@@ -46,7 +46,7 @@ class Server:
 
 
 class Servers:
-    """Starts servers, one at a time where it is told to, and remembers them."""
+    """Starts servers, one at a time if asked to, and remembers them."""
 
     def __init__(self) -> None:
         self.started: list[Server] = []

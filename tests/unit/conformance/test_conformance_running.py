@@ -422,7 +422,7 @@ def still_there(_: LoadedCase) -> None:
     return None
 
 
-def test_nobody_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_case_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.conformance.concurrent_cases.PATIENCE", 0.01)
     gone: Any = Gone(alive=False)
     running, release = runner(instance=gone), threading.Event()
@@ -458,7 +458,7 @@ def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
     assert [concurrent.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
 
 
-def test_in_virtual_time_nobody_waits_for_others() -> None:
+def test_in_virtual_time_no_case_waits_for_others() -> None:
     waiting = [loaded(met)]
     assert waiting[0] not in ConcurrentCases(waiting, lambda _: run(met), still_there, "virtual")
 

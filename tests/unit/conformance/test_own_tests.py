@@ -1,4 +1,4 @@
-"""`docs/guides/own-tests.md` does what it says, in a directory of its own, and the plugin disturbs nobody."""
+"""`docs/guides/own-tests.md` does what it says; the plug-in leaves tests of other kinds alone."""
 
 from __future__ import annotations
 

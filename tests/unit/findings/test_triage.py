@@ -1,4 +1,4 @@
-"""Confirm, make small, confirm again, keep: with an experiment that does what it is told."""
+"""Confirm, shrink, confirm again, keep: with an experiment whose results the test chooses."""
 
 from __future__ import annotations
 

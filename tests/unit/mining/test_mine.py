@@ -1,4 +1,4 @@
-"""Mining as a whole: planted bugs are found, and what cannot be read is told and takes nothing along."""
+"""Mining as a whole: planted bugs are found; an unreadable file is reported, the others are mined."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_a_finding_is_a_card_with_steps_in_words_and_a_replay_line() -> None:
     assert "812 of 2,000 runs (41 %)" in card
     assert "reproduced 3 of 3 times on fresh targets" in card
     assert "rmq-harness replay D/traces/r1.trace 'builtin:5.3?mutant=one-id-per-address'" in card
-    assert "register, time, route" in card, "what was not shrunk is told by its kinds of step"
+    assert "register, time, route" in card, "an unshrunk program is described by its kinds of step"
 
 
 def test_every_figure_is_there_and_read_aloud() -> None:

@@ -1,4 +1,4 @@
-"""Chunks are there whole or not at all, and what is missing is told by what is there."""
+"""Chunks are stored whole or not at all, and those present show which are missing."""
 
 import threading
 import zipfile

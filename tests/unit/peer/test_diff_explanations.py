@@ -153,7 +153,7 @@ def test_what_concerns_an_address_alone_does_not_spread() -> None:
     assert taints.explains(_about("brokerAddrTable", "b0", "cluster", "c0"), ns.ClusterInfo()) is None
 
 
-def test_a_deleted_topic_taints_whoever_has_mapped_it() -> None:
+def test_a_deleted_topic_taints_every_broker_that_maps_it() -> None:
     expected, taints = ExpectedState("5.3"), Taints()
     expected.apply(ns.Register(broker="b2", address="a2", mappings={"T0": ("b2", 0)}))
     expected.apply(ns.Register(broker="b3", address="a3", mappings={"T3": ("b3", 0)}))

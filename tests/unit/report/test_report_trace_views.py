@@ -54,7 +54,7 @@ def test_an_unfinished_frame_is_told_when_its_connection_ends() -> None:
     ]
 
 
-def test_an_answer_that_nobody_asked_for_is_marked() -> None:
+def test_an_unsolicited_answer_is_marked() -> None:
     found = moments(
         [sent(samples.frame(106, 2)), received(samples.frame(0, 3, 1)), received(samples.frame(0, 2, 1))]
     )

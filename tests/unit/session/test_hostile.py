@@ -325,7 +325,7 @@ def _once(peer: socket.socket) -> None:
     peer.close()
 
 
-def test_in_warped_time_a_close_after_a_long_quiet_is_nobodys_fault(served) -> None:
+def test_in_warped_time_a_close_after_a_long_silence_is_not_a_failure(served) -> None:
     ns = served(_once, warp=600.0)
     connection = ns.connect()
     connection.call(206) >> Met()
@@ -341,7 +341,7 @@ def _standing_still(peer: socket.socket) -> None:
     peer.close()
 
 
-def test_in_warped_time_a_close_by_a_target_that_stood_still_is_nobodys_fault(served) -> None:
+def test_in_warped_time_a_close_by_a_stalled_target_is_not_a_failure(served) -> None:
     ns = served(_standing_still, warp=600.0)
     connection = ns.connect()
     connection.call(206) >> Met()
@@ -352,7 +352,7 @@ def test_in_warped_time_a_close_by_a_target_that_stood_still_is_nobodys_fault(se
         connection.closes() >> Code(0)
 
 
-def test_in_warped_time_what_a_lease_may_have_ended_is_nobodys_fault(served) -> None:
+def test_in_warped_time_an_effect_of_an_ended_lease_is_not_a_failure(served) -> None:
     ns = served(answering(lambda request: [success(request)]), warp=600.0)
     time.sleep(0.2)  # the machine had something else to do, for two of the target's minutes
     with pytest.raises(Unmet):  # nothing was registered

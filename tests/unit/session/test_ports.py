@@ -1,4 +1,4 @@
-"""Ports that stay free while nobody listens at them."""
+"""Ports that stay free while nothing listens on them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def chooses(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return lambda *numbers: monkeypatch.setattr(module, "_CHANCE", Chooses(*numbers))
 
 
-def test_nobody_who_connects_is_given_such_a_port() -> None:
+def test_a_client_is_never_given_such_a_port() -> None:
     least = int(EPHEMERAL.read_text().split()[0]) if EPHEMERAL.exists() else 49_152
     if least < 32_768:
-        pytest.skip(f"this system gives ports from {least} on to whoever connects")
+        pytest.skip(f"this system gives clients ports from {least} on")
     assert all(port - 2 > 1024 and port + 1 < least for port in (free_port((0, -2, 1)) for _ in range(200)))
 
 

@@ -128,7 +128,7 @@ def test_a_restart_of_one_that_will_not_end_is_told(started, monkeypatch: pytest
     assert "I am stubborn at 2" in instance.output()
 
 
-def test_a_restart_of_one_that_has_ended_signals_nobody(started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restarting_an_ended_process_sends_no_signal(started, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = started()
     instance.stop()
     asked: list[int] = []

@@ -42,7 +42,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return calls
 
 
-def test_jars_are_fetched_once_by_whoever_comes_first(calls: Path) -> None:
+def test_the_first_caller_fetches_the_jars_once(calls: Path) -> None:
     found: list[str] = []
     threads = [threading.Thread(target=lambda: found.append(maven.classpath("5.3.3"))) for _ in range(4)]
     for thread in threads:

@@ -126,7 +126,7 @@ def test_who_reads_slowly_slows_down_who_writes_and_gets_everything(
     with proxy.connect() as client, accepted(server) as peer:
         client.settimeout(0.5)
         written = 0
-        with pytest.raises(TimeoutError):  # nobody reads: it does not take all
+        with pytest.raises(TimeoutError):  # the peer does not read, so not everything is accepted
             while written < len(data):
                 written += client.send(data[written : written + 65_536])
         client.settimeout(WITHIN)

@@ -83,7 +83,7 @@ def test_bad_ones_say_what_would_be_right(uri: str, message: str) -> None:
     assert "\ndo        " in str(caught.value)
 
 
-def test_nobody_listens() -> None:
+def test_nothing_listens() -> None:
     with pytest.raises(TargetError, match="Connection refused"):
         parse("tcp://127.0.0.1:1").start()
 

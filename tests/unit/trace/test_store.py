@@ -1,4 +1,4 @@
-"""What was recorded can be read back, and damage is told from the end of a file."""
+"""Recordings can be read back, and a damaged file is distinguished from one that ends."""
 
 from __future__ import annotations
 

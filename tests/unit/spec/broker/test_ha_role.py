@@ -89,7 +89,7 @@ def test_what_a_slave_has_refused_is_not_there_and_what_it_had_is() -> None:
     assert broker.says(bk.Bound(), answer(offset="1")) == []
 
 
-def test_a_slave_of_4_9_hands_out_what_it_has_and_corrects_nobody() -> None:
+def test_a_slave_of_4_9_serves_its_messages_and_corrects_no_offset() -> None:
     bounds = {"minOffset": "0", "maxOffset": "1"}
     assert slave("4.9").says(bk.Pull(), answer(19, nextBeginOffset="0", **bounds)) == ["demoted-is-read-from"]
     assert slave("4.9").says(bk.Pull(), answer(2)) == ["demoted-is-read-from"]

@@ -1,4 +1,4 @@
-"""Brokers as targets: what a user types, and what a command is told."""
+"""Brokers as targets: URIs, and the arguments of a command."""
 
 from __future__ import annotations
 
