@@ -13,7 +13,6 @@ rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, RequestCode, ResponseCode, WireError
@@ -21,7 +20,7 @@ from harness.wire.bodies import AssignmentQuestion, MessageQueue, RequestMode, R
 from harness.wire.bodies import Assignments as Answer
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -39,7 +38,7 @@ _EVENLY, _IN_TURN = "AVG", "AVG_BY_CIRCLE"
 
 
 class Assignments(Part):
-    """Answers 400, 401 and 402."""
+    """Assigns queues to clients."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
@@ -48,20 +47,10 @@ class Assignments(Part):
             stored = stored_table(broker.stored, REQUEST_MODES_FILE, RequestModes.decode)
             self._modes = {} if stored is None else stored.modes
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        if not self.profile.v5:
-            return {}
-        return {
-            RequestCode.QUERY_ASSIGNMENT: self.assign,
-            RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode,
-            RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: self.all_modes,
-        }
-
     # -- who pulls and who pops ------------------------------------------------------------------------------
 
+    @answers(RequestCode.SET_MESSAGE_REQUEST_MODE, v5=True)
     def set_mode(self, command: Command, connection: int, now: int) -> Reply:
-        """401."""
         asked = required.body(command, RequestMode.decode)
         if asked.topic is None or asked.consumer_group is None or asked.mode not in _MODES:
             raise RefusedError("expected topic, consumerGroup, and mode PULL or POP")
@@ -80,8 +69,9 @@ class Assignments(Part):
         """Write what administrators have said."""
         self.broker.persist(REQUEST_MODES_FILE, as_file(RequestModes(self._modes).document()))
 
+    @answers(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, v5=True)
     def all_modes(self, command: Command, connection: int, now: int) -> Reply:
-        """402. For slaves."""
+        """For slaves."""
         return Reply(ResponseCode.SUCCESS, body=RequestModes(self._modes).encode())
 
     def mode(self, group: str, topic: str) -> RequestMode:
@@ -98,8 +88,9 @@ class Assignments(Part):
 
     # -- who gets what ---------------------------------------------------------------------------------------
 
+    @answers(RequestCode.QUERY_ASSIGNMENT, v5=True)
     def assign(self, command: Command, connection: int, now: int) -> None:
-        """400. The answer comes with that of a NameServer."""
+        """The answer comes with that of a NameServer."""
         asked = required.body(command, AssignmentQuestion.decode)
         if asked.topic is None or asked.consumer_group is None or asked.message_model is None:
             raise RefusedError("expected topic, consumerGroup and messageModel")

@@ -23,7 +23,7 @@ from harness.wire.messages import decode_offset_id
 from harness.wire.versions import V3_0_7_SNAPSHOT, V3_1_8_SNAPSHOT
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .clients import Client
@@ -34,24 +34,17 @@ _STATUS_WITHIN: Final = 5_000
 
 
 class ClientRpc(Part):
-    """Codes 223, 307 and 309; asks clients 221, 307 and 309."""
-
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.GET_CONSUMER_RUNNING_INFO: self.running_info,
-            RequestCode.CONSUME_MESSAGE_DIRECTLY: self.consume,
-            RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: self.status,
-        }
+    """Passes requests of administrators on to clients."""
 
     # -- one client ------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_CONSUMER_RUNNING_INFO)
     def running_info(self, command: Command, connection: int, now: int) -> Reply | None:
-        """307."""
         return self.pass_on(command, connection, dict(command.ext or {}), command.body)
 
+    @answers(RequestCode.CONSUME_MESSAGE_DIRECTLY)
     def consume(self, command: Command, connection: int, now: int) -> Reply | None:
-        """309. The message is named by where it is stored, as the ids say that sends are answered with."""
+        """The message is named by where it is stored, as the ids say that sends are answered with."""
         ext = command.ext or {}
         try:
             offset = decode_offset_id(required.text(ext, "msgId"))[1]
@@ -114,8 +107,9 @@ class ClientRpc(Part):
 
     # -- a group ---------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS)
     def status(self, command: Command, connection: int, now: int) -> Reply | None:
-        """223. `clientAddr` is the id of the only client that is asked."""
+        """`clientAddr` is the id of the only client that is asked."""
         ext = command.ext or {}
         topic, group = required.text(ext, "topic"), required.text(ext, "group")
         online = self.broker.clients.consumers.get(group)

@@ -12,7 +12,6 @@ ClientHousekeepingService, DefaultConsumerIdsChangeListener of rocketmq-all-4.9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -22,7 +21,7 @@ from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
 from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -66,7 +65,7 @@ class ConsumerGroup(msgspec.Struct):
 
 
 class Clients(Part):
-    """Answers 34, 35 and 38, and sends 40."""
+    """Knows the clients that are online, and notifies members of a group (40)."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
@@ -77,18 +76,11 @@ class Clients(Part):
         self._groups_of: dict[int, set[str]] = {}
         self._scan_at = broker.started + _SCAN
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.HEART_BEAT: self.heartbeat,
-            RequestCode.UNREGISTER_CLIENT: self.unregister,
-            RequestCode.GET_CONSUMER_LIST_BY_GROUP: self.list_consumers,
-        }
-
     # -- heartbeats ------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.HEART_BEAT)
     def heartbeat(self, command: Command, connection: int, now: int) -> Reply:
-        """34. 5.x tells whether it knows the short form, and whether the group's subscriptions changed."""
+        """5.x tells whether it knows the short form, and whether the group's subscriptions changed."""
         beat = required.body(command, Heartbeat.decode)
         client = Client(beat.client_id or "", command.language, command.version, now)
         fingerprint = (beat.heartbeat_fingerprint or 0) if self.profile.v5 else 0
@@ -189,8 +181,9 @@ class Clients(Part):
 
     # -- leaving ---------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.UNREGISTER_CLIENT)
     def unregister(self, command: Command, connection: int, now: int) -> Reply:
-        """35. A client leaves one group, or two."""
+        """A client leaves one group, or two."""
         ext = command.ext or {}
         producer, consumer = ext.get("producerGroup"), ext.get("consumerGroup")
         if producer is not None:
@@ -250,8 +243,9 @@ class Clients(Part):
 
     # -- notifications --------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_CONSUMER_LIST_BY_GROUP)
     def list_consumers(self, command: Command, connection: int, now: int) -> Reply:
-        """38. The ids of a group's members, each as often as it has connections."""
+        """The ids of a group's members, each as often as it has connections."""
         name = required.text(command.ext or {}, "consumerGroup")
         group = self.consumers.get(name)
         if group is None or not group.members:

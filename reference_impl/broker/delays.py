@@ -14,14 +14,13 @@ rocketmq-all-5.3.3, ScheduleMessageService of both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import DataVersion, DelayOffsets
 from harness.wire.messages import Message, PropertyName, SysFlag, TopicName, decode_message
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from .part import NEVER, Part
 from .store import GetStatus, Put, PutStatus
@@ -53,12 +52,8 @@ class Delays(Part):
         for level in range(1, len(self._levels) + 1):
             self._look(level)
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.GET_ALL_DELAY_OFFSET: self.all_offsets}
-
+    @answers(RequestCode.GET_ALL_DELAY_OFFSET)
     def all_offsets(self, command: Command, connection: int, now: int) -> Reply:
-        """45."""
         return Reply(ResponseCode.SUCCESS, body=self.table().encode())
 
     def table(self) -> DelayOffsets:

@@ -21,7 +21,7 @@ from harness.wire.bodies.broker.queue_tables import queue_table
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .clients import Client
@@ -30,32 +30,13 @@ from .topic_administration import SLAVE_REMARK
 
 
 class GroupAdministration(Part):
-    """Codes 200, 201, 203, 204, 207, 208, 300, 314, 317, 328, 343, 345, 352."""
-
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        known: dict[int, Handler] = {
-            RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: self.update,
-            RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: self.all_groups,
-            RequestCode.GET_CONSUMER_CONNECTION_LIST: self.consumers,
-            RequestCode.GET_PRODUCER_CONNECTION_LIST: self.producers,
-            RequestCode.DELETE_SUBSCRIPTION_GROUP: self.delete,
-            RequestCode.GET_CONSUME_STATS: self.progress,
-            RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: self.groups_of_topic,
-            RequestCode.CLONE_GROUP_OFFSET: self.clone_offsets,
-            RequestCode.GET_BROKER_CONSUME_STATS: self.progress_of_all,
-            RequestCode.GET_ALL_PRODUCER_INFO: self.all_producers,
-        }
-        if self.profile.v5:
-            known[RequestCode.QUERY_TOPICS_BY_CONSUMER] = self.topics_of_group
-            known[RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER] = self.subscription
-            known[RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG] = self.one_group
-        return known
+    """Makes, changes, shows and deletes groups."""
 
     # -- the table -------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP)
     def update(self, command: Command, connection: int, now: int) -> Reply:
-        """200. The name of a group is not looked at."""
+        """The name of a group is not looked at."""
         if self.refuses_as_slave():
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         v5 = self.profile.v5
@@ -65,8 +46,9 @@ class GroupAdministration(Part):
         self.broker.groups.put(group.of_line(v5), now)
         return Reply(ResponseCode.SUCCESS)
 
+    @answers(RequestCode.DELETE_SUBSCRIPTION_GROUP)
     def delete(self, command: Command, connection: int, now: int) -> Reply:
-        """207. The deletion of an unknown group succeeds."""
+        """The deletion of an unknown group succeeds."""
         if self.refuses_as_slave():
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         ext = command.ext or {}
@@ -80,8 +62,9 @@ class GroupAdministration(Part):
         """Whether nothing can be changed, because this is a slave: 5.x changes it all the same."""
         return self.config.is_slave and not self.profile.v5
 
+    @answers(RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
     def all_groups(self, command: Command, connection: int, now: int) -> Reply:
-        """201: the whole table, for slaves and tools."""
+        """The whole table, for slaves and tools."""
         groups = self.broker.groups
         told = SubscriptionGroupTable(
             data_version=groups.version,
@@ -90,8 +73,9 @@ class GroupAdministration(Part):
         )
         return Reply(ResponseCode.SUCCESS, body=told.encode())
 
+    @answers(RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, v5=True)
     def one_group(self, command: Command, connection: int, now: int) -> Reply:
-        """352. To ask for a group makes it, where groups come into being by themselves."""
+        """To ask for a group makes it, where groups come into being by themselves."""
         name = required.text(command.ext or {}, "group")
         group = self.broker.groups.find(name, now)
         if group is None:
@@ -101,8 +85,8 @@ class GroupAdministration(Part):
 
     # -- who is online ---------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_CONSUMER_CONNECTION_LIST)
     def consumers(self, command: Command, connection: int, now: int) -> Reply:
-        """203."""
         name = required.text(command.ext or {}, "consumerGroup")
         group = self.broker.clients.consumers.get(name)
         if group is None:
@@ -117,16 +101,16 @@ class GroupAdministration(Part):
         }
         return Reply(ResponseCode.SUCCESS, body=document(_known(told)))
 
+    @answers(RequestCode.GET_PRODUCER_CONNECTION_LIST)
     def producers(self, command: Command, connection: int, now: int) -> Reply:
-        """204."""
         name = required.text(command.ext or {}, "producerGroup")
         members = self.broker.clients.producers.get(name)
         if not members:
             return Reply(ResponseCode.SYSTEM_ERROR, remark=f"the producer group[{name}] not exist")
         return Reply(ResponseCode.SUCCESS, body=document({"connectionSet": self.connections(members)}))
 
+    @answers(RequestCode.GET_ALL_PRODUCER_INFO)
     def all_producers(self, command: Command, connection: int, now: int) -> Reply:
-        """328."""
         told = {
             group: [
                 _known(
@@ -160,8 +144,9 @@ class GroupAdministration(Part):
 
     # -- how far they are ------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_CONSUME_STATS)
     def progress(self, command: Command, connection: int, now: int) -> Reply:
-        """208: of one topic, or of all that the group has offsets of."""
+        """Of one topic, or of all that the group has offsets of."""
         ext = command.ext or {}
         group = required.text(ext, "consumerGroup")
         asked = fields.text(ext, "topic")
@@ -172,8 +157,9 @@ class GroupAdministration(Part):
                 stats.offset_table |= self.consumed(group, topic)
         return Reply(ResponseCode.SUCCESS, body=stats.encode())
 
+    @answers(RequestCode.GET_BROKER_CONSUME_STATS)
     def progress_of_all(self, command: Command, connection: int, now: int) -> Reply:
-        """317: of all groups, or of those topics only that are ordered."""
+        """Of all groups, or of those topics only that are ordered."""
         ordered_only = fields.boolean(command.ext, "isOrder") is True
         total = 0
         told: list[dict[str, list[object]]] = []
@@ -223,8 +209,9 @@ class GroupAdministration(Part):
             pull_offset=offset if self.profile.v5 else None,
         )
 
+    @answers(RequestCode.CLONE_GROUP_OFFSET)
     def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
-        """314: a group begins where another is."""
+        """A group begins where another is."""
         ext = command.ext or {}
         source, target = required.text(ext, "srcGroup"), required.text(ext, "destGroup")
         asked = fields.text(ext, "topic")
@@ -247,22 +234,25 @@ class GroupAdministration(Part):
 
     # -- who consumes what -----------------------------------------------------------------------------------
 
+    @answers(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO)
     def groups_of_topic(self, command: Command, connection: int, now: int) -> Reply:
-        """300: groups that subscribe to a topic or have offsets in it."""
+        """Groups that subscribe to a topic or have offsets in it."""
         topic = required.text(command.ext or {}, "topic")
         online = (
             name for name, group in self.broker.clients.consumers.items() if topic in group.subscriptions
         )
         return Reply(ResponseCode.SUCCESS, body=_groups([*online, *self.groups_of(topic)]))
 
+    @answers(RequestCode.QUERY_TOPICS_BY_CONSUMER, v5=True)
     def topics_of_group(self, command: Command, connection: int, now: int) -> Reply:
-        """343: topics in which a group has offsets."""
+        """Topics in which a group has offsets."""
         group = required.text(command.ext or {}, "group")
         topics = sorted(self.topics_of(group))
         return Reply(ResponseCode.SUCCESS, body=TopicList(topics, self.config.address).encode())
 
+    @answers(RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, v5=True)
     def subscription(self, command: Command, connection: int, now: int) -> Reply:
-        """345: what a group wants of a topic; nothing if it is not online."""
+        """What a group wants of a topic; nothing if it is not online."""
         ext = command.ext or {}
         group, topic = required.text(ext, "group"), required.text(ext, "topic")
         online = self.broker.clients.consumers.get(group)

@@ -19,14 +19,14 @@ BrokerOuterAPI#syncBrokerMemberGroup of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BrokerMemberGroup, TopicRoute
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from .part import NEVER, Part
 
@@ -53,14 +53,6 @@ class HaMembership(Part):
         self._poll_at = broker.started if self.is_isolated else NEVER
         self._heartbeat_at = broker.started + self.config.broker_heartbeat_interval if self.acts else NEVER
         self._members_at = broker.started + _POLL_EVERY if self.acts else NEVER
-
-    def requests(self) -> Mapping[int, Handler]:
-        if not self.profile.v5:
-            return {}
-        return {
-            RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE: self.smallest_changed,
-            RequestCode.EXCHANGE_BROKER_HA_INFO: self.exchange,
-        }
 
     # -- time ------------------------------------------------------------------------------------------------
 
@@ -230,6 +222,7 @@ class HaMembership(Part):
 
     # -- what others say -------------------------------------------------------------------------------------
 
+    @answers(RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE, v5=True)
     def smallest_changed(self, command: Command, connection: int, now: int) -> Reply | None:
         """905, from a NameServer."""
         number, address = fields.int64(command.ext, "minBrokerId"), fields.text(command.ext, "minBrokerAddr")
@@ -242,8 +235,9 @@ class HaMembership(Part):
         self.heard_of_smallest(number, address or "", left, ha_address, now)
         return Reply(ResponseCode.SUCCESS)
 
+    @answers(RequestCode.EXCHANGE_BROKER_HA_INFO, v5=True)
     def exchange(self, command: Command, connection: int, now: int) -> Reply | None:
-        """906: a slave learns where its master is, or a master is asked."""
+        """A slave learns where its master is, or a master is asked."""
         offered = fields.text(command.ext, "masterHaAddress")
         if offered is not None:
             self.broker.slave_sync.told(fields.text(command.ext, "masterAddress"), offered)

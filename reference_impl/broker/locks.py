@@ -7,7 +7,6 @@ rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import LockedQueues, LockRequest, MessageQueue
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -35,18 +34,15 @@ class Lock(msgspec.Struct):
 
 
 class Locks(Part):
-    """Answers 41 and 42. No queue and no topic need exist."""
+    """Locks queues; neither queue nor topic need exist."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
         self._locks: dict[str | None, dict[MessageQueue, Lock]] = {}
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.LOCK_BATCH_MQ: self.lock, RequestCode.UNLOCK_BATCH_MQ: self.unlock}
-
+    @answers(RequestCode.LOCK_BATCH_MQ)
     def lock(self, command: Command, connection: int, now: int) -> Reply:
-        """41. Told are the queues that are the client's now; the others are another's."""
+        """Told are the queues that are the client's now; the others are another's."""
         asked = self.asked(command)
         if asked.client_id is None and asked.mq_set:
             raise RefusedError("clientId is missing")
@@ -59,8 +55,9 @@ class Locks(Part):
                 got.append(queue)
         return Reply(ResponseCode.SUCCESS, body=LockedQueues(got).encode())
 
+    @answers(RequestCode.UNLOCK_BATCH_MQ)
     def unlock(self, command: Command, connection: int, now: int) -> Reply:
-        """42. Locks of other clients stay."""
+        """Locks of other clients stay."""
         asked = self.asked(command)
         locks = self._locks.get(asked.consumer_group, {})
         for queue in asked.mq_set:

@@ -5,13 +5,12 @@ Source: QueryMessageProcessor, IndexService#queryOffset of rocketmq-all-4.9.8 an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -22,17 +21,11 @@ _MOST_OF_A_UNIQUE_KEY: Final = 32
 
 
 class MessageQuery(Part):
-    """Codes 12 and 33."""
+    """Finds messages by key and by offset."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.QUERY_MESSAGE: self.by_key,
-            RequestCode.VIEW_MESSAGE_BY_ID: self.by_offset,
-        }
-
+    @answers(RequestCode.QUERY_MESSAGE)
     def by_key(self, command: Command, connection: int, now: int) -> Reply:
-        """12: stored messages, one behind the other, in the order of the log."""
+        """Stored messages, one behind the other, in the order of the log."""
         ext, store = command.ext or {}, self.broker.store
         found = store.by_key(
             required.text(ext, "topic"),
@@ -51,8 +44,9 @@ class MessageQuery(Part):
         ext_fields = _index_state(store.newest(), found[-1])
         return Reply(ResponseCode.SUCCESS, ext=ext_fields, body=b"".join(messages))
 
+    @answers(RequestCode.VIEW_MESSAGE_BY_ID)
     def by_offset(self, command: Command, connection: int, now: int) -> Reply:
-        """33: one stored message."""
+        """One stored message."""
         offset = required.int64(command.ext or {}, "offset")
         frame = self.broker.store.raw_at(offset)
         if frame is None:

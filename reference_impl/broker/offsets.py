@@ -12,14 +12,13 @@ rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerOffsets, DataVersion
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import NEVER, Part
@@ -38,7 +37,7 @@ _VERSION_STEP: Final = 500
 
 
 class Offsets(Part):
-    """Answers 14, 15, 29, 30, 31, 32 and 43."""
+    """Keeps the offsets of groups, and answers for those of queues."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
@@ -54,22 +53,11 @@ class Offsets(Part):
         self._resets: dict[str, dict[int, int]] = {}
         """The same, for what was reset and no consumer knows yet."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.QUERY_CONSUMER_OFFSET: self.query,
-            RequestCode.UPDATE_CONSUMER_OFFSET: self.update,
-            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: self.search,
-            RequestCode.GET_MAX_OFFSET: self.greatest,
-            RequestCode.GET_MIN_OFFSET: self.least,
-            RequestCode.GET_EARLIEST_MSG_STORETIME: self.earliest,
-            RequestCode.GET_ALL_CONSUMER_OFFSET: self.all_offsets,
-        }
-
     # -- of groups -------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.UPDATE_CONSUMER_OFFSET)
     def update(self, command: Command, connection: int, now: int) -> Reply:
-        """15. 4.9 never refuses one; 5.x wants group, topic, queue and offset."""
+        """4.9 never refuses one; 5.x wants group, topic, queue and offset."""
         ext = command.ext or {}
         group = ext.get("consumerGroup") or _NOBODY
         topic = required.text(ext, "topic") if self.profile.v5 else ext.get("topic") or _NOBODY
@@ -101,8 +89,9 @@ class Offsets(Part):
                 return Reply(ResponseCode.INVALID_PARAMETER, ext={}, remark=remark)
         return None
 
+    @answers(RequestCode.QUERY_CONSUMER_OFFSET)
     def query(self, command: Command, connection: int, now: int) -> Reply:
-        """14. 22 says that the group has never committed one, and may choose where to begin."""
+        """22 says that the group has never committed one, and may choose where to begin."""
         ext = command.ext or {}
         group, topic = ext.get("consumerGroup") or _NOBODY, required.text(ext, "topic")
         queue_id = required.int32(ext, "queueId")
@@ -175,8 +164,9 @@ class Offsets(Part):
 
     # -- all of them -----------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_ALL_CONSUMER_OFFSET)
     def all_offsets(self, command: Command, connection: int, now: int) -> Reply:
-        """43. For slaves."""
+        """For slaves."""
         return Reply(ResponseCode.SUCCESS, body=self.document().encode())
 
     def document(self) -> ConsumerOffsets:
@@ -217,26 +207,30 @@ class Offsets(Part):
 
     # -- of queues -------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_MAX_OFFSET)
     def greatest(self, command: Command, connection: int, now: int) -> Reply:
-        """30. What is not there has 0."""
+        """What is not there has 0."""
         return self.told("offset", self.broker.store.max_offset(*self.queue(command)))
 
+    @answers(RequestCode.GET_MIN_OFFSET)
     def least(self, command: Command, connection: int, now: int) -> Reply:
-        """31. What is not there has 0. In 5.x the remark is empty and not missing."""
+        """What is not there has 0. In 5.x the remark is empty and not missing."""
         reply = self.told("offset", self.broker.store.min_offset(*self.queue(command)))
         reply.remark = "" if self.profile.v5 else None
         return reply
 
+    @answers(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP)
     def search(self, command: Command, connection: int, now: int) -> Reply:
-        """29. Where in a queue a store timestamp is; 5.x takes the bound."""
+        """Where in a queue a store timestamp is; 5.x takes the bound."""
         topic, queue_id = self.queue(command)
         ext = command.ext or {}
         timestamp = required.int64(ext, "timestamp")
         upper = self.profile.v5 and (ext.get("boundaryType") or "").lower() == "upper"
         return self.told("offset", self.broker.store.offset_at(topic, queue_id, timestamp, upper=upper))
 
+    @answers(RequestCode.GET_EARLIEST_MSG_STORETIME)
     def earliest(self, command: Command, connection: int, now: int) -> Reply:
-        """32. When the first message of a queue was stored; -1: there is none."""
+        """When the first message of a queue was stored; -1: there is none."""
         topic, queue_id = self.queue(command)
         store = self.broker.store
         found = store.timestamp_of(topic, queue_id, store.min_offset(topic, queue_id))

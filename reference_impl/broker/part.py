@@ -2,8 +2,8 @@
 
 1. A part is made with the Broker and reaches the others through it (`self.broker.topics`); in its constructor
    it may use those that stand above it in the annotations of `Broker`.
-2. What a part answers is in `requests`. A handler returns a Reply, None for no answer now (the part answers
-   later with `broker.answer`, or never), or raises RefusedError: then it has changed nothing.
+2. What a part answers is marked with `@answers`. A handler returns a Reply, None for no answer now (the part
+   answers later with `broker.answer`, or never), or raises RefusedError: then it has changed nothing.
 3. Every decision that a mutant may change is a method (`reference_impl/mutants/registry.py` says how).
 4. `now` is given by the caller: ms since the epoch, never going back.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import Handler, handlers_of
 
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
@@ -47,7 +47,7 @@ class Part:
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return {}
+        return handlers_of(self, v5=self.profile.v5)
 
     def tick(self, now: int) -> None:
         """Do what was due up to `now`, in the order in which it was due."""

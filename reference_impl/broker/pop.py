@@ -14,7 +14,7 @@ Source: PopMessageProcessor of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,7 +24,7 @@ from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -83,14 +83,10 @@ class Found(msgspec.Struct):
 
 
 class Pops(Part):
-    """Answers 200050."""
+    """Answers pops."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.POP_MESSAGE: self.pop} if self.profile.v5 else {}
-
+    @answers(RequestCode.POP_MESSAGE, v5=True)
     def pop(self, command: Command, connection: int, now: int) -> Reply | None:
-        """200050."""
         asked = self.asked(command, now)
         refused = self.refused(asked, connection, now)
         if refused is not None:

@@ -11,13 +11,11 @@ Source: AckMessageProcessor, ChangeInvisibleTimeProcessor of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BatchAck, BatchAcks, NullBodyError
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -30,22 +28,12 @@ _KINDS = {"1": False, "2": True}
 
 
 class PopAcks(Part):
-    """Answers 200051, 200151 and 200053."""
-
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        if not self.profile.v5:
-            return {}
-        return {
-            RequestCode.ACK_MESSAGE: self.acknowledge,
-            RequestCode.BATCH_ACK_MESSAGE: self.acknowledge_all,
-            RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME: self.hide,
-        }
+    """Acknowledges popped messages, or hides them again."""
 
     # -- acknowledging ---------------------------------------------------------------------------------------
 
+    @answers(RequestCode.ACK_MESSAGE, v5=True)
     def acknowledge(self, command: Command, connection: int, now: int) -> Reply:
-        """200051."""
         ext: Ext = command.ext or {}
         topic, queue_id, offset = self.message(ext)
         refused = self.queue_refused(topic, queue_id, connection)
@@ -60,8 +48,9 @@ class PopAcks(Part):
         of = PopOf(topic, group, queue_id, handle.start, handle.pop_time)
         return self.done(of, [offset], handle.revive_queue, connection, now)
 
+    @answers(RequestCode.BATCH_ACK_MESSAGE, v5=True)
     def acknowledge_all(self, command: Command, connection: int, now: int) -> Reply:
-        """200151. Where any of them is in order and none of its pop, the last such refusal is the answer."""
+        """Where any of them is in order and none of its pop, the last such refusal is the answer."""
         try:
             asked = BatchAcks.decode(command.body) if command.body else BatchAcks()
         except NullBodyError:
@@ -131,8 +120,8 @@ class PopAcks(Part):
 
     # -- hiding ----------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, v5=True)
     def hide(self, command: Command, connection: int, now: int) -> Reply:
-        """200053."""
         ext: Ext = command.ext or {}
         topic, queue_id, offset = self.message(ext)
         refused = self.queue_refused(topic, queue_id, connection)

@@ -5,15 +5,13 @@ Source: NotificationProcessor, PollingInfoProcessor of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
 from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -33,16 +31,11 @@ class Question(msgspec.Struct):
 
 
 class PopNotifications(Part):
-    """Answers 200054 and 200055."""
+    """Answers notifications and polling information."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        if not self.profile.v5:
-            return {}
-        return {RequestCode.NOTIFICATION: self.notify, RequestCode.POLLING_INFO: self.polling}
-
+    @answers(RequestCode.NOTIFICATION, v5=True)
     def notify(self, command: Command, connection: int, now: int) -> Reply | None:
-        """200054. It waits until there is something."""
+        """It waits until there is something."""
         asked = self.asked(command)
         refused = self.refused(asked, connection, now)
         if refused is not None:
@@ -74,8 +67,8 @@ class PopNotifications(Part):
             return None
         return Reply(ResponseCode.SUCCESS, ext=_told(has=False, full=held == FULL))
 
+    @answers(RequestCode.POLLING_INFO, v5=True)
     def polling(self, command: Command, connection: int, now: int) -> Reply:
-        """200055."""
         asked = self.asked(command)
         refused = self.refused(asked, connection, now)
         if refused is not None:

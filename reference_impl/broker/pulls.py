@@ -10,7 +10,7 @@ FilterAPI, ExpressionMessageFilter of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -21,7 +21,7 @@ from harness.wire.fastjson import document
 from harness.wire.messages import Message, PropertyName, TopicName, tag_hash
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .limits import OVERLOAD
@@ -59,16 +59,12 @@ class Pull(msgspec.Struct, gc=False):
 
 
 class Pulls(Part):
-    """Answers 11 and 361."""
+    """Answers pulls."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        if not self.profile.v5:
-            return {RequestCode.PULL_MESSAGE: self.pull}
-        return {RequestCode.PULL_MESSAGE: self.pull, RequestCode.LITE_PULL_MESSAGE: self.pull}
-
+    @answers(RequestCode.PULL_MESSAGE)
+    @answers(RequestCode.LITE_PULL_MESSAGE, v5=True)
     def pull(self, command: Command, connection: int, now: int) -> Reply | None:
-        """11, 361: for the first time."""
+        """For the first time."""
         refused = self.broker.limits.pull_refused()
         return refused if refused is not None else self._pull(command, connection, now, may_wait=True)
 

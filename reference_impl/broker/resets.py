@@ -18,7 +18,7 @@ from harness.wire.bodies import MessageQueue, QueueOffsets
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -28,14 +28,10 @@ _NEWEST = -1
 
 
 class Resets(Part):
-    """Code 222."""
+    """Resets offsets of groups."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset}
-
+    @answers(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
     def reset(self, command: Command, connection: int, now: int) -> Reply:
-        """222."""
         ext = command.ext or {}
         topic, group = required.text(ext, "topic"), required.text(ext, "group")
         timestamp = required.int64(ext, "timestamp")

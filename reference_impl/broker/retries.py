@@ -11,7 +11,6 @@ AbstractSendMessageProcessor#consumerSendMsgBack of rocketmq-all-5.3.3. What com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
@@ -20,7 +19,7 @@ from harness.wire.messages import Message, PropertyName, TopicName, offset_id
 from harness.wire.versions import V3_4_9
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -35,14 +34,11 @@ _UNIT_OF_SUBSCRIBERS: Final = 2
 
 
 class Retries(Part):
-    """Code 36."""
+    """Takes messages back from consumers."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back}
-
+    @answers(RequestCode.CONSUMER_SEND_MSG_BACK)
     def send_back(self, command: Command, connection: int, now: int) -> Reply:
-        """36. Checked in Apache's order: group, permissions, the message."""
+        """Checked in Apache's order: group, permissions, the message."""
         if self.broker.limits.rejects_sends():
             return self.broker.limits.rejected()
         ext = command.ext or {}

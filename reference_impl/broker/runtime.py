@@ -9,14 +9,13 @@ of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import KvTable
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from .part import Part
 
@@ -45,14 +44,10 @@ _CAPACITIES_53: Final = {
 
 
 class Runtime(Part):
-    """Code 28."""
+    """Shows the state of the Broker."""
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.GET_BROKER_RUNTIME_INFO: self.show}
-
+    @answers(RequestCode.GET_BROKER_RUNTIME_INFO)
     def show(self, command: Command, connection: int, now: int) -> Reply:
-        """28."""
         return Reply(ResponseCode.SUCCESS, body=KvTable(self.information(now)).encode())
 
     def information(self, now: int) -> dict[str, str]:

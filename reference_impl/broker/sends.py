@@ -11,7 +11,6 @@ Source: SendMessageProcessor, AbstractSendMessageProcessor of rocketmq-all-4.9.8
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -32,7 +31,7 @@ from harness.wire.versions import V3_4_9
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
@@ -72,7 +71,7 @@ class Send(msgspec.Struct, gc=False):
 
 
 class Sends(Part):
-    """Answers 10, 310 and 320."""
+    """Answers sends."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
@@ -84,16 +83,10 @@ class Sends(Part):
         self._own_id = host_bytes(self.config.address).hex().upper()
         self._keys = UniqueKeys(self.config.broker_ip1, broker.chance)
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.SEND_MESSAGE: self.send,
-            RequestCode.SEND_MESSAGE_V2: self.send,
-            RequestCode.SEND_BATCH_MESSAGE: self.send,
-        }
-
+    @answers(RequestCode.SEND_MESSAGE)
+    @answers(RequestCode.SEND_MESSAGE_V2)
+    @answers(RequestCode.SEND_BATCH_MESSAGE)
     def send(self, command: Command, connection: int, now: int) -> Reply | None:
-        """10, 310, 320."""
         refused = self.broker.limits.send_refused()
         if refused is not None:
             return refused

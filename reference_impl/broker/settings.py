@@ -18,7 +18,7 @@ import msgspec
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DataVersion, Properties
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 from reference_impl.remoting.settings import SettingsInForce
 
 from .config import NOT_IN_49, Config
@@ -38,22 +38,16 @@ class _InForce(SettingsInForce[Config]):
 
 
 class Settings(Part):
-    """Codes 25 and 26."""
+    """Shows and changes the settings."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
         self.in_force = _InForce(broker.config, v5=self.profile.v5)
         self.version = DataVersion(0, broker.started, 0 if self.profile.v5 else None)
 
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.UPDATE_BROKER_CONFIG: self.update,
-            RequestCode.GET_BROKER_CONFIG: self.show,
-        }
-
+    @answers(RequestCode.UPDATE_BROKER_CONFIG)
     def update(self, command: Command, connection: int, now: int) -> Reply:
-        """25. Without a body nothing is changed."""
+        """Without a body nothing is changed."""
         if not command.body:
             return Reply(ResponseCode.SUCCESS)
         try:
@@ -79,7 +73,7 @@ class Settings(Part):
             self.broker.topics.changed(now)
             self.broker.registrar.register(now, force=True, check_order=False)
 
+    @answers(RequestCode.GET_BROKER_CONFIG)
     def show(self, command: Command, connection: int, now: int) -> Reply:
-        """26."""
         version = self.version.encode().decode("ascii")
         return Reply(ResponseCode.SUCCESS, ext={"version": version}, body=self.in_force.dump())

@@ -10,7 +10,6 @@ rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -31,7 +30,7 @@ from harness.wire.messages import TopicName
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from . import required
 from .attributes import MESSAGE_TYPE, altered, parsed
@@ -46,28 +45,12 @@ _FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
 class TopicAdministration(Part):
-    """Codes 17, 18, 21, 202, 215, 305, 306, 316, 351."""
-
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        known: dict[int, Handler] = {
-            RequestCode.UPDATE_AND_CREATE_TOPIC: self.update,
-            RequestCode.GET_ALL_TOPIC_CONFIG: self.all_topics,
-            RequestCode.GET_TOPIC_STATS_INFO: self.statistics,
-            RequestCode.DELETE_TOPIC_IN_BROKER: self.delete,
-            RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: self.system_topics,
-            RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: self.clean_queues,
-            RequestCode.CLEAN_UNUSED_TOPIC: self.clean,
-        }
-        if self.profile.v5:
-            known[RequestCode.UPDATE_AND_CREATE_TOPIC_LIST] = self.update_several
-            known[RequestCode.GET_TOPIC_CONFIG] = self.one_topic
-        return known
+    """Makes, changes, shows and deletes topics."""
 
     # -- making and changing ---------------------------------------------------------------------------------
 
+    @answers(RequestCode.UPDATE_AND_CREATE_TOPIC)
     def update(self, command: Command, connection: int, now: int) -> Reply:
-        """17."""
         if self.refuses_as_slave():
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         ext = command.ext or {}
@@ -80,8 +63,9 @@ class TopicAdministration(Part):
             return Reply(self.profile.invalid_parameter, remark=fault)
         return self.change([self.wanted(name or "", filter_type, ext)], now)
 
+    @answers(RequestCode.UPDATE_AND_CREATE_TOPIC_LIST, v5=True)
     def update_several(self, command: Command, connection: int, now: int) -> Reply:
-        """18: all of them or none."""
+        """All of them or none."""
         topics = required.body(command, TopicConfigList.decode).topic_config_list
         for topic in topics:
             fault = self.fault(topic.topic_name)
@@ -124,8 +108,9 @@ class TopicAdministration(Part):
             attributes=parsed(fields.text(ext, "attributes") or "") if self.profile.v5 else None,
         )
 
+    @answers(RequestCode.DELETE_TOPIC_IN_BROKER)
     def delete(self, command: Command, connection: int, now: int) -> Reply:
-        """215. The deletion of an unknown topic succeeds."""
+        """The deletion of an unknown topic succeeds."""
         if self.refuses_as_slave():
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         name = fields.text(command.ext, "topic")
@@ -139,13 +124,15 @@ class TopicAdministration(Part):
                 self.broker.offsets.forget(topic=topic)
         return Reply(ResponseCode.SUCCESS)
 
+    @answers(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
     def clean_queues(self, command: Command, connection: int, now: int) -> Reply:
-        """306: queues without a message in the log."""
+        """Queues without a message in the log."""
         self.broker.store.delete_empty_queues(keep=TopicName.SCHEDULE)
         return Reply(ResponseCode.SUCCESS)
 
+    @answers(RequestCode.CLEAN_UNUSED_TOPIC)
     def clean(self, command: Command, connection: int, now: int) -> Reply:
-        """316: queues of topics that no longer exist."""
+        """Queues of topics that no longer exist."""
         for topic in self.broker.store.topics().keys() - self.broker.topics.table.keys():
             if not self.broker.topics.is_system(topic):
                 self.broker.store.delete_topic(topic)
@@ -194,8 +181,9 @@ class TopicAdministration(Part):
 
     # -- answers --------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_ALL_TOPIC_CONFIG)
     def all_topics(self, command: Command, connection: int, now: int) -> Reply:
-        """21: the whole table, for slaves and tools."""
+        """The whole table, for slaves and tools."""
         topics = self.broker.topics
         told = TopicConfigTable(data_version=topics.version, topic_config_table=topics.table).document()
         if self.profile.v5:
@@ -204,8 +192,8 @@ class TopicAdministration(Part):
             told = dict(sorted(told.items()))
         return Reply(ResponseCode.SUCCESS, ext={}, body=document(told))
 
+    @answers(RequestCode.GET_TOPIC_CONFIG, v5=True)
     def one_topic(self, command: Command, connection: int, now: int) -> Reply:
-        """351."""
         name = fields.text(command.ext, "topic")
         topic = self.broker.topics.get(name or "")
         if topic is None:
@@ -213,12 +201,13 @@ class TopicAdministration(Part):
             return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         return Reply(ResponseCode.SUCCESS, body=document(topic.document()))
 
+    @answers(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
     def system_topics(self, command: Command, connection: int, now: int) -> Reply:
-        """305."""
         return Reply(ResponseCode.SUCCESS, body=TopicList(sorted(self.broker.topics.system)).encode())
 
+    @answers(RequestCode.GET_TOPIC_STATS_INFO)
     def statistics(self, command: Command, connection: int, now: int) -> Reply:
-        """202: how far the queues of a topic go."""
+        """How far the queues of a topic go."""
         name = fields.text(command.ext, "topic") or ""
         topic = self.broker.topics.get(name)
         if topic is None:

@@ -17,7 +17,7 @@ AbstractTransactionalMessageCheckListener of rocketmq-all-4.9.8 and rocketmq-all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -34,7 +34,7 @@ from harness.wire.messages import (
 )
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from .part import NEVER, Part
 from .store import GetStatus, Put, PutStatus
@@ -66,7 +66,7 @@ class Open(msgspec.Struct):
 
 
 class Transactions(Part):
-    """Code 37, half messages, and the pushes 39."""
+    """Keeps half messages, ends them, and asks their producers (39)."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
@@ -77,10 +77,6 @@ class Transactions(Part):
         self._check_at = broker.started + self.interval()
         self._asked = 0
         self._read_again()
-
-    def requests(self) -> Mapping[int, Handler]:
-        """Request code to handler."""
-        return {RequestCode.END_TRANSACTION: self.end}
 
     # -- the first half --------------------------------------------------------------------------------------
 
@@ -103,8 +99,9 @@ class Transactions(Part):
 
     # -- the end ---------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.END_TRANSACTION)
     def end(self, command: Command, connection: int, now: int) -> Reply | None:
-        """37. None: the producer does not know, and gets no answer."""
+        """None: the producer does not know, and gets no answer."""
         ext = command.ext
         how = fields.int32(ext, "commitOrRollback")
         if how not in _ENDS:

@@ -28,7 +28,7 @@ from harness.wire.bodies import KvTable as KvBody
 from harness.wire.versions import V3_0_11, V4_9_4
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler, RequestTable
+from reference_impl.remoting.requests import Handler, RequestTable, answers, handlers_of
 
 from .bodies import BodyMemory
 from .config import Config
@@ -62,31 +62,6 @@ class NameServer(TopicRequests, RequestTable):
         """The settings in force at this moment."""
         return self.settings.config
 
-    def known_requests(self) -> dict[int, Handler]:
-        """Request code to handler."""
-        return {
-            RequestCode.PUT_KV_CONFIG: self.put_kv,
-            RequestCode.GET_KV_CONFIG: self.get_kv,
-            RequestCode.DELETE_KV_CONFIG: self.delete_kv,
-            RequestCode.REGISTER_BROKER: self.register,
-            RequestCode.UNREGISTER_BROKER: self.unregister,
-            RequestCode.GET_ROUTEINFO_BY_TOPIC: self.get_route,
-            RequestCode.GET_BROKER_CLUSTER_INFO: self.get_cluster_info,
-            RequestCode.WIPE_WRITE_PERM_OF_BROKER: self.wipe_write_permission,
-            RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: self.list_topics,
-            RequestCode.DELETE_TOPIC_IN_NAMESRV: self.delete_topic,
-            RequestCode.GET_KVLIST_BY_NAMESPACE: self.list_kv,
-            RequestCode.GET_TOPICS_BY_CLUSTER: self.list_cluster_topics,
-            RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: self.list_system_topics,
-            RequestCode.GET_UNIT_TOPIC_LIST: self.list_unit_topics,
-            RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST: self.list_unit_sub_topics,
-            RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST: self.list_unit_sub_only_topics,
-            RequestCode.UPDATE_NAMESRV_CONFIG: self.update_config,
-            RequestCode.GET_NAMESRV_CONFIG: self.get_config,
-            RequestCode.QUERY_DATA_VERSION: self.query_data_version,
-            RequestCode.ADD_WRITE_PERM_OF_BROKER: self.add_write_permission,
-        }
-
     def unknown_request(self, command: Command) -> Reply | None:
         """The answer to a request code that the line does not know; None would be silence.
 
@@ -95,10 +70,15 @@ class NameServer(TopicRequests, RequestTable):
         remark = f" request type {command.code} not supported"
         return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
 
+    def known_requests(self) -> dict[int, Handler]:
+        """Request code to handler."""
+        return handlers_of(self, v5=self.profile.v5)
+
     # -- registration ----------------------------------------------------------------------------------------
 
+    @answers(RequestCode.REGISTER_BROKER)
     def register(self, command: Command, connection: int, now: int) -> Reply:
-        """103. Checked in Apache's order: checksum, body, identifiers, then the rules of the route table."""
+        """Checked in Apache's order: checksum, body, identifiers, then the rules of the route table."""
         if not self.checksum_holds(command):
             return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark="crc32 not match")
         registered = self.routes.register(self.registration(command), connection, now)
@@ -181,8 +161,9 @@ class NameServer(TopicRequests, RequestTable):
 
     # -- departure -------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.UNREGISTER_BROKER)
     def unregister(self, command: Command, connection: int, now: int) -> Reply:
-        """104. An unknown broker is answered with success."""
+        """An unknown broker is answered with success."""
         if self.routes.depart(self.departure(command)):
             return Reply(ResponseCode.SUCCESS)
         return Reply(ResponseCode.SYSTEM_ERROR)
@@ -199,8 +180,9 @@ class NameServer(TopicRequests, RequestTable):
 
     # -- lease -----------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.QUERY_DATA_VERSION)
     def query_data_version(self, command: Command, connection: int, now: int) -> Reply:
-        """322. Tells whether the broker's data version differs from the stored one; stores nothing."""
+        """Tells whether the broker's data version differs from the stored one; stores nothing."""
         given = self.given_version(command)
         cluster, address = self.queried_broker(command)
         stored = self.routes.stored_version(cluster, address)
@@ -240,8 +222,8 @@ class NameServer(TopicRequests, RequestTable):
 
     # -- routes ----------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.GET_ROUTEINFO_BY_TOPIC)
     def get_route(self, command: Command, connection: int, now: int) -> Reply:
-        """105."""
         ext = command.ext
         topic = None if ext is None else ext.get("topic")
         reply = None if topic is None else self.route_reply(topic, self.wants_standard_json(command), now)
@@ -286,28 +268,30 @@ class NameServer(TopicRequests, RequestTable):
             f"See {self.profile.faq} for further details."
         )
 
+    @answers(RequestCode.GET_BROKER_CLUSTER_INFO)
     def get_cluster_info(self, command: Command, connection: int, now: int) -> Reply:
-        """106."""
         return Reply(ResponseCode.SUCCESS, body=self.routes.cluster_info().encode())
 
     # -- write permission ------------------------------------------------------------------------------------
 
+    @answers(RequestCode.WIPE_WRITE_PERM_OF_BROKER)
     def wipe_write_permission(self, command: Command, connection: int, now: int) -> Reply:
-        """205. The count is that of the broker name's topics, whatever their permission was."""
+        """The count is that of the broker name's topics, whatever their permission was."""
         name = fields.text(command.ext, "brokerName")
         count = 0 if name is None else self.routes.wipe_write_permission(name)
         return Reply(ResponseCode.SUCCESS, ext={"wipeTopicCount": str(count)})
 
+    @answers(RequestCode.ADD_WRITE_PERM_OF_BROKER)
     def add_write_permission(self, command: Command, connection: int, now: int) -> Reply:
-        """327. The count is that of the broker name's topics, whatever their permission was."""
+        """The count is that of the broker name's topics, whatever their permission was."""
         name = fields.text(command.ext, "brokerName")
         count = 0 if name is None else self.routes.add_write_permission(name)
         return Reply(ResponseCode.SUCCESS, ext={"addTopicCount": str(count)})
 
     # -- KV table --------------------------------------------------------------------------------------------
 
+    @answers(RequestCode.PUT_KV_CONFIG)
     def put_kv(self, command: Command, connection: int, now: int) -> Reply:
-        """100."""
         namespace, key = fields.text(command.ext, "namespace"), fields.text(command.ext, "key")
         if namespace is None or key is None:
             return Reply(ResponseCode.SYSTEM_ERROR, remark="namespace or key is null")
@@ -315,8 +299,8 @@ class NameServer(TopicRequests, RequestTable):
         self.kv_changed()
         return Reply(ResponseCode.SUCCESS)
 
+    @answers(RequestCode.GET_KV_CONFIG)
     def get_kv(self, command: Command, connection: int, now: int) -> Reply:
-        """101."""
         namespace, key = fields.text(command.ext, "namespace"), fields.text(command.ext, "key")
         value = self.kv.get(namespace, key)
         if value is None:
@@ -324,16 +308,17 @@ class NameServer(TopicRequests, RequestTable):
             return Reply(ResponseCode.QUERY_NOT_FOUND, ext={}, remark=remark)
         return Reply(ResponseCode.SUCCESS, ext={"value": value})
 
+    @answers(RequestCode.DELETE_KV_CONFIG)
     def delete_kv(self, command: Command, connection: int, now: int) -> Reply:
-        """102. An unknown key is answered with success."""
+        """An unknown key is answered with success."""
         namespace, key = fields.text(command.ext, "namespace"), fields.text(command.ext, "key")
         if namespace is not None and key is not None:
             self.kv.delete(namespace, key)
         self.kv_changed()
         return Reply(ResponseCode.SUCCESS)
 
+    @answers(RequestCode.GET_KVLIST_BY_NAMESPACE)
     def list_kv(self, command: Command, connection: int, now: int) -> Reply:
-        """219."""
         namespace = fields.text(command.ext, "namespace")
         pairs = self.kv.pairs(namespace)
         if pairs is None:
@@ -348,8 +333,9 @@ class NameServer(TopicRequests, RequestTable):
 
     # -- configuration ---------------------------------------------------------------------------------------
 
+    @answers(RequestCode.UPDATE_NAMESRV_CONFIG)
     def update_config(self, command: Command, connection: int, now: int) -> Reply:
-        """318. Without a body nothing is changed, and nothing written."""
+        """Without a body nothing is changed, and nothing written."""
         if command.body:
             try:
                 pairs = self.given_settings(command.body)
@@ -364,8 +350,8 @@ class NameServer(TopicRequests, RequestTable):
         """The keys and values of an update. Raises WireError for a malformed escape."""
         return Properties.decode(body).pairs
 
+    @answers(RequestCode.GET_NAMESRV_CONFIG)
     def get_config(self, command: Command, connection: int, now: int) -> Reply:
-        """319."""
         return Reply(ResponseCode.SUCCESS, body=self.settings.dump())
 
 

@@ -7,7 +7,7 @@ from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, DataVersion, NullBodyError, TopicRoute
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
-from reference_impl.remoting.requests import Handler
+from reference_impl.remoting.requests import answers
 
 from .core import NameServer
 from .routes import MASTER
@@ -19,13 +19,6 @@ class NameServer53(NameServer):
     """Heartbeats, member groups, topics without a broker, zones, a gate for routes, switches for lists."""
 
     routes: RouteTable53
-
-    def known_requests(self) -> dict[int, Handler]:
-        return super().known_requests() | {
-            RequestCode.REGISTER_TOPIC_IN_NAMESRV: self.register_topic,
-            RequestCode.GET_BROKER_MEMBER_GROUP: self.get_member_group,
-            RequestCode.BROKER_HEARTBEAT: self.heartbeat,
-        }
 
     def order_table(self) -> bytes:
         return super().order_table() if self.config.return_order_topic_config_to_broker else b""
@@ -89,8 +82,9 @@ class NameServer53(NameServer):
             return self.config.enable_all_topic_list
         return self.config.enable_topic_list
 
+    @answers(RequestCode.REGISTER_TOPIC_IN_NAMESRV, v5=True)
     def register_topic(self, command: Command, connection: int, now: int) -> Reply:
-        """217. Success whatever becomes of it, unless the body cannot be read; only its queue data count."""
+        """Success whatever becomes of it, unless the body cannot be read; only its queue data count."""
         topic, queues = fields.text(command.ext, "topic"), self.given_queues(command)
         if topic is not None:
             self.routes.register_topic(topic, queues)
@@ -116,8 +110,9 @@ class NameServer53(NameServer):
             for given in route.queue_datas
         ]
 
+    @answers(RequestCode.GET_BROKER_MEMBER_GROUP, v5=True)
     def get_member_group(self, command: Command, connection: int, now: int) -> Reply:
-        """901. The cluster is echoed, not looked at.
+        """The cluster is echoed, not looked at.
 
         Apache's success carries the remark "not set any response code", left over from its construction; ours
         carries none.
@@ -130,8 +125,9 @@ class NameServer53(NameServer):
         )
         return Reply(ResponseCode.SUCCESS, body=group.encode())
 
+    @answers(RequestCode.BROKER_HEARTBEAT, v5=True)
     def heartbeat(self, command: Command, connection: int, now: int) -> Reply:
-        """904. Renews a lease; creates nothing, and an unknown broker is answered with success."""
+        """Renews a lease; creates nothing, and an unknown broker is answered with success."""
         cluster, address = self.queried_broker(command)
         self.routes.refresh(cluster, address, now)
         return Reply(ResponseCode.SUCCESS)

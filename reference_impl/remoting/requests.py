@@ -1,7 +1,10 @@
-"""The table of the request codes that a server answers."""
+"""Which method of a server answers which request code.
+
+A handler is marked where it is defined: `@answers(RequestCode.GET_MAX_OFFSET)`.
+"""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from harness.wire import Command
 
@@ -9,6 +12,29 @@ from .reply import RefusedError, Reply
 
 Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
 """(command, connection, now) -> reply; None: no answer now; raises RefusedError."""
+
+_M = TypeVar("_M", bound=Callable[..., Reply | None])
+
+
+def answers(code: int, *, v5: bool = False) -> Callable[[_M], _M]:
+    """Mark a method as the handler of a request code. `v5`: 4.9 does not know the code."""
+
+    def mark(method: _M) -> _M:
+        vars(method).setdefault("answers", {})[code] = v5
+        return method
+
+    return mark
+
+
+def handlers_of(server: object, *, v5: bool) -> dict[int, Handler]:
+    """The marked methods of an object, by request code."""
+    return {
+        code: getattr(server, name)
+        for kind in type(server).__mro__
+        for name, method in vars(kind).items()
+        for code, only_v5 in getattr(method, "answers", {}).items()
+        if v5 or not only_v5
+    }
 
 
 class RequestTable:
