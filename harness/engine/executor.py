@@ -71,8 +71,8 @@ class _Open(msgspec.Struct):
     """Whether we have ended it, be it our half: that the target ends it, too, says nothing."""
 
 
-class _Asked(msgspec.Struct):
-    """A request that is under way."""
+class Asked(msgspec.Struct):
+    """A request in flight."""
 
     number: int
     step: AnyQuestion
@@ -123,7 +123,7 @@ class Executor:
                 )
             )
         self._opens: list[dict[str, _Open]] = [{} for _ in instances]
-        self._underway: list[_Asked] = []
+        self._underway: list[Asked] = []
         self._number = -1
 
     @property
@@ -218,7 +218,7 @@ class Executor:
             for _ in range(1 + step.twice):
                 data += frame
                 want = None if step.oneway else link.want(opaque)
-                going.append(_Asked(number, step, open_, SentRequest(link, want, None, frame, None, sent_at)))
+                going.append(Asked(number, step, open_, SentRequest(link, want, None, frame, None, sent_at)))
         event = self._in_segments(open_, session, bytes(data), stops)
         for one in going:
             one.asked.event = event
@@ -251,7 +251,7 @@ class Executor:
         event = link.send(part) if part else None
         if whole:
             asked = SentRequest(link, want, None, frame, event, invoked)
-            self._underway.append(_Asked(self._number, step, open_, asked))
+            self._underway.append(Asked(self._number, step, open_, asked))
         event = link.close("reset")
         del self._opens[step.server][step.conn]
         close = Close(server=step.server, conn=step.conn, how="reset")
@@ -259,8 +259,8 @@ class Executor:
 
     def _collect(self) -> list[Observation]:
         """Waits for everything that is under way, but for answers that may be kept back yet."""
-        asked = [one for one in self._underway if not self._is_kept_back(one)]
-        self._underway = [one for one in self._underway if one not in asked]
+        kept = [one for one in self._underway if self._is_kept_back(one)]
+        asked, self._underway = [one for one in self._underway if one not in kept], kept
         seen = [self._outcome(one) for one in sorted(asked, key=lambda one: one.number)]
         garbled = {one.number for one in seen if isinstance(one.outcome, Garbled)}
         for one in asked:
@@ -272,7 +272,7 @@ class Executor:
             self._notice_strays(server, conn, one.open)
         return seen
 
-    def _is_kept_back(self, one: _Asked) -> bool:
+    def _is_kept_back(self, one: Asked) -> bool:
         """Whether an answer is not there, and need not be: the server was asked to wait with it."""
         if not one.step.patience or one.asked.want is None:
             return False
@@ -281,7 +281,7 @@ class Executor:
         is_due = session.now() > one.asked.sent_at + one.step.patience + session.jitter
         return one.open.connection.is_open and one.asked.want.result is None and not is_due
 
-    def _outcome(self, one: _Asked) -> Observation:
+    def _outcome(self, one: Asked) -> Observation:
         session = self._sessions[one.step.server]
         outcome: Outcome = None
         returned = session.now()

@@ -6,7 +6,7 @@
   session waits: targets close idle connections after 120 s, and warped time runs during every wait. A
   connection that the case let lie idle stays so until the case uses it again.
 - Sessions of several targets that are used together (``beside``) write one trace, number their connections
-  together and keep each other's connections busy.
+  and their requests together and keep each other's connections busy.
 - Silence is decided by a probe on the same connection that is answered, and a grace after that. Where the
   connection is in the middle of a frame the probe goes over another one.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -108,8 +108,8 @@ class Session:
             self._numbers = beside._numbers
             self._recorder = beside._recorder.beside(len(self._together), protocol=now)
             self._together.append(self)
-        self._spent: set[int] = set()
-        self._opaques = itertools.count(1000)
+        self._spent: set[int] = set() if beside is None else beside._spent
+        self._opaques: Iterator[int] = itertools.count(1000) if beside is None else beside._opaques
         self._connections: list[Connection] = []
         self._quiet_since = 0.0
         """No connection has been quiet for longer than since then, in protocol time."""
@@ -468,6 +468,8 @@ class Session:
 
     def decide(self, asked: SentRequest, subject: str, silence_is_an_answer: bool) -> Outcome:
         """Waits until it is clear what became of a request."""
+        if asked.want is not None and asked.want.result is not None:
+            return asked.want.result
         timing, began = self.clock.timing, self.clock.waiting()
         link, want = asked.link, asked.want
         assert link is not None

@@ -1,7 +1,6 @@
 """One program on two servers: the same requests to both, and the answers that are not the same.
 
 Invariants:
-- Both servers have a request before either is waited for.
 - Steps that change nothing go out together, up to `TOGETHER` of them; all others go one by one, because a
   server answers in any order (`NettyRemotingAbstract#processRequestCommand`).
 - An effect that comes behind an answer (an unregistration on 5.x), behind a close, or without any (one-way
@@ -18,7 +17,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.catalogue import Quirk
-from harness.engine.executor import Executor
+from harness.engine.peer.executor import PeerExecutor
 from harness.engine.peer.generate import SLACK
 from harness.engine.peer.normal import Difference, Normal, differences, normal
 from harness.engine.peer.taints import Taints
@@ -29,6 +28,7 @@ from harness.program.steps import AnyStep
 from harness.session import Clock
 from harness.spec import Answered, Observation, Unanswered
 from harness.spec.nameserver.expected import ExpectedState
+from harness.spec.nameserver.stored import defaults
 from harness.spec.observation import Outcome
 from harness.spec.quirks import QuirksByStep
 from harness.wire import ResponseCode
@@ -87,7 +87,7 @@ class Comparison:
 
     def __init__(
         self,
-        executor: Executor,
+        executor: PeerExecutor,
         clocks: tuple[Clock, Clock],
         quirks: QuirksByStep[ExpectedState],
         profile: str,
@@ -118,6 +118,11 @@ class Comparison:
     def observed(self) -> tuple[Observation, ...]:
         """What came of every request, with the number of the step that it was for."""
         return tuple(msgspec.structs.replace(one, number=index) for index, seen in self._seen for one in seen)
+
+    @property
+    def leaves_settings(self) -> bool:
+        """Whether a setting should now be other than it is by default."""
+        return any(value != defaults()[name] for name, value in self._expected.settings.items())
 
     @property
     def spoilt(self) -> str | None:
@@ -153,7 +158,8 @@ class Comparison:
             self._let_pass(first)
         elif isinstance(first, Close):
             for server in _SERVERS:
-                self._do(first, server)
+                self._played += 1
+                self._noted(self._executor.play(msgspec.structs.replace(first, server=server)))
         elif isinstance(first, ns.Damaged | Reconnect | Restart | AnyBrokerRequest):
             raise ValueError(f"{first!r} is no part of a program for two targets")
         elif first.oneway:
@@ -199,42 +205,35 @@ class Comparison:
             for _ in range(_AGAIN):
                 if said.get("code") != ResponseCode.SYSTEM_ERROR:
                     break
-                (again,) = self._ask_server([step], server)
-                said = normal(again, step, self._executor.names)
+                said = normal(self._ask_server(step, server), step, self._executor.names)
         return said
 
     # --- asking ---------------------------------------------------------------------------------------------
 
     def _ask(self, steps: Sequence[ns.AnyRequest]) -> list[tuple[ns.AnyRequest, Outcome, Outcome]]:
-        """The same requests to both servers, which have them before either is waited for."""
-        numbers = {server: [self._do(step, server) for step in steps] for server in self._order}
-        outcomes = self._outcomes()
+        """The same requests to both servers, and what came of them."""
+        outcomes = self._ask_servers(steps, self._order)
+        last = self._played + 1
         return [
-            (step, outcomes.get(ours), outcomes.get(theirs))
-            for step, ours, theirs in zip(steps, numbers[0], numbers[1], strict=True)
+            (step, outcomes.get((number, 0)), outcomes.get((number, 1)))
+            for number, step in enumerate(steps, last - len(steps))
         ]
 
-    def _ask_server(self, steps: Sequence[ns.AnyRequest], server: int) -> list[Outcome]:
-        numbers = [self._do(step, server) for step in steps]
-        outcomes = self._outcomes()
-        return [outcomes.get(number) for number in numbers]
+    def _ask_server(self, step: ns.AnyRequest, server: int) -> Outcome:
+        return self._ask_servers([step], [server]).get((self._played, server))
 
-    def _do(self, step: ns.AnyRequest | Close, server: int) -> int:
-        """Begins a step on one server; returns the number under which its outcome is observed."""
-        self._played += 1
-        if isinstance(step, Close):
-            self._noted(self._executor.play(msgspec.structs.replace(step, server=server)))
-        else:
-            self._noted(self._executor.play(msgspec.structs.replace(step, server=server, awaited=False)))
-        return self._played
-
-    def _outcomes(self) -> dict[int, Outcome]:
-        seen = self._executor.finish()
+    def _ask_servers(
+        self, steps: Sequence[ns.AnyRequest], servers: Sequence[int]
+    ) -> dict[tuple[int, int], Outcome]:
+        """What came of requests, by the numbers of step and server."""
+        self._played += len(steps)
+        seen = self._executor.ask_alike(steps, servers)
         self._noted(seen)
-        return {one.number: one.outcome for one in seen if not isinstance(one.step, Close)}
+        return {(one.number, one.server): one.outcome for one in seen if not isinstance(one.step, Close)}
 
     def _noted(self, seen: Sequence[Observation]) -> None:
-        self._seen.append((self._index, seen))
+        if seen:
+            self._seen.append((self._index, seen))
 
     # --- time -----------------------------------------------------------------------------------------------
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.catalogue import Quirk
-from harness.engine.executor import Executor
 from harness.engine.instances import InstancePool
 from harness.engine.kind import SeededNames
 from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.tidying import tidied
 from harness.engine.peer.comparison import Comparison, Divergence, Stalled
+from harness.engine.peer.executor import PeerExecutor
 from harness.findings.experiment import Attempt, Ended
 from harness.program.nameserver import steps as ns
 from harness.program.step import Time
@@ -132,7 +132,8 @@ class PeerExperiment:
             triggered=comparison.triggered,
             spoilt=comparison.spoilt is not None,
         )
-        self._leave(executor, program, well=ended == "whole" and found is None)
+        is_left_tidy = ended == "whole" and found is None and not comparison.leaves_settings
+        self._leave(executor, () if is_left_tidy else program)
         return compared
 
     def restart(self) -> None:
@@ -163,10 +164,10 @@ class PeerExperiment:
         for servers in self._servers:
             servers.close()
 
-    def _executor(self, fresh: bool) -> Executor:
+    def _executor(self, fresh: bool) -> PeerExecutor:
         fresh = fresh and self.can_restart
         self._instances = tuple(servers.take(fresh=fresh)[0][0] for servers in self._servers)
-        return Executor(
+        return PeerExecutor(
             self._instances,
             self.profile,
             self.seeded.next(),
@@ -175,11 +176,11 @@ class PeerExperiment:
             deadline=_DEADLINE,
         )
 
-    def _leave(self, executor: Executor, program: Sequence[AnyStep], *, well: bool) -> None:
-        """Takes back what a program has left: a whole one, nothing but settings."""
+    def _leave(self, executor: PeerExecutor, program: Sequence[AnyStep]) -> None:
+        """Takes back what a program has left: none of its steps, where it has taken them back itself."""
         is_tidy = True
         try:
-            if not well or any(isinstance(step, ns.Configure) for step in program):
+            if program:
                 is_tidy = tidied(executor, _both(program, self.profile))
         except (TargetDied, TooLate, CaseTimeout):
             is_tidy = False

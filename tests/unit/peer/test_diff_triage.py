@@ -9,7 +9,8 @@ from peer_helpers import always, run_of
 
 from harness.catalogue import Quirk, When
 from harness.engine.kind import SeededNames
-from harness.engine.peer.comparison import Comparison, Divergence
+from harness.engine.peer.comparison import Divergence
+from harness.engine.peer.executor import PeerExecutor
 from harness.engine.peer.experiment import Compared, PeerExperiment
 from harness.engine.peer.journal import Head, Journal
 from harness.engine.peer.normal import Difference
@@ -17,7 +18,7 @@ from harness.engine.peer.rounds import Rounds
 from harness.findings.experiment import Attempt
 from harness.findings.store import FindingStore
 from harness.program.nameserver.steps import Topics
-from harness.spec import Violation
+from harness.spec import Observation, Violation
 from harness.trace import Header, Trace
 
 DIVERGENCE = Divergence(index=0, step=Topics(), differences=(Difference("code", (("0",),), (("1",),)),))
@@ -143,13 +144,13 @@ def test_a_run_that_only_stalls_ends() -> None:
 
 
 def test_nothing_counts_when_a_clock_has_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    uri, begin = "builtin:5.3", Comparison._do
+    uri, ask = "builtin:5.3", PeerExecutor.ask_alike
 
-    def slowly(self: Comparison, step: Any, server: int) -> int:
-        self._clocks[1].pause(100)
-        return begin(self, step, server)
+    def slowly(self: PeerExecutor, steps: Any, servers: Any) -> list[Observation]:
+        self._sessions[1].clock.pause(100)
+        return ask(self, steps, servers)
 
-    monkeypatch.setattr(Comparison, "_do", slowly)
+    monkeypatch.setattr(PeerExecutor, "ask_alike", slowly)
     with run_of(uri, f"{uri}?mutant=topic-list-is-not-answered", "5.3", "s") as (run, journal):
         for _entry in run.play(500, lambda: len(journal.entries) < 3):
             pass
