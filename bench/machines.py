@@ -81,7 +81,7 @@ def _over_tcp(programs: int, rounds: int) -> None:
     words = shlex.join([*serve, "--host", "127.0.0.1", "--port", "{port}"])
     context = TargetContext(parse(f"exec:{words}"), PROFILE)
     traits = msgspec.structs.replace(Traits.of(context), servers=1, restarts=False, waits_once_in=10**9)
-    generator, made = Generator(RULES["nameserver"], traits, five=True), []
+    generator, made = Generator(RULES["nameserver"], traits, profile_named(PROFILE)), []
     for number in range(programs):
         made.append(_made(generator, context, chance("bench", number)))
     try:
