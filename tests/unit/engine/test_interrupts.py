@@ -1,4 +1,4 @@
-"""An interrupt ends a program, whichever kind it is of and whatever it is doing, and leaves a kind that closes."""
+"""An interrupt ends a program of any kind, whatever it is doing, and leaves a kind that closes."""
 
 from __future__ import annotations
 
