@@ -11,12 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
 
-from harness.catalogue import Quirk
+from harness.catalogue import Feature, Quirk
 from harness.program.chance import Chance, chance
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
@@ -47,14 +47,6 @@ _NAMESPACES = ("n0", "n1", ORDER)
 _KEYS = ("x", "y", 'é"/')
 _ZONES = ("z1", "Z1", "z2", None)
 _VALUES = ("v", "w w", 'é"/\\', "b0:4;b1:8")
-_TOGGLES_BOTH = ("orderMessageEnable",)
-_TOGGLES_FIVE = (
-    "returnOrderTopicConfigToBroker",
-    "supportActingMaster",
-    "enableAllTopicList",
-    "enableTopicList",
-    "deleteTopicWithBrokerRegistration",
-)
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,10 +84,10 @@ def _kind(number: int, profile: str) -> RoundKind:
 class _Maker:
     def __init__(self, source: Chance, profile: str, avoid: Sequence[Quirk]) -> None:
         self._chance = source
-        self._five = profile != "4.9"
         self._avoid = QuirksByStep(avoid, PREDICATES)
         self._perms = _PERMS if source.random() < 0.3 else _USUAL_PERMS
         self._expected = ExpectedState(profile)
+        self._has = self._expected.profile.has
         self._lease = self._expected.profile.lease
         self._steps: list[AnyStep] = []
         self._kv: set[tuple[str, str, str | None]] = set()
@@ -125,7 +117,7 @@ class _Maker:
         """Leases that run out, leases that are kept, and connections that lie idle."""
         for slot in range(self._chance.randrange(3, 7)):
             broker, number = _BROKERS[slot // 2], slot % 2
-            lease = self._one((None, None, 60_000, 200_000)) if self._five else None
+            lease = self._one((None, None, 60_000, 200_000)) if self._has("own-lease") else None
             self._add(
                 ns.Register(
                     conn=f"k{slot}",
@@ -134,9 +126,9 @@ class _Maker:
                     id=number,
                     topics=self._payload(least=2),
                     counter=1,
-                    state=0 if self._five else None,
+                    state=0 if self._has("state-version") else None,
                     lease=lease,
-                    acting=self._maybe(None, True, False) if self._five else None,
+                    acting=self._maybe(None, True, False) if self._has("acting-master") else None,
                 )
             )
         self._look()
@@ -146,7 +138,7 @@ class _Maker:
         return self._steps
 
     def _let_time_pass(self) -> None:
-        how = self._one(("nobody", "some", "some", "idle", "short" if self._five else "some"))
+        how = self._one(("nobody", "some", "some", "idle", "short" if self._has("own-lease") else "some"))
         if how != "short":
             for lease in [lease for lease in self._expected.leases.values() if lease.length < self._lease]:
                 self._leave(lease)
@@ -190,10 +182,10 @@ class _Maker:
         """Renews leases; a connection that is to lie idle is not used for it."""
         for lease in leases:
             counter, timestamp, state = lease.version
-            given = state if self._five else None
+            given = state if self._has("state-version") else None
             cluster, broker, address, number = lease.cluster, lease.broker, lease.address, lease.id
             conn = "q" if lease.conn in idle else lease.conn
-            how = self._chance.randrange(3 if self._five else 2)
+            how = self._chance.randrange(3 if self._has("heartbeats") else 2)
             if how == 0 and conn == lease.conn:
                 # The same once more: nothing new for the topic table.
                 self._add(
@@ -241,7 +233,7 @@ class _Maker:
                     id=lease.id,
                     counter=counter + 1,
                     timestamp=timestamp,
-                    state=state if self._five else None,
+                    state=state if self._has("state-version") else None,
                 )
             )
 
@@ -321,7 +313,8 @@ class _Maker:
             step = msgspec.structs.replace(step, topics=plain)
         if step is None or self._avoid.triggered_by(step, self._expected):
             return False
-        if not self._five and isinstance(step, _FIVE_ONLY):
+        feature = _NEEDS.get(type(step))
+        if feature is not None and not self._has(feature):
             return False
         self._expected.apply(step)
         self._steps.append(step)
@@ -362,7 +355,7 @@ class _Maker:
             announces = self._one((37, 300, 400, 401, 412, 413, 2000))
         elif form == "compressed-5":
             announces = self._one((None, 413))
-        elif form == "compressed" and self._five:
+        elif form == "compressed" and self._has("topic-attributes"):
             announces = self._one((37, 400, 412))
         return ns.Register(
             conn=self._conn_of(address),
@@ -375,16 +368,20 @@ class _Maker:
             topics={} if form == "none" else self._payload(),
             counter=counter,
             timestamp=timestamp,
-            state=self._one((state, state, state, None)) if self._five else self._maybe(None, 3),
+            state=self._one((state, state, state, None))
+            if self._has("state-version")
+            else self._maybe(None, 3),
             form=form,
             crc=self._weighted((("right", 8), ("none", 3))),
             filters=self._weighted((((), 8), (None, 2), (("f1",), 2), (("f2", "f1"), 1))),
             no_filters=self._chance.random() < 0.05,
             mappings=self._mappings(broker) if form in ("json", "compressed-5") else {},
             ha=self._chance.random() < 0.9,
-            lease=self._weighted(((None, 8), (200_000, 1), (1_000_000, 1))) if self._five else None,
-            acting=self._weighted(((None, 5), (True, 3), (False, 1))) if self._five else None,
-            zone=self._one((*_ZONES, None, None)) if self._five else None,
+            lease=self._weighted(((None, 8), (200_000, 1), (1_000_000, 1)))
+            if self._has("own-lease")
+            else None,
+            acting=self._weighted(((None, 5), (True, 3), (False, 1))) if self._has("acting-master") else None,
+            zone=self._one((*_ZONES, None, None)) if self._has("zones") else None,
         )
 
     def _again(self) -> ns.Register | None:
@@ -400,9 +397,9 @@ class _Maker:
             return msgspec.structs.replace(step, id=0 if step.id else 1)
         if change == 3 and step.form in ("json", "bare"):
             return msgspec.structs.replace(step, topics=self._payload())
-        if change == 4 and self._five:
+        if change == 4 and self._has("acting-master"):
             return msgspec.structs.replace(step, acting=self._one((None, True, False)))
-        if change == 5 and self._five:
+        if change == 5 and self._has("state-version"):
             return msgspec.structs.replace(step, state=(step.state or 0) + 1, counter=step.counter + 1)
         if change == 6:
             return msgspec.structs.replace(step, oneway=True)
@@ -509,8 +506,7 @@ class _Maker:
         return Close(conn=self._one(conns), how=self._one(("fin", "fin", "reset"))) if conns else None
 
     def _configure(self) -> ns.Configure:
-        names = (*_TOGGLES_BOTH, *(_TOGGLES_FIVE if self._five else ()))
-        name = self._one(names)
+        name = self._one(tuple(self._expected.settings))
         known = self._expected.settings[name]
         lines = [f"{name}={'false' if known == 'true' else 'true'}"]
         if self._chance.random() < 0.2:
@@ -518,7 +514,9 @@ class _Maker:
         return ns.Configure(lines=tuple(lines))
 
     def _unknown(self) -> ns.Unknown:
-        return ns.Unknown(code=self._one((999, 1, 301) if self._five else (999, 0, 217, 901, 904)))
+        return ns.Unknown(
+            code=self._one((999, 1, 301) if self._has("refused-codes") else (999, 0, 217, 901, 904))
+        )
 
     # --- questions ------------------------------------------------------------------------------------------
 
@@ -526,7 +524,7 @@ class _Maker:
         topic = self._one(sorted(self._expected.topics) or _TOPICS)
         if self._chance.random() < 0.15:
             topic = self._one(_TOPICS)
-        zoned = self._five and self._chance.random() < 0.15
+        zoned = self._has("zones") and self._chance.random() < 0.15
         return ns.Route(
             conn=self._any_conn(),
             topic=topic,
@@ -559,7 +557,7 @@ class _Maker:
             id=lease.id,
             counter=counter + self._one((0, 0, 1)),
             timestamp=max(0, timestamp + self._one((0, 0, 1))),
-            state=self._one((state, state + 1, None)) if self._five else self._maybe(None, 7),
+            state=self._one((state, state + 1, None)) if self._has("state-version") else self._maybe(None, 7),
             form=self._weighted((("json", 12), ("none", 1), ("garbage", 1))),
             binary=self._chance.random() < 0.1,
             drop=(self._one(("clusterName", "brokerAddr", "brokerId")),)
@@ -604,12 +602,14 @@ class _Maker:
         )
 
     def _mappings(self, broker: str) -> dict[str, tuple[str, int]]:
-        if not self._five or self._chance.random() > 0.06:
+        if not self._has("static-topics") or self._chance.random() > 0.06:
             return {}
         return {self._one(_TOPICS): (broker, self._chance.randrange(5))}
 
     def _compressed(self) -> Literal["compressed", "compressed-5"]:
-        return self._one(("compressed", "compressed-5", "compressed-5")) if self._five else "compressed"
+        if not self._has("topic-attributes"):
+            return "compressed"
+        return self._one(("compressed", "compressed-5", "compressed-5"))
 
     def _conn_of(self, address: str) -> str:
         if self._chance.random() < 0.02:
@@ -637,6 +637,10 @@ class _Maker:
 
 _USUAL_PERMS = ((6, 8), (4, 3))
 _PERMS = ((6, 8), (4, 2), (2, 2), (7, 1), (0, 1))
-_FIVE_ONLY = (ns.RegisterTopic, ns.Heartbeat, ns.MemberGroup)
-"""Requests that 4.9 does not know: they come as unknown codes there."""
+_NEEDS: Mapping[type[AnyStep], Feature] = {
+    ns.RegisterTopic: "topic-registration",
+    ns.Heartbeat: "heartbeats",
+    ns.MemberGroup: "heartbeats",
+}
+"""Requests that a line without the feature does not serve: there they are unknown codes."""
 _REGISTER_FIELDS = ("brokerName", "brokerAddr", "clusterName", "brokerId", "haServerAddr")

@@ -4,8 +4,8 @@ Invariants:
 - A divergence that nothing explains is confirmed on new servers, shrunk and kept as a finding. One that does
   not show again is flaky, and the run is not called equal.
 - A round that stalled is repeated; it counts once.
-- Servers are started anew where a round has spoilt them, where too much has been left behind, and, on 4.x,
-  before rounds about leases: its expiry scan does not survive concurrent change
+- Servers are started anew where a round has spoilt them, where too much has been left behind, and, on lines
+  without `safe-scan`, before rounds about leases: their expiry scan does not survive concurrent change
   (`RouteInfoManager#scanNotActiveBroker` iterates a `HashMap` without a lock).
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import Quirk
+from harness.catalogue import Quirk, profile_named
 from harness.engine.peer.comparison import Divergence
 from harness.engine.peer.experiment import Compared, PeerExperiment
 from harness.engine.peer.generate import Program, round_of
@@ -94,7 +94,8 @@ class Rounds:
             entry.left_out = True
             self._journal.add(entry)
             return entry
-        before = profile == "4.9" and program.kind == "leases" and number % 120 == 0
+        is_risky = not profile_named(profile).has("safe-scan")
+        before = is_risky and program.kind == "leases" and number % 120 == 0
         if not self._fresh and (before or self._is_littered(number)):
             self._restart(entry)
         self.experiment.seeded.begin(number)
