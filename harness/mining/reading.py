@@ -21,7 +21,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_ddl
+from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_schema
 
 Kind = Literal["truncated", "foreign", "newer", "unreadable", "empty"]
 
@@ -81,7 +81,7 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
     if not good:
         message = "no file in it holds runs" if files else _NONE
         return Records(None, (*troubles, Trouble(folder, "empty", message)))
-    reader = spark.read.schema(spark_ddl()).option("basePath", folder)
+    reader = spark.read.schema(spark_schema()).option("basePath", folder)
     return Records(reader.parquet(*(map(_escaped, good) if bad else [folder])), tuple(troubles))
 
 
@@ -103,7 +103,7 @@ def nothing_in(root: str) -> Trouble | None:
 
 def _look(spark: SparkSession, folder: str, *, deep: bool) -> dict[str, _Seen]:
     """What is in each file that can be opened, by its URL; with ``deep``, that can be read to its end."""
-    columns = spark_ddl(partitions=False) if deep else "schema_version INT, run_id STRING, steps INT"
+    columns = spark_schema(partitions=False) if deep else "schema_version INT, run_id STRING, steps INT"
     frame = spark.read.schema(columns).option("recursiveFileLookup", "true").option(*_RETRIES).parquet(folder)
     digest = F.max(F.xxhash64(*(frame.columns if deep else ["schema_version"])))
     rows = (

@@ -26,18 +26,13 @@ from harness.findings.experiment import Attempt, Finding, Flaky, Signature, sign
 from harness.mining.schema import ALPHABET, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
 from harness.program.frames import code_of
 from harness.program.nameserver import steps as ns
-from harness.program.step import Close, Request, Restart, Time
+from harness.program.step import Close, Request, Restart
 from harness.program.steps import AnyStep, encode_step
 from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
 from harness.trace import Header, Received, Sent, Trace
 
 Row = dict[str, Any]
 """By the names of `COLUMNS`, those of the path included."""
-
-_KV = {100: "put-kv", 101: "get-kv", 102: "delete-kv", 219: "list-kv"}
-_PERMISSION = {205: "wipe-permission", 327: "add-permission"}
-_LONG = 60
-"""More protocol seconds than these are `long-time`."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,20 +67,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # --- steps --------------------------------------------------------------------------------------------------
-
-
-def rule_of(step: AnyStep) -> str:
-    """The rule that a step counts as: a key of `ALPHABET`."""
-    match step:
-        case ns.Kv():
-            return _KV[step.code]
-        case ns.Permission():
-            return _PERMISSION[step.code]
-        case ns.Register():
-            return "register" if step.id == 0 else "register-slave"
-        case Time():
-            return "time" if step.seconds <= _LONG else "long-time"
-    return str(type(step).__struct_config__.tag)
 
 
 def letters(rules: Iterable[str]) -> str:
@@ -262,7 +243,7 @@ def row_of(
 ) -> Row:
     """The row of a run. ``recorded`` None: nothing of it is known but ``program``."""
     violation = judged.violation
-    rules = [rule_of(step) for step in program]
+    rules = [step.rule for step in program]
     first, prints = _prints(program, origin.profile)
     head = Header() if recorded is None else recorded.trace.header
     row: Row = {
@@ -332,7 +313,7 @@ def _made_of_it(judged: Judged) -> Row:
     found = judged.found
     shrunk = found.program if judged.was_shrunk and isinstance(found, Finding) else None
     return {
-        "shrunk_ops": None if shrunk is None else letters(map(rule_of, shrunk)),
+        "shrunk_ops": None if shrunk is None else letters(step.rule for step in shrunk),
         "shrunk_program": None if shrunk is None else "\n".join(map(encode_step, shrunk)),
         "also_fails": None if shrunk is None or not isinstance(found, Finding) else list(found.also_fails),
         "confirmed_shown": None if found is None else found.confirmed.shown,

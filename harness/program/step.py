@@ -10,6 +10,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 
+_LONG = 60
+"""More protocol seconds than these are `long-time`."""
+
 
 class Carried(NamedTuple):
     """Where the value of an ext field comes from: a field of the step, which is None where it is left out."""
@@ -36,6 +39,16 @@ def plain(field: str) -> Carried:
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag=True):
     """Something that a program does."""
+
+    rules: ClassVar[tuple[str, ...]] = ()
+    """What mining counts such steps as, where that is not the tag alone."""
+    letters: ClassVar[str] = ""
+    """One for each rule, in the short form of recorded programs: they are stored, so none is ever changed."""
+
+    @property
+    def rule(self) -> str:
+        """What mining counts it as."""
+        return str(type(self).__struct_config__.tag)
 
 
 class Request(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="request"):
@@ -79,6 +92,8 @@ class Request(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
 class Close(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="close"):
     """We close a connection."""
 
+    letters: ClassVar = "F"
+
     server: int = 0
     conn: str = "q"
     how: Literal["fin", "reset", "half"] = "fin"
@@ -87,12 +102,21 @@ class Close(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do",
 class Time(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="time"):
     """Protocol seconds pass. All connections are kept busy but those that are ``idle``."""
 
+    letters: ClassVar = "TL"
+    rules: ClassVar = ("time", "long-time")
+
     seconds: int = 1
     idle: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        return self.rules[self.seconds > _LONG]
 
 
 class Reconnect(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reconnect"):
     """A new connection takes over the symbol; the old one stays open as ``old``, until a `Close` names it."""
+
+    letters: ClassVar = "Q"
 
     server: int = 0
     conn: str = "q"
@@ -101,6 +125,8 @@ class Reconnect(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="
 
 class Restart(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="restart"):
     """The server is ended and started again, where the target can do that."""
+
+    letters: ClassVar = "B"
 
     server: int = 0
     how: Literal["kill", "term"] = "kill"

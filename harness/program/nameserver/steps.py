@@ -26,6 +26,8 @@ Queues = tuple[int, int, int, int]
 
 
 class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="register"):
+    letters: ClassVar = "RS"
+    rules: ClassVar = ("register", "register-slave")
     codes: ClassVar = (RequestCode.REGISTER_BROKER,)
     carries: ClassVar = {
         **_IDENTITY,
@@ -64,8 +66,13 @@ class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field
     zone: str | None = None
     """``__ZONE_NAME`` (5.x)."""
 
+    @property
+    def rule(self) -> str:
+        return self.rules[self.id != 0]
+
 
 class Unregister(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="unregister"):
+    letters: ClassVar = "U"
     codes: ClassVar = (RequestCode.UNREGISTER_BROKER,)
     carries: ClassVar = _IDENTITY
 
@@ -76,6 +83,7 @@ class Unregister(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 
 
 class Heartbeat(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="heartbeat"):
+    letters: ClassVar = "H"
     codes: ClassVar = (RequestCode.BROKER_HEARTBEAT,)
     carries: ClassVar = {**_IDENTITY, "heartbeatTimeoutMills": plain("lease")}
 
@@ -90,6 +98,7 @@ class Heartbeat(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 class QueryVersion(
     Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="query-version"
 ):
+    letters: ClassVar = "V"
     codes: ClassVar = (RequestCode.QUERY_DATA_VERSION,)
     carries: ClassVar = _IDENTITY
 
@@ -104,6 +113,7 @@ class QueryVersion(
 
 
 class Route(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="route"):
+    letters: ClassVar = "r"
     codes: ClassVar = (RequestCode.GET_ROUTEINFO_BY_TOPIC,)
     carries: ClassVar = {
         "topic": name("topic"),
@@ -120,14 +130,17 @@ class Route(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="d
 
 
 class ClusterInfo(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="cluster-info"):
+    letters: ClassVar = "i"
     codes: ClassVar = (RequestCode.GET_BROKER_CLUSTER_INFO,)
 
 
 class Topics(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="topics"):
+    letters: ClassVar = "t"
     codes: ClassVar = (RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,)
 
 
 class MemberGroup(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="member-group"):
+    letters: ClassVar = "g"
     codes: ClassVar = (RequestCode.GET_BROKER_MEMBER_GROUP,)
     carries: ClassVar = {"clusterName": name("cluster"), "brokerName": name("broker")}
 
@@ -136,6 +149,8 @@ class MemberGroup(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 
 
 class Permission(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="permission"):
+    letters: ClassVar = "wa"
+    rules: ClassVar = ("wipe-permission", "add-permission")
     codes: ClassVar = (
         RequestCode.WIPE_WRITE_PERM_OF_BROKER,
         RequestCode.ADD_WRITE_PERM_OF_BROKER,
@@ -145,10 +160,16 @@ class Permission(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     broker: str = "b0"
     code: Literal[205, 327] = 205
 
+    @property
+    def rule(self) -> str:
+        return self.rules[self.codes.index(self.code)]
+
 
 class Kv(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="kv"):
     """100 (put), 101 (get), 102 (delete), 219 (list). Namespaces and keys are as they are."""
 
+    letters: ClassVar = "pkdl"
+    rules: ClassVar = ("put-kv", "get-kv", "delete-kv", "list-kv")
     codes: ClassVar = (
         RequestCode.PUT_KV_CONFIG,
         RequestCode.GET_KV_CONFIG,
@@ -163,8 +184,13 @@ class Kv(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do",
     """The key is the name of this topic instead."""
     value: str = "v"
 
+    @property
+    def rule(self) -> str:
+        return self.rules[self.codes.index(self.code)]
+
 
 class DeleteTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="delete-topic"):
+    letters: ClassVar = "X"
     codes: ClassVar = (RequestCode.DELETE_TOPIC_IN_NAMESRV,)
     carries: ClassVar = {"topic": name("topic"), "clusterName": name("cluster")}
 
@@ -176,6 +202,7 @@ class DeleteTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 class RegisterTopic(
     Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="register-topic"
 ):
+    letters: ClassVar = "N"
     codes: ClassVar = (RequestCode.REGISTER_TOPIC_IN_NAMESRV,)
     carries: ClassVar = {"topic": name("topic")}
 
@@ -188,6 +215,7 @@ class RegisterTopic(
 class TopicsOfCluster(
     Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="topics-of-cluster"
 ):
+    letters: ClassVar = "c"
     codes: ClassVar = (RequestCode.GET_TOPICS_BY_CLUSTER,)
     carries: ClassVar = {"cluster": name("cluster")}
 
@@ -197,10 +225,12 @@ class TopicsOfCluster(
 class SystemTopics(
     Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="system-topics"
 ):
+    letters: ClassVar = "s"
     codes: ClassVar = (RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS,)
 
 
 class Unit(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="unit"):
+    letters: ClassVar = "u"
     codes: ClassVar = (
         RequestCode.GET_UNIT_TOPIC_LIST,
         RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST,
@@ -211,6 +241,7 @@ class Unit(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
 
 
 class Configure(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="configure"):
+    letters: ClassVar = "C"
     codes: ClassVar = (RequestCode.UPDATE_NAMESRV_CONFIG,)
 
     lines: tuple[str, ...] = ()
@@ -220,11 +251,14 @@ class Configure(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 class Configuration(
     Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="configuration"
 ):
+    letters: ClassVar = "f"
     codes: ClassVar = (RequestCode.GET_NAMESRV_CONFIG,)
 
 
 class Unknown(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="unknown"):
     """A request code that no NameServer knows."""
+
+    letters: ClassVar = "z"
 
     code: int = 999
 
@@ -257,6 +291,8 @@ class Damaged(Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     Of the base what says how it is sent (`conn` to `awaited`, but for `binary`, `announces`, `oneway` and
     `drop`) does not count.
     """
+
+    letters: ClassVar = "D"
 
     server: int = 0
     conn: str = "q"

@@ -18,7 +18,6 @@ from harness.mining.records import (
     fingerprint,
     letters,
     row_of,
-    rule_of,
     table_of,
 )
 from harness.mining.schema import ALPHABET, COLUMNS, arrow_schema
@@ -168,7 +167,7 @@ def test_a_run_of_which_nothing_is_known_is_a_row_too() -> None:
     ],
 )
 def test_rules_by_step(step: AnyStep, rule: str) -> None:
-    assert rule_of(step) == rule
+    assert step.rule == rule
     assert letters([rule]) == ALPHABET[rule]
 
 
