@@ -19,8 +19,9 @@ from harness.spec.nameserver.answers import Answer, Difference, differences
 from harness.spec.nameserver.component import Component, blank, restricted
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.predictions import ClusterView, ListView, Prediction, RouteView
-from harness.spec.nameserver.specification import After, NameServerSpec, given
+from harness.spec.nameserver.specification import After, NameServerSpec
 from harness.spec.nameserver.state import At, State
+from harness.spec.nameserver.topic_changes import with_queues
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -127,7 +128,9 @@ class Candidates:
         for component in self._components.all:
             mine = {name: queues for name, queues in added.items() if name in component.names}
             if mine:
-                candidate.kept.append((component, [given(state, topic, mine) for state in component.states]))
+                candidate.kept.append(
+                    (component, [with_queues(state, topic, mine) for state in component.states])
+                )
         return candidate
 
     def route(self, common: State, step: ns.Route, said: Answer, at: At) -> Candidate:

@@ -19,17 +19,19 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.catalogue import Feature, profile_named
+from harness.catalogue import profile_named
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
-from harness.spec.nameserver import departures, questions, stored
+from harness.spec.nameserver import connections, departures, questions, stored, topic_changes
 from harness.spec.nameserver.answers import differences
 from harness.spec.nameserver.predictions import ANY, SOME, Prediction
 from harness.spec.nameserver.reading import Announced, announced_by, version_of
 from harness.spec.nameserver.registration import Registrant, registered
-from harness.spec.nameserver.state import At, Key, Namespace, PendingEffect, Queue, State, due
+from harness.spec.nameserver.served import is_served
+from harness.spec.nameserver.state import At, Key, Namespace, PendingEffect, State, due
+from harness.wire import ResponseCode
 
 PROMPT = 2.0
 """Protocol seconds within which a prompt effect behind an answer or a close must be there, besides jitter."""
@@ -38,10 +40,6 @@ _EARLY = 0.002
 DOUBT = 60.0
 """Protocol seconds after which a request that was never answered will not be carried out any more."""
 _REFUSED = 1
-_UNKNOWN_CODE = 3
-_CODES: dict[type, int] = {ns.Heartbeat: 904, ns.MemberGroup: 901, ns.RegisterTopic: 217}
-_SINCE: dict[int, Feature] = {904: "heartbeats", 901: "heartbeats", 217: "topic-registration"}
-"""The codes that not every line serves."""
 
 
 class After(msgspec.Struct):
@@ -165,9 +163,7 @@ class NameServerSpec:
                 found = self._carried_out(rest, what)
         for one in found:
             if one.pending:  # a connection that has been lost already need not be lost again
-                one.pending = tuple(
-                    effect for effect in one.pending if effect.step is not None or _concerns(one, effect)
-                )
+                one.pending = tuple(effect for effect in one.pending if connections.is_pending(one, effect))
             one.due = due(one, self.early)
         return found
 
@@ -204,53 +200,19 @@ class NameServerSpec:
             if conn in one.conns.values():
                 other.ended = one.ended | {conn}
             if any(lease.conn == conn for lease in other.leases.values()):
-                other.pending = (*other.pending, self._losing(other, conn, now))
+                other.pending = (*other.pending, connections.losing(other, conn, now, self.prompt))
             found.append(other)
         return found
 
     # --- connections ----------------------------------------------------------------------------------------
 
-    def connection_lost(self, state: State, symbol: str, at: At) -> State:
-        """We have closed a connection: its brokers will leave, and the symbol stands for a new one."""
-        conn = state.conns.get(symbol)
-        if conn is None:
-            return state
-        other = state.copy()
-        other.conns = {name: number for name, number in state.conns.items() if name != symbol}
-        if conn in state.ended:
-            other.ended = state.ended - {conn}
-        return other.with_pending(self._losing(state, conn, at)) if _bears(state, conn) else other
-
-    def _losing(self, state: State, conn: str, at: At) -> PendingEffect:
-        keys = tuple(key for key, lease in state.leases.items() if lease.conn == conn)
-        return PendingEffect(at[0], at[1] + self.prompt, conn=conn, keys=keys)
-
-    def ended_by_server(self, state: State, symbol: str, at: At) -> State:
-        """The server has closed a connection."""
-        conn = state.conns.get(symbol)
-        if conn is None:
-            return state
-        return self.connection_lost(state, symbol, at)
+    def closed(self, state: State, symbol: str, at: At) -> State:
+        """Either side has closed a connection: its brokers will leave."""
+        return connections.closed(state, symbol, at, self.prompt)
 
     def idled(self, state: State, symbol: str, at: At) -> State:
         """The server closes a connection because nothing has come over it."""
-        conn = state.conns.get(symbol)
-        if conn is None or conn in state.ended:
-            return state
-        other = state.copy()
-        other.ended = state.ended | {conn}
-        return other.with_pending(self._losing(state, conn, at))
-
-    def over(self, state: State, symbol: str) -> tuple[State, str]:
-        """The connection that a request goes over. One that the server has ended is opened anew."""
-        conn = state.conns.get(symbol)
-        if conn is not None and conn not in state.ended:
-            return state, conn
-        other = state.copy()
-        other.serial = state.serial + 1
-        conn = f"{symbol}#{other.serial}"
-        other.conns = {**state.conns, symbol: conn}
-        return other, conn
+        return connections.idled(state, symbol, at, self.prompt)
 
     # --- steps ----------------------------------------------------------------------------------------------
 
@@ -258,7 +220,7 @@ class NameServerSpec:
         self, state: State, step: ns.AnyRequest, at: At, *, said: object = None, uncertain: bool = False
     ) -> State:
         """A request that has been sent and will be carried out, or perhaps be."""
-        state, conn = self.over(state, step.conn)
+        state, conn = connections.opened(state, step.conn)
         end = at[1] + (DOUBT if uncertain else 0.0 if said is not None else self.prompt)
         return state.with_pending(PendingEffect(at[0], end, step, conn, said, uncertain))
 
@@ -266,6 +228,8 @@ class NameServerSpec:
         """What may come of a step that is carried out at some moment of ``at``. ``conn``: the connection that
         it came over, where that is not the one which its symbol stands for now.
         """
+        if not is_served(step, self.profile):
+            return self._unknown(state)
         match step:
             case ns.Register():
                 return self._register(state, step, at, conn)
@@ -297,20 +261,16 @@ class NameServerSpec:
                 return [After(other, prediction, "configured")]
             case ns.Configuration():
                 return [After(state, stored.configuration(state))]
-            case ns.Unknown() if not self._is_served(step.code):
-                return self._unknown(state, step.code)
-            case ns.Heartbeat() if self._is_served(904):
+            case ns.Heartbeat():
                 return self._heartbeat(state, step, at)
-            case ns.MemberGroup() if self._is_served(901):
+            case ns.MemberGroup():
                 return self._member_group(state, step)
-            case ns.RegisterTopic() if self._is_served(217):
+            case ns.RegisterTopic():
                 return self._register_topic(state, step)
-            case ns.Heartbeat() | ns.MemberGroup() | ns.RegisterTopic():
-                return self._unknown(state, _CODES[type(step)])
             case Close():
-                return [After(self.connection_lost(state, step.conn, at), _NO_ANSWER, "closed")]
+                return [After(self.closed(state, step.conn, at), _NO_ANSWER, "closed")]
             case Reconnect():
-                return [After(_reconnected(state, step), _NO_ANSWER)]
+                return [After(connections.reconnected(state, step), _NO_ANSWER)]
             case Restart():
                 return [After(one, _NO_ANSWER, "restarted") for one in self._restarted(state)]
             case Time():
@@ -323,7 +283,7 @@ class NameServerSpec:
         if said is None or (drop and not _IDENTITY.isdisjoint(drop)):
             return [After(state, Prediction(_REFUSED, SOME), "refused")]
         if conn is None:
-            state, conn = self.over(state, step.conn)
+            state, conn = connections.opened(state, step.conn)
         cluster, address = self.name(step.cluster), self.address(step.address)
         lease = step.lease if self.profile.has("own-lease") and "heartbeatTimeoutMillis" not in drop else None
         who = Registrant(
@@ -445,27 +405,10 @@ class NameServerSpec:
 
     def _permission(self, state: State, step: ns.Permission) -> list[After]:
         name = self._field(step, "brokerName", self.name(step.broker))
-        count, found = 0, [dict(state.topics)]
-        for topic, queues in state.topics.items():
-            queue = None if name is None else queues.get(name)
-            if queue is None or name is None:
-                continue
-            count += 1
-            choices = _permitted(queue, step.code)
-            if len(choices) > 1:
-                found = [dict(one) for one in found for _ in choices]
-            for i, table in enumerate(found):
-                table[topic] = {**queues, name: choices[i % len(choices)]}
-        field = "wipeTopicCount" if step.code == 205 else "addTopicCount"
-        outcomes = []
-        for table in found[:_CHOICES]:
-            other = state
-            if count and table != state.topics:
-                other = state.copy()
-                other.topics = table
-            was = "wiped" if step.code == 205 else "made writable"
-            outcomes.append(After(other, Prediction(ext={field: str(count)}), was))
-        return outcomes
+        wipes = step.code == topic_changes.WIPE
+        field, was = ("wipeTopicCount", "wiped") if wipes else ("addTopicCount", "made writable")
+        count, found = topic_changes.permitted(state, name, step.code)
+        return [After(one, Prediction(ext={field: str(count)}), was) for one in found]
 
     def _kv(self, state: State, step: ns.Kv) -> list[After]:
         def given(field: str, value: str) -> str | None:
@@ -488,13 +431,9 @@ class NameServerSpec:
         topic = self._field(step, "topic", self.name(step.topic))
         if topic is None:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
-        brokers: Iterable[str] = state.topics.get(topic, ())
-        if step.cluster and "clusterName" not in step.drop:
-            members = state.clusters.get(self.name(step.cluster), frozenset())
-            brokers = [name for name in brokers if name in members]
-        gone = [(topic, name) for name in brokers]
-        other = departures.without_queues(state, gone) if gone else state
-        return [After(other, Prediction(), "topic deleted")]
+        is_limited = step.cluster and "clusterName" not in step.drop
+        cluster = self.name(step.cluster) if is_limited and step.cluster else None
+        return [After(topic_changes.deleted(state, topic, cluster), Prediction(), "topic deleted")]
 
     def _register_topic(self, state: State, step: ns.RegisterTopic) -> list[After]:
         if step.form == "garbage":
@@ -502,26 +441,12 @@ class NameServerSpec:
         topic = self._field(step, "topic", self.name(step.topic))
         if topic is None:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
-        if step.form != "json" or not step.queues:
-            return [After(state, Prediction())]
-        added: dict[str, Queue] = {}
-        for symbol, queue in step.queues.items():
-            name = self.name(symbol)
-            if name not in state.brokers:
-                if topic not in state.topics:
-                    added = {}
-                break
-            added[name] = queue
-        if not added:
-            return [After(state, Prediction())]
-        return [After(given(state, topic, added), Prediction(), "topic registered")]
+        queues = {self.name(symbol): queue for symbol, queue in step.queues.items()}
+        after = topic_changes.served(state, topic, queues) if step.form == "json" else state
+        return [After(after, Prediction(), "topic registered" if after is not state else "")]
 
-    def _is_served(self, code: int) -> bool:
-        """Whether one of the codes that not every line has is there."""
-        return code in _SINCE and self.profile.has(_SINCE[code])
-
-    def _unknown(self, state: State, code: int) -> list[After]:
-        refused = After(state, Prediction(_UNKNOWN_CODE, ANY))
+    def _unknown(self, state: State) -> list[After]:
+        refused = After(state, Prediction(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, ANY))
         if self.profile.has("refused-codes"):
             return [refused]
         return [refused, After(state, Prediction(silent=True))]
@@ -536,45 +461,5 @@ class NameServerSpec:
         return found
 
 
-def _bears(state: State, conn: str) -> bool:
-    """Whether something would leave with a connection, or may come over it yet."""
-    return any(lease.conn == conn for lease in state.leases.values()) or any(
-        effect.step is not None and effect.conn == conn for effect in state.pending
-    )
-
-
-def _concerns(state: State, lost: PendingEffect) -> bool:
-    """Whether something may yet leave with a connection that has been lost."""
-    return _bears(state, lost.conn) or any(key in state.leases for key in lost.keys)
-
-
 _IDENTITY = frozenset({"brokerName", "brokerAddr", "clusterName", "brokerId"})
 _NO_ANSWER = Prediction(silent=True)
-_CHOICES = 8
-_READ, _WRITE = 4, 2
-
-
-def given(state: State, topic: str, queues: dict[str, Queue]) -> State:
-    """The state in which broker names serve a topic by request (217)."""
-    other = state.copy()
-    other.topics = {**state.topics, topic: {**state.topics.get(topic, {}), **queues}}
-    return other
-
-
-def _permitted(queue: Queue, code: int) -> list[Queue]:
-    read, write, perm, flag = queue
-    if code == 205:
-        return [(read, write, perm & ~_WRITE, flag)]
-    made = (read, write, perm | _WRITE, flag)
-    return [made] if perm & _READ or perm & _WRITE else [made, queue]
-
-
-def _reconnected(state: State, step: Reconnect) -> State:
-    other = state.copy()
-    conns = {name: number for name, number in state.conns.items() if name != step.conn}
-    if step.conn in state.conns:
-        conns[step.old] = state.conns[step.conn]
-    else:
-        conns.pop(step.old, None)
-    other.conns = conns
-    return other

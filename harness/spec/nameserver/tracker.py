@@ -24,6 +24,7 @@ from harness.spec.nameserver.invariants import INVARIANTS, invariant_of
 from harness.spec.nameserver.judged import judged_by
 from harness.spec.nameserver.last_operations import LastOperations
 from harness.spec.nameserver.predictions import RouteView, Unreadable
+from harness.spec.nameserver.served import is_served
 from harness.spec.nameserver.specification import DOUBT, PROMPT, After, NameServerSpec
 from harness.spec.nameserver.state import At, State
 from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
@@ -364,7 +365,7 @@ class StateTracker:
             candidates = [(c, self._candidates.listed(c, step, said, at)) for c in self._common]
         elif isinstance(step, ns.DeleteTopic):
             candidates = [(c, self._candidates.everywhere(c, step, said, at)) for c in self._common]
-        elif isinstance(step, ns.RegisterTopic) and self._spec.profile.has("topic-registration"):
+        elif isinstance(step, ns.RegisterTopic) and is_served(step, self._spec.profile):
             candidates = [(c, self._candidates.topic_given(c, step, said, at)) for c in self._common]
         else:
             return self._kept(step, seen, said, at)
@@ -487,9 +488,7 @@ class StateTracker:
         self._postpone(step, at, uncertain=True)
         for component in self._components.all:
             if step.conn in component.symbols:
-                component.states = [
-                    self._spec.ended_by_server(state, step.conn, at) for state in component.states
-                ]
+                component.states = [self._spec.closed(state, step.conn, at) for state in component.states]
         self._used.pop(step.conn, None)
 
     def _unanswered(self, step: ns.AnyRequest, seen: Observation, *, surely: bool) -> list[Violation]:

@@ -43,6 +43,7 @@ from harness.spec.nameserver.history.operations import (
     Stored,
     Writable,
 )
+from harness.spec.nameserver.served import is_served
 from harness.spec.observation import Answered, Ended, Observation
 from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import (
@@ -139,7 +140,7 @@ class _Projector:
                     key.unjudged = "a registration was not a plain one"
                 for topic in step.topics:
                     self._servers[topic].add(step.broker)
-            case ns.RegisterTopic() if self._line.has("topic-registration"):
+            case ns.RegisterTopic() if is_served(step, self._line):
                 for broker in step.queues:
                     key = self._broker(broker)
                     self._servers[step.topic].add(broker)
@@ -220,10 +221,10 @@ class _Projector:
                 for key in self._brokers():
                     if not step.cluster or step.cluster == self._cluster.get(key.name):
                         self._add(one, key, DropTopic(step.topic))
-            case ns.RegisterTopic() if self._line.has("topic-registration"):
+            case ns.RegisterTopic() if is_served(step, self._line):
                 for broker, queues in step.queues.items():
                     self._add(one, self._keys[broker], GiveTopic(step.topic, queues))
-            case ns.Heartbeat() if self._line.has("heartbeats"):
+            case ns.Heartbeat() if is_served(step, self._line):
                 if (owner := self._owning(step)) is not None:
                     self._add(one, owner, Refresh(step.address))
             case ns.QueryVersion():
