@@ -24,11 +24,13 @@ from harness.catalogue.files import checked, items, joined, name_of, specs_direc
 from harness.catalogue.messages import Messages, messages_of, problems_of, unknown_lines
 from harness.catalogue.profiles import Profile, load_profiles
 from harness.catalogue.quirks import Quirk, Server, quirks_of
+from harness.catalogue.renamed import RenamedIds, understood
 from harness.catalogue.reports import Report, tags_of
 from harness.catalogue.roles import ROLES, Role, roles_of
 from harness.catalogue.sources import Source, Sources
 from harness.catalogue.statements import Statement
 from harness.catalogue.versions import numbers, within
+from harness.version import version
 
 
 class Catalogue(msgspec.Struct, frozen=True):
@@ -42,6 +44,12 @@ class Catalogue(msgspec.Struct, frozen=True):
     digest: str
     reports: tuple[Report, ...] = ()
     servers: tuple[Server, ...] = ()
+    renamed: dict[str, str] = {}
+    """The old ids that are understood, and what each of them is called now."""
+
+    def current(self, identifier: str) -> str:
+        """The id that a statement or case has now, by an id that it has or had."""
+        return self.renamed.get(identifier, identifier)
 
     def statement(self, identifier: str) -> Statement | None:
         """The statement with this id, or None."""
@@ -103,7 +111,8 @@ def load(specs: Path) -> Catalogue:
     problems: list[CatalogueError] = []
     digest = hashlib.sha256()
     profiles = load_profiles(specs, problems)
-    retired = _retired(specs, problems)
+    renamings = _renamings(specs, problems)
+    retired = _retired(specs, renamings, problems)
     sources = _sources(specs, problems)
     seen: dict[str, str] = {}
     statements: list[Statement] = []
@@ -122,7 +131,12 @@ def load(specs: Path) -> Catalogue:
     if problems:
         raise CatalogueProblems(problems)
     return Catalogue(
-        tuple(statements), tuple(profiles), digest.hexdigest()[:12], tuple(reports), tuple(servers)
+        tuple(statements),
+        tuple(profiles),
+        digest.hexdigest()[:12],
+        tuple(reports),
+        tuple(servers),
+        understood(renamings, version()),
     )
 
 
@@ -300,10 +314,10 @@ def _checks_of_quirk(
                 f"versions end with {versions.last} before {versions.first}",
                 "put the earlier one first",
             )
-    for version in quirk.observed:
-        if not quirk.applies_to(version):
+    for seen_on in quirk.observed:
+        if not quirk.applies_to(seen_on):
             yield CatalogueError(
-                where, f"it was observed on {version}, which is in none of its versions", "widen the versions"
+                where, f"it was observed on {seen_on}, which is in none of its versions", "widen the versions"
             )
     for one in quirk.seen:
         for pattern in filter(None, (one.actual, one.expected)):
@@ -315,11 +329,17 @@ def _checks_of_quirk(
                 )
 
 
-def _retired(specs: Path, problems: list[CatalogueError]) -> dict[str, str]:
+def _renamings(specs: Path, problems: list[CatalogueError]) -> list[RenamedIds]:
+    path = specs / "renamed.yaml"
+    return msgspec.convert(items(path, specs, "renamed", problems), list[RenamedIds]) if path.exists() else []
+
+
+def _retired(specs: Path, renamings: list[RenamedIds], problems: list[CatalogueError]) -> dict[str, str]:
+    """Why each id that a statement once had must not be used again."""
     path = specs / "retired.yaml"
-    if not path.exists():
-        return {}
-    return {item["id"]: item["why"] for item in items(path, specs, "retired", problems)}
+    withdrawn = items(path, specs, "retired", problems) if path.exists() else []
+    renamed = {old: f"it is now called {new}" for one in renamings for old, new in one.ids.items()}
+    return renamed | {item["id"]: item["why"] for item in withdrawn}
 
 
 def _reports(specs: Path, statements: list[Statement], problems: list[CatalogueError]) -> list[Report]:

@@ -45,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
         chosen = plan(asked)
     except (CheckOptionsError, TargetError) as problem:
         raise Usage(f"rmq-harness check: {problem}") from None
+    for sentence in chosen.renamed:
+        complain(f"rmq-harness check: {sentence}")
     if chosen.selection.unmatched or not chosen.selection.cases:
         return _nothing(options, chosen.selection)
     if options.listing:

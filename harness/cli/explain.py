@@ -7,7 +7,7 @@ import textwrap
 from typing import Any
 
 from harness.catalogue import Quirk, Report, Server, Statement, catalogue, did_you_mean, tag_of, tags_of
-from harness.cli.output import say, say_json
+from harness.cli.output import complain, say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
 from harness.spec.quirks import step_titles
@@ -19,7 +19,10 @@ WIDTH = 110
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     loaded = cases()
-    answer = _explain(options.id, loaded)
+    name = catalogue().current(options.id)
+    if name != options.id:
+        complain(f"rmq-harness explain: {options.id} is now called {name}")
+    answer = _explain(name, loaded)
     if options.json:
         say_json(answer)
     else:

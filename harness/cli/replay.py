@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from harness.catalogue import Role
+from harness.catalogue import Role, catalogue
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
@@ -160,8 +160,9 @@ def _role(trace: Trace) -> Role:
 
 def _setup(trace: Trace) -> Setup:
     """The settings that the case started its server with."""
+    name = catalogue().current(trace.header.case)
     of_role = cases(role=_role(trace))
-    return next((one.case.setup for one in of_role if one.name == trace.header.case), DEFAULT_SETUP)
+    return next((one.case.setup for one in of_role if one.name == name), DEFAULT_SETUP)
 
 
 def _started(target: Target, setup: Setup) -> Instance:
@@ -184,6 +185,9 @@ def _started(target: Target, setup: Setup) -> Instance:
 def _head(recorded: _Recorded, record: Record, targets: Sequence[Target], people: TextIO) -> None:
     header = recorded.trace.header
     about = header.case or ("a finding" if recorded.must else "a trace")
+    now = catalogue().current(header.case)
+    if now != header.case:
+        about += f" (now called {now})"
     _write(
         people,
         [

@@ -30,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
+    for sentence in _choice(options).renamed(catalogue()):
+        complain(f"rmq-harness selftest: {sentence}")
     chosen = {profile: _chosen(loaded, profile, options) for profile in profiles}
     mutants = _mutants(options, [one for some in chosen.values() for one in some])
     tasks = _tasks(options.role, chosen, mutants, full=options.full)
@@ -79,12 +81,15 @@ def _mutants(options: argparse.Namespace, chosen: Sequence[LoadedCase]) -> list[
     return list(known)
 
 
+def _choice(options: argparse.Namespace) -> Choice:
+    level: Level | None = next((one for one in LEVELS if one.lower() == options.level), None)
+    return Choice(tuple(options.select), tuple(options.exclude), level)
+
+
 def _chosen(
     loaded: Sequence[LoadedCase], profile: str, options: argparse.Namespace
 ) -> tuple[LoadedCase, ...]:
-    level: Level | None = next((one for one in LEVELS if one.lower() == options.level), None)
-    choice = Choice(tuple(options.select), tuple(options.exclude), level)
-    chosen = select(catalogue().of(options.role), loaded, profile, choice)
+    chosen = select(catalogue().of(options.role), loaded, profile, _choice(options))
     if chosen.unmatched:
         raise Usage(f"rmq-harness selftest: {'; '.join(chosen.unmatched)}")
     return chosen.cases

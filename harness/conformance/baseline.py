@@ -62,6 +62,8 @@ class Baseline(msgspec.Struct, frozen=True):
     file: str = ""
     entries: tuple[Entry, ...] = ()
     stale: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+    """A sentence for each entry whose id has a new name."""
 
     def settled(self, result: CaseResult) -> CaseResult:
         """The result under the baseline: a failure may be known, a pass unexpected."""
@@ -154,6 +156,20 @@ def _is_date(text: str) -> bool:
         return len(text) == 10 and datetime.date.fromisoformat(text) is not None
     except ValueError:
         return False
+
+
+def under_current_ids(
+    entries: Iterable[Entry], catalogue: Catalogue
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """The entries with the ids that their statements and cases have now, and a sentence for each old id."""
+    current: list[Entry] = []
+    renamed: list[str] = []
+    for entry in entries:
+        identifier = catalogue.current(entry.id)
+        if identifier != entry.id:
+            renamed.append(f"{entry.where}: {entry.id} is now called {identifier}")
+        current.append(msgspec.structs.replace(entry, id=identifier))
+    return tuple(current), tuple(renamed)
 
 
 def in_force(

@@ -22,7 +22,7 @@ from harness.catalogue import (
     judged_as,
     known_quirks,
 )
-from harness.conformance.baseline import Baseline, Entry, in_force, read
+from harness.conformance.baseline import Baseline, Entry, in_force, read, under_current_ids
 from harness.conformance.loading import checked_cases
 from harness.conformance.running import DEADLINE
 from harness.conformance.selection import Choice, Selection, select
@@ -72,6 +72,11 @@ class Plan:
     quirks: tuple[Quirk, ...]
     selection: Selection
 
+    @property
+    def renamed(self) -> tuple[str, ...]:
+        """A sentence for each id in the options that has a new name."""
+        return (*self.selection.renamed, *self.options.baseline.renamed)
+
 
 def plan(options: CheckOptions) -> Plan:
     """The plan for these options.
@@ -105,7 +110,8 @@ def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tupl
         CheckOptionsError: there is no such profile.
     """
     of_role = catalogue().of(options.role)
-    entries = read(file, [profile.name for profile in of_role.profiles])
+    profiles = [profile.name for profile in of_role.profiles]
+    entries, renamed = under_current_ids(read(file, profiles), of_role)
     baseline = in_force(
         str(file),
         entries,
@@ -114,6 +120,7 @@ def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tupl
         profile=_profile(options, _target(options)),
         today=date.today(),
     )
+    baseline = msgspec.structs.replace(baseline, renamed=renamed)
     return msgspec.structs.replace(options, baseline=baseline), entries
 
 

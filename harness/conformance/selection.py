@@ -24,6 +24,21 @@ class Choice:
     exclude: tuple[str, ...] = ()
     level: Level | None = None
 
+    def under_current_ids(self, catalogue: Catalogue) -> Choice:
+        """The same choice, with ids that were renamed under their new names."""
+        include, exclude = (tuple(map(catalogue.current, some)) for some in (self.include, self.exclude))
+        return Choice(include, exclude, self.level)
+
+    def renamed(self, catalogue: Catalogue) -> tuple[str, ...]:
+        """One sentence for each id that has a new name."""
+        chosen = (("--select", self.include), ("--exclude", self.exclude))
+        return tuple(
+            f"{option} {one} is now called {catalogue.current(one)}"
+            for option, expressions in chosen
+            for one in expressions
+            if catalogue.current(one) != one
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -35,10 +50,13 @@ class Selection:
     planned: tuple[PlannedCase, ...]
     statements: tuple[StatementSummary, ...]
     unmatched: tuple[str, ...]  # one sentence for each filter that chooses nothing
+    renamed: tuple[str, ...]  # one sentence for each id in a filter that has a new name
 
 
 def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, choice: Choice) -> Selection:
     """The cases of a run under `profile`. Empty where the choice leaves no case of its own."""
+    renamed = choice.renamed(catalogue)
+    choice = choice.under_current_ids(catalogue)
     applicable = [one for one in loaded if one.statements(catalogue, profile)]
     chosen = [one for one in applicable if _chosen(one, catalogue, profile, choice)]
     if chosen:
@@ -52,6 +70,7 @@ def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, c
         planned=tuple(_planned(one, catalogue, profile) for one in chosen),
         statements=tuple(_summary(one) for one in catalogue.under(profile)),
         unmatched=tuple(_unmatched(catalogue, loaded, choice)),
+        renamed=renamed,
     )
 
 

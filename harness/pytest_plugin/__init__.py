@@ -80,6 +80,8 @@ def _configure(config: pytest.Config) -> None:
         if not asks_for_cases(config):
             return
         record = _started(check_options(config))
+        for sentence in record.plan.renamed:
+            config.issue_config_time_warning(pytest.PytestConfigWarning(sentence), stacklevel=2)
     config.pluginmanager.register(Recording(config, record), "rmq-recording")
     if not getattr(config.option, "tx", None):
         _measure(config, MeasuringItems(record.plan, record.instance))

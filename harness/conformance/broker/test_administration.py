@@ -66,21 +66,21 @@ def groups(bk: BrokerSession) -> Exchange:
 # -- groups --------------------------------------------------------------------------------------------------
 
 
-@case("bk.administration.group-is-made-as-asked-for", kills=["groups-are-made-with-defaults"])
-def test_a_group_is_made_as_asked_for(bk: BrokerSession) -> None:
+@case(kills=["groups-are-made-with-defaults"])
+def test_group_is_created_as_requested(bk: BrokerSession) -> None:
     group = bk.group()
     make_group(bk, group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
     made = Including({group: Including({"retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True})})
     groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
 
 
-@case("bk.administration.group-without-body-is-refused", kills=["empty-groups-are-made"])
-def test_a_group_without_a_body(bk: BrokerSession) -> None:
+@case(kills=["empty-groups-are-made"])
+def test_group_without_body_is_refused(bk: BrokerSession) -> None:
     bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
 
 
-@case("bk.administration.deleted-group-is-gone", kills=["groups-are-not-deleted"])
-def test_a_deleted_group_is_gone(bk: BrokerSession) -> None:
+@case(kills=["groups-are-not-deleted"])
+def test_deleted_group_is_gone(bk: BrokerSession) -> None:
     group = bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
     bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}) >> Reply(SUCCESS)
@@ -110,8 +110,8 @@ def test_consumers_are_shown(bk: BrokerSession) -> None:
     )
 
 
-@case("bk.administration.nobody-online", kills=["nobody-online-is-success"])
-def test_nobody_is_online(bk: BrokerSession) -> None:
+@case(kills=["nobody-online-is-success"])
+def test_no_consumer_online(bk: BrokerSession) -> None:
     group = bk.group()
     remark = f"the consumer group[{group}] not online"
     shown = asked(bk, RequestCode.GET_CONSUMER_CONNECTION_LIST, consumerGroup=group)
@@ -149,13 +149,13 @@ def test_progress_is_shown(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
 
 
-@case("bk.administration.progress-of-unknown-group-is-empty", kills=["progress-of-unknown-is-refused"])
-def test_the_progress_of_an_unknown_group(bk: BrokerSession) -> None:
+@case(kills=["progress-of-unknown-is-refused"])
+def test_progress_of_unknown_group_is_empty(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=bk.group()) >> Reply(SUCCESS, {})
 
 
-@case("bk.administration.groups-of-a-topic", kills=["groups-of-topic-not-shown"])
-def test_the_groups_of_a_topic(bk: BrokerSession) -> None:
+@case(kills=["groups-of-topic-not-shown"])
+def test_groups_of_a_topic(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
@@ -163,8 +163,8 @@ def test_the_groups_of_a_topic(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, {"groupList": Including([group])})
 
 
-@case("bk.administration.reset-sets-offsets", kills=["resets-change-nothing"])
-def test_a_reset_sets_offsets(bk: BrokerSession) -> None:
+@case(kills=["resets-change-nothing"])
+def test_reset_sets_offsets(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=2), bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
@@ -174,8 +174,8 @@ def test_a_reset_sets_offsets(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
 
 
-@case("bk.administration.reset-of-unknown", kills=["resets-of-unknown-succeed"])
-def test_a_reset_of_what_there_is_not(bk: BrokerSession) -> None:
+@case(kills=["resets-of-unknown-succeed"])
+def test_reset_of_unknown(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     reset = {"timestamp": "0", "isForce": "true"}
     code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
@@ -185,8 +185,8 @@ def test_a_reset_of_what_there_is_not(bk: BrokerSession) -> None:
     missing >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
-@case("bk.administration.reset-needs-a-member", kills=["resets-need-nobody"])
-def test_a_reset_needs_a_member(bk: BrokerSession) -> None:
+@case(kills=["resets-need-nobody"])
+def test_reset_needs_a_member(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=1), bk.group()
     bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
     reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
@@ -212,8 +212,8 @@ def test_settings_change(bk: BrokerSession) -> None:
     bk.send(bk.name("T")) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case("bk.administration.black-list-holds", kills=["broker-black-list-ignored"])
-def test_the_black_list_holds(bk: BrokerSession) -> None:
+@case(kills=["broker-black-list-ignored"])
+def test_black_list_holds(bk: BrokerSession) -> None:
     remark = "Can not update config in black list."
     bk.update_config({"brokerConfigPath": "/tmp/x", "maxMessageSize": "7"}) >> Reply(
         ResponseCode.NO_PERMISSION, remark=remark
@@ -221,16 +221,16 @@ def test_the_black_list_holds(bk: BrokerSession) -> None:
     bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
 
 
-@case("bk.administration.state-is-shown", kills=["state-is-not-shown", "state-without-version"])
-def test_the_state_is_shown(bk: BrokerSession) -> None:
+@case(kills=["state-is-not-shown", "state-without-version"])
+def test_state_is_shown(bk: BrokerSession) -> None:
     number = Matching(r"^-?[0-9]+$")
     names = ("brokerVersion", "bootTimestamp", "earliestMessageTimeStamp", "sendThreadPoolQueueSize")
     shown = Including({"brokerVersionDesc": Matching("^V[0-9]"), **dict.fromkeys(names, number)})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state) >> Reply(SUCCESS, shown)
 
 
-@case("bk.administration.unknown-code-is-answered", kills=["unknown-codes-are-not-answered"])
-def test_an_unknown_code_is_answered(bk: BrokerSession) -> None:
+@case(kills=["unknown-codes-are-not-answered"])
+def test_unknown_code_is_answered(bk: BrokerSession) -> None:
     unknown = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
     bk.call(29_999) >> Reply(unknown, remark=" request type 29999 not supported")
 

@@ -56,8 +56,8 @@ def _readable(read: Any) -> Any:
 # -- one client ----------------------------------------------------------------------------------------------
 
 
-@case("bk.calls.client-is-asked", kills=["clients-are-asked-one-way", "questions-lose-their-fields"])
-def test_a_client_is_asked(bk: BrokerSession) -> None:
+@case(kills=["clients-are-asked-one-way", "questions-lose-their-fields"])
+def test_client_is_asked(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client, jstackEnable=True)
@@ -68,10 +68,9 @@ def test_a_client_is_asked(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.calls.answer-is-passed-on",
     kills=["answers-lose-their-body", "answers-lose-their-fields", "answers-are-signed-by-the-broker"],
 )
-def test_an_answer_is_passed_on(bk: BrokerSession) -> None:
+def test_answer_is_passed_on(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -80,8 +79,8 @@ def test_an_answer_is_passed_on(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, body=b"how I am", ext=Including({"mood": "good"}), language="CPP", version=300)
 
 
-@case("bk.calls.error-is-passed-on", kills=["errors-of-clients-are-success"])
-def test_an_error_is_passed_on(bk: BrokerSession) -> None:
+@case(kills=["errors-of-clients-are-success"])
+def test_error_is_passed_on(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -107,8 +106,8 @@ def token_of(asked: Answer) -> bytes:
     return (ext.get("token") or "").encode()
 
 
-@case("bk.calls.other-opaque-is-no-answer", kills=["any-response-is-the-answer"])
-def test_another_opaque_is_no_answer(bk: BrokerSession) -> None:
+@case(kills=["any-response-is-the-answer"])
+def test_other_opaque_is_no_answer(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -128,18 +127,16 @@ def test_only_the_named_client_is_asked(bk: BrokerSession) -> None:
     first.next_request(INFO) >> Silence()
 
 
-@case(
-    "bk.calls.client-must-be-online", kills=["absent-clients-are-success", "members-of-any-group-are-asked"]
-)
-def test_a_client_must_be_online(bk: BrokerSession) -> None:
+@case(kills=["absent-clients-are-success", "members-of-any-group-are-asked"])
+def test_client_must_be_online(bk: BrokerSession) -> None:
     group, other = bk.group(), bk.group("other")
     client, connection = online(bk, other)
     asks(bk, group, client) >> Reply(ERROR, remark=f"The Consumer <{group}> <{client}> not online")
     connection.next_request(INFO) >> Silence()
 
 
-@case("bk.calls.old-client-is-not-asked", kills=["old-clients-are-asked"])
-def test_an_old_client_is_not_asked(bk: BrokerSession) -> None:
+@case(kills=["old-clients-are-asked"])
+def test_old_client_is_not_asked(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group, version=V3_1_8_SNAPSHOT - 1)
     asks(bk, group, client) >> Reply(ERROR, remark=Containing("too low to finish"))
@@ -176,8 +173,8 @@ def test_answers_have_ten_seconds(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, body=b"at last")
 
 
-@case("bk.calls.gone-client-is-a-timeout", kills=["lost-clients-are-errors"], clock=True)
-def test_a_client_that_goes_is_a_timeout(bk: BrokerSession) -> None:
+@case(kills=["lost-clients-are-errors"], clock=True)
+def test_gone_client_is_a_timeout(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client)
@@ -201,10 +198,9 @@ def message_id(bk: BrokerSession, topic: str, body: bytes = b"consume me") -> st
 
 
 @case(
-    "bk.calls.message-goes-with-the-question",
     kills=["messages-do-not-go-along", "broker-name-does-not-go-along"],
 )
-def test_a_message_goes_with_the_question(bk: BrokerSession) -> None:
+def test_message_goes_with_the_question(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic))
@@ -225,8 +221,8 @@ def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS)
 
 
-@case("bk.calls.message-must-be-there", kills=["missing-messages-are-asked-for"])
-def test_a_message_must_be_there(bk: BrokerSession) -> None:
+@case(kills=["missing-messages-are-asked-for"])
+def test_message_must_be_there(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     host, offset = decode_offset_id(message_id(bk, topic))
@@ -270,8 +266,8 @@ def two_members(bk: BrokerSession, group: str) -> dict[int, Client]:
     return {client[1].id: client for client in (online(bk, group), online(bk, group))}
 
 
-@case("bk.calls.status-is-gathered", kills=["one-member-is-asked", "statuses-are-empty"])
-def test_the_status_of_a_group_is_gathered(bk: BrokerSession) -> None:
+@case(kills=["one-member-is-asked", "statuses-are-empty"])
+def test_status_is_gathered(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
@@ -283,8 +279,8 @@ def test_the_status_of_a_group_is_gathered(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, told)
 
 
-@case("bk.calls.status-names-topic-and-group", kills=["members-are-not-told-the-topic"])
-def test_a_member_is_told_topic_and_group(bk: BrokerSession) -> None:
+@case(kills=["members-are-not-told-the-topic"])
+def test_status_names_topic_and_group(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     _, connection = online(bk, group)
     asking = gathers(bk, topic, group)
@@ -294,8 +290,8 @@ def test_a_member_is_told_topic_and_group(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS)
 
 
-@case("bk.calls.status-of-one-member", kills=["every-member-is-asked"])
-def test_the_status_of_one_member(bk: BrokerSession) -> None:
+@case(kills=["every-member-is-asked"])
+def test_status_of_one_member(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     (_, other), (client, connection) = online(bk, group), online(bk, group)
     asking = gathers(bk, topic, group, clientAddr=client)
@@ -305,8 +301,8 @@ def test_the_status_of_one_member(bk: BrokerSession) -> None:
     other.next_request(STATUS) >> Silence()
 
 
-@case("bk.calls.status-leaves-out-errors", kills=["errors-count-as-status"])
-def test_the_status_leaves_out_errors(bk: BrokerSession) -> None:
+@case(kills=["errors-count-as-status"])
+def test_status_leaves_out_errors(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
@@ -317,8 +313,8 @@ def test_the_status_leaves_out_errors(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, {client: {0: 9}})
 
 
-@case("bk.calls.status-leaves-out-the-silent", kills=["asked-members-have-a-minute"], clock=True)
-def test_the_status_leaves_out_the_silent(bk: BrokerSession) -> None:
+@case(kills=["asked-members-have-a-minute"], clock=True)
+def test_status_leaves_out_the_silent(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
@@ -329,13 +325,13 @@ def test_the_status_leaves_out_the_silent(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, {client: {0: 9}})
 
 
-@case("bk.calls.status-needs-a-member", kills=["status-of-nobody-is-empty"])
-def test_a_status_needs_a_member(bk: BrokerSession) -> None:
+@case(kills=["status-of-nobody-is-empty"])
+def test_status_needs_a_member(bk: BrokerSession) -> None:
     gathers(bk, bk.topic(), bk.group()) >> Reply(ERROR)
 
 
-@case("bk.calls.status-needs-newer-members", kills=["old-members-are-asked"])
-def test_a_status_needs_newer_members(bk: BrokerSession) -> None:
+@case(kills=["old-members-are-asked"])
+def test_status_needs_newer_members(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     _, connection = online(bk, group, version=OLD)
     remark = Containing("the client does not support this feature")
@@ -379,11 +375,10 @@ def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
 
 
 @case(
-    "bk.calls.reset-tells-every-member",
     kills=["resets-tell-nobody", "resets-tell-one-member", "resets-by-members-set-offsets"],
     setup=BY_MEMBERS,
 )
-def test_a_reset_tells_every_member(bk: BrokerSession) -> None:
+def test_reset_tells_every_member(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 2)
     members = [online(bk, group), online(bk, group)]
     resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
@@ -394,17 +389,15 @@ def test_a_reset_tells_every_member(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
 
 
-@case(
-    "bk.calls.reset-goes-back-only", kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS
-)
-def test_a_reset_goes_back_only(bk: BrokerSession) -> None:
+@case(kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS)
+def test_reset_goes_back_only(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 1)
     resets(bk, topic, group, -1, False) >> Reply(SUCCESS, {0: 1})
     resets(bk, topic, group, -1, True) >> Reply(SUCCESS, {0: 2})
 
 
-@case("bk.calls.reset-by-cpp-has-a-list", kills=["resets-by-cpp-have-a-table"], setup=BY_MEMBERS)
-def test_a_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
+@case(kills=["resets-by-cpp-have-a-table"], setup=BY_MEMBERS)
+def test_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 2)
     _, connection = online(bk, group)
     resets(bk, topic, group, 0, True, language="CPP") >> Reply(SUCCESS, {0: 0})
@@ -413,8 +406,8 @@ def test_a_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
     told >> Request(RESET, [Including(queue)])
 
 
-@case("bk.calls.reset-needs-newer-members", kills=["old-members-are-asked"], setup=BY_MEMBERS)
-def test_a_reset_needs_newer_members(bk: BrokerSession) -> None:
+@case(kills=["old-members-are-asked"], setup=BY_MEMBERS)
+def test_reset_needs_newer_members(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=1), bk.group()
     _, connection = online(bk, group, version=OLD)
     bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
@@ -423,8 +416,8 @@ def test_a_reset_needs_newer_members(bk: BrokerSession) -> None:
     connection.next_request(RESET) >> Silence()
 
 
-@case("bk.calls.reset-needs-offsets", kills=["resets-need-no-offsets"], setup=BY_MEMBERS)
-def test_a_reset_needs_offsets(bk: BrokerSession) -> None:
+@case(kills=["resets-need-no-offsets"], setup=BY_MEMBERS)
+def test_reset_needs_offsets(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=1), bk.group()
     online(bk, group)
     resets(bk, topic, group, 0, True) >> Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
@@ -433,17 +426,16 @@ def test_a_reset_needs_offsets(bk: BrokerSession) -> None:
 REMARK = "[reset-offset] reset offset failed, no topic in this broker. topic="
 
 
-@case("bk.calls.reset-of-unknown-topic-is-an-error", kills=["resets-49-name-unknown-topics"])
-def test_a_reset_of_an_unknown_topic_is_an_error(bk: BrokerSession) -> None:
+@case(kills=["resets-49-name-unknown-topics"])
+def test_reset_of_unknown_topic_is_an_error(bk: BrokerSession) -> None:
     topic = bk.name("none")
     resets(bk, topic, bk.group(), 0, True) >> Reply(ERROR, remark=REMARK + topic)
 
 
 @case(
-    "bk.calls.reset-of-unknown-topic-says-so",
     kills=["resets-53-do-not-name-unknown-topics"],
     setup=BY_MEMBERS,
 )
-def test_a_reset_of_an_unknown_topic_says_so(bk: BrokerSession) -> None:
+def test_reset_of_unknown_topic_says_so(bk: BrokerSession) -> None:
     topic = bk.name("none")
     resets(bk, topic, bk.group(), 0, True) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=REMARK + topic)

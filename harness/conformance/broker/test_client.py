@@ -35,13 +35,13 @@ def test_is_listed_in_its_group(bk: BrokerSession) -> None:
 
 
 @case(kills=["nobody-is-an-empty-list"])
-def test_nobody_in_a_group_is_an_error(bk: BrokerSession) -> None:
+def test_empty_group_is_an_error(bk: BrokerSession) -> None:
     group = bk.group()
     bk.consumers(group) >> Reply(SYSTEM_ERROR, remark=f"no consumer for this group, {group}")
 
 
 @case(kills=["nobody-is-told-of-changes"])
-def test_members_are_told_of_one_who_comes(bk: BrokerSession) -> None:
+def test_members_are_notified_of_a_new_member(bk: BrokerSession) -> None:
     group = bk.group()
     wants = consuming(group, [bk.topic()])
     _, first = joined(bk, wants)
@@ -51,7 +51,7 @@ def test_members_are_told_of_one_who_comes(bk: BrokerSession) -> None:
 
 
 @case(kills=["new-topics-are-no-change"])
-def test_members_are_told_of_new_topics(bk: BrokerSession) -> None:
+def test_members_are_notified_of_new_topics(bk: BrokerSession) -> None:
     group, topic = bk.group(), bk.topic()
     name, connection = joined(bk, consuming(group, [topic]))
     connection.next_request() >> told(group)
@@ -71,7 +71,7 @@ def test_heartbeats_without_news_are_quiet(bk: BrokerSession) -> None:
 
 
 @case(kills=["lost-clients-stay-members", "nobody-is-told-of-departures"])
-def test_members_are_told_of_one_who_goes(bk: BrokerSession) -> None:
+def test_members_are_notified_of_a_departure(bk: BrokerSession) -> None:
     group = bk.group()
     wants = consuming(group, [bk.topic()])
     stays, connection = joined(bk, wants)
@@ -84,7 +84,7 @@ def test_members_are_told_of_one_who_goes(bk: BrokerSession) -> None:
 
 
 @case(kills=["broadcasting-groups-are-told"])
-def test_broadcasting_groups_are_not_told(bk: BrokerSession) -> None:
+def test_broadcasting_groups_are_not_notified(bk: BrokerSession) -> None:
     wants = consuming(bk.group(), [bk.topic()], broadcasts=True)
     _, first = joined(bk, wants)
     joined(bk, wants)
@@ -100,7 +100,7 @@ def test_leaves_its_group(bk: BrokerSession) -> None:
 
 
 @case(kills=["silent-clients-stay"], clock=True)
-def test_without_heartbeats_is_let_go(bk: BrokerSession) -> None:
+def test_without_heartbeats_is_removed(bk: BrokerSession) -> None:
     group = bk.group()
     _, connection = joined(bk, consuming(group, [bk.topic()]))
     bk.advance_past(EXPIRY)
@@ -109,7 +109,7 @@ def test_without_heartbeats_is_let_go(bk: BrokerSession) -> None:
 
 
 @case(kills=["groups-have-no-retry-topic"])
-def test_retry_topic_comes_into_being(bk: BrokerSession) -> None:
+def test_retry_topic_is_created(bk: BrokerSession) -> None:
     group = bk.group()
     joined(bk, consuming(group, [bk.topic()]))
     bk.pull(f"%RETRY%{group}") >> Reply(ResponseCode.PULL_NOT_FOUND)
@@ -135,7 +135,7 @@ def test_short_heartbeats_are_known(bk: BrokerSession) -> None:
 
 
 @case(kills=["fingerprints-never-change"])
-def test_fingerprint_tells_of_change(bk: BrokerSession) -> None:
+def test_changed_fingerprint_is_reported(bk: BrokerSession) -> None:
     wants = [consuming(bk.group(), [bk.topic()])]
     (one, first), (other, second) = bk.client(), bk.client()
     for name, connection, fingerprint, changed in (

@@ -21,7 +21,7 @@ def test_is_not_asked_by_default(bk: BrokerSession) -> None:
 
 
 @case(kills=["asks-at-the-start"], own_server=True, setup=WITHOUT_FORCE)
-def test_first_registration_asks_nothing(bk: BrokerSession) -> None:
+def test_first_registration_does_not_ask(bk: BrokerSession) -> None:
     bk.nameserver.next() >> Request(REGISTER)
 
 
@@ -69,7 +69,7 @@ def test_changed_is_registered(bk: BrokerSession) -> None:
 
 @case(
     "bk.data-version.other-version-is-registered",
-    "bk.data-version.unsaid-is-registered",
+    "bk.data-version.missing-field-is-registered",
     kills=["answered-version-is-not-compared", "unsaid-is-unchanged"],
     clock=True,
     setup=WITHOUT_FORCE,

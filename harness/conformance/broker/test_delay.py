@@ -8,8 +8,8 @@ SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
 
 
-@case("bk.delay.level-is-waited-for", kills=["delayed-by-half"], clock=True)
-def test_a_level_is_waited_for(bk: BrokerSession) -> None:
+@case(kills=["delayed-by-half"], clock=True)
+def test_level_is_waited_for(bk: BrokerSession) -> None:
     topic = bk.topic()
     sent = bk.send(topic, properties={"DELAY": "4"}) >> Reply(SUCCESS)
     bk.advance_short_of(29, since=sent)
@@ -34,10 +34,8 @@ def test_delivered_once(bk: BrokerSession) -> None:
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"hello"])
 
 
-@case(
-    "bk.delay.level-beyond-the-last-is-the-last", kills=["delay-level-not-clamped"], clock=True, setup=QUICK
-)
-def test_a_level_beyond_the_last_is_the_last(bk: BrokerSession) -> None:
+@case(kills=["delay-level-not-clamped"], clock=True, setup=QUICK)
+def test_level_beyond_the_last_is_the_last(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, properties={"DELAY": "25"}) >> Reply(SUCCESS)
     bk.advance(5 + 1 + bk.jitter)
@@ -61,15 +59,15 @@ def test_no_level_is_no_delay(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"0", b"-3"])
 
 
-@case("bk.delay.level-that-is-no-number-is-refused", kills=["bad-level-is-no-delay"])
-def test_a_level_that_is_no_number(bk: BrokerSession) -> None:
+@case(kills=["bad-level-is-no-delay"])
+def test_level_that_is_no_number_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, properties={"DELAY": "soon"}) >> Reply(ResponseCode.SYSTEM_ERROR)
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.delay.reply-names-its-own-queue", kills=["delayed-reply-names-schedule"])
-def test_the_reply_names_its_own_queue(bk: BrokerSession) -> None:
+@case(kills=["delayed-reply-names-schedule"])
+def test_reply_names_its_own_queue(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, queue=3, properties={"DELAY": "18"}).queue >> Reply(SUCCESS, 3)
 
@@ -85,8 +83,8 @@ def test_keeps_what_was_sent(bk: BrokerSession) -> None:
     pull.seen("flags", lambda one: one.flag) >> Reply(SUCCESS, [7])
 
 
-@case("bk.delay.tag-counts-when-delivered", kills=["delayed-loses-properties"], clock=True)
-def test_the_tag_counts_when_delivered(bk: BrokerSession) -> None:
+@case(kills=["delayed-loses-properties"], clock=True)
+def test_tag_counts_when_delivered(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, b"A", tags="A", properties={"DELAY": "1"}) >> Reply(SUCCESS)
     bk.advance(1 + 1 + bk.jitter)
@@ -102,8 +100,8 @@ def test_order_within_a_level(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"1", b"2", b"3"])
 
 
-@case("bk.delay.short-one-does-not-wait-for-long-one", kills=["delays-in-one-line"], clock=True)
-def test_a_short_one_does_not_wait(bk: BrokerSession) -> None:
+@case(kills=["delays-in-one-line"], clock=True)
+def test_shorter_delay_does_not_wait_for_a_longer_one(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, b"long", properties={"DELAY": "5"}) >> Reply(SUCCESS)
     bk.send(topic, b"short", properties={"DELAY": "1"}) >> Reply(SUCCESS)
@@ -122,16 +120,16 @@ def test_outlives_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
-@case("bk.delay.time-is-waited-for", kills=["timed-early"], clock=True)
-def test_a_time_is_waited_for(bk: BrokerSession) -> None:
+@case(kills=["timed-early"], clock=True)
+def test_time_is_waited_for(bk: BrokerSession) -> None:
     topic = bk.topic()
     sent = bk.send(topic, properties={"TIMER_DELAY_SEC": "20"}) >> Reply(SUCCESS)
     bk.advance_short_of(19, since=sent)
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.delay.time-is-kept", kills=["timed-never"], clock=True)
-def test_a_time_is_kept(bk: BrokerSession) -> None:
+@case(kills=["timed-never"], clock=True)
+def test_time_is_kept(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, b"s", 1, properties={"TIMER_DELAY_SEC": "4"}) >> Reply(SUCCESS)
     bk.send(topic, b"ms", 2, properties={"TIMER_DELAY_MS": "4000"}) >> Reply(SUCCESS)
@@ -142,31 +140,31 @@ def test_a_time_is_kept(bk: BrokerSession) -> None:
         bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [body])
 
 
-@case("bk.delay.time-gone-by-is-no-delay", kills=["time-gone-by-refused"])
-def test_a_time_gone_by(bk: BrokerSession) -> None:
+@case(kills=["time-gone-by-refused"])
+def test_time_in_the_past_is_no_delay(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, properties={"TIMER_DELIVER_MS": "1"}) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
-@case("bk.delay.time-too-far-is-refused", kills=["time-too-far-taken"])
-def test_a_time_too_far_away(bk: BrokerSession) -> None:
+@case(kills=["time-too-far-taken"])
+def test_time_too_far_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()
     for seconds in (str(3 * 86_400 + 60), "soon"):
         refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("timer message illegal"))
         bk.send(topic, properties={"TIMER_DELAY_SEC": seconds}) >> refused
 
 
-@case("bk.delay.level-goes-before-time", kills=["time-goes-before-level"], clock=True)
-def test_a_level_goes_before_a_time(bk: BrokerSession) -> None:
+@case(kills=["time-goes-before-level"], clock=True)
+def test_level_goes_before_time(bk: BrokerSession) -> None:
     topic = bk.topic()
     sent = bk.send(topic, properties={"TIMER_DELAY_SEC": "1", "DELAY": "4"}) >> Reply(SUCCESS)
     bk.advance_short_of(29, since=sent)
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.delay.times-mean-nothing-to-4-9", kills=["times-in-4-9"])
-def test_times_mean_nothing_to_49(bk: BrokerSession) -> None:
+@case(kills=["times-in-4-9"])
+def test_times_mean_nothing_to_4_9(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, properties={"TIMER_DELAY_SEC": "60"}) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])

@@ -57,7 +57,7 @@ def test_is_of_a_group(bk: BrokerSession) -> None:
 
 
 @case(kills=["pops-give-all-there-is"])
-def test_not_more_than_asked_for(bk: BrokerSession) -> None:
+def test_not_more_than_requested(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     bk.pop(topic, group, most=2).bodies >> Reply(SUCCESS, [b"a", b"b"])
     bk.pop(topic, group, most=2).bodies >> Reply(SUCCESS, [b"c"])
@@ -123,13 +123,13 @@ def test_late_request_is_not_carried_out(bk: BrokerSession) -> None:
 
 
 @case(kills=["pops-of-any-topic"])
-def test_topic_that_is_not_there_is_refused(bk: BrokerSession) -> None:
+def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.pop(topic, bk.group()) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 @case(kills=["pops-of-any-queue"])
-def test_queue_that_is_not_there_is_refused(bk: BrokerSession) -> None:
+def test_unknown_queue_is_refused(bk: BrokerSession) -> None:
     remark = Matching(r"^queueId\[4\] is illegal, ")
     bk.pop(bk.topic(queues=4), bk.group(), 4) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
 
@@ -246,7 +246,7 @@ def test_can_be_hidden_for_longer(bk: BrokerSession) -> None:
 
 
 @case(kills=["old-handles-are-worth-something"], clock=True)
-def test_old_handle_is_worth_nothing(bk: BrokerSession) -> None:
+def test_old_handle_is_invalid(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     bk.hide(topic, group, handle, 20) >> Reply(SUCCESS)
@@ -402,7 +402,7 @@ def test_pulled_queues_are_shared(bk: BrokerSession) -> None:
 
 
 @case(kills=["modes-do-not-count"], setup=ROUTED)
-def test_who_pops_gets_all_queues(bk: BrokerSession) -> None:
+def test_members_that_pop_get_all_queues(bk: BrokerSession) -> None:
     topic, group, (one, other) = members(bk)
     bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
     for client in (one, other):
@@ -410,7 +410,7 @@ def test_who_pops_gets_all_queues(bk: BrokerSession) -> None:
 
 
 @case(kills=["who-is-no-member-gets-all"], setup=ROUTED)
-def test_without_members_nothing_is_said(bk: BrokerSession) -> None:
+def test_without_members_there_is_no_assignment(bk: BrokerSession) -> None:
     topic, group, (one, _) = members(bk)
     bk.assignment(topic, bk.group(), one).queues >> Reply(SUCCESS, None)
     bk.assignment(topic, group, one, strategy="NONE").queues >> Reply(SUCCESS, None)

@@ -37,7 +37,7 @@ def test_messages_from_an_offset_on(bk: BrokerSession) -> None:
 
 
 @case(kills=["pulls-give-all-there-is"])
-def test_not_more_than_asked_for(bk: BrokerSession) -> None:
+def test_not_more_than_requested(bk: BrokerSession) -> None:
     pull = bk.pull(filled(bk, "a", "b", "c"), most=2)
     pull.bodies >> Reply(SUCCESS, [b"a", b"b"])
     pull.next_offset >> Reply(SUCCESS, 2)
@@ -94,7 +94,7 @@ def test_group_that_is_not_online(bk: BrokerSession) -> None:
 
 
 @case(kills=["pulls-need-no-heartbeat"])
-def test_topic_that_the_group_does_not_want(bk: BrokerSession) -> None:
+def test_topic_without_a_subscription(bk: BrokerSession) -> None:
     topic, group = filled(bk, "a"), bk.group()
     bk.heartbeat(bk.name("client"), consumers=[consuming(group, [bk.name("T")])]) >> Reply(SUCCESS)
     remark = Containing("the consumer's subscription not exist")
@@ -119,13 +119,13 @@ def test_subscription_of_the_heartbeat(bk: BrokerSession) -> None:
 
 
 @case(kills=["pulls-of-any-queue"])
-def test_queue_that_is_not_there_is_refused(bk: BrokerSession) -> None:
+def test_unknown_queue_is_refused(bk: BrokerSession) -> None:
     remark = Matching(r"^queueId\[4\] is illegal, ")
     bk.pull(bk.topic(queues=4), queue=4) >> Reply(ILLEGAL_PARAMETER, remark=remark)
 
 
 @case(kills=["pulls-create-topics"])
-def test_topic_that_is_not_there_is_refused(bk: BrokerSession) -> None:
+def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
     bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
@@ -139,7 +139,7 @@ def test_topic_that_may_not_be_read(bk: BrokerSession) -> None:
 
 
 @case(kills=["groups-come-into-being-anyway"], setup={"autoCreateSubscriptionGroup": "false"})
-def test_group_that_may_not_come_into_being(bk: BrokerSession) -> None:
+def test_unknown_group_is_refused_if_configured(bk: BrokerSession) -> None:
     topic = filled(bk, "a")
     bk.pull(topic, group=bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     bk.pull(topic, group="TOOLS_CONSUMER").bodies >> Reply(SUCCESS, [b"a"])

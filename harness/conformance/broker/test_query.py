@@ -18,8 +18,8 @@ def test_each_word_of_keys_finds(bk: BrokerSession) -> None:
         bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"found"])
 
 
-@case("bk.query.unique-key-finds", kills=["unique-keys-find-nothing"])
-def test_the_unique_key_finds(bk: BrokerSession) -> None:
+@case(kills=["unique-keys-find-nothing"])
+def test_unique_key_finds(bk: BrokerSession) -> None:
     topic, key = bk.topic(), bk.name("unique")
     bk.send(topic, b"found", properties={"UNIQ_KEY": key}) >> Reply(SUCCESS)
     bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"found"])
@@ -41,8 +41,8 @@ def test_other_topics_are_not_searched(bk: BrokerSession) -> None:
     bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"found"])
 
 
-@case("bk.query.key-that-nobody-has", kills=["nothing-found-is-success"])
-def test_a_key_that_nobody_has(bk: BrokerSession) -> None:
+@case(kills=["nothing-found-is-success"])
+def test_unknown_key_is_not_found(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, keys=bk.name("key")) >> Reply(SUCCESS)
     bk.find(topic, bk.name("none")) >> Reply(NOT_FOUND, remark=NONE_THERE)
@@ -57,7 +57,7 @@ def test_time_bounds_hold(bk: BrokerSession) -> None:
 
 
 @case(kills=["search-without-limit"])
-def test_no_more_than_asked_for(bk: BrokerSession) -> None:
+def test_not_more_than_requested(bk: BrokerSession) -> None:
     topic, key = bk.topic(), bk.name("key")
     for body in (b"1", b"2", b"3"):
         bk.send(topic, body, keys=key) >> Reply(SUCCESS)
@@ -73,23 +73,23 @@ def test_tells_how_far_the_index_is(bk: BrokerSession) -> None:
     bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"hello"], ext=told)
 
 
-@case("bk.query.message-id-finds", kills=["ids-find-next-message"])
-def test_a_message_id_finds(bk: BrokerSession) -> None:
+@case(kills=["ids-find-next-message"])
+def test_message_id_finds(bk: BrokerSession) -> None:
     topic = bk.topic()
     first = bk.send(topic, b"1").ids >> Reply(SUCCESS)
     bk.send(topic, b"2").ids >> Reply(SUCCESS)
     bk.view(decode_offset_id(first.value[0])[1]).bodies.eventually() >> Reply(SUCCESS, [b"1"])
 
 
-@case("bk.query.place-without-a-message", kills=["empty-place-is-success"])
-def test_a_place_without_a_message(bk: BrokerSession) -> None:
+@case(kills=["empty-place-is-success"])
+def test_offset_without_a_message_is_refused(bk: BrokerSession) -> None:
     for offset in (10**12, -5):
         remark = f"can not find message by the offset, {offset}"
         bk.view(offset) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
 @case(kills=["waiting-messages-not-shown"])
-def test_what_waits_is_found_by_id(bk: BrokerSession) -> None:
+def test_waiting_message_is_found_by_id(bk: BrokerSession) -> None:
     topic = bk.topic()
     sent = bk.send(topic, b"later", properties={"DELAY": "18"}).ids >> Reply(SUCCESS)
     view = bk.view(decode_offset_id(sent.value[0])[1])

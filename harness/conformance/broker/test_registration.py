@@ -77,7 +77,7 @@ def test_is_not_more_frequent_than_ten_seconds(bk: BrokerSession) -> None:
 
 
 @case(kills=["registers-as-rarely-as-told"], clock=True, setup=RESTRICTED)
-def test_is_not_rarer_than_sixty_seconds(bk: BrokerSession) -> None:
+def test_comes_at_least_every_sixty_seconds(bk: BrokerSession) -> None:
     seconds_later(bk, next_of_time(bk, period=60), 60)
 
 
@@ -85,11 +85,11 @@ def test_is_not_rarer_than_sixty_seconds(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.registration.says-who-registers",
+    "bk.registration.names-the-broker",
     "bk.registration.says-that-it-is-not-compressed",
     kills=["registration-without-replication-address", "compression-is-not-said-when-there-is-none"],
 )
-def test_says_who_registers(bk: BrokerSession) -> None:
+def test_names_the_broker(bk: BrokerSession) -> None:
     """A registration says who registers, and that its body is not compressed."""
     said = {
         "brokerName": Matching(r".+"),
@@ -195,7 +195,7 @@ def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
 
 
 @case(kills=["new-topic-53-is-announced-with-all"])
-def test_new_topic_is_announced_alone(bk: BrokerSession) -> None:
+def test_new_topic_is_announced_by_itself(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
@@ -249,7 +249,7 @@ def test_is_split_into_chunks(bk: BrokerSession) -> None:
 
 
 @case(kills=["split-registrations-ask-first"], clock=True, setup=SPLIT)
-def test_split_asks_nobody(bk: BrokerSession) -> None:
+def test_split_is_sent_without_asking(bk: BrokerSession) -> None:
     mark = bk.mark()
     bk.nameserver.next(REGISTER, since=mark, within=30 + bk.jitter) >> Request(REGISTER)
     bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
@@ -299,7 +299,7 @@ def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
 
 
 @case(kills=["compression-is-not-said"], setup=COMPRESSED)
-def test_compression_is_said(bk: BrokerSession) -> None:
+def test_compression_is_declared(bk: BrokerSession) -> None:
     heard = bk.nameserver.next(REGISTER, within=AT_START)
     heard >> Request(REGISTER, ext=Including({"compressed": "true"}))
     heard.topic("SELF_TEST_TOPIC") >> Request(REGISTER, (1, 1, 6))
@@ -330,14 +330,14 @@ def test_restricted_broker_has_what_both_allow(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.registration.refusal-is-no-end",
-    "bk.registration.closed-connection-is-no-end",
-    "bk.registration.silence-is-no-end",
+    "bk.registration.comes-again-after-a-refusal",
+    "bk.registration.comes-again-after-a-closed-connection",
+    "bk.registration.comes-again-after-silence",
     kills=["gives-up-after-refusal", "gives-up-after-silence"],
     clock=True,
     setup=EVERY_SECOND,
 )
-def test_no_answer_is_an_end(bk: BrokerSession) -> None:
+def test_failed_registration_is_repeated(bk: BrokerSession) -> None:
     """A Broker registers again, however the last registration ended."""
     bk.nameserver.answers(REGISTER, ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
     refused = next_of_time(bk, period=40)
@@ -353,12 +353,12 @@ def test_no_answer_is_an_end(bk: BrokerSession) -> None:
 
 @case(
     "bk.registration.goes-to-every-nameserver",
-    "bk.registration.silent-nameserver-holds-up-nobody",
+    "bk.registration.silent-nameserver-delays-no-other",
     kills=["registers-with-the-first-only", "nameservers-wait-for-each-other"],
     clock=True,
     setup=TWO,
 )
-def test_silent_nameserver_holds_up_nobody(bk: BrokerSession) -> None:
+def test_silent_nameserver_delays_no_other(bk: BrokerSession) -> None:
     """Every NameServer gets a registration, even while another one does not answer."""
     for server in bk.nameservers:
         told = server.next(REGISTER, within=40)
@@ -371,13 +371,13 @@ def test_silent_nameserver_holds_up_nobody(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.registration.absent-nameserver-holds-up-nobody",
-    "bk.registration.returning-nameserver-is-told",
+    "bk.registration.absent-nameserver-delays-no-other",
+    "bk.registration.returning-nameserver-gets-a-registration",
     kills=["absent-nameserver-holds-up-others", "absent-nameserver-is-forgotten"],
     clock=True,
     setup=TWO,
 )
-def test_returning_nameserver_is_told(bk: BrokerSession) -> None:
+def test_returning_nameserver_gets_a_registration(bk: BrokerSession) -> None:
     """A NameServer that has gone delays no other, and gets a registration when it is back."""
     first, second = bk.nameservers
     first.goes_down()
@@ -394,7 +394,7 @@ ORDERED = b'{"table":{"%s":"probed:4"}}'
 @case(
     "bk.registration.order-is-taken-over",
     "bk.registration.order-raises-the-data-version",
-    "bk.registration.no-table-leaves-order-alone",
+    "bk.registration.no-table-keeps-the-order",
     kills=["order-is-not-taken-over", "order-keeps-the-data-version", "no-table-is-an-empty-table"],
     clock=True,
     setup=EVERY_SECOND,
@@ -453,12 +453,12 @@ def tell_master(bk: BrokerSession, *, above: int) -> None:
 
 @case(
     "bk.registration.slave-says-its-id",
-    "bk.registration.slave-asks-the-master-that-it-is-told",
+    "bk.registration.slave-asks-the-master-that-is-named",
     kills=["slave-registers-as-master", "told-master-is-ignored"],
     clock=True,
     setup=SLAVE,
 )
-def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
+def test_slave_asks_the_master_that_is_named(bk: BrokerSession) -> None:
     """A slave registers its id and queries the master that an answer names: topics at the port for other
     Brokers, offsets and groups at the public port.
     """
@@ -474,7 +474,7 @@ def test_slave_asks_the_master_that_it_is_told(bk: BrokerSession) -> None:
 
 
 @case(kills=["master-asks-a-told-master"], clock=True, setup=EVERY_SECOND)
-def test_master_asks_nobody(bk: BrokerSession) -> None:
+def test_master_asks_no_other_broker(bk: BrokerSession) -> None:
     tell_master(bk, above=2)
     told = next_of_time(bk, period=40)
     bk.nameservers[1].next(RequestCode.GET_ALL_TOPIC_CONFIG, since=told, within=70) >> Silence()

@@ -30,10 +30,8 @@ def test_not_before_its_level(bk: BrokerSession) -> None:
     bk.max_offset(f"%RETRY%{group}", 0).offset >> Reply(SUCCESS, 0)
 
 
-@case(
-    "bk.retry.first-delay-is-level-three", kills=["sent-back-at-level-one", "sent-back-is-lost"], clock=True
-)
-def test_the_first_delay_is_level_three(bk: BrokerSession) -> None:
+@case(kills=["sent-back-at-level-one", "sent-back-is-lost"], clock=True)
+def test_first_delay_is_level_three(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     sent = bk.send_back(group, stored(bk, topic), 0, topic=topic) >> Reply(SUCCESS)
     bk.advance_short_of(9, since=sent)
@@ -43,8 +41,8 @@ def test_the_first_delay_is_level_three(bk: BrokerSession) -> None:
     pull.properties.eventually() >> Reply(SUCCESS, [Including({"DELAY": "3"})])
 
 
-@case("bk.retry.delay-grows", kills=["retry-delay-does-not-grow"], clock=True)
-def test_the_delay_grows(bk: BrokerSession) -> None:
+@case(kills=["retry-delay-does-not-grow"], clock=True)
+def test_delay_grows(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, reconsumed=1)
     bk.send_back(group, offset, 0, topic=topic) >> Reply(SUCCESS)
@@ -83,8 +81,8 @@ def test_names_its_origin(bk: BrokerSession) -> None:
     bk.pull(f"%RETRY%{group}", group=group).properties.eventually() >> Reply(SUCCESS, [origin])
 
 
-@case("bk.retry.origin-stays", kills=["origin-of-last-retry"], clock=True)
-def test_the_origin_stays(bk: BrokerSession) -> None:
+@case(kills=["origin-of-last-retry"], clock=True)
+def test_origin_stays(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     first = {"RETRY_TOPIC": "first", "ORIGIN_MESSAGE_ID": "0" * 32}
     bk.send_back(group, stored(bk, topic, properties=first), 1, topic=topic) >> Reply(SUCCESS)
@@ -93,23 +91,23 @@ def test_the_origin_stays(bk: BrokerSession) -> None:
     pull.properties.eventually() >> Reply(SUCCESS, [Including(first)])
 
 
-@case("bk.retry.negative-level-is-dead-letter", kills=["negative-level-is-retried"])
-def test_a_negative_level_is_a_dead_letter(bk: BrokerSession) -> None:
+@case(kills=["negative-level-is-retried"])
+def test_negative_level_is_dead_letter(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     bk.send_back(group, stored(bk, topic, body=b"dead"), -1, topic=topic) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
-@case("bk.retry.limit-makes-dead-letter", kills=["no-limit-of-retries"])
-def test_the_limit_makes_a_dead_letter(bk: BrokerSession) -> None:
+@case(kills=["no-limit-of-retries"])
+def test_limit_makes_dead_letter(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, body=b"dead", reconsumed=3)
     bk.send_back(group, offset, 1, topic=topic, most=3) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
-@case("bk.retry.limit-is-not-reached-before", kills=["retry-limit-one-less"])
-def test_the_limit_is_not_reached_before(bk: BrokerSession) -> None:
+@case(kills=["retry-limit-one-less"])
+def test_limit_is_not_reached_before(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, reconsumed=2)
     bk.send_back(group, offset, 1, topic=topic, most=3) >> Reply(SUCCESS)
@@ -126,8 +124,8 @@ def test_old_consumers_have_the_limit_of_the_group(bk: BrokerSession) -> None:
     bk.max_offset(f"%DLQ%{group}", 0).offset.eventually() >> Reply(SUCCESS, 1)
 
 
-@case("bk.retry.message-that-is-not-there", kills=["missing-message-comes-back"])
-def test_a_message_that_is_not_there(bk: BrokerSession) -> None:
+@case(kills=["missing-message-comes-back"])
+def test_unknown_message_is_an_error(bk: BrokerSession) -> None:
     group = bk.group()
     for offset in (10**12, -1):
         refused = Reply(ResponseCode.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
@@ -135,32 +133,31 @@ def test_a_message_that_is_not_there(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.retry.unknown-group-is-refused",
     kills=["unknown-group-comes-back"],
     setup={"autoCreateSubscriptionGroup": "false"},
 )
-def test_an_unknown_group_is_refused(bk: BrokerSession) -> None:
+def test_unknown_group_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     bk.send_back(group, stored(bk, topic), 1, topic=topic) >> refused
 
 
-@case("bk.retry.send-beyond-the-limit-is-dead-letter", kills=["sends-to-retry-have-no-limit"])
-def test_a_send_beyond_the_limit(bk: BrokerSession) -> None:
+@case(kills=["sends-to-retry-have-no-limit"])
+def test_send_beyond_the_limit_is_dead_letter(bk: BrokerSession) -> None:
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
-@case("bk.retry.send-at-the-limit-is-dead-letter", kills=["sends-to-retry-have-one-more"])
-def test_a_send_at_the_limit_of_49(bk: BrokerSession) -> None:
+@case(kills=["sends-to-retry-have-one-more"])
+def test_send_at_the_limit_is_dead_letter(bk: BrokerSession) -> None:
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"dead", reconsumed=3, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
-@case("bk.retry.send-at-the-limit-is-tried-again", kills=["sends-to-retry-have-one-less"])
-def test_a_send_at_the_limit_of_53(bk: BrokerSession) -> None:
+@case(kills=["sends-to-retry-have-one-less"])
+def test_send_at_the_limit_is_tried_again(bk: BrokerSession) -> None:
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"again", reconsumed=3, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%RETRY%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"again"])

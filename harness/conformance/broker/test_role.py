@@ -224,7 +224,7 @@ def test_promoted_broker_keeps_what_it_had(bk: BrokerSession) -> None:
 
 
 @case(kills=["master-that-is-gone-is-asked"], clock=True, setup=TOLD)
-def test_slave_without_master_asks_nobody(bk: BrokerSession) -> None:
+def test_slave_without_master_stops_asking(bk: BrokerSession) -> None:
     master = bk.nameservers[1]
     host, _, port = master.address.rpartition(":")
     bk.nameserver.answers(REGISTER, ext={"masterAddr": f"{host}:{int(port) + 2}"})

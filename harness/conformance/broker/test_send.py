@@ -23,7 +23,7 @@ CLOSED_TOPICS = (
 
 
 @case(kills=["send-tells-offset-zero", "send-tells-queue-zero"])
-def test_is_stored_and_told_where(bk: BrokerSession) -> None:
+def test_is_stored_and_its_place_returned(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, b"first", queue=2).offset >> Reply(SUCCESS, 0)
     bk.send(topic, b"second", queue=2).offset >> Reply(SUCCESS, 1)
@@ -46,7 +46,7 @@ def test_batch_code_with_one_message(bk: BrokerSession) -> None:
 
 
 @case(kills=["send-tells-no-region"])
-def test_region_and_trace_are_told(bk: BrokerSession) -> None:
+def test_region_and_trace_are_returned(bk: BrokerSession) -> None:
     topic = bk.topic(queues=1)
     told = Including({"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
     bk.send(topic) >> Reply(SUCCESS, ext=told)
@@ -91,7 +91,7 @@ def test_topic_of_the_system_is_forbidden(bk: BrokerSession) -> None:
 
 
 @case(kills=["new-topics-have-all-queues", "sends-create-no-topics"])
-def test_unknown_topic_comes_into_being(bk: BrokerSession) -> None:
+def test_unknown_topic_is_created(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.send(topic, default_queues=3).offset >> Reply(SUCCESS, 0)
     bk.send(topic, queue=2) >> Reply(SUCCESS)
@@ -99,7 +99,7 @@ def test_unknown_topic_comes_into_being(bk: BrokerSession) -> None:
 
 
 @case(kills=["topics-need-no-default"])
-def test_unknown_default_topic_makes_none(bk: BrokerSession) -> None:
+def test_unknown_default_topic_creates_none(bk: BrokerSession) -> None:
     topic = bk.name("T")
     remark = Containing(f"topic[{topic}] not exist, apply first please!")
     bk.send(topic, default_topic=bk.name("D")) >> Reply(TOPIC_NOT_EXIST, remark=remark)
@@ -158,7 +158,7 @@ def test_body_over_the_limit_is_illegal(bk: BrokerSession) -> None:
 
 
 @case(kills=["birth-time-is-the-brokers", "flag-of-user-is-lost"])
-def test_what_the_producer_said_is_kept(bk: BrokerSession) -> None:
+def test_fields_of_the_producer_are_kept(bk: BrokerSession) -> None:
     topic, connection = bk.topic(), bk.connect()
     bk.send(
         topic, flag_of_user=77, born=1700000000123, reconsumed=2, properties={"mine": "yes"}, on=connection
@@ -206,7 +206,7 @@ def _transaction(answer: Answer) -> str:
 
 
 @case(kills=["producers-are-told-no-key"])
-def test_unique_key_of_the_producer_is_told(bk: BrokerSession) -> None:
+def test_unique_key_of_the_producer_is_returned(bk: BrokerSession) -> None:
     key = bk.name("K")
     sent = bk.send(bk.topic(), properties={"UNIQ_KEY": key})
     sent >> Reply(SUCCESS, ext=Including({"transactionId": key}))

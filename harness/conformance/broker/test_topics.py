@@ -43,7 +43,7 @@ def told(topic: str, **members: Any) -> Including:
 
 
 @case(kills=["topics-are-made-with-eight-queues", "new-topics-are-not-told"])
-def test_made_as_asked_for(bk: BrokerSession) -> None:
+def test_created_as_requested(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.create_topic(topic, 3, 4, write_queues=2, filter_type="MULTI_TAG") >> Reply(SUCCESS)
     made = told(topic, readQueueNums=3, writeQueueNums=2, perm=4, topicFilterType="MULTI_TAG")
@@ -51,7 +51,7 @@ def test_made_as_asked_for(bk: BrokerSession) -> None:
 
 
 @case(kills=["topics-do-not-change"])
-def test_changed_as_asked_for(bk: BrokerSession) -> None:
+def test_changed_as_requested(bk: BrokerSession) -> None:
     topic = bk.topic(queues=4)
     bk.create_topic(topic, 8, 6) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, readQueueNums=8, writeQueueNums=8))
@@ -69,49 +69,47 @@ def announced(
 
 
 @case(kills=["new-topics-are-not-announced", "new-topics-announced-with-all"])
-def test_announced_alone(bk: BrokerSession) -> None:
+def test_announced_by_itself(bk: BrokerSession) -> None:
     topic = bk.topic(queues=3)
     announced(bk, topic).topics >> Request(REGISTER, {topic: (3, 3, 6)})
 
 
-@case("bk.topics.same-again-is-not-announced", kills=["same-topic-announced-again"])
-def test_the_same_again_is_not_announced(bk: BrokerSession) -> None:
+@case(kills=["same-topic-announced-again"])
+def test_same_again_is_not_announced(bk: BrokerSession) -> None:
     topic = bk.topic(queues=3)
     announced(bk, topic).topics >> Request(REGISTER, {topic: (3, 3, 6)})
     again = bk.create_topic(topic, 3) >> Reply(SUCCESS)
     announced(bk, topic, since=again, within=3) >> Silence()
 
 
-@case("bk.topics.illegal-name-is-refused", kills=["illegal-topics-are-made", "illegal-topics-are-code-29"])
-def test_an_illegal_name_is_refused_by_49(bk: BrokerSession) -> None:
+@case(kills=["illegal-topics-are-made", "illegal-topics-are-code-29"])
+def test_illegal_name_is_refused(bk: BrokerSession) -> None:
     for topic, remark in ILLEGAL.items():
         bk.create_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
-@case(
-    "bk.topics.illegal-name-is-an-invalid-parameter", kills=["illegal-topics-are-made", "illegal-is-code-1"]
-)
-def test_an_illegal_name_is_refused_by_53(bk: BrokerSession) -> None:
+@case(kills=["illegal-topics-are-made", "illegal-is-code-1"])
+def test_illegal_name_is_an_invalid_parameter(bk: BrokerSession) -> None:
     for topic, remark in ILLEGAL.items():
         bk.create_topic(topic) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
 
 
-@case("bk.topics.unknown-filter-type-is-refused", kills=["any-filter-type-is-taken"])
-def test_an_unknown_filter_type_is_refused(bk: BrokerSession) -> None:
+@case(kills=["any-filter-type-is-taken"])
+def test_unknown_filter_type_is_refused(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.create_topic(topic, filter_type="NO_TAG") >> Reply(ResponseCode.SYSTEM_ERROR)
     status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case("bk.topics.order-is-kept", kills=["order-is-not-kept"])
-def test_the_order_is_kept(bk: BrokerSession) -> None:
+@case(kills=["order-is-not-kept"])
+def test_order_is_kept(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.create_topic(topic, order=True) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, order=True))
 
 
-@case("bk.topics.order-is-the-nameservers", kills=["order-is-kept-in-4-9"])
-def test_the_order_is_the_nameservers(bk: BrokerSession) -> None:
+@case(kills=["order-is-kept-in-4-9"])
+def test_order_comes_from_the_nameserver(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.create_topic(topic, order=True) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, order=False))
@@ -127,30 +125,30 @@ def test_attributes_are_kept(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told(topic, attributes={}))
 
 
-@case("bk.topics.unknown-attribute-is-refused", kills=["any-attribute-is-taken"])
-def test_an_unknown_attribute_is_refused(bk: BrokerSession) -> None:
+@case(kills=["any-attribute-is-taken"])
+def test_unknown_attribute_is_refused(bk: BrokerSession) -> None:
     topic = bk.name("T")
     reply = Reply(ResponseCode.SYSTEM_ERROR, remark="unsupported key: nonsense")
     bk.create_topic(topic, ext={"attributes": "+nonsense=1"}) >> reply
     status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case("bk.topics.status-shows-each-queue", kills=["status-is-empty", "status-without-offsets"])
-def test_the_status_shows_each_queue(bk: BrokerSession) -> None:
+@case(kills=["status-is-empty", "status-without-offsets"])
+def test_status_shows_each_queue(bk: BrokerSession) -> None:
     topic = bk.topic(queues=2)
     bk.send(topic, queue=1) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 1)
     status(bk, topic) >> Reply(SUCCESS, {0: (0, 0), 1: (0, 1)})
 
 
-@case("bk.topics.status-of-unknown-topic", kills=["status-of-unknown-is-empty"])
-def test_the_status_of_an_unknown_topic(bk: BrokerSession) -> None:
+@case(kills=["status-of-unknown-is-empty"])
+def test_status_of_unknown_topic(bk: BrokerSession) -> None:
     topic = bk.name("T")
     status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{topic}] not exist")
 
 
-@case("bk.topics.deleted-is-gone", kills=["topics-are-not-deleted"])
-def test_what_is_deleted_is_gone(bk: BrokerSession) -> None:
+@case(kills=["topics-are-not-deleted"])
+def test_deleted_is_gone(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.delete_topic(topic) >> Reply(SUCCESS)
@@ -158,8 +156,8 @@ def test_what_is_deleted_is_gone(bk: BrokerSession) -> None:
     bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case("bk.topics.made-again-is-empty", kills=["deleted-topics-keep-messages"])
-def test_what_is_made_again_is_empty(bk: BrokerSession) -> None:
+@case(kills=["deleted-topics-keep-messages"])
+def test_created_again_is_empty(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 1)
@@ -168,8 +166,8 @@ def test_what_is_made_again_is_empty(bk: BrokerSession) -> None:
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.topics.deletion-of-unknown-succeeds", kills=["unknown-topics-cannot-be-deleted"])
-def test_the_deletion_of_an_unknown_topic(bk: BrokerSession) -> None:
+@case(kills=["unknown-topics-cannot-be-deleted"])
+def test_deletion_of_unknown_succeeds(bk: BrokerSession) -> None:
     bk.delete_topic(bk.name("T")) >> Reply(SUCCESS)
 
 

@@ -43,22 +43,22 @@ def producer(bk: BrokerSession, group: str) -> Connection:
     return connection
 
 
-@case("bk.transaction.half-is-invisible", kills=["half-messages-are-visible"])
-def test_a_half_message_is_invisible(bk: BrokerSession) -> None:
+@case(kills=["half-messages-are-visible"])
+def test_half_is_invisible(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     half(bk, topic, group)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
-@case("bk.transaction.commit-delivers", kills=["commits-are-lost"])
-def test_a_commit_delivers(bk: BrokerSession) -> None:
+@case(kills=["commits-are-lost"])
+def test_commit_delivers(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     bk.end_transaction(group, *place(half(bk, topic, group, b"whole")), COMMIT) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"whole"])
 
 
-@case("bk.transaction.commit-keeps-what-was-sent", kills=["commits-lose-properties", "commits-lose-flags"])
-def test_a_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
+@case(kills=["commits-lose-properties", "commits-lose-flags"])
+def test_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     sent = half(bk, topic, group, TAGS="A", KEYS="k", x="y")
     bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
@@ -68,8 +68,8 @@ def test_a_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
     pull.seen("prepared offset", lambda one: one.prepared_offset) >> Reply(SUCCESS, [place(sent)[1]])
 
 
-@case("bk.transaction.rolled-back-is-never-seen", kills=["roll-backs-commit"])
-def test_what_is_rolled_back_is_never_seen(bk: BrokerSession) -> None:
+@case(kills=["roll-backs-commit"])
+def test_rolled_back_is_never_seen(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     bk.end_transaction(group, *place(half(bk, topic, group)), ROLL_BACK) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
@@ -105,18 +105,18 @@ def test_other_groups_end_nothing(bk: BrokerSession) -> None:
     refused(bk, "The producer group wrong", group=bk.group("other"))
 
 
-@case("bk.transaction.queue-offset-must-fit", kills=["any-queue-offset-ends"])
-def test_the_queue_offset_must_fit(bk: BrokerSession) -> None:
+@case(kills=["any-queue-offset-ends"])
+def test_queue_offset_must_fit(bk: BrokerSession) -> None:
     refused(bk, "The transaction state table offset wrong", queue=1)
 
 
-@case("bk.transaction.log-offset-must-fit", kills=["missing-half-ends"])
-def test_the_log_offset_must_fit(bk: BrokerSession) -> None:
+@case(kills=["missing-half-ends"])
+def test_log_offset_must_fit(bk: BrokerSession) -> None:
     refused(bk, "Find prepared transaction message failed", log=10**12)
 
 
-@case("bk.transaction.silent-producer-is-asked", kills=["nobody-is-asked"], clock=True, setup=QUICK)
-def test_a_silent_producer_is_asked(bk: BrokerSession) -> None:
+@case(kills=["nobody-is-asked"], clock=True, setup=QUICK)
+def test_silent_producer_is_asked(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, UNIQ_KEY="key-1")
@@ -126,7 +126,7 @@ def test_a_silent_producer_is_asked(bk: BrokerSession) -> None:
 
 
 @case(kills=["asked-at-once"], clock=True, setup=SLOW)
-def test_nobody_is_asked_early(bk: BrokerSession) -> None:
+def test_producer_is_not_asked_early(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     sent = half(bk, topic, group)
@@ -135,12 +135,11 @@ def test_nobody_is_asked_early(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.transaction.question-carries-the-message",
     kills=["questions-name-half-topic"],
     clock=True,
     setup=QUICK,
 )
-def test_the_question_carries_the_message(bk: BrokerSession) -> None:
+def test_question_carries_the_message(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, b"asked")
@@ -148,8 +147,8 @@ def test_the_question_carries_the_message(bk: BrokerSession) -> None:
     asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"asked"))
 
 
-@case("bk.transaction.answer-to-a-question-commits", kills=["answers-are-lost"], clock=True, setup=QUICK)
-def test_the_answer_to_a_question_commits(bk: BrokerSession) -> None:
+@case(kills=["answers-are-lost"], clock=True, setup=QUICK)
+def test_answer_to_a_question_commits(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, b"late")
@@ -161,8 +160,8 @@ def test_the_answer_to_a_question_commits(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
 
-@case("bk.transaction.ended-is-not-asked-about", kills=["ended-are-asked-about"], clock=True, setup=QUICK)
-def test_what_has_ended_is_not_asked_about(bk: BrokerSession) -> None:
+@case(kills=["ended-are-asked-about"], clock=True, setup=QUICK)
+def test_ended_is_not_asked_about(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     for verdict in (COMMIT, ROLL_BACK):
@@ -181,7 +180,7 @@ def test_other_producers_are_not_asked(bk: BrokerSession) -> None:
 
 
 @case(kills=["asked-for-ever"], clock=True, setup=QUICK)
-def test_given_up_after_so_many_questions(bk: BrokerSession) -> None:
+def test_given_up_after_the_limit_of_questions(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, group.encode())
@@ -193,8 +192,8 @@ def test_given_up_after_so_many_questions(bk: BrokerSession) -> None:
     given_up.eventually() >> Reply(SUCCESS, Including([group.encode()]))
 
 
-@case("bk.transaction.late-end-is-refused", kills=["late-ends-commit"], clock=True, setup=QUICK)
-def test_a_late_end_is_refused(bk: BrokerSession) -> None:
+@case(kills=["late-ends-commit"], clock=True, setup=QUICK)
+def test_late_end_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group, CHECK_IMMUNITY_TIME_IN_SECONDS="5"))
     bk.advance(6)
@@ -203,13 +202,12 @@ def test_a_late_end_is_refused(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.transaction.open-outlives-the-broker",
     kills=["open-transactions-are-forgotten"],
     clock=True,
     own_server=True,
     setup=QUICK,
 )
-def test_open_transactions_outlive_the_broker(bk: BrokerSession) -> None:
+def test_open_outlives_the_broker(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group, b"late"))
     bk.advance(1)
@@ -231,8 +229,8 @@ def test_commits_once(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"half", b"end"])
 
 
-@case("bk.transaction.rolled-back-stays-so", kills=["transactions-end-again"])
-def test_what_is_rolled_back_stays_so(bk: BrokerSession) -> None:
+@case(kills=["transactions-end-again"])
+def test_rolled_back_stays_so(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     where = place(half(bk, topic, group))
     bk.end_transaction(group, *where, ROLL_BACK) >> Reply(SUCCESS)

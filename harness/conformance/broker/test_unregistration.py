@@ -13,9 +13,9 @@ STOPPING = 400.0
 
 @case(
     "bk.unregistration.is-sent-at-the-end",
-    "bk.unregistration.says-who-goes",
+    "bk.unregistration.names-the-broker",
     "bk.unregistration.goes-to-every-nameserver",
-    "bk.unregistration.refusal-holds-up-nobody",
+    "bk.unregistration.refusal-delays-no-other",
     kills=["leaves-without-a-word", "departure-without-id", "unregisters-from-the-first-only"],
     own_server=True,
     setup=TWO,
@@ -34,7 +34,7 @@ def test_is_sent_at_the_end(bk: BrokerSession) -> None:
 
 
 @case(kills=["unregisters-until-one-is-silent"], own_server=True, setup=TWO)
-def test_silence_holds_up_nobody_for_good(bk: BrokerSession) -> None:
+def test_silence_does_not_prevent_the_others(bk: BrokerSession) -> None:
     first, second = bk.nameservers
     first.ignores(UNREGISTER)
     bk.shutdown()

@@ -82,7 +82,7 @@ def departed(old: Member, now: Member) -> Request:
 
 
 @case(kills=["notifies-by-default"])
-def test_nobody_is_told_by_default(ns: NameServerSession) -> None:
+def test_is_off_by_default(ns: NameServerSession) -> None:
     slave = member(ns, 1)
     master = slave.sibling(0)
     slave.register()
@@ -94,7 +94,7 @@ def test_nobody_is_told_by_default(ns: NameServerSession) -> None:
     kills=["arrival-is-not-told", "arrival-told-to-one-member", "arrival-told-of-acting-masters-only"],
     setup=NOTIFY,
 )
-def test_smaller_id_is_told_to_the_others(ns: NameServerSession) -> None:
+def test_smaller_id_is_announced_to_the_others(ns: NameServerSession) -> None:
     one = member(ns, 1)
     two, zero = one.sibling(2), one.sibling(0)
     one.register()
@@ -105,7 +105,7 @@ def test_smaller_id_is_told_to_the_others(ns: NameServerSession) -> None:
 
 
 @case(kills=["newcomer-is-told"], setup=NOTIFY)
-def test_newcomer_is_not_told(ns: NameServerSession) -> None:
+def test_newcomer_is_not_notified(ns: NameServerSession) -> None:
     two = member(ns, 2)
     one, zero = two.sibling(1), two.sibling(0)
     two.register()
@@ -116,7 +116,7 @@ def test_newcomer_is_not_told(ns: NameServerSession) -> None:
 
 
 @case(kills=["every-registration-is-told", "first-registration-is-told"], setup=NOTIFY)
-def test_other_registrations_are_not_told(ns: NameServerSession) -> None:
+def test_other_registrations_are_not_announced(ns: NameServerSession) -> None:
     two = member(ns, 2)
     three, zero = two.sibling(3), two.sibling(0)
     two.register()
@@ -128,7 +128,7 @@ def test_other_registrations_are_not_told(ns: NameServerSession) -> None:
 
 
 @case(kills=["lone-member-is-not-told"], setup=NOTIFY)
-def test_lone_member_is_told_of_itself(ns: NameServerSession) -> None:
+def test_lone_member_is_notified_of_itself(ns: NameServerSession) -> None:
     lone = member(ns, 5)
     lone.register()
     lone.register(number=0)
@@ -139,7 +139,7 @@ def test_lone_member_is_told_of_itself(ns: NameServerSession) -> None:
     kills=["departure-is-not-told", "departure-told-to-one-member", "departure-told-without-who-left"],
     setup=NOTIFY,
 )
-def test_departure_is_told_to_the_rest(ns: NameServerSession) -> None:
+def test_departure_is_announced_to_the_rest(ns: NameServerSession) -> None:
     zero, one, two = family(ns, ACTING)
     zero.broker.unregister() >> Reply(SUCCESS)
     one.heard.next_request() >> departed(zero, one)
@@ -147,7 +147,7 @@ def test_departure_is_told_to_the_rest(ns: NameServerSession) -> None:
 
 
 @case(kills=["departure-told-without-acting-master"], setup=NOTIFY)
-def test_departure_is_not_told_without_acting_master(ns: NameServerSession) -> None:
+def test_departure_is_not_announced_without_acting_master(ns: NameServerSession) -> None:
     zero, one, _ = family(ns)
     zero.broker.unregister() >> Reply(SUCCESS)
     ns.settle()
@@ -156,7 +156,7 @@ def test_departure_is_not_told_without_acting_master(ns: NameServerSession) -> N
 
 
 @case(kills=["every-departure-is-told"], setup=NOTIFY)
-def test_other_departures_are_not_told(ns: NameServerSession) -> None:
+def test_other_departures_are_not_announced(ns: NameServerSession) -> None:
     zero, one, two = family(ns, ACTING)
     two.broker.unregister() >> Reply(SUCCESS)
     ns.settle()
@@ -165,7 +165,7 @@ def test_other_departures_are_not_told(ns: NameServerSession) -> None:
 
 
 @case(kills=["lost-connection-is-not-told"], setup=NOTIFY)
-def test_lost_connection_is_told(ns: NameServerSession) -> None:
+def test_lost_connection_is_announced(ns: NameServerSession) -> None:
     zero, one, two = family(ns, ACTING)
     zero.broker.connection.close()
     one.heard.next_request() >> departed(zero, one)
@@ -173,7 +173,7 @@ def test_lost_connection_is_told(ns: NameServerSession) -> None:
 
 
 @case(kills=["lost-connection-is-not-told"], setup=NOTIFY, clock=True)
-def test_ended_lease_is_told(ns: NameServerSession) -> None:
+def test_ended_lease_is_announced(ns: NameServerSession) -> None:
     one = member(ns, 1)
     zero = one.sibling(0)
     one.register(ACTING)

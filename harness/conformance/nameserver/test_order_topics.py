@@ -57,7 +57,7 @@ def test_other_namespaces_do_not_count(ns: NameServerSession) -> None:
 
 
 @case(kills=["order-configuration-names-present-brokers"], setup=ORDER_IS_SHOWN)
-def test_absent_brokers_are_told(ns: NameServerSession) -> None:
+def test_absent_brokers_are_shown(ns: NameServerSession) -> None:
     broker = ordered(ns)
     told = f"{broker.name}:8;{ns.name('gone')}:4"
     ns.put_kv(ORDER, broker.topic("A"), told) >> Reply(SUCCESS)

@@ -348,7 +348,7 @@ def test_permissions_stay_without_acting_master(ns: NameServerSession) -> None:
     kills=["unregistrations-of-a-full-queue-are-lost", "refused-unregistrations-are-carried-out"],
     setup=ONE_UNREGISTRATION_WAITS,
 )
-def test_answer_tells_what_becomes_of_it(ns: NameServerSession) -> None:
+def test_answer_tells_whether_it_is_carried_out(ns: NameServerSession) -> None:
     client = ns.connect()
     brokers = [ns.broker(on=client) for _ in range(12)]
     for broker in brokers:
@@ -362,7 +362,7 @@ def test_answer_tells_what_becomes_of_it(ns: NameServerSession) -> None:
 
 
 @case(kills=["bad-unregistration-stops-the-worker"])
-def test_bad_one_holds_up_no_later_one(ns: NameServerSession) -> None:
+def test_bad_one_does_not_block_later_ones(ns: NameServerSession) -> None:
     bad, leaving, lost = ns.broker(), ns.broker(), ns.broker()
     for broker in (bad, leaving, lost):
         broker.register() >> Reply(SUCCESS)

@@ -280,7 +280,7 @@ def test_stopping_server_serves_older_peers(ns: NameServerSession) -> None:
     own_server=True,
     clock=True,
 )
-def test_who_is_sent_away_changes_nothing(ns: NameServerSession) -> None:
+def test_refused_request_changes_nothing(ns: NameServerSession) -> None:
     connection = ns.connect()
     broker = ns.broker(on=connection)
     begins_to_stop(ns, connection)

@@ -12,9 +12,9 @@ from harness.spec.nameserver.invariants import Invariant
 _ALL = (
     # What was acknowledged is there.
     Invariant("request-is-answered", "bk.sanity.heartbeat-is-answered"),
-    Invariant("send-succeeds", "bk.send.is-stored-and-told-where"),
+    Invariant("send-succeeds", "bk.send.is-stored-and-its-place-returned"),
     Invariant("long-send-succeeds", "bk.send.long-header-names"),
-    Invariant("acknowledged-is-there", "bk.send.is-stored-and-told-where"),
+    Invariant("acknowledged-is-there", "bk.send.is-stored-and-its-place-returned"),
     Invariant("oneway-is-there", "bk.send.oneway-is-stored-in-silence"),
     Invariant("acknowledged-survives-a-kill", "bk.storage.messages-survive-a-kill"),
     Invariant("acknowledged-survives-a-stop", "bk.storage.messages-survive-a-stop"),
@@ -25,11 +25,11 @@ _ALL = (
     Invariant("key-finds-every-message", "bk.query.all-with-the-key-are-found"),
     Invariant("key-finds-no-others", "bk.query.other-topics-are-not-searched"),
     Invariant("unique-key-finds-the-message", "bk.query.unique-key-finds"),
-    Invariant("key-that-nobody-has-finds-nothing", "bk.query.key-that-nobody-has"),
+    Invariant("key-that-nobody-has-finds-nothing", "bk.query.unknown-key-is-not-found"),
     Invariant("keys-survive-a-kill", "bk.storage.keys-survive-a-kill"),
     Invariant("cleaning-succeeds", "bk.administration.cleaning-keeps-queues-in-use"),
     # What it is, and where.
-    Invariant("message-is-as-it-was-sent", "bk.send.what-the-producer-said-is-kept"),
+    Invariant("message-is-as-it-was-sent", "bk.send.fields-of-the-producer-are-kept"),
     Invariant("body-is-as-it-was-sent", "bk.messages.keep-every-byte-of-the-body"),
     Invariant("message-is-where-its-id-says", "bk.messages.are-where-their-id-says"),
     Invariant("message-knows-its-queue", "bk.messages.know-their-queue"),
@@ -42,7 +42,7 @@ _ALL = (
     # Pulls.
     Invariant("pull-is-answered", "bk.pull.messages-from-an-offset-on"),
     Invariant("pull-goes-on-from-its-offset", "bk.pull.messages-from-an-offset-on"),
-    Invariant("pull-is-not-more-than-asked-for", "bk.pull.not-more-than-asked-for"),
+    Invariant("pull-is-not-more-than-asked-for", "bk.pull.not-more-than-requested"),
     Invariant("pull-has-the-tag", "bk.pull.only-messages-with-the-tag"),
     Invariant("pull-at-the-end-waits", "bk.pull.end-of-the-queue-is-not-found"),
     Invariant("pull-beyond-the-end-is-moved", "bk.pull.beyond-the-end-is-moved"),
@@ -50,8 +50,8 @@ _ALL = (
     Invariant("no-message-with-the-tag-is-told", "bk.pull.no-message-with-the-tag"),
     Invariant("held-until-a-message-comes", "bk.pull.waits-for-a-message"),
     Invariant("held-until-its-time-is-over", "bk.pull.waits-until-its-time-is-over"),
-    Invariant("queue-that-is-not-there-is-refused", "bk.pull.queue-that-is-not-there-is-refused"),
-    Invariant("topic-that-is-not-there-is-refused", "bk.pull.topic-that-is-not-there-is-refused"),
+    Invariant("queue-that-is-not-there-is-refused", "bk.pull.unknown-queue-is-refused"),
+    Invariant("topic-that-is-not-there-is-refused", "bk.pull.unknown-topic-is-refused"),
     Invariant("group-that-is-not-online-is-refused", "bk.pull.group-that-is-not-online"),
     Invariant("heartbeat-subscribes", "bk.pull.subscription-of-the-heartbeat"),
     # Offsets of groups.
@@ -106,7 +106,7 @@ _ALL = (
     Invariant("promoted-goes-on-with-delays", "bk.role.promoted-broker-goes-on-with-delays"),
     Invariant("promoted-ends-transactions", "bk.role.promoted-broker-ends-transactions"),
     # Topics.
-    Invariant("topic-is-made", "bk.topics.made-as-asked-for"),
+    Invariant("topic-is-made", "bk.topics.created-as-requested"),
     Invariant("topic-is-deleted", "bk.topics.deleted-is-gone"),
 )
 

@@ -12,7 +12,8 @@ script measures any commit. It writes
 - `full.json` with `--full N`: all cases, not only those that declare it, on the first N of the drawn mutants;
 - `live/<target>.json` with `--live TARGET …`: the verdict of each case on that target.
 
-`compare` prints each difference and exits with 1 if there is one.
+`compare` prints each difference and exits with 1 if there is one. Ids that `specs/renamed.yaml` of this tree
+renames count under their new names.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 HERE = Path(__file__).parent
 ROLES = ("nameserver", "broker")
@@ -97,9 +100,21 @@ def record(directory: Path, full: int, live: list[str], role: str) -> None:
         write(directory / "full.json", kills("nameserver", "--full", "--profile", "5.3", *chosen))
 
 
+def under_current_ids(record: dict[str, Any], current: dict[str, str]) -> dict[str, Any]:
+    """A record with the ids that statements and cases have now."""
+    return {
+        " ".join(current.get(word, word) for word in key.split()): (
+            sorted(current.get(one, one) for one in value) if isinstance(value, list) else value
+        )
+        for key, value in record.items()
+    }
+
+
 def compare(before: Path, after: Path) -> int:
     """Prints what differs; returns the exit status."""
     different = 0
+    renamed = yaml.safe_load((HERE.parents[2] / "specs" / "renamed.yaml").read_text(encoding="utf-8"))
+    current = {old: new for one in renamed for old, new in one["ids"].items()}
     for file in sorted(before.rglob("*.json")):
         name = file.relative_to(before)
         if "run" in name.parts:
@@ -108,7 +123,10 @@ def compare(before: Path, after: Path) -> int:
             print(f"{name}: not recorded afterwards")
             different += 1
             continue
-        old, new = (json.loads((root / name).read_text(encoding="utf-8")) for root in (before, after))
+        old, new = (
+            under_current_ids(json.loads((root / name).read_text(encoding="utf-8")), current)
+            for root in (before, after)
+        )
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         print(f"{name}: {len(old)} before, {len(new)} after, {len(changed)} different")
         for key in changed:

@@ -29,7 +29,7 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dic
         (["builtin:5.3", "--profile", "4.9", "--runs", "1"], "say builtin:4.9"),
         (["--mutant", "no-such-mutant", "--runs", "1"], "there is no mutant"),
         (["--runs", "1", "--kind", "stateless"], "unknown kind"),
-        (["--runs", "1", "--shrink", "-1"], "from 0 on"),
+        (["--runs", "1", "--shrink", "-1"], "from 0 to"),
         (["--runs", "1", "--from", "x"], "plays nothing"),
         (["--from", "/nowhere"], "expected what check, fuzz or diff leave"),
     ],

@@ -66,7 +66,7 @@ MISTAKES = [
     (("builtin:5.3", "builtin:4.9"), "say with --profile"),
     (("builtin:5.3", "builtin:5.3", "--profile", "6"), "there are 4.9, 5.3, 5.5"),
     (("builtin:5.3", "builtin:5.3", "--steps", "0"), "expected a whole number from 1 to 1000000000"),
-    (("builtin:5.3", "builtin:5.3", "--max-time", "soon"), "expected seconds"),
+    (("builtin:5.3", "builtin:5.3", "--max-time", "soon"), "expected a duration"),
     (("builtin:5.3", "builtin:5.3", "--resume"), "--resume needs the --out and the --seed"),
     (("builtin:5.3", "builtin:5.3", "--program", "/nonexistent"), "cannot be read"),
 ]

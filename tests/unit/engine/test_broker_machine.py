@@ -82,7 +82,7 @@ def test_what_is_lost_in_a_kill_is_found() -> None:
 
 def test_a_queue_that_cleaning_takes_along_is_missed() -> None:
     program: list[AnyStep] = [bk.Send(), bk.Clean(), bk.Pull()]
-    assert broken(program, "cleaning-removes-queues-in-use") == ["bk.send.is-stored-and-told-where"]
+    assert broken(program, "cleaning-removes-queues-in-use") == ["bk.send.is-stored-and-its-place-returned"]
     assert broken(program, "cleaning-of-queues-is-refused") == [
         "bk.administration.cleaning-keeps-queues-in-use"
     ]

@@ -58,7 +58,7 @@ def test_missing_broker_id_is_refused(ns: NameServerSession) -> None:
 
 
 @case(kills=["missing-broker-id-is-master"])
-def test_bad_broker_id_leaves_registration_alone(ns: NameServerSession) -> None:
+def test_bad_broker_id_keeps_the_registration(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
     topics = {"A": (2, 3, 4), "B": (8, 8, 6)}
