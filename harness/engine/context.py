@@ -74,34 +74,32 @@ class TargetContext:
 
     @property
     def moments_once_in(self) -> int:
-        """In one of so many programs moments pass at all: where time is real they are most of what a program
-        takes.
-        """
+        """One program in this many lets moments pass: where time is real, they are most of its cost."""
         return 16 if self.capabilities.clock == "real" else 1
 
     @property
     def waits_once_in(self) -> int:
-        """In one of so many programs leases may end: where time is real that takes minutes."""
+        """One program in this many may wait for leases to end: where time is real, that takes minutes."""
         if self.capabilities.is_virtual:
             return 1
         return 16 if self.capabilities.warp > 1 else 200
 
     @property
     def restarts_once_in(self) -> int:
-        """In one of so many programs a server is started again: a Java machine takes seconds for it."""
+        """One program in this many restarts a server: a JVM takes seconds to start."""
         return {"at once": 1, "soon": 8, "slowly": 32, "never": 1}[self.capabilities.starts]
 
     @property
     def rules(self) -> int:
-        """So many rules make a program, before it looks at everything: the longer, the less of the time goes
-        into what comes once in a program.
+        """How many rules make a program, before everything is read back. A longer program spends a smaller
+        share of its time on what it does once.
         """
         return 60 if self.capabilities.starts == "slowly" else 30
 
     @property
     def judged_together(self) -> int:
-        """So many steps are judged together: a program's worth where answers are waited for, which was
-        faster by a tenth to a quarter on a quiet machine.
+        """How many steps are judged together: a whole program where answers are awaited, which was a tenth
+        to a quarter faster on a quiet machine.
         """
         return 1 if self.capabilities.is_virtual else 64
 

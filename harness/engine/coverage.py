@@ -1,6 +1,6 @@
-"""How often what was reached.
+"""Counts how often each goal and each transition was reached.
 
-What goals there are, and what states, is said by whoever makes a `Coverage`.
+The maker of a `Coverage` passes the goals and the function that names a state.
 """
 
 from __future__ import annotations

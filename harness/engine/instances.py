@@ -31,8 +31,8 @@ class InstancePool:
         """``count`` running servers, and whether they are unused.
 
         ``fresh`` asks for new ones, ``sound`` for new ones where those that run are doubtful: in vain where
-        they are not ours. Raises ``TargetError`` where one does not start, ``ValueError`` where there are not
-        so many.
+        they are not ours. Raises ``TargetError`` where one does not start, ``ValueError`` where there are
+        fewer.
         """
         capabilities = self.target.capabilities
         if capabilities.is_ours and (self._is_renewed or fresh or (sound and self._is_doubtful)):

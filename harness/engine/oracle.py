@@ -17,7 +17,7 @@ _ECHOED = "wire.framing.opaque-is-echoed"
 
 class Oracle:
     """Judges one run. `jitter` is that of each server's clock, in protocol seconds; `fresh` says that
-    nobody has used the servers before.
+    the servers have not been used before.
     """
 
     def __init__(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> None:

@@ -1,7 +1,7 @@
 """The NameServer as its connections see it: what a frame, an end and a moment mean to the route table.
 
-As in `reference_impl.remoting.endpoint`. When brokers have gone, who is to be told (905) is told
-behind the answers.
+As in `reference_impl.remoting.endpoint`. When brokers have gone, notifications (905) are sent
+after the answers.
 
 Source: RouteInfoManager#scanNotActiveBroker, RouteInfoManager#notifyMinBrokerIdChanged of rocketmq-all-4.9.8
 and rocketmq-all-5.3.3.

@@ -32,7 +32,7 @@ Form = Literal["json", "compressed", "compressed-5", "bare", "none", "null", "ga
 RoundKind = Literal["plain", "quirks", "leases", "poison"]
 
 ROUND = 160
-"""About so many steps make a round."""
+"""About how many steps make a round."""
 SLACK = 20
 """Protocol seconds by which the targets' clocks may run ahead of the program's in a round about leases."""
 LATE = 15

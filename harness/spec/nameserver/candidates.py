@@ -16,7 +16,7 @@ from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
 from harness.spec.nameserver import stored
 from harness.spec.nameserver.answers import Answer, Difference, differences
-from harness.spec.nameserver.component import Component, blank, restricted
+from harness.spec.nameserver.component import Component, blank, restricted, unregistered
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.predictions import ClusterView, ListView, Prediction, RouteView
 from harness.spec.nameserver.specification import After, NameServerSpec
@@ -64,8 +64,8 @@ class Candidates:
     ) -> Candidate:
         """Of a request about one broker name; ``component`` None: nothing is known of it."""
         if component is None:
-            nobody = Component([blank(common.settings)], set(), set(), set())
-            kept, best, was = self._try(nobody, common, step, said, at)
+            unknown = unregistered(common.settings)
+            kept, best, was = self._try(unknown, common, step, said, at)
             return Candidate([], [] if kept else best, [], kept[0].was if kept else was)
         mine = said
         if isinstance(step, ns.Register) and said.code == 0:
@@ -84,12 +84,12 @@ class Candidates:
     def everywhere(self, common: State, step: ns.AnyRequest, said: Answer, at: At) -> Candidate:
         """216: every component must agree with the answer."""
         candidate = Candidate([])
-        nobody = Component([blank(common.settings)], set(), set(), set())
-        for component in (*self._components.all, nobody):
+        unknown = unregistered(common.settings)
+        for component in (*self._components.all, unknown):
             kept, best, _ = self._try(component, common, step, said, at)
             if not kept:
                 return Candidate([], best, [], "topic deleted")
-            if component is not nobody:
+            if component is not unknown:
                 candidate.kept.append((component, [after.state for after in kept]))
         candidate.was = "topic deleted"
         return candidate
@@ -97,8 +97,8 @@ class Candidates:
     def topic_given(self, common: State, step: ns.RegisterTopic, said: Answer, at: At) -> Candidate:
         """217: whether a broker name or the topic is known is a question to all components."""
         spec = self._spec
-        nobody = Component([blank(common.settings)], set(), set(), set())
-        kept, best, _ = self._try(nobody, common, step, said, at)
+        unknown = unregistered(common.settings)
+        kept, best, _ = self._try(unknown, common, step, said, at)
         if not kept:
             return Candidate([], best)
         topic = spec.name(step.topic)
@@ -139,9 +139,9 @@ class Candidates:
         empty = True
         body = said.body
         topic = self._spec.name(step.topic)
-        nobody = blank(common.settings)
+        unknown = blank(common.settings)
         if said.code == 17 and not self._components.all:
-            return self._as_nobody(nobody, step, said, at)
+            return self._as_unregistered(unknown, step, said, at)
         if not isinstance(body, RouteView):
             # Of another code, or nothing that can be read: every component must agree with it.
             agreed = False
@@ -154,7 +154,7 @@ class Candidates:
                 agreed = True
                 candidate.kept.append((component, [after.state for after in kept]))
             if said.code != 17 and not agreed:
-                return self._as_nobody(nobody, step, said, at)
+                return self._as_unregistered(unknown, step, said, at)
             return candidate
         for component in self._components.all:
             mine = restricted(said, component)
@@ -189,9 +189,9 @@ class Candidates:
             candidate.kept.append((component, kept_states))
         return self._route_of_all(common, step, said, body, candidate, empty=empty)
 
-    def _as_nobody(self, nobody: State, step: ns.Route, said: Answer, at: At) -> Candidate:
+    def _as_unregistered(self, unknown: State, step: ns.Route, said: Answer, at: At) -> Candidate:
         """An answer of a server on which nothing is registered."""
-        found = [differences(after.prediction, said) for after in self._spec.apply(nobody, step, at)]
+        found = [differences(after.prediction, said) for after in self._spec.apply(unknown, step, at)]
         return Candidate([], found[0] if all(found) else [])
 
     def _serves(self, state: State, step: ns.Route) -> bool:
@@ -240,8 +240,8 @@ class Candidates:
             if said.code == 1 and unclear:
                 # Apache's servers write it from tables that change meanwhile, without a lock.
                 return Candidate([])
-            nobody = Component([blank(common.settings)], set(), set(), set())
-            return Candidate([], self._try(nobody, common, step, said, at)[1])
+            unknown = unregistered(common.settings)
+            return Candidate([], self._try(unknown, common, step, said, at)[1])
         for component in self._components.all:
             mine = restricted(said, component)
             kept, best, was = self._try(component, common, step, mine, at)
@@ -280,8 +280,8 @@ class Candidates:
 
     def listed(self, common: State, step: ns.AnyRequest, said: Answer, at: At) -> Candidate:
         """A topic is listed where any component serves it."""
-        nobody = blank(common.settings)
-        (plain,) = self._spec.apply(nobody, step, at)
+        unknown = blank(common.settings)
+        (plain,) = self._spec.apply(unknown, step, at)
         body = said.body
         if plain.prediction.code != 0 or not isinstance(body, ListView):
             return Candidate([], differences(plain.prediction, said))

@@ -68,6 +68,11 @@ def blank(settings: dict[str, str]) -> State:
     return State(kv=_NO_PAIRS, unnamed=_NOTHING_KEPT, settings=settings)
 
 
+def unregistered(settings: dict[str, str]) -> Component:
+    """A component of which nothing was ever registered."""
+    return Component([blank(settings)], set(), set(), set())
+
+
 def unique(states: Iterable[State]) -> list[State]:
     """Each state once."""
     found: list[State] = []

@@ -1,4 +1,4 @@
-"""Which requests a release line serves, by `specs/messages.yaml`."""
+"""Which requests a release line serves, by `specs/messages/`."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class StateTracker:
     """Judges what is observed of one server.
 
     ``profile`` is the catalogue's; ``jitter``: protocol seconds by which the target may act late; ``fresh``:
-    nobody has used the server before.
+    the server has not been used before.
     """
 
     def __init__(self, profile: str, names: Names, *, jitter: float = 0.0, fresh: bool = False) -> None:

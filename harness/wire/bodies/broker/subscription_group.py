@@ -22,8 +22,8 @@ else:
 class SubscriptionGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """The defaults are those of a member that is missing, to 4.9.
 
-    What is None here is of 5.x, and None leaves the member out. `group_retry_policy` is a document that
-    nobody here looks into.
+    Members that may be None belong to 5.x; None leaves the member out. `group_retry_policy` is a document
+    that this code does not interpret.
     """
 
     group_name: str | None = None
