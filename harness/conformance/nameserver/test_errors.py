@@ -7,7 +7,7 @@ before anything is stored, in both lines of Apache's server.
 from __future__ import annotations
 
 from harness.conformance import ABSENT, AnyOf, Matching, Reply, Silence, Unchanged, case
-from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame
+from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame, query_header
 from harness.session import Connection, NameServerSession
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode, Serialization
 
@@ -77,7 +77,7 @@ def test_unknown_oneway_is_not_answered(ns: NameServerSession) -> None:
 @case(kills=["code-required"])
 def test_missing_code_is_zero(ns: NameServerSession) -> None:
     connection = ns.connect()
-    connection.send_raw(json_frame(f'{{"opaque":{OPAQUE}}}'), opaque=OPAQUE) >> unserved(ns)
+    connection.send_raw(json_frame(query_header(code=None)), opaque=OPAQUE) >> unserved(ns)
     usable(connection)
 
 
@@ -183,7 +183,7 @@ def test_no_ext_fields_is_empty_ext_fields(ns: NameServerSession) -> None:
     for code in (RequestCode.GET_KV_CONFIG, RequestCode.REGISTER_BROKER):
         absent = ns.call(code) >> Reply(_ANSWERS)
         ns.call(code, {}) >> Unchanged(absent)
-        null = json_frame(f'{{"code":{code:d},"opaque":{OPAQUE},"extFields":null}}')
+        null = json_frame(query_header(code, extFields="null"))
         ns.connect().send_raw(null, opaque=OPAQUE) >> Unchanged(absent)
 
 

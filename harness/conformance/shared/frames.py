@@ -6,15 +6,20 @@ as it is, however wrong.
 
 from __future__ import annotations
 
+import re
 from struct import Struct
 
 from harness.wire import RawFrame, RequestCode, Serialization
+from harness.wire.versions import V4_9_8
 
 QUERY = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
 """The request of cases in which any request will do: it needs no ext fields, no body and no state."""
 
 OPAQUE = 7
 """The opaque of every frame that is made here. The session's own begin at 1000."""
+
+VERSION = V4_9_8
+"""The version that every frame made here announces, as the session's do."""
 
 _FIXED = Struct(">hBhii")
 _SHORT = Struct(">H")
@@ -26,9 +31,27 @@ def json_frame(header: str | bytes, body: bytes = b"") -> bytes:
     return RawFrame(header.encode() if isinstance(header, str) else header, body).encode()
 
 
-def query_header(members: str = "", *, code: int = QUERY) -> str:
-    """The text of a JSON header with code, opaque, and further members as they are given: `'"flag":"0"'`."""
-    return f'{{"code":{code:d},"opaque":{OPAQUE}{"," if members else ""}{members}}}'
+def query_header(code: int = QUERY, more: str = "", /, **members: str | None) -> str:
+    """The text of a JSON header with every member that Apache's Java client writes, and no ext fields.
+
+    `members` are JSON texts that replace one (`flag='"0"'`) or come behind them (`remark='"why"'`); None
+    leaves one out. `more` is text behind the last member, such as a name that occurs twice.
+    """
+    ordinary: dict[str, str | None] = {
+        "code": f"{code:d}",
+        "flag": "0",
+        "language": '"JAVA"',
+        "opaque": f"{OPAQUE}",
+        "serializeTypeCurrentRPC": '"JSON"',
+        "version": f"{VERSION}",
+    }
+    written = [f'"{name}":{value}' for name, value in (ordinary | members).items() if value is not None]
+    return "{" + ",".join([*written, more] if more else written) + "}"
+
+
+def bare_names(header: str) -> str:
+    """The header with names that have no quotes; texts keep theirs."""
+    return re.sub(r'"(\w+)":', r"\1:", header)
 
 
 def entry(key: str, value: str, *, key_length: int | None = None, value_length: int | None = None) -> bytes:
@@ -48,7 +71,7 @@ def binary_header(
     code: int = QUERY,
     *entries: bytes,
     language: int = 0,
-    version: int = 0,
+    version: int = VERSION,
     remark: bytes = b"",
     remark_length: int | None = None,
     ext_length: int | None = None,

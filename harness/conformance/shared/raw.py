@@ -7,17 +7,30 @@ outstanding answer with it.
 from __future__ import annotations
 
 from harness.conformance.expect import Closed, Reply
-from harness.conformance.shared.frames import OPAQUE, json_frame, query_header
+from harness.conformance.shared.frames import OPAQUE, binary_frame, binary_header, json_frame, query_header
 from harness.session import Connection, NameServerSession, Session
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import RequestCode, ResponseCode, Serialization
 
 SUCCESS = ResponseCode.SUCCESS
 
+_TYPE_BYTE = 4
+"""Where a frame says how its header is written."""
 
-def warmed(peer: Session) -> Connection:
-    """A new connection on which a request was answered."""
+
+def ordinary_frame(peer: Session, serialization: Serialization = Serialization.JSON) -> bytes:
+    """A request of this peer's that every server answers, in a frame with nothing special in it."""
+    if serialization is Serialization.JSON:
+        return json_frame(query_header(peer.query))
+    return binary_frame(binary_header(peer.query))
+
+
+def warmed(peer: Session, serialization: Serialization = Serialization.JSON) -> Connection:
+    """A new connection on which an ordinary frame was answered.
+
+    The control of cases that expect a close: this server answers raw frames and leaves connections open.
+    """
     connection = peer.connect()
-    connection.call(peer.query) >> Reply(SUCCESS)
+    connection.send_raw(ordinary_frame(peer, serialization), opaque=OPAQUE) >> Reply(SUCCESS)
     return connection
 
 
@@ -34,9 +47,10 @@ def serves_headers(peer: Session, *headers: str) -> None:
 
 
 def closes(peer: Session, *frames: bytes) -> None:
-    """Each frame closes the connection on which it is sent."""
+    """Each frame closes the connection on which it is sent, behind an ordinary one of its type byte."""
     for frame in frames:
-        warmed(peer).send_raw(frame) >> Closed()
+        binary = frame[_TYPE_BYTE : _TYPE_BYTE + 1] == bytes([Serialization.ROCKETMQ])
+        warmed(peer, Serialization.ROCKETMQ if binary else Serialization.JSON).send_raw(frame) >> Closed()
 
 
 def closes_headers(peer: Session, *headers: str) -> None:
@@ -44,17 +58,19 @@ def closes_headers(peer: Session, *headers: str) -> None:
     closes(peer, *(json_frame(header) for header in headers))
 
 
+NUMBERS = ("code", "opaque", "flag", "version")
+"""The members of a header that are numbers."""
+
+
 def headers_with_number(code: int, value: str) -> list[str]:
     """For each member that is a number, a header of a request of that code with this value in its place."""
-    query = {"code": f"{code:d}", "opaque": f"{OPAQUE}", "flag": "0", "version": "0"}
-    changed = [{**query, name: value} for name in query]
-    return ["{" + ",".join(f'"{name}":{text}' for name, text in members.items()) + "}" for members in changed]
+    return [query_header(code, **{name: value}) for name in NUMBERS]
 
 
 def put(namespace: str, key: str, json_value: str) -> bytes:
     """A PUT_KV_CONFIG whose value is written into the header as it is."""
-    members = f'"extFields":{{"namespace":"{namespace}","key":"{key}","value":{json_value}}}'
-    return json_frame(query_header(members, code=RequestCode.PUT_KV_CONFIG))
+    ext = f'{{"namespace":"{namespace}","key":"{key}","value":{json_value}}}'
+    return json_frame(query_header(RequestCode.PUT_KV_CONFIG, extFields=ext))
 
 
 def keeps(ns: NameServerSession, values: dict[str, str]) -> None:

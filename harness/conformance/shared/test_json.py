@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from harness.conformance import Containing, Including, Reply, case
-from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame, query_header
+from harness.conformance.shared.frames import OPAQUE, QUERY, bare_names, json_frame, query_header
 from harness.conformance.shared.raw import (
     closes,
     closes_headers,
@@ -29,7 +29,8 @@ DEFAULT_PERM = 6
 MARKED = b"\xef\xbb\xbf" + query_header().encode()
 NO_COMMA = query_header().replace(",", " ")
 EXTRA_COMMAS = (query_header().replace("{", "{,"), query_header().replace(",", ",,"))
-NOT_NUMBERS = (query_header('"flag":NaN'), query_header('"flag":undefined'))
+NOT_NUMBERS = (query_header(flag="NaN"), query_header(flag="undefined"))
+FOREIGN_TYPE = '"@type":"java.lang.Object"'
 COMMENTS = (query_header().replace(":", ":/* why */"), query_header().replace(",", "/* why */,"))
 
 
@@ -83,17 +84,17 @@ def test_comma_behind_header_is_accepted(ns: NameServerSession) -> None:
 
 @case(kills=["strict-json"])
 def test_single_quoted_names_are_accepted(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header('"remark":"r"').replace('"', "'"))
+    serves_headers(ns, query_header(remark='"r"').replace('"', "'"))
 
 
 @case(kills=[NEWER])
 def test_unquoted_names_close(ns: NameServerSession) -> None:
-    closes_headers(ns, query_header().replace('"', ""), query_header('"extFields":{topic:"T"}'))
+    closes_headers(ns, bare_names(query_header()), query_header(extFields='{topic:"T"}'))
 
 
 @case(kills=[NEWER])
 def test_names_are_case_sensitive(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header(f'"FLAG":{FLAG_RESPONSE}'))
+    serves_headers(ns, query_header(FLAG=f"{FLAG_RESPONSE}"))
 
 
 @case(kills=[OLDER])
@@ -124,33 +125,32 @@ def test_array_or_object_for_a_number_closes(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
-    serves_headers(ns, f'{{"code":[{QUERY:d}],"opaque":[{OPAQUE}]}}')
+    serves_headers(ns, query_header(code=f"[{QUERY:d}]"), query_header(opaque=f"[{OPAQUE}]"))
 
 
 @case(kills=[OLDER])
 def test_quoted_fraction_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, query_header('"flag":"0.5"'), query_header('"flag":"0e1"'))
+    closes_headers(ns, query_header(flag='"0.5"'), query_header(flag='"0e1"'))
 
 
 @case(kills=[NEWER])
 def test_quoted_fraction_is_cut(ns: NameServerSession) -> None:
-    query = query_header().replace(f"{QUERY:d}", "{}")
-    serves_headers(ns, query.replace("{}", f'"{QUERY:d}.9"'), query.replace("{}", f'"{QUERY / 100}e2"'))
+    serves_headers(ns, query_header(code=f'"{QUERY:d}.9"'), query_header(code=f'"{QUERY / 100}e2"'))
 
 
 @case(kills=[OLDER])
 def test_foreign_type_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, query_header('"@type":"java.lang.Object"'))
+    closes_headers(ns, query_header(QUERY, FOREIGN_TYPE))
 
 
 @case(kills=[NEWER])
 def test_type_member_is_ignored(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header('"@type":"java.lang.Object"'), query_header('"@type":5'))
+    serves_headers(ns, query_header(QUERY, FOREIGN_TYPE), query_header(QUERY, '"@type":5'))
 
 
 @case(kills=["null-opaque-is-counted"])
 def test_null_opaque_is_zero(ns: NameServerSession) -> None:
-    ns.connect().send_raw(json_frame(f'{{"code":{QUERY:d},"opaque":null}}'), opaque=0) >> Reply(SUCCESS)
+    ns.connect().send_raw(json_frame(query_header(opaque="null")), opaque=0) >> Reply(SUCCESS)
 
 
 @case(kills=[NEWER])

@@ -43,7 +43,7 @@ def test_silent_connection_is_closed(peer: TermSession) -> None:
 def test_oneway_traffic_keeps_a_connection(peer: TermSession) -> None:
     connection = warmed(peer)
     for _ in range(3):
-        connection.write(json_frame(query_header(f'"flag":{FLAG_ONEWAY}', code=peer.query)))
+        connection.write(json_frame(query_header(peer.query, flag=f"{FLAG_ONEWAY}")))
         peer.advance(45, idle=(connection,))
     connection.call(peer.query) >> Reply(SUCCESS)
 
@@ -52,7 +52,7 @@ def test_oneway_traffic_keeps_a_connection(peer: TermSession) -> None:
 def test_stray_responses_keep_a_connection(peer: TermSession) -> None:
     connection = warmed(peer)
     for _ in range(3):
-        connection.write(json_frame(query_header(f'"flag":{FLAG_RESPONSE}', code=peer.query)))
+        connection.write(json_frame(query_header(peer.query, flag=f"{FLAG_RESPONSE}")))
         peer.advance(45, idle=(connection,))
     connection.call(peer.query) >> Reply(SUCCESS)
 
@@ -61,7 +61,7 @@ def test_stray_responses_keep_a_connection(peer: TermSession) -> None:
 def test_partial_frame_does_not_keep_a_connection(peer: TermSession) -> None:
     connection = warmed(peer)
     began = peer.mark()
-    frame = json_frame(query_header(code=peer.query))
+    frame = json_frame(query_header(peer.query))
     for at in range(5):
         connection.write(frame[at : at + 1])
         peer.advance(20, idle=(connection,))

@@ -50,7 +50,7 @@ def test_length_below_header_word_closes(peer: Session) -> None:
 
 @case(kills=["header-length-clamped"])
 def test_header_beyond_frame_closes(peer: Session) -> None:
-    header = query_header(code=peer.query).encode()
+    header = query_header(peer.query).encode()
     for header_length in (len(header) + 1, 0xFFFFFF):
         closes(peer, RawFrame(header, header_length=header_length).encode())
 
@@ -65,17 +65,18 @@ def test_empty_header_closes(peer: Session) -> None:
 
 @case(kills=["unknown-serialization-is-json", "malformed-skipped"])
 def test_unknown_serialization_closes(peer: Session) -> None:
-    header = query_header(code=peer.query).encode()
+    header = query_header(peer.query).encode()
     closes(peer, *(RawFrame(header, serialize_type=kind).encode() for kind in (2, 5, 127, 128, 255)))
 
 
 @case(kills=["serialization-guessed"])
 def test_serialization_that_is_not_the_headers_closes(peer: Session) -> None:
-    closes(peer, binary_frame(query_header(code=peer.query).encode()), json_frame(binary_header(peer.query)))
+    closes(peer, binary_frame(query_header(peer.query).encode()), json_frame(binary_header(peer.query)))
 
 
 @case(kills=["bad-length-waits"])
 def test_http_closes(peer: Session) -> None:
+    warmed(peer)
     peer.connect().send_raw(b"GET / HTTP/1.1\r\nHost: nameserver\r\n\r\n") >> Closed()
 
 
@@ -83,8 +84,8 @@ def test_http_closes(peer: Session) -> None:
 def test_broken_json_header_closes(peer: Session) -> None:
     closes_headers(
         peer,
-        query_header(code=peer.query)[:-1],
-        query_header('"remark":"no end', code=peer.query),
+        query_header(peer.query)[:-1],
+        query_header(peer.query, remark='"no end'),
         "hello",
         "    ",
     )
@@ -92,16 +93,16 @@ def test_broken_json_header_closes(peer: Session) -> None:
 
 @case(kills=["header-without-members-for-any-value"])
 def test_header_that_is_no_object_closes(peer: Session) -> None:
-    closes_headers(peer, "null", "[]", f"[{query_header(code=peer.query)}]", "5", '"x"')
+    closes_headers(peer, "null", "[]", f"[{query_header(peer.query)}]", "5", '"x"')
 
 
 @case(kills=["text-after-header-ignored"])
 def test_text_after_header_object_closes(peer: Session) -> None:
     closes_headers(
         peer,
-        query_header(code=peer.query) + "x",
-        query_header(code=peer.query) + "}",
-        query_header(code=peer.query) + "{}",
+        query_header(peer.query) + "x",
+        query_header(peer.query) + "}",
+        query_header(peer.query) + "{}",
     )
 
 
@@ -109,10 +110,7 @@ def test_text_after_header_object_closes(peer: Session) -> None:
 def test_ext_fields_that_are_no_object_close(peer: Session) -> None:
     closes_headers(
         peer,
-        *(
-            query_header(f'"extFields":{value}', code=peer.query)
-            for value in ("[]", "[1]", '"x"', "5", "true")
-        ),
+        *(query_header(peer.query, extFields=value) for value in ("[]", "[1]", '"x"', "5", "true")),
     )
 
 
@@ -146,7 +144,7 @@ def test_malformed_frame_changes_no_state(ns: NameServerSession) -> None:
 
 
 def _remarking(data: bytes) -> bytes:
-    return json_frame(query_header('"remark":"?"').encode().replace(b"?", data))
+    return json_frame(query_header(remark='"?"').encode().replace(b"?", data))
 
 
 # --- UTF-8 ----------------------------------------------------------------------------------------------

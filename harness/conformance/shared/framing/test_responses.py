@@ -46,7 +46,7 @@ def test_opaque_is_echoed(peer: Session) -> None:
 @case(kills=["equal-opaques-answered-once"])
 def test_equal_opaques_are_each_answered(peer: Session) -> None:
     connection = peer.connect()
-    first = connection.send_raw(json_frame(query_header(code=peer.query)) * 3, opaque=OPAQUE)
+    first = connection.send_raw(json_frame(query_header(peer.query)) * 3, opaque=OPAQUE)
     second, third = connection.answer_to(OPAQUE), connection.answer_to(OPAQUE)
     first >> Reply(SUCCESS)
     second >> Reply(SUCCESS)
@@ -115,7 +115,7 @@ def test_response_bit_outweighs_the_request(ns: NameServerSession) -> None:
 @case(kills=["partial-frames-dropped"])
 def test_fragments_are_reassembled(peer: Session) -> None:
     connection = peer.connect()
-    frame = json_frame(query_header(code=peer.query))
+    frame = json_frame(query_header(peer.query))
     for at in range(len(frame) - 1):
         connection.write(frame[at : at + 1])
     connection.send_raw(frame[-1:], opaque=OPAQUE) >> Reply(SUCCESS)
@@ -124,7 +124,7 @@ def test_fragments_are_reassembled(peer: Session) -> None:
 @case(kills=["one-frame-per-segment", "partial-frames-dropped"])
 def test_segment_with_a_part_of_the_next_frame(peer: Session) -> None:
     connection = peer.connect()
-    frame = json_frame(query_header(code=peer.query))
+    frame = json_frame(query_header(peer.query))
     half = len(frame) // 2
     connection.send_raw(frame + frame[:half], opaque=OPAQUE) >> Reply(SUCCESS)
     connection.send_raw(frame[half:], opaque=OPAQUE) >> Reply(SUCCESS)
@@ -133,7 +133,7 @@ def test_segment_with_a_part_of_the_next_frame(peer: Session) -> None:
 @case(kills=["one-frame-per-segment"])
 def test_pipelined_requests_are_all_answered(peer: Session) -> None:
     connection = peer.connect()
-    frames = [json_frame(f'{{"code":{peer.query:d},"opaque":{opaque}}}') for opaque in range(20)]
+    frames = [json_frame(query_header(peer.query, opaque=f"{opaque}")) for opaque in range(20)]
     answers = [connection.send_raw(b"".join(frames), opaque=0)]
     answers += [connection.answer_to(opaque) for opaque in range(1, 20)]
     for answer in answers:
@@ -142,14 +142,14 @@ def test_pipelined_requests_are_all_answered(peer: Session) -> None:
 
 @case(kills=["small-frame-limit"])
 def test_largest_length_is_accepted(peer: Session) -> None:
-    header = query_header(code=peer.query).encode()
+    header = query_header(peer.query).encode()
     serves(peer, RawFrame(header, bytes(LARGEST_LENGTH - 4 - len(header))).encode())
 
 
 @case(kills=["header-length-of-16-bits"])
 def test_header_longer_than_64_kib(peer: Session) -> None:
     remark = b"x" * 70_000
-    serves(peer, json_frame(query_header(f'"remark":"{remark.decode()}"', code=peer.query)))
+    serves(peer, json_frame(query_header(peer.query, remark=f'"{remark.decode()}"')))
     serves(peer, binary_frame(binary_header(peer.query, remark=remark)))
 
 
