@@ -94,7 +94,7 @@ def test_unquoted_names_close(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_names_are_case_sensitive(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header(FLAG=f"{FLAG_RESPONSE}"))
+    serves_headers(ns, query_header(flag=None, FLAG=f"{FLAG_RESPONSE}"))
 
 
 @case(kills=[OLDER])
