@@ -59,6 +59,15 @@ class FrameBuffer:
         """Bytes received and not yet given back as a frame."""
         return len(self._data) - self._start
 
+    @property
+    def lacking(self) -> int:
+        """How many bytes are missing at least until `next_frame` gives a frame or raises."""
+        pending = self.pending
+        if pending < 4:
+            return 4 - pending
+        length = int.from_bytes(self._data[self._start : self._start + 4], "big", signed=True)
+        return max(0, 4 + length - pending) if 4 <= length <= self._limit - 4 else 0
+
     def is_next(self, data: bytes) -> bool:
         """Whether these bytes are the next frame, whole and nothing else: they need not be gathered then."""
         return (

@@ -19,8 +19,7 @@ Source: NettyDecoder, NettyRemotingAbstract, NettyRemotingServer of rocketmq-all
 
 import ssl
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Generator
 
 import msgspec
 
@@ -72,8 +71,8 @@ class _Connection(msgspec.Struct):
     """None: it is passed, and there is no TLS."""
     unfinished: int = 0
     """Bytes in the buffer after the last call."""
-    waiting: Iterator[bytes] | None = None
-    """Frames that have arrived and are not answered yet, because the answers were too much for one call."""
+    waiting: bool = False
+    """Whether frames in the buffer are not answered yet, because the answers were too much for one call."""
 
 
 class RemotingEndpoint:
@@ -153,8 +152,10 @@ class RemotingEndpoint:
             self._awake.setdefault(known.limit, OrderedDict())[connection] = None
         return []
 
-    def received(self, connection: int, data: bytes, now: int, most: int | None = None) -> list[Effect]:
-        """Bytes arrived, cut anyhow.
+    def received(
+        self, connection: int, data: bytes | memoryview, now: int, most: int | None = None
+    ) -> list[Effect]:
+        """Bytes arrived, cut anyhow; a view of memory is used during the call only.
 
         `most` is how many bytes of answers are enough for one call (the last answer may go beyond), a frame
         counted as 4 KiB at least: then `has_waiting` is true, and the rest is answered by further calls,
@@ -167,10 +168,8 @@ class RemotingEndpoint:
         broken = False
         if known.entrance is not None:
             data, broken = self._entered(known, known.entrance, data)
-        arrived: Iterator[bytes] = self.frames(known.buffer, data)
-        if known.waiting is not None:
-            arrived = chain(known.waiting, arrived) if data else known.waiting
-            known.waiting = None
+        arrived = self.frames(known.buffer, data)
+        known.waiting = False
         enough = NEVER if most is None else most
         frames = 0
         responses: list[bytes] = []
@@ -183,10 +182,11 @@ class RemotingEndpoint:
                     responses.append(response)
                     enough -= max(0, len(response) - _FRAME_COST)
                 if enough <= 0:
-                    known.waiting = arrived
+                    known.waiting = True
                     break
         except WireError:
             broken = True
+        arrived.close()
         if self.is_activity(frames, len(responses)):
             self._is_active(connection, known, now)
         effects = self.written_first()
@@ -201,7 +201,9 @@ class RemotingEndpoint:
         effects += self.said()
         return effects
 
-    def _entered(self, known: _Connection, entrance: Entrance, data: bytes) -> tuple[bytes, bool]:
+    def _entered(
+        self, known: _Connection, entrance: Entrance, data: bytes | memoryview
+    ) -> tuple[bytes | memoryview, bool]:
         """What of the bytes that arrived belongs to frames, and whether they end the connection."""
         try:
             data = entrance.enter(data)
@@ -226,7 +228,7 @@ class RemotingEndpoint:
     def has_waiting(self, connection: int) -> bool:
         """Whether `received` is to be called again, once the peer has read the answers that it has got."""
         known = self._connections.get(connection)
-        return known is not None and known.waiting is not None
+        return known is not None and known.waiting
 
     def lost(self, connection: int, now: int) -> list[Effect]:
         """The peer closed or reset."""
@@ -315,26 +317,38 @@ class RemotingEndpoint:
         """Where the bytes of a connection are gathered; it refuses frames over 16 MiB."""
         return FrameBuffer(FRAME_LIMIT)
 
-    def frames(self, buffer: FrameBuffer, data: bytes) -> Iterator[bytes]:
+    def frames(self, buffer: FrameBuffer, data: bytes | memoryview) -> Generator[bytes, None, None]:
         """The frames that are whole now, in order. Raises WireError for a length that ends the connection.
 
         Small chunks mostly bring whole frames: those are cut off directly. Everything else is for the buffer
-        to judge, so that the answer never depends on how the stream was cut.
+        to judge, so that the answer never depends on how the stream was cut. Whoever wants no more frames
+        closes the generator, and the buffer gets what is left.
         """
-        if not buffer.pending and len(data) <= _SMALL:
-            start, size = 0, len(data)
-            while size - start >= _SHORTEST:
-                end = start + 4 + int.from_bytes(data[start : start + 4], "big")
-                if not start + _SHORTEST <= end <= size:
+        start, size = 0, len(data)
+        try:
+            while buffer.pending:
+                if start < size and (lacking := buffer.lacking):
+                    end = min(size, start + lacking)
+                    buffer.feed(data[start:end])
+                    start = end
+                elif (frame := buffer.next_frame()) is not None:
+                    yield frame
+                else:
                     break
-                yield data[start:end]
-                start = end
-            if start == size:
-                return
-            data = data[start:]
-        buffer.feed(data)
-        while (frame := buffer.next_frame()) is not None:
-            yield frame
+            if size <= _SMALL:
+                while size - start >= _SHORTEST:
+                    end = start + 4 + int.from_bytes(data[start : start + 4], "big")
+                    if not start + _SHORTEST <= end <= size:
+                        break
+                    frame, start = bytes(data[start:end]), end
+                    yield frame
+        except GeneratorExit:
+            buffer.feed(data[start:])
+            raise
+        if start < size:
+            buffer.feed(data[start:])
+            while (frame := buffer.next_frame()) is not None:
+                yield frame
 
     def answer(self, connection: int, frame: bytes, now: int) -> bytes | None:
         """Carry out one frame. None: no answer. Raises WireError for a frame that ends the connection."""

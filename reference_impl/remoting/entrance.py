@@ -36,10 +36,10 @@ class Entrance:
         self.is_passed = False
         """Whether everything from here on is frames, or TLS with frames in it."""
 
-    def enter(self, data: bytes) -> bytes:
+    def enter(self, data: bytes | memoryview) -> bytes | memoryview:
         """The bytes of frames among `data` and what was held back before. Raises WireError."""
         if self.is_passed:
-            return data if self.tls is None else self.tls.opened(data)
+            return data if self.tls is None else self.tls.opened(bytes(data))
         start = self._start
         start += data
         if not self._is_past_preamble:

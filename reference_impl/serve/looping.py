@@ -33,10 +33,11 @@ def run_until_signal(name: str, serving: Callable[[asyncio.Event], Coroutine[Any
     return 0
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """A loop that hands over what it has read before it reads again, which a proactor does not."""
     try:
         import uvloop
     except ImportError:
-        return None
+        return asyncio.SelectorEventLoop
     factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
     return factory

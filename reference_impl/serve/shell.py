@@ -26,6 +26,8 @@ from reference_impl.remoting.errors import DurabilityError
 from .outbound import Outbound
 from .problems import EXIT_NOT_STARTED, StartError
 
+READ_AT_MOST = 262_144
+"""Bytes that one read of a socket gives at most."""
 MOST = 1_048_576
 """Bytes of answers after which it is looked whether the peer reads them."""
 TICK_AT_MOST = 0.25
@@ -72,6 +74,8 @@ class Shell:
         self._listeners: list[asyncio.Server] = []
         self._connections: dict[int, _Connection] = {}
         self._numbers = 0
+        self.room = memoryview(bytearray(READ_AT_MOST))
+        """What every connection reads into: a loop hands over what it has read before it reads again."""
         self._timer: asyncio.TimerHandle | None = None
         self._held: list[Effect] = []
         """What waits until files are written, in its order: all since the first `Persist` or `Flush`."""
@@ -135,7 +139,7 @@ class Shell:
         self.perform(greeting(self._numbers, peer, self.now()))
         return self._numbers
 
-    def received(self, number: int, data: bytes) -> None:
+    def received(self, number: int, data: bytes | memoryview) -> None:
         self.perform(self.endpoint.received(number, data, self.now(), MOST))
         if self.endpoint.is_due:
             self._tick()
@@ -219,7 +223,7 @@ async def _until(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
-class _Connection(asyncio.Protocol):
+class _Connection(asyncio.BufferedProtocol):
     """One accepted connection."""
 
     transport: asyncio.Transport
@@ -240,8 +244,11 @@ class _Connection(asyncio.Protocol):
         name = transport.get_extra_info("peername")
         self.number = self._shell.opened(self, f"{name[0]}:{name[1]}" if name else "", self._greeting)
 
-    def data_received(self, data: bytes) -> None:
-        self._shell.received(self.number, data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._shell.room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._shell.received(self.number, self._shell.room[:nbytes])
         self.go_on()
 
     def pause_writing(self) -> None:

@@ -152,6 +152,19 @@ def test_length_word_is_judged_as_soon_as_it_is_there(length: int, accepted: boo
     assert buffer.pending == 0
 
 
+def test_bytes_that_the_first_frame_lacks() -> None:
+    buffer, frame = FrameBuffer(), binary(B0)
+    told = [buffer.lacking]
+    for start in range(len(frame)):
+        buffer.feed(frame[start : start + 1])
+        told.append(buffer.lacking)
+    assert told == [4, 3, 2, 1, *range(len(frame) - 4, -1, -1)]
+    for bad in (3, FRAME_LIMIT - 3):
+        buffer = FrameBuffer()
+        buffer.feed(bad.to_bytes(4, "big"))
+        assert buffer.lacking == 0
+
+
 def test_frame_before_a_bad_one_is_given_first() -> None:
     buffer = FrameBuffer()
     buffer.feed(binary(B0) + b"\0\0\0\0" + binary(B0))

@@ -76,6 +76,29 @@ def test_the_cutting_of_a_stream_does_not_matter(profile: str, frames: list[byte
 
 
 @settings(deadline=None)
+@given(PROFILES, st.lists(FRAMES, max_size=6), st.lists(st.integers(1, 400), max_size=12), st.booleans())
+def test_memory_that_is_read_into_may_be_used_again(
+    profile: str, frames: list[bytes], cuts: list[int], is_bit_by_bit: bool
+) -> None:
+    stream = b"".join(frames)
+    kept, reused = build(profile), build(profile)
+    for endpoint in (kept, reused):
+        endpoint.connected(1, "p:1", 0)
+    expected = _outcome(kept.received(1, stream, 0))
+    room = bytearray(max(1, len(stream)))
+    effects: list[Effect] = []
+    for size in (*cuts, len(stream)):
+        part, stream = stream[:size], stream[size:]
+        room[: len(part)] = part
+        effects += reused.received(1, memoryview(room)[: len(part)], 0, 1 if is_bit_by_bit else None)
+        room[:] = bytes(len(room))
+        while reused.has_waiting(1):
+            effects += reused.received(1, b"", 0, 1)
+    assert _outcome(effects) == expected
+    assert reused.routes.brokers == kept.routes.brokers
+
+
+@settings(deadline=None)
 @given(PROFILES, st.binary(max_size=300))
 def test_no_bytes_raise(profile: str, data: bytes) -> None:
     endpoint = build(profile)
