@@ -55,7 +55,8 @@ def build(
     `profile` is "4.9", "5.3" or "5.5"; `kv` is the content of the KV file (None: there is none; raises
     KvError if it cannot be read); `parts` stands in for the profile's own; `mutant` is the name of a
     deliberate fault to apply to them (raises KeyError for an unknown one, ValueError for one that does not
-    apply to the profile); `started` is the time, in ms; `certificates` is asked once for each TLS connection.
+    apply to the profile); `started` is the time, in ms since the epoch; `certificates` is asked once for each
+    TLS connection.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")

@@ -81,7 +81,7 @@ class NameServer(TopicRequests, RequestTable):
         """Checked in Apache's order: checksum, body, identifiers, then the rules of the route table."""
         if not self.checksum_holds(command):
             return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark="crc32 not match")
-        registered = self.routes.register(self.registration(command), connection, now)
+        registered = self.routes.register(self.registration(command, now), connection, now)
         if registered is None:
             return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark="register broker failed")
         return Reply(ResponseCode.SUCCESS, ext=self.registered_ext(registered), body=self.order_table())
@@ -91,7 +91,7 @@ class NameServer(TopicRequests, RequestTable):
         expected = fields.int32(command.ext, "bodyCrc32") or 0
         return expected == 0 or expected == body_crc32(command.body)
 
-    def registration(self, command: Command) -> Registration:
+    def registration(self, command: Command, now: int) -> Registration:
         """What a registration says; raises RefusedError."""
         body = self.register_body(command)
         ext = command.ext or {}
@@ -100,7 +100,7 @@ class NameServer(TopicRequests, RequestTable):
             broker=self.needed(ext.get("brokerName"), "brokerName"),
             address=self.needed(ext.get("brokerAddr"), "brokerAddr"),
             id=self.needed(fields.int64(ext, "brokerId"), "brokerId"),
-            version=self.needed(body.data_version, "dataVersion"),
+            version=self.announced_version(body, now),
             topics=body.topics or {},
             ha_address=ext.get("haServerAddr"),
             filter_servers=[] if body.filter_servers is msgspec.UNSET else body.filter_servers,
@@ -130,6 +130,12 @@ class NameServer(TopicRequests, RequestTable):
             )
         except WireError as error:
             raise RefusedError(f"Failed to decode RegisterBrokerBody: {error}") from error
+
+    def announced_version(self, body: RegisterBody, now: int) -> DataVersion:
+        """The data version of a body; one that has none is given the present time, so that it equals none."""
+        if not body.versioned:
+            return DataVersion(timestamp=now)
+        return self.needed(body.data_version, "dataVersion")
 
     def announced_topics(self, body: RegisterBody) -> dict[str, TopicConfig]:
         """The topics of a body by their own name, which is what counts, not their key."""

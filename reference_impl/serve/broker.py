@@ -15,7 +15,6 @@ import contextlib
 import os
 import random
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.tls_settings import TLS_KEYS
 from reference_impl.remoting.values import shown
 
+from .clock import epoch_clock
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
 from .reading import from_file
@@ -102,7 +102,7 @@ async def serve_broker(
         _storage(settings) as storage,
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
-        now = _clock()
+        now = epoch_clock()
         try:
             endpoint = build(
                 profile,
@@ -173,12 +173,6 @@ class _Chance:
 
     def below(self, n: int) -> int:
         return random.randrange(n)
-
-
-def _clock() -> Callable[[], int]:
-    """ms since the epoch, never going back."""
-    offset = time.time_ns() - time.monotonic_ns()
-    return lambda: (time.monotonic_ns() + offset) // 1_000_000
 
 
 @contextlib.contextmanager

@@ -13,7 +13,6 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import msgspec
 from reference_impl.certificates import certificates_for
 from reference_impl.nameserver import PROFILES, Config, Endpoint, KvError, Settings, build
 
+from .clock import epoch_clock
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
 from .reading import from_file
@@ -83,9 +83,10 @@ async def serve_nameserver(
     Raises StartError if the port or the KV file cannot be used.
     """
     settings = Config() if config is None else config
-    endpoint = _endpoint(profile, settings)
+    now = epoch_clock()
+    endpoint = _endpoint(profile, settings, now())
     with bound(settings.bind_address, settings.listen_port) as listener:
-        shell = Shell(endpoint, _now, _Files(settings).persist)
+        shell = Shell(endpoint, now, _Files(settings).persist)
         await shell.listen(listener, endpoint.connected)
         if ready is not None:
             address = listener.getsockname()
@@ -93,18 +94,14 @@ async def serve_nameserver(
         await shell.serve(stop)
 
 
-def _now() -> int:
-    return time.monotonic_ns() // 1_000_000
-
-
-def _endpoint(profile: str, settings: Config) -> Endpoint:
+def _endpoint(profile: str, settings: Config, started: int) -> Endpoint:
     kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None
     try:
         return build(
             profile,
             config=settings,
             kv=kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None,
-            started=_now(),
+            started=started,
             certificates=certificates_for(settings.file, lambda text: complain(f"nameserver: {text}")),
         )
     except (OSError, KvError) as error:

@@ -20,7 +20,7 @@ from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver.reading import Announced, announced_by
 from harness.spec.nameserver.specification import NameServerSpec
-from harness.spec.nameserver.state import Broker, Key, Queue, State, Version
+from harness.spec.nameserver.state import PRESENT, Broker, Key, Queue, State, Version
 
 _UNSEEN = 30.0
 """Protocol seconds within which a scan sees that a lease has ended: 10, and what a busy machine adds."""
@@ -42,7 +42,9 @@ _CHANGING = (
 
 
 class Live(msgspec.Struct, frozen=True):
-    """A live record. The connection is a symbol, and the version is as steps give it."""
+    """A live record. The connection is a symbol, and the version is as steps give it; in place of a time that
+    the server has taken from its own clock, which no step can give, it has the time 0.
+    """
 
     cluster: str
     address: str
@@ -264,7 +266,7 @@ def _live(state: State) -> dict[Key, Live]:
             lease.broker,
             next((one for one, held in ids.items() if held == lease.address), 0),
             symbols.get(lease.conn) or lease.conn.rpartition("#")[0],
-            (counter, timestamp - BORN, number),
+            (counter, (0 if timestamp == PRESENT else timestamp) - BORN, number),
             lease.length,
             lease.since,
         )

@@ -13,10 +13,13 @@ import msgspec
 from harness.catalogue import Profile
 from harness.program.nameserver.frames import BORN
 from harness.program.nameserver.steps import QueryVersion, Register
-from harness.spec.nameserver.state import Queue, Version
+from harness.spec.nameserver.state import PRESENT, Queue, Version
 from harness.wire.versions import V3_0_11, V5_0_0
 
 _NO_VERSION: Version = (0, 0, 0)
+"""Of a registration without a body."""
+_MISSING_VERSION: Version = (0, PRESENT, 0)
+"""Of a body that has no data version."""
 
 
 class Announced(msgspec.Struct, frozen=True):
@@ -49,7 +52,7 @@ def announced_by(step: Register, line: Profile) -> Announced | None:
     if claimed and "compressed" not in step.drop:
         return _inflated(step, version, line) if packed else None
     if step.form == "bare":
-        return Announced({}, _NO_VERSION, (), {})
+        return Announced({}, _MISSING_VERSION, (), {})
     if step.form != "json":
         return None
     filters = () if step.no_filters else step.filters
@@ -63,7 +66,7 @@ def _mappings(step: Register, line: Profile) -> dict[str, tuple[str, int]]:
 def _old(step: Register, line: Profile) -> Announced | None:
     """Brokers older than V3_0_11 send the topic table alone."""
     if step.form == "json":  # none of its members is known
-        return Announced({}, _NO_VERSION, None, {})
+        return Announced({}, _MISSING_VERSION, None, {})
     if step.form != "bare":
         return None
     return Announced(step.topics, version_of(step, line), None, _mappings(step, line))

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -23,6 +23,11 @@ Key: TypeAlias = tuple[str, str]
 
 Version: TypeAlias = tuple[int, int, int]
 """Counter, timestamp, state version (0 where there is none, and on 4.9)."""
+
+PRESENT: Final = 2**63
+"""The timestamp of a data version that a server has taken from its own clock: no 64-bit number, so that no
+version that a program sends equals it.
+"""
 
 Queue: TypeAlias = tuple[int, int, int, int]
 """Read queues, write queues, permission, system flag."""

@@ -14,6 +14,11 @@ from reference_impl.certificates import certificates_for
 from reference_impl.mutants import mutants_of
 from reference_impl.nameserver import PROFILES, Config, Endpoint, build
 
+_EPOCH = 1_800_000_000_000
+"""The NameServer's time when its clock begins: later than the data versions of programs and cases, so that
+none of them equals one that it makes of its own time.
+"""
+
 Made: TypeAlias = Callable[[str, str | None, Setup], InProcess]
 """(profile, mutant, setup) -> a reference that has just started."""
 
@@ -73,6 +78,9 @@ class BuiltinInstance(InProcess):
 
     title = "NameServer"
     server = "127.0.0.1:9876"
+
+    def __init__(self, profile: str, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
+        super().__init__(profile, mutant, setup, _EPOCH)
 
     def _build(self) -> Endpoint:
         written = self._files.get("configStorePath")

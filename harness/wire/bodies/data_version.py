@@ -23,7 +23,7 @@ class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     is not there.
 
     A member that is missing is 0 for Apache, except that a missing timestamp is the receiver's current time;
-    here it is 0.
+    here it is 0. (`RegisterBody.versioned` is False where the whole data version is missing.)
     """
 
     counter: _Int64 = 0

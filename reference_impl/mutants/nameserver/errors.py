@@ -145,7 +145,7 @@ def binary_failure_unanswered(original, self, connection, frame, now):
 @mutant(NameServer.register, "A registration without broker id fails, and is stored with the id 0.")
 def failing_registration_stored(original, self, command, connection, now):
     if command.ext and fields.int64(command.ext, "brokerId") is None:
-        self.routes.register(self.registration(_with_field(command, "brokerId", "0")), connection, now)
+        self.routes.register(self.registration(_with_field(command, "brokerId", "0"), now), connection, now)
     return original(self, command, connection, now)
 
 
@@ -175,15 +175,15 @@ def empty_ext_fields_refused(original, self, command, connection, now):
 
 
 @family(NameServer.registration)
-def _broker_id(read, original, self, command):
+def _broker_id(read, original, self, command, now):
     """Read the text of a broker id in another way; None refuses it."""
     text = fields.text(command.ext, "brokerId")
     if text is None:
-        return original(self, command)
+        return original(self, command, now)
     number = read(text)
     if number is None:
         raise RefusedError(f"brokerId {text}")
-    return original(self, _with_field(command, "brokerId", number))
+    return original(self, _with_field(command, "brokerId", number), now)
 
 
 @_broker_id("A broker id that is not a number is read as 0.")

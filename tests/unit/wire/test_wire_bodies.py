@@ -144,6 +144,17 @@ def test_4_9_knows_nothing_of_what_came_with_5() -> None:
     assert whole(body.encode()) == body
 
 
+@pytest.mark.parametrize("version", (36, 37))
+def test_a_body_without_data_version(version: int) -> None:
+    body = RegisterBody({"T": TopicConfig("T")}, versioned=False)
+    filters: list[str] | None = None if version < 37 else []
+    data = body.encode_bare() if version < 37 else body.encode()
+    assert b"dataVersion" not in data
+    found = RegisterBody.decode(data, version=version)
+    assert (found.versioned, found.data_version, found.filter_servers) == (False, DataVersion(), filters)
+    assert RegisterBody.decode(data[:-1] + b",}", version=version) == found
+
+
 def test_bare_body_before_3_0_11() -> None:
     body = RegisterBody({"T": TopicConfig("T")}, VERSION, None)
     assert RegisterBody.decode(body.encode_bare(), version=36, compressed=True) == body

@@ -199,6 +199,19 @@ def test_data_version_holds_64_bits(ns: NameServerSession) -> None:
     broker.query_version(DataVersion(largest - 1, largest, state)).changed >> Reply(SUCCESS, True)
 
 
+@case(kills=["missing-data-version-is-zero"])
+def test_missing_data_version_is_not_zero(ns: NameServerSession) -> None:
+    broker, zero = ns.broker(), DataVersion(0, 0, ns.first_state_version)
+    broker.register() >> Reply(SUCCESS)
+    unversioned = broker.body({"A": (2, 3, 4), "B": (8, 8, 6)})
+    unversioned.versioned = False
+    broker.register(body=unversioned.encode()) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 2, 3, 4, 0)
+    broker.query_version(zero).changed >> Reply(SUCCESS, True)
+    broker.register({"A": (5, 5, 6), "B": (8, 8, 6)}, zero) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 5, 5, 6, 0)
+
+
 @case(kills=["equal-version-overwrites-queues"])
 def test_equal_data_version_keeps_queues(ns: NameServerSession) -> None:
     broker = ns.broker()

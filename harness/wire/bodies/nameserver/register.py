@@ -41,7 +41,8 @@ class RegisterBody(msgspec.Struct):
     `topics` is keyed as sent; the topic that counts is `TopicConfig.topic_name`, not the key.
     `filter_servers` tells three things apart: None (explicit null: leaves what is stored), a list (replaces,
     `[]` clears) and `msgspec.UNSET` (member missing; Apache treats it like `[]`). `topics` or `data_version`
-    is None where the body says null. The three mapping members are 5.x; None leaves them out.
+    is None where the body says null. `versioned` False: the body has no data version, and `data_version` is
+    not written. The three mapping members are 5.x; None leaves them out.
     """
 
     topics: dict[str, TopicConfig] | None = msgspec.field(default_factory=dict)
@@ -50,10 +51,11 @@ class RegisterBody(msgspec.Struct):
     mappings: dict[str, TopicQueueMappingInfo] | None = None
     mapping_data_version: DataVersion | None = None
     mapping_details: dict[str, Any] | None = None
+    versioned: bool = True
 
     def _wrapper(self) -> dict[str, Any]:
         members: dict[str, Any] = {
-            "dataVersion": _NULL if self.data_version is None else self.data_version.document(),
+            "dataVersion": self._version(),
             "mappingDataVersion": None
             if self.mapping_data_version is None
             else self.mapping_data_version.document(),
@@ -66,6 +68,11 @@ class RegisterBody(msgspec.Struct):
             else {name: mapping.document("legacy") for name, mapping in self.mappings.items()},
         }
         return without_none(members)
+
+    def _version(self) -> Any:
+        if not self.versioned:
+            return None
+        return _NULL if self.data_version is None else self.data_version.document()
 
     def encode(self) -> bytes:
         """The JSON body (legacy dialect: numeric keys of mappings have no quotes, as Apache's brokers write
@@ -143,7 +150,7 @@ def _trimmed(body: RegisterBody, v5: bool) -> RegisterBody:
 
 class _Wrapper(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     topic_config_table: dict[str, TopicConfig] | None = {}
-    data_version: DataVersion | None = msgspec.field(default_factory=DataVersion)
+    data_version: DataVersion | msgspec.UnsetType | None = msgspec.UNSET
     mapping_data_version: DataVersion | None = None
     topic_queue_mapping_detail_map: dict[str, Any] | None = None
     topic_queue_mapping_info_map: dict[str, TopicQueueMappingInfo] | None = None
@@ -172,7 +179,8 @@ def _from_wrapper(wrapper: _Wrapper | None, filters: list[str] | msgspec.UnsetTy
         return RegisterBody(topics=None, data_version=None, filter_servers=filters)
     return RegisterBody(
         topics=wrapper.topic_config_table,
-        data_version=wrapper.data_version,
+        data_version=DataVersion() if wrapper.data_version is msgspec.UNSET else wrapper.data_version,
+        versioned=wrapper.data_version is not msgspec.UNSET,
         filter_servers=filters,
         mappings=wrapper.topic_queue_mapping_info_map,
         mapping_data_version=wrapper.mapping_data_version,
@@ -213,7 +221,7 @@ def _read_wrapper(node: Node, v5: bool) -> _Wrapper | None:
     found = members(node, known)
     return _Wrapper(
         topic_config_table=found.get("topicConfigTable", {}),
-        data_version=found.get("dataVersion", DataVersion()),
+        data_version=found.get("dataVersion", msgspec.UNSET),
         mapping_data_version=found.get("mappingDataVersion"),
         topic_queue_mapping_detail_map=found.get("topicQueueMappingDetailMap"),
         topic_queue_mapping_info_map=found.get("topicQueueMappingInfoMap"),

@@ -150,5 +150,5 @@ def one_way_registration_is_dropped(original, self, command, connection, now):
 
 @mutant(NameServer53.heartbeat, "The heartbeat of an unknown broker registers it.")
 def heartbeat_registers(original, self, command, connection, now):
-    self.routes.register(self.registration(command), connection, now)
+    self.routes.register(self.registration(command, now), connection, now)
     return Reply(ResponseCode.SUCCESS)

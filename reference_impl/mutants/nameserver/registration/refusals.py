@@ -20,18 +20,18 @@ def _with_null(name, command):
 
 
 @mutant(NameServer.registration, "A registration without broker name is kept under the name null.")
-def broker_name_may_be_missing(original, self, command):
-    return original(self, _with_null("brokerName", command))
+def broker_name_may_be_missing(original, self, command, now):
+    return original(self, _with_null("brokerName", command), now)
 
 
 @mutant(NameServer.registration, "A registration without broker address is kept with the address null.")
-def broker_address_may_be_missing(original, self, command):
-    return original(self, _with_null("brokerAddr", command))
+def broker_address_may_be_missing(original, self, command, now):
+    return original(self, _with_null("brokerAddr", command), now)
 
 
 @mutant(NameServer.registration, "A registration without cluster name is kept in the cluster null.")
-def cluster_name_may_be_missing(original, self, command):
-    return original(self, _with_null("clusterName", command))
+def cluster_name_may_be_missing(original, self, command, now):
+    return original(self, _with_null("clusterName", command), now)
 
 
 @mutant(

@@ -140,6 +140,11 @@ def data_versions_are_floats(original, self, stored, given):
     return list(map(float, _order(stored))) == list(map(float, _order(given)))
 
 
+@mutant(NameServer.announced_version, "The data version of a body that has none is of zeros.")
+def missing_data_version_is_zero(original, self, body, now):
+    return original(self, body, now) if body.versioned else DataVersion()
+
+
 @mutant(RouteTable.updates, "A registration with an equal data version replaces queue data.")
 def equal_version_overwrites_queues(original, self, known, *, first, moved, changed):
     return True

@@ -1,10 +1,14 @@
 """Random programs on the reference: nothing is found on a right one, and a wrong one is found."""
 
+import msgspec
 import pytest
 
 from harness.engine.peer.generate import round_of
 from harness.program.chance import chance
 from harness.program.names import Names
+from harness.program.nameserver.frames import BORN
+from harness.program.nameserver.steps import QueryVersion, Register, Route
+from harness.program.steps import AnyStep
 from harness.spec import StateTracker, Violation
 from harness.targets import parse
 
@@ -29,6 +33,31 @@ def _violations(profile: str, number: int, mutant: str | None = None) -> list[Vi
 @pytest.mark.parametrize("number", (0, 3, 9))
 def test_the_reference_violates_nothing(profile: str, number: int) -> None:
     assert _violations(profile, number) == []
+
+
+def _after_a_missing_version(profile: str, mutant: str) -> list[Violation]:
+    """The version 0 behind a registration in whose body no data version is found."""
+    topics = {"T0": (8, 8, 6, 0), "T1": (8, 8, 6, 0)}
+    step = Register(broker="b0", address="a0", cluster="c0", conn="k0", topics=topics)
+    zero = {"counter": 0, "timestamp": -BORN}
+    steps: list[AnyStep] = [
+        step,
+        msgspec.structs.replace(step, form="bare"),
+        QueryVersion(broker="b0", address="a0", cluster="c0", **zero),
+        msgspec.structs.replace(step, topics={**topics, "T0": (4, 4, 6, 0)}, **zero),
+        Route(topic="T0"),
+    ]
+    instance, names = parse(f"builtin:{profile}{mutant}").start(), Names(chance("missing", profile))
+    try:
+        return violations_of(StateTracker(profile, names), observed(instance, profile, names, steps))
+    finally:
+        instance.stop()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_missing_data_version_equals_none_that_is_sent(profile: str) -> None:
+    assert _after_a_missing_version(profile, "") == []
+    assert _after_a_missing_version(profile, "?mutant=missing-data-version-is-zero") != []
 
 
 @pytest.mark.parametrize(
