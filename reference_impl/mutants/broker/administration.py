@@ -27,33 +27,33 @@ def answered(code, description, profiles=ALL, *, if_refused=False):
     return execute(description, profiles)
 
 
-@mutant(Groups.put, "A group is made with the defaults, whatever was asked for.")
+@mutant(Groups.put, "A new group has default settings, whatever the request contains.")
 def groups_are_made_with_defaults(original, self, group, now):
     original(self, self.made(group.group_name or ""), now)
 
 
 @answered(
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP,
-    "A request to make a group that has no body succeeds.",
+    "A request without a body to create a group succeeds.",
     if_refused=True,
 )
 def empty_groups_are_made():
     return Reply(0)
 
 
-@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP, "A group is deleted with success, and stays.")
+@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP, "Deleting a group succeeds without removing it.")
 def groups_are_not_deleted():
     return Reply(0)
 
 
-@mutant(TopicAdministration.clean_queues, "Cleaning of queues removes those that have messages, too.")
+@mutant(TopicAdministration.clean_queues, "Cleaning removes queues that still have messages.")
 def cleaning_removes_queues_in_use(original, self, command, connection, now):
     for topic in [*self.broker.store.topics()]:
         self.broker.store.delete_topic(topic)
     return original(self, command, connection, now)
 
 
-@answered(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE, "Cleaning of queues is refused.")
+@answered(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE, "The server refuses to clean queues.")
 def cleaning_of_queues_is_refused():
     return Reply(1)
 
@@ -66,24 +66,24 @@ def _without(reply, name):
     return reply
 
 
-@mutant(GroupAdministration.consumers, "No connection of a group of consumers is shown.")
+@mutant(GroupAdministration.consumers, "The connection list of a consumer group is empty.")
 def no_consumers_are_shown(original, self, command, connection, now):
     return _without(original(self, command, connection, now), "connectionSet")
 
 
-@mutant(GroupAdministration.consumers, "What a group subscribes to is not shown.")
+@mutant(GroupAdministration.consumers, "The connection list of a group omits its subscriptions.")
 def subscriptions_are_not_shown(original, self, command, connection, now):
     return _without(original(self, command, connection, now), "subscriptionTable")
 
 
-@mutant(GroupAdministration.producers, "No connection of a group of producers is shown.")
+@mutant(GroupAdministration.producers, "The connection list of a producer group is empty.")
 def no_producers_are_shown(original, self, command, connection, now):
     return _without(original(self, command, connection, now), "connectionSet")
 
 
 @answered(
     RequestCode.GET_CONSUMER_CONNECTION_LIST,
-    "A group without online consumers has an empty list.",
+    "A group without online consumers gets an empty list.",
     if_refused=True,
 )
 def nobody_online_is_success():
@@ -91,42 +91,42 @@ def nobody_online_is_success():
 
 
 @answered(
-    RequestCode.GET_PRODUCER_CONNECTION_LIST, "A group without producers has an empty list.", if_refused=True
+    RequestCode.GET_PRODUCER_CONNECTION_LIST, "A group without producers gets an empty list.", if_refused=True
 )
 def unknown_producers_are_success():
     return Reply(0)
 
 
-@mutant(GroupAdministration.consumed, "No queue is shown of what a group has consumed.")
+@mutant(GroupAdministration.consumed, "The consumption statistics of a group contain no queues.")
 def progress_is_empty(original, self, group, topic):
     return {}
 
 
-@mutant(GroupAdministration.consumed_of, "A group has consumed nothing, as is shown.")
+@mutant(GroupAdministration.consumed_of, "The consumption statistics of a group show 0 for every offset.")
 def progress_without_offsets(original, self, group, topic, queue):
     return ConsumedQueue()
 
 
-@mutant(GroupAdministration.progress, "A group that has consumed nothing is refused.")
+@mutant(GroupAdministration.progress, "The server refuses statistics for a group that has consumed nothing.")
 def progress_of_unknown_is_refused(original, self, command, connection, now):
     if not self.topics_of((command.ext or {}).get("consumerGroup") or ""):
         return Reply(26, remark="there is none")
     return original(self, command, connection, now)
 
 
-@mutant(GroupAdministration.groups_of, "No group that has consumed a topic is shown.")
+@mutant(GroupAdministration.groups_of, "The list of groups that consume a topic is empty.")
 def groups_of_topic_not_shown(original, self, topic):
     return []
 
 
-@mutant(Offsets.reset, "A reset is answered, and sets nothing.", V5)
+@mutant(Offsets.reset, "The server answers a reset without changing offsets.", V5)
 def resets_change_nothing(original, self, group, topic, queue_id, offset, now):
     return
 
 
 @answered(
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
-    "A reset of an unknown topic or group succeeds.",
+    "Resetting an unknown topic or group succeeds.",
     V5,
     if_refused=True,
 )
@@ -136,7 +136,7 @@ def resets_of_unknown_succeed():
 
 @answered(
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
-    "A reset succeeds though no consumer is online.",
+    "A reset succeeds although no consumer is online.",
     V4,
     if_refused=True,
 )
@@ -154,7 +154,7 @@ def broker_settings_do_not_change():
     return Reply(0)
 
 
-@mutant(Settings.refuses, "Any setting can be changed.", V5)
+@mutant(Settings.refuses, "Every setting can be changed.", V5)
 def broker_black_list_ignored(original, self, pairs):
     return False
 
@@ -164,11 +164,11 @@ def state_is_not_shown():
     return Reply(0, body=KvTable().encode())
 
 
-@after(Runtime.information, "The state of the Broker does not name its release.")
+@after(Runtime.information, "The runtime information omits the Broker's release.")
 def state_without_version(found):
     del found["brokerVersionDesc"]
 
 
-@mutant(Broker.unknown_request, "A request code that the Broker does not know is not answered.")
+@mutant(Broker.unknown_request, "The server does not answer an unknown request code.")
 def unknown_codes_are_not_answered(original, self, command):
     return None

@@ -19,7 +19,7 @@ _INFO = RequestCode.GET_CONSUMER_RUNNING_INFO
 # -- one client ----------------------------------------------------------------------------------------------
 
 
-@after(Endpoint.request, "A request to a client is one-way.")
+@after(Endpoint.request, "The request to a client is one-way.")
 def clients_are_asked_one_way(asked, command):
     return msgspec.structs.replace(asked, flag=FLAG_ONEWAY) if command.code == _INFO else asked
 
@@ -30,55 +30,55 @@ def questions_lose_their_fields(original, self, connection, command, within_ms, 
     original(self, connection, plain, within_ms, done)
 
 
-@mutant(ClientRpc.outcome, "What a client answers goes on without its body.")
+@mutant(ClientRpc.outcome, "The client's answer is forwarded without its body.")
 def answers_lose_their_body(original, self, answer, group, name):
     return msgspec.structs.replace(original(self, answer, group, name), body=b"")
 
 
-@mutant(ClientRpc.outcome, "What a client answers goes on without its ext fields.")
+@mutant(ClientRpc.outcome, "The client's answer is forwarded without its ext fields.")
 def answers_lose_their_fields(original, self, answer, group, name):
     return msgspec.structs.replace(original(self, answer, group, name), ext=None)
 
 
-@mutant(ClientRpc.outcome, "What a client answers goes on with the Broker's version.")
+@mutant(ClientRpc.outcome, "The client's answer is forwarded with the Broker's version.")
 def answers_are_signed_by_the_broker(original, self, answer, group, name):
     return msgspec.structs.replace(original(self, answer, group, name), by=None)
 
 
-@mutant(ClientRpc.outcome, "An error of a client goes on as a success.")
+@mutant(ClientRpc.outcome, "An error from a client is forwarded as a success.")
 def errors_of_clients_are_success(original, self, answer, group, name):
     return msgspec.structs.replace(original(self, answer, group, name), code=0)
 
 
-@after(ClientRpc.outcome, "A client that does not answer is reported with code 1.")
+@after(ClientRpc.outcome, "A client's timeout is reported as code 1.")
 def silence_of_a_client_is_an_error(reply):
     return msgspec.structs.replace(reply, code=1) if reply.code else reply
 
 
-@after(Endpoint.request, "All requests to clients have the same opaque.")
+@after(Endpoint.request, "All requests to clients use the same opaque.")
 def questions_share_their_opaque(asked, command):
     return msgspec.structs.replace(asked, opaque=77) if command.code == _INFO else asked
 
 
-@mutant(Endpoint.heard, "Any response answers the first request to a client.")
+@mutant(Endpoint.heard, "Any response is accepted as the answer to the first request.")
 def any_response_is_the_answer(original, self, connection, response, now):
     asked = next(iter(self._pending_calls._questions), response.opaque)
     original(self, connection, msgspec.structs.replace(response, opaque=asked), now)
 
 
-@mutant(Clients.find_consumer, "A request always goes to the first member of a group.")
+@mutant(Clients.find_consumer, "Every request goes to the first member of the group.")
 def first_member_is_asked(original, self, group, client_id):
     if original(self, group, client_id) is None:
         return None
     return next(iter(self.consumers[group].members))
 
 
-@mutant(ClientRpc.pass_on, "A request to a client that is not online succeeds.")
+@mutant(ClientRpc.pass_on, "A request for an offline client succeeds.")
 def absent_clients_are_success(original, self, command, connection, ext, body):
     return Reply(0) if original(self, command, connection, ext, body) is not None else None
 
 
-@mutant(ClientRpc.pass_on, "A request reaches a client of any group.")
+@mutant(ClientRpc.pass_on, "A request can reach a client of another group.")
 def members_of_any_group_are_asked(original, self, command, connection, ext, body):
     name = ext.get("clientId") or ""
     for group in self.broker.clients.consumers:
@@ -87,22 +87,22 @@ def members_of_any_group_are_asked(original, self, command, connection, ext, bod
     return original(self, command, connection, ext, body)
 
 
-@mutant(ClientRpc.is_too_old, "A request reaches a client of any release.")
+@mutant(ClientRpc.is_too_old, "Requests go to clients of unsupported releases, too.")
 def old_clients_are_asked(original, self, version):
     return False
 
 
-@mutant(ClientRpc.within, "A client has a minute for its answer.")
+@mutant(ClientRpc.within, "A client's answer times out after a minute.")
 def asked_clients_have_a_minute(original, self):
     return 60_000
 
 
-@mutant(ClientRpc.within, "A client has a second for its answer.")
+@mutant(ClientRpc.within, "A client's answer times out after a second.")
 def asked_clients_have_a_second(original, self):
     return 1_000
 
 
-@mutant(Endpoint.heard, "A response that nothing awaits ends its connection.")
+@mutant(Endpoint.heard, "An unexpected response closes the connection.")
 def late_answers_end_connections(original, self, connection, response, now):
     before = len(self.broker.outbox)
     original(self, connection, response, now)
@@ -110,7 +110,7 @@ def late_answers_end_connections(original, self, connection, response, now):
         self.broker.close(connection)
 
 
-@mutant(ClientRpc.outcome, "A client that leaves before it has answered is reported with code 1.")
+@mutant(ClientRpc.outcome, "A client that disconnects before answering is reported as code 1.")
 def lost_clients_are_errors(original, self, answer, group, name):
     if answer is None and self.broker.clients.find_consumer(group, name) is None:
         return Reply(1, remark=f"invoke consumer <{group}> <{name}> Exception: it has gone")
@@ -120,17 +120,17 @@ def lost_clients_are_errors(original, self, answer, group, name):
 # -- messages ------------------------------------------------------------------------------------------------
 
 
-@mutant(Broker.call, "A client that is to consume a message does not get it.")
+@mutant(Broker.call, "The request to consume a message lacks the message.")
 def messages_do_not_go_along(original, self, connection, command, within_ms, done):
     original(self, connection, msgspec.structs.replace(command, body=b""), within_ms, done)
 
 
-@mutant(ClientRpc.added, "The request to a client does not name the Broker that has the message.")
+@mutant(ClientRpc.added, "The request to a client omits the Broker's name.")
 def broker_name_does_not_go_along(original, self, ext):
     return {name: value for name, value in original(self, ext).items() if name not in ("brokerName",)}
 
 
-@mutant(ClientRpc.added, "The request to a client lacks the system flags of topic and group.", V5)
+@mutant(ClientRpc.added, "The request to a client omits the system flags of topic and group.", V5)
 def system_flags_do_not_go_along(original, self, ext):
     return {
         name: value
@@ -139,7 +139,7 @@ def system_flags_do_not_go_along(original, self, ext):
     }
 
 
-@mutant(ClientRpc.consume, "A client is asked to consume an unknown message.")
+@mutant(ClientRpc.consume, "The server asks a client to consume an unknown message.")
 def missing_messages_are_asked_for(original, self, command, connection, now):
     try:
         return original(self, command, connection, now)
@@ -150,13 +150,13 @@ def missing_messages_are_asked_for(original, self, command, connection, now):
 # -- where a group is ----------------------------------------------------------------------------------------
 
 
-@mutant(ClientRpc.status, "A request reaches every member of a group, though it names one.")
+@mutant(ClientRpc.status, "The request goes to every member although it names one.")
 def every_member_is_asked(original, self, command, connection, now):
     asked = msgspec.structs.replace(command, ext={**(command.ext or {}), "clientAddr": None})
     return original(self, asked, connection, now)
 
 
-@mutant(ClientRpc.status, "A group without online members has a status.")
+@mutant(ClientRpc.status, "A group without online members gets an empty status.")
 def status_of_nobody_is_empty(original, self, command, connection, now):
     try:
         reply = original(self, command, connection, now)
@@ -165,7 +165,7 @@ def status_of_nobody_is_empty(original, self, command, connection, now):
     return None if reply is None else Reply(0, body=ConsumerStatus().encode())
 
 
-@mutant(ClientRpc.status, "Only one member of a group is asked for its offsets.")
+@mutant(ClientRpc.status, "Only one member is asked for its offsets.")
 def one_member_is_asked(original, self, command, connection, now):
     ext = command.ext or {}
     online = self.broker.clients.consumers.get(ext.get("group") or "")
@@ -176,27 +176,27 @@ def one_member_is_asked(original, self, command, connection, now):
     return original(self, asked, connection, now)
 
 
-@mutant(ClientRpc.table_of, "The offsets that members report are left out.")
+@mutant(ClientRpc.table_of, "The offsets that members report are omitted.")
 def statuses_are_empty(original, self, answer):
     return None if original(self, answer) is None else {}
 
 
-@mutant(ClientRpc.question, "The request to a member does not name the topic.")
+@mutant(ClientRpc.question, "The request to a member omits the topic.")
 def members_are_not_told_the_topic(original, self, topic, group):
     return msgspec.structs.replace(original(self, topic, group), ext={"group": group})
 
 
-@mutant(ClientRpc.table_of, "The body of a member's answer counts though its code is an error.")
+@mutant(ClientRpc.table_of, "The body of an error from a member is accepted as its offsets.")
 def errors_count_as_status(original, self, answer):
     return original(self, msgspec.structs.replace(answer, code=0))
 
 
-@mutant(Broker.call, "A member has a minute to report its offsets.")
+@mutant(Broker.call, "A member's answer times out after a minute.")
 def asked_members_have_a_minute(original, self, connection, command, within_ms, done):
     original(self, connection, command, 60_000, done)
 
 
-@mutant(ClientRpc.refusal_of, "A request for offsets reaches a member of any release.")
+@mutant(ClientRpc.refusal_of, "Requests for offsets go to members of unsupported releases, too.")
 def old_members_are_asked(original, self, client):
     return None
 
@@ -204,49 +204,49 @@ def old_members_are_asked(original, self, client):
 # -- resets by members ---------------------------------------------------------------------------------------
 
 
-@mutant(Resets.tell, "A reset by members is answered without asking any member.")
+@mutant(Resets.tell, "A delegated reset reaches no member.")
 def resets_tell_nobody(original, self, member, told):
     return
 
 
-@mutant(Resets.tell, "A reset by members reaches one member.")
+@mutant(Resets.tell, "A delegated reset reaches only one member.")
 def resets_tell_one_member(original, self, member, told):
     if not any(isinstance(one, Pushing) and one.command.code == told.code for one in self.broker.outbox):
         original(self, member, told)
 
 
-@after(Resets.wanted, "A reset by members sets the offsets of the group as well.")
+@after(Resets.wanted, "A delegated reset changes the committed offsets as well.")
 def resets_by_members_set_offsets(found, self, queue, committed):
     for table in self.broker.offsets.table.values():
         if table.get(queue) == committed:
             table[queue] = found
 
 
-@mutant(Resets.wanted, "A reset by members goes forward without force.")
+@mutant(Resets.wanted, "A delegated reset moves offsets forward without force.")
 def resets_need_no_force(original, self, topic, queue, timestamp, committed, *, forced):
     return original(self, topic, queue, timestamp, committed, forced=True)
 
 
-@mutant(Resets.wanted, "A reset by members does not go forward even with force.")
+@mutant(Resets.wanted, "A delegated reset ignores force.")
 def resets_heed_no_force(original, self, topic, queue, timestamp, committed, *, forced):
     return original(self, topic, queue, timestamp, committed, forced=False)
 
 
-@mutant(Resets.body_for, "Members get a table, whatever the language of the caller.")
+@mutant(Resets.body_for, "Members receive a table even if the caller's language is CPP.")
 def resets_by_cpp_have_a_table(original, self, language, table):
     return table.encode()
 
 
-@after(Resets.ask_members, "A group that has committed nothing is reset.")
+@after(Resets.ask_members, "The server resets a group that has committed nothing.")
 def resets_need_no_offsets(reply):
     return Reply(0) if reply.code == 1 else reply
 
 
-@after(Resets.ask_members, "A reset of an unknown topic is answered with code 17.", V4)
+@after(Resets.ask_members, "Resetting an unknown topic returns code 17.", V4)
 def resets_49_name_unknown_topics(reply):
     return msgspec.structs.replace(reply, code=17) if reply.code == 1 else reply
 
 
-@after(Resets.ask_members, "A reset of an unknown topic is answered with code 1.", V5)
+@after(Resets.ask_members, "Resetting an unknown topic returns code 1.", V5)
 def resets_53_do_not_name_unknown_topics(reply):
     return msgspec.structs.replace(reply, code=1) if reply.code == 17 else reply

@@ -9,7 +9,7 @@ from reference_impl.remoting.reply import Reply
 # -- who is there --------------------------------------------------------------------------------------------
 
 
-@after(Clients.list_consumers, "The list of a group's members has one of them.")
+@after(Clients.list_consumers, "The member list of a group contains only the first member.")
 def only_the_first_member_is_listed(reply, self, command):
     group = self.consumers.get((command.ext or {}).get("consumerGroup") or "")
     if group is not None:
@@ -17,24 +17,24 @@ def only_the_first_member_is_listed(reply, self, command):
         reply.body = document({"consumerIdList": ids[:1]})
 
 
-@after(Clients.list_consumers, "The list of a group without members is empty.")
+@after(Clients.list_consumers, "A group without members gets an empty list.")
 def nobody_is_an_empty_list(reply):
     if reply.code == ResponseCode.SUCCESS:
         return reply
     return Reply(ResponseCode.SUCCESS, body=document({"consumerIdList": []}))
 
 
-@mutant(Clients.lost, "A client stays in its groups when its connection ends.")
+@mutant(Clients.lost, "A client remains in its groups after its connection ends.")
 def lost_clients_stay_members(original, self, connection, now):
     pass
 
 
-@mutant(Clients.unregister, "A client that leaves a group stays in it.")
+@mutant(Clients.unregister, "A client that unregisters from a group remains in it.")
 def who_leaves_stays(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext={})
 
 
-@mutant(Clients.is_silent, "A client that sends no heartbeats is not let go.")
+@mutant(Clients.is_silent, "A client without heartbeats never expires.")
 def silent_clients_stay(original, self, client, now):
     return False
 
@@ -42,29 +42,29 @@ def silent_clients_stay(original, self, client, now):
 # -- notifications -------------------------------------------------------------------------------------------
 
 
-@mutant(Clients.tell_members, "Members of a group are not notified of changes.")
+@mutant(Clients.tell_members, "Members are not notified of changes in their group.")
 def nobody_is_told_of_changes(original, self, name, group):
     pass
 
 
-@mutant(Clients.stop_consuming, "Members of a group are not notified when the connection of one ends.")
+@mutant(Clients.stop_consuming, "Members are not notified when another member disconnects.")
 def nobody_is_told_of_departures(original, self, name, connection):
     original(self, name, connection)
     return False
 
 
-@mutant(Clients.is_told, "Members of a group that broadcasts are notified of changes.", V5)
+@mutant(Clients.is_told, "Members of a broadcasting group are notified of changes.", V5)
 def broadcasting_groups_are_told(original, self, group):
     return True
 
 
-@mutant(Clients.subscribe, "Members of a group are not notified that it subscribes to another topic.")
+@mutant(Clients.subscribe, "Members are not notified when the group subscribes to another topic.")
 def new_topics_are_no_change(original, self, group, subscriptions):
     original(self, group, subscriptions)
     return False
 
 
-@mutant(Clients.join, "The members of a group are notified of every heartbeat.")
+@mutant(Clients.join, "Members are notified of every heartbeat.")
 def every_heartbeat_is_told(original, self, group, name, client, connection, now):
     original(self, group, name, client, connection, now)
     return True
@@ -73,7 +73,7 @@ def every_heartbeat_is_told(original, self, group, name, client, connection, now
 # -- what they want ------------------------------------------------------------------------------------------
 
 
-@mutant(Clients.subscribe, "The subscription of the last heartbeat counts, old or new.")
+@mutant(Clients.subscribe, "The last heartbeat replaces a subscription even if it is older.")
 def older_subscriptions_replace_newer(original, self, group, subscriptions):
     before = set(group.subscriptions)
     group.subscriptions = {one.topic or "": one for one in subscriptions}
@@ -86,14 +86,14 @@ def groups_have_no_retry_topic(original, self, data, client, connection, now, *,
     self.broker.topics.delete(f"%RETRY%{data.group_name}", now)
 
 
-@after(Clients.heartbeat, "The answer to a heartbeat has no ext fields.", V5)
+@after(Clients.heartbeat, "The heartbeat response has no ext fields.", V5)
 def short_heartbeats_are_not_known(reply):
     reply.ext = None
 
 
 @mutant(
     Clients.fingerprint_changed,
-    "The answer to a heartbeat never says that other members of its group differ.",
+    "The heartbeat response never reports a changed fingerprint.",
     V5,
 )
 def fingerprints_never_change(original, self, group, fingerprint):

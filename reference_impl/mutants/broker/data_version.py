@@ -13,28 +13,32 @@ from reference_impl.mutants.registry import V4, after, mutant
 SUCCESS = ResponseCode.SUCCESS
 
 
-@mutant(Registrar.forces, "A Broker always asks before it registers again.")
+@mutant(Registrar.forces, "The Broker always queries for changes before it registers again.")
 def asks_although_forced(original, self):
     return False
 
 
-@mutant(Registrar.forces, "forceRegister=false changes nothing.")
+@mutant(Registrar.forces, "forceRegister=false has no effect.")
 def registers_without_asking(original, self):
     return True
 
 
-@after(RegistrationRequests.probe, "The question for changes has no brokerId.")
+@after(RegistrationRequests.probe, "QUERY_DATA_VERSION lacks brokerId.")
 def question_without_id(asked):
     ext = {name: text for name, text in (asked.ext or {}).items() if name != "brokerId"}
     return msgspec.structs.replace(asked, ext=ext)
 
 
-@mutant(RegistrationRequests.probe, "The question for changes carries the next data version.")
+@mutant(RegistrationRequests.probe, "QUERY_DATA_VERSION contains the next data version.")
 def question_has_another_version(original, self, version):
     return original(self, msgspec.structs.replace(version, counter=version.counter + 1))
 
 
-@mutant(Registrar.register, "A Broker without force asks before its first registration too.", V4)
+@mutant(
+    Registrar.register,
+    "With forceRegister=false, the Broker queries for changes before its first registration, too.",
+    V4,
+)
 def asks_at_the_start(original, self, now, *, force, check_order, oneway=False):
     forced = force and self.config.force_register
     original(self, now, force=forced, check_order=check_order, oneway=oneway)
@@ -50,7 +54,7 @@ def changed_is_not_registered(original, self, reply, version):
     return original(self, reply, version) and (reply is None or _changed(reply) != "true")
 
 
-@mutant(Registrar.calls_for_registration, "Only the field changed counts, not the version in the answer.")
+@mutant(Registrar.calls_for_registration, "The Broker ignores the data version in the answer.")
 def answered_version_is_not_compared(original, self, reply, version):
     return original(self, reply, version) and (reply is None or _changed(reply) != "false")
 
@@ -60,17 +64,17 @@ def unsaid_is_unchanged(original, self, reply, version):
     return original(self, reply, version) and (reply is None or _changed(reply) is not None)
 
 
-@mutant(Registrar.calls_for_registration, "An error counts as changed.")
+@mutant(Registrar.calls_for_registration, "An error response counts as changed.")
 def refusal_is_registered(original, self, reply, version):
     return original(self, reply, version) or (reply is not None and reply.code != ResponseCode.SUCCESS)
 
 
-@mutant(Registrar.calls_for_registration, "A question that is not answered counts as unchanged.", V4)
+@mutant(Registrar.calls_for_registration, "An unanswered query counts as unchanged.", V4)
 def unreachable_is_unchanged(original, self, reply, version):
     return original(self, reply, version) and reply is not None
 
 
-@mutant(Topics.settle, "The table of topics is not written to disk.")
+@mutant(Topics.settle, "The topic table is not written to disk.")
 def topics_are_forgotten(original, self, now):
     return
 

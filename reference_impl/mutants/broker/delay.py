@@ -9,7 +9,7 @@ from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
 
 
-@mutant(Delays.due, "A level's delay is half as long.")
+@mutant(Delays.due, "Each delay is half as long as its level specifies.")
 def delayed_by_half(original, self, level, stored):
     return stored + (original(self, level, stored) - stored) // 2
 
@@ -29,12 +29,12 @@ def delayed_loses_properties(found):
     found.properties = {}
 
 
-@after(Delays.time_up, "A delayed message is delivered without the flag of its sender.")
+@after(Delays.time_up, "A delayed message is delivered without its flag.")
 def delayed_loses_flag(found):
     found.flag = 0
 
 
-@after(Delays.time_up, "A delayed message is delivered, and once more.")
+@after(Delays.time_up, "A delayed message is delivered twice.")
 def delayed_twice(found, self):
     if found is not None:
         self.broker.store.put(found, self.broker.store.newest())
@@ -45,12 +45,12 @@ def delay_level_not_clamped(level, self):
     return level if level <= len(self.config.delays_of_levels()) else 0
 
 
-@mutant(Delays.due, "Levels are those of the default settings.")
+@mutant(Delays.due, "The Broker always uses the default delay levels.")
 def delay_levels_fixed(original, self, level, stored):
     return stored + (1_000, 5_000, 10_000)[level - 1]
 
 
-@mutant(Delays.level_of, "A level below 0 counts without its sign.")
+@mutant(Delays.level_of, "A negative level is treated as positive.")
 def negative_level_delayed(original, self, message):
     return abs(original(self, message))
 
@@ -63,14 +63,14 @@ def bad_level_is_no_delay(original, self, message):
         return 0
 
 
-@mutant(Sends.success, "The reply to a delayed message names the queue of its level.")
+@mutant(Sends.success, "The response to a delayed send contains the schedule queue.")
 def delayed_reply_names_schedule(original, self, message_id, queue_id, put, key):
     stored = self.broker.store.at(put.physical_offset)
     queue = queue_id if stored is None else stored.queue_id
     return original(self, message_id, queue, put, key)
 
 
-@mutant(Delays.time_up, "Two neighbours of a level change places.")
+@mutant(Delays.time_up, "Two adjacent messages of a level swap places.")
 def delayed_out_of_order(original, self, message):
     store, first = self.broker.store, message.queue_offset // 2 * 2
     neighbours = store.get(TopicName.SCHEDULE, message.queue_id, first, 2).frames
@@ -80,30 +80,30 @@ def delayed_out_of_order(original, self, message):
     return original(self, other)
 
 
-@mutant(Delays.due, "All levels wait in one queue, behind one another.")
+@mutant(Delays.due, "All levels wait in a single queue.")
 def delays_in_one_line(original, self, level, stored):
     return stored + max(self.config.delays_of_levels()[:5])
 
 
-@mutant(Delays.time_up, "What was delayed before a start is not delivered behind it.")
+@mutant(Delays.time_up, "Messages delayed before a restart are not delivered.")
 def delayed_forgotten_at_start(original, self, message):
     if message.store_timestamp < self.broker.started:
         return None
     return original(self, message)
 
 
-@mutant(Timers.asked, "A message that names a time is delivered when half of the wait is over.", V5)
+@mutant(Timers.asked, "A timed message is delivered after half of its delay.", V5)
 def timed_early(original, self, message, now):
     time = original(self, message, now)
     return None if time is None else now + (time - now) // 2
 
 
-@mutant(Timers.next_tick, "A message that names a time is not delivered.", V5)
+@mutant(Timers.next_tick, "A timed message is not delivered.", V5)
 def timed_never(original, self):
     return 1 << 62
 
 
-@mutant(Timers.schedule, "A time that has passed is refused.", V5)
+@mutant(Timers.schedule, "The server refuses a delivery time in the past.", V5)
 def time_gone_by_refused(original, self, message, now):
     time = self.asked(message, now)
     if time is not None and time <= now:
@@ -111,18 +111,18 @@ def time_gone_by_refused(original, self, message, now):
     return original(self, message, now)
 
 
-@mutant(Timers.asked, "No time is too far away.", V5)
+@mutant(Timers.asked, "The server accepts any delivery time, however far away.", V5)
 def time_too_far_taken(original, self, message, now):
     time = original(self, message, now)
     return now if time is None else min(time, now + 86_400_000)
 
 
-@mutant(Delays.level_of, "Of a level and a time, the time counts.", V5)
+@mutant(Delays.level_of, "The delivery time overrides the delay level.", V5)
 def time_goes_before_level(original, self, message):
     return 0 if self.broker.timers.is_timed(message) else original(self, message)
 
 
-@mutant(Delays.level_of, "4.9 refuses messages that name a time.", V4)
+@mutant(Delays.level_of, "4.9 refuses timed messages.", V4)
 def times_in_4_9(original, self, message):
     if "TIMER_DELAY_SEC" in message.properties:
         raise RefusedError("no times here")

@@ -16,7 +16,7 @@ def light_heartbeat_is_always_sent(original, self, now, *, force, check_order, o
         self.broker.tell(address, Command(code=RequestCode.BROKER_HEARTBEAT, ext={"brokerName": "x"}))
 
 
-@mutant(HaMembership._send_heartbeat, "No light heartbeat is sent.", V5)
+@mutant(HaMembership._send_heartbeat, "The Broker sends no light heartbeats.", V5)
 def light_heartbeat_is_never_sent(original, self):
     return
 
@@ -28,17 +28,19 @@ def light_heartbeat_awaits_an_answer(original, self):
         self.broker.ask(address, heartbeat, 500, lambda _, __: None)
 
 
-@after(RegistrationRequests.registration_ext, "heartbeatTimeoutMillis is not sent.", V5)
+@after(RegistrationRequests.registration_ext, "A registration lacks heartbeatTimeoutMillis.", V5)
 def registration_does_not_say_how_long_it_lasts(ext):
     ext.pop("heartbeatTimeoutMillis", None)
 
 
-@mutant(HaMembership._ask_for_members, "The Broker does not ask for the members of its name.", V5)
+@mutant(HaMembership._ask_for_members, "The Broker does not query its member group.", V5)
 def members_are_not_asked_for(original, self, then):
     return
 
 
-@mutant(RegistrationRequests.light_heartbeat, "compatibleWithOldNameSrv=false changes no heartbeat.", V5)
+@mutant(
+    RegistrationRequests.light_heartbeat, "compatibleWithOldNameSrv=false does not change the heartbeat.", V5
+)
 def light_heartbeat_is_always_a_question(original, self, version):
     return self.probe(version)
 
@@ -48,23 +50,23 @@ def light_heartbeat_has_an_id(made, self):
     return msgspec.structs.replace(made, ext=self.identity())
 
 
-@mutant(RegistrationRequests.members, "compatibleWithOldNameSrv=false changes no question.", V5)
+@mutant(RegistrationRequests.members, "compatibleWithOldNameSrv=false does not change the member query.", V5)
 def members_are_always_asked_for_as_a_topic(original, self):
     topic = f"rmq_sys_SYNC_BROKER_MEMBER_{self.config.broker_name}"
     return Command(code=RequestCode.GET_ROUTEINFO_BY_TOPIC, ext={"topic": topic})
 
 
-@mutant(Registrar.is_shy, "disappearTimeAfterStart changes nothing.", V5)
+@mutant(Registrar.is_shy, "disappearTimeAfterStart has no effect.", V5)
 def registers_although_it_is_to_wait(original, self, now):
     return False
 
 
-@mutant(Registrar.is_shy, "Half of disappearTimeAfterStart is waited for.", V5)
+@mutant(Registrar.is_shy, "The Broker waits for half of disappearTimeAfterStart.", V5)
 def waits_half_as_long_to_register(original, self, now):
     return now < self.broker.started + self.config.disappear_time_after_start // 2
 
 
-@mutant(HaMembership.starts_isolated, "A Broker with replicas does not wait for them.", V5)
+@mutant(HaMembership.starts_isolated, "A Broker with replicas registers without waiting for them.", V5)
 def isolated_broker_registers(original, self):
     return False
 
@@ -74,7 +76,7 @@ def isolated_broker_stays_isolated(original, self, now):
     return
 
 
-@mutant(HaMembership.smallest_changed, "905 is not answered.", V5)
+@mutant(HaMembership.smallest_changed, "The Broker does not answer code 905.", V5)
 def smallest_id_is_not_acknowledged(original, self, command, connection, now):
     original(self, command, connection, now)
     return

@@ -32,92 +32,92 @@ def messages_say_a_larger_size(data):
     return (len(data) + 1).to_bytes(4, "big") + data[4:]
 
 
-@_patched("The length of a topic has two bytes, behind the magic that says one.")
+@_patched("The topic length has two bytes, although the magic indicates one.")
 def topics_have_a_long_length(data):
     at = 88 + int.from_bytes(data[84:88], "big")
     return (len(data) + 1).to_bytes(4, "big") + data[4:at] + b"\0" + data[at:]
 
 
-@_patched("The checksum of a body has all of its 32 bits.")
+@_patched("The body checksum keeps all 32 bits.")
 def checksum_with_the_highest_bit(data):
     return data[:8] + bytes((data[8] | 0x80,)) + data[9:]
 
 
-@_patched("Messages have no checksum.")
+@_patched("The checksum of a message is always 0.")
 def checksum_is_zero(data):
     return data[:8] + bytes(4) + data[12:]
 
 
-@mutant(Store.encoded, "A body is read as UTF-8 and written again.")
+@mutant(Store.encoded, "A body is decoded as UTF-8 and encoded again.")
 def bodies_are_text(original, self, message):
     message.body = message.body.decode("utf-8", "replace").encode()
     return original(self, message)
 
 
-@mutant(Store.encoded, "The system flag of a compressed message lacks that bit.")
+@mutant(Store.encoded, "A compressed message loses the compressed bit of its system flag.")
 def compressed_bodies_are_marked_plain(original, self, message):
     message.sys_flag &= ~1
     return original(self, message)
 
 
-@mutant(Store.encoded, "The flag of a message is not kept.")
+@mutant(Store.encoded, "The flag of a message is always 0.")
 def flags_are_zero(original, self, message):
     message.flag = 0
     return original(self, message)
 
 
-@_written("Every message says that it is in queue 0.")
+@_written("Every message contains queue 0.")
 def messages_know_queue_0(message):
     message.queue_id = 0
 
 
-@_written("Every message says that it is the first of its queue.")
+@_written("Every message contains queue offset 0.")
 def messages_know_offset_0(message):
     message.queue_offset = 0
 
 
-@_written("Messages do not hold their offset in the log.")
+@_written("Messages lack their log offset.")
 def messages_know_no_place(message):
     message.physical_offset = 0
 
 
-@mutant(Sends.success, "The id of a message holds its offset in the queue, not that in the log.")
+@mutant(Sends.success, "A message id contains the queue offset instead of the log offset.")
 def ids_are_counted(original, self, message_id, queue_id, put, key):
     counted = f"{message_id[:-16]}{put.queue_offset:016X}"
     return original(self, counted, queue_id, put, key)
 
 
-@mutant(Store.encoded, "A message was born when it was stored.")
+@mutant(Store.encoded, "The born timestamp is the store timestamp.")
 def born_when_stored(original, self, message):
     message.born_timestamp = message.store_timestamp
     return original(self, message)
 
 
-@mutant(Store.encoded, "The host at which a message was born is 0.0.0.0.")
+@mutant(Store.encoded, "The born host is 0.0.0.0.")
 def born_nowhere(original, self, message):
     message.born_host = "0.0.0.0:0"
     return original(self, message)
 
 
-@mutant(Store.encoded, "The host at which a message is stored is 0.0.0.0.")
+@mutant(Store.encoded, "The store host is 0.0.0.0.")
 def stored_nowhere(original, self, message):
     message.store_host = "0.0.0.0:0"
     return original(self, message)
 
 
-@mutant(Store.encoded, "The time at which a message was stored is that at which it was born.")
+@mutant(Store.encoded, "The store timestamp is the born timestamp.")
 def stored_when_born(original, self, message):
     message.store_timestamp = message.born_timestamp
     return original(self, message)
 
 
-@mutant(Store.encoded, "The number of retries of a message is not kept.")
+@mutant(Store.encoded, "The reconsume times of a message are always 0.")
 def consumed_never(original, self, message):
     message.reconsume_times = 0
     return original(self, message)
 
 
-@mutant(Store.encoded, "Of properties only what is Latin-1 is kept.")
+@mutant(Store.encoded, "Properties lose characters outside Latin-1.")
 def properties_are_latin(original, self, message):
     message.properties = {
         key.encode("latin-1", "replace").decode("latin-1"): value.encode("latin-1", "replace").decode(
@@ -128,18 +128,18 @@ def properties_are_latin(original, self, message):
     return original(self, message)
 
 
-@mutant(Store.encoded, "The value of a property ends in front of the first 0x01 in it.")
+@mutant(Store.encoded, "A property value is cut at the first 0x01.")
 def values_end_at_0x01(original, self, message):
     message.properties = {key: value.partition("\1")[0] for key, value in message.properties.items()}
     return original(self, message)
 
 
-@_patched("Behind the last property there is no 0x02, as in 4.9.", V5)
+@_patched("The properties do not end with 0x02, as in 4.9.", V5)
 def no_last_separator(data):
     return _properties(data, -1)[:-1]
 
 
-@_patched("Behind the last property there is 0x02, as in 5.3.", V4)
+@_patched("The properties end with 0x02, as in 5.3.", V4)
 def a_last_separator(data):
     return _properties(data, 1) + b"\2"
 
@@ -152,7 +152,7 @@ def _properties(data: bytes, more: int) -> bytes:
     return (len(data) + more).to_bytes(4, "big") + data[4:at] + length.to_bytes(2, "big") + data[at + 2 :]
 
 
-@mutant(Store.put_batch, "All messages of a batch have the flag of the first.")
+@mutant(Store.put_batch, "All messages of a batch have the flag of the first one.")
 def a_batch_has_one_flag(original, self, messages, now):
     for message in messages:
         message.flag = messages[0].flag
@@ -165,7 +165,7 @@ def a_batch_has_one_body(original, self, messages, now):
     return original(self, messages[:1], now)
 
 
-@mutant(Store.raw_at, "A message that is found by offset or key has lost its queue.")
+@mutant(Store.raw_at, "A message found by offset or key lacks its queue.")
 def viewed_messages_are_others(original, self, physical_offset):
     data = original(self, physical_offset)
     return None if data is None else data[:12] + b"\xff" * 4 + data[16:]

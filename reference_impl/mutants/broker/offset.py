@@ -10,13 +10,13 @@ from reference_impl.remoting.reply import RefusedError, Reply
 # -- of groups -----------------------------------------------------------------------------------------------
 
 
-@mutant(Offsets.commit, "An offset that is smaller than the one before is not stored.")
+@mutant(Offsets.commit, "A commit of a smaller offset is ignored.")
 def smaller_offsets_do_not_count(original, self, group, topic, queue_id, offset, now):
     if offset >= (self.offset_of(group, topic, queue_id) or 0):
         original(self, group, topic, queue_id, offset, now)
 
 
-@mutant(Offsets.offset_of, "A group has the offset of any other of the same queue.")
+@mutant(Offsets.offset_of, "All groups share the offsets of a queue.")
 def offsets_are_of_all_groups(original, self, group, topic, queue_id):
     return next(
         (
@@ -28,12 +28,12 @@ def offsets_are_of_all_groups(original, self, group, topic, queue_id):
     )
 
 
-@mutant(Offsets.offset_of, "A group has the same offset in all queues of a topic.")
+@mutant(Offsets.offset_of, "All queues of a topic share a group's offset.")
 def offsets_are_of_all_queues(original, self, group, topic, queue_id):
     return next(iter(self.table.get(f"{topic}@{group}", {}).values()), None)
 
 
-@mutant(Offsets.update, "A one-way commit is not carried out.")
+@mutant(Offsets.update, "One-way commits are ignored.")
 def oneway_commits_are_dropped(original, self, command, connection, now):
     if command.is_oneway:
         return Reply(ResponseCode.SUCCESS)
@@ -45,7 +45,7 @@ def groups_never_start_at_zero(original, self, topic, queue_id):
     return False
 
 
-@mutant(Offsets.query, "setZeroIfNotFound of a query is ignored.", V5)
+@mutant(Offsets.query, "A query ignores setZeroIfNotFound.", V5)
 def groups_always_start_at_zero(original, self, command, connection, now):
     ext = {**(command.ext or {}), "setZeroIfNotFound": None}
     return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
@@ -55,12 +55,12 @@ def _unless(code, refused):
     return None if refused is not None and refused.code == code else refused
 
 
-@mutant(Offsets.update_refused, "A group that does not exist may commit offsets.", V5)
+@mutant(Offsets.update_refused, "An unknown group can commit offsets.", V5)
 def unknown_groups_may_commit(original, self, group, topic, queue_id, offset):
     return _unless(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, original(self, group, topic, queue_id, offset))
 
 
-@mutant(Offsets.update_refused, "Offsets of a topic that does not exist are stored.", V5)
+@mutant(Offsets.update_refused, "Offsets can be committed for an unknown topic.", V5)
 def unknown_topics_may_be_committed(original, self, group, topic, queue_id, offset):
     return _unless(ResponseCode.TOPIC_NOT_EXIST, original(self, group, topic, queue_id, offset))
 
@@ -68,17 +68,17 @@ def unknown_topics_may_be_committed(original, self, group, topic, queue_id, offs
 # -- of queues -----------------------------------------------------------------------------------------------
 
 
-@mutant(Offsets.greatest, "The greatest offset is that of a message that is there.")
+@mutant(Offsets.greatest, "GET_MAX_OFFSET returns the offset of the last message.")
 def max_offset_is_that_of_the_last_message(original, self, command, connection, now):
     return self.told("offset", max(0, self.broker.store.max_offset(*self.queue(command)) - 1))
 
 
-@mutant(Offsets.least, "The least offset is the greatest one.")
+@mutant(Offsets.least, "GET_MIN_OFFSET returns the greatest offset.")
 def min_offset_is_the_greatest(original, self, command, connection, now):
     return self.greatest(command, connection, now)
 
 
-@mutant(Offsets.queue, "Offsets of a topic that does not exist are refused.")
+@mutant(Offsets.queue, "The server refuses offset queries for an unknown topic.")
 def offsets_of_nothing_are_refused(original, self, command):
     topic, queue_id = original(self, command)
     if self.broker.topics.get(topic) is None:
@@ -86,6 +86,6 @@ def offsets_of_nothing_are_refused(original, self, command):
     return topic, queue_id
 
 
-@mutant(Offsets.search, "Every time is that of the first message.")
+@mutant(Offsets.search, "Every timestamp maps to the first offset.")
 def every_time_is_the_beginning(original, self, command, connection, now):
     return self.told("offset", 0)

@@ -15,17 +15,17 @@ from reference_impl.remoting.reply import Reply
 # -- what is asked -------------------------------------------------------------------------------------------
 
 
-@after(Pulls.asked, "A pull gives messages from offset 0 on.")
+@after(Pulls.asked, "A pull always starts at offset 0.")
 def pulls_begin_at_the_beginning(asked):
     asked.offset = 0
 
 
-@after(Pulls.asked, "A pull gives 32 messages, however few it asks for.")
+@after(Pulls.asked, "A pull always returns up to 32 messages.")
 def pulls_give_all_there_is(asked):
     asked.most = 32
 
 
-@after(Pulls.asked, "A pull commits its offset without the flag, too.")
+@after(Pulls.asked, "A pull commits its offset even without the flag.")
 def pulls_always_commit(asked):
     asked.sys_flag = asked.sys_flag | COMMITS
 
@@ -33,7 +33,7 @@ def pulls_always_commit(asked):
 # -- what is found -------------------------------------------------------------------------------------------
 
 
-@mutant(Pulls.code, "A pull at the end of its queue is answered with PULL_OFFSET_MOVED.")
+@mutant(Pulls.code, "A pull at the end of a queue gets PULL_OFFSET_MOVED.")
 def pull_at_the_end_is_moved(original, self, status, offset):
     return (
         ResponseCode.PULL_OFFSET_MOVED
@@ -42,7 +42,7 @@ def pull_at_the_end_is_moved(original, self, status, offset):
     )
 
 
-@mutant(Pulls.code, "In a queue without messages any offset is one to wait at.")
+@mutant(Pulls.code, "In an empty queue, a pull at any offset gets PULL_NOT_FOUND.")
 def empty_queues_move_nobody(original, self, status, offset):
     return (
         ResponseCode.PULL_NOT_FOUND
@@ -51,7 +51,7 @@ def empty_queues_move_nobody(original, self, status, offset):
     )
 
 
-@mutant(Pulls.code, "Where no message has the tag, a pull is answered as at the end.")
+@mutant(Pulls.code, "A pull without matching tags gets PULL_NOT_FOUND.")
 def nothing_wanted_is_not_found(original, self, status, offset):
     return (
         ResponseCode.PULL_NOT_FOUND
@@ -60,13 +60,13 @@ def nothing_wanted_is_not_found(original, self, status, offset):
     )
 
 
-@mutant(Pulls.next_offset, "A pull whose offset has moved does not learn the new one.")
+@mutant(Pulls.next_offset, "A pull response repeats the requested offset instead of the corrected one.")
 def moved_pulls_stay_where_they_are(original, self, asked, got):
     found = got.status in (GetStatus.FOUND, GetStatus.NO_MATCHED_MESSAGE)
     return got.next_offset if found else asked.offset
 
 
-@mutant(Pulls.answered, "The answer to a pull says that its queue goes from 0 to 0.")
+@mutant(Pulls.answered, "A pull response always contains 0 for both queue bounds.")
 def pulls_tell_bounds_of_nothing(original, self, asked, got, group):
     return original(self, asked, msgspec.structs.replace(got, min_offset=0, max_offset=0), group)
 
@@ -74,43 +74,43 @@ def pulls_tell_bounds_of_nothing(original, self, asked, got, group):
 # -- what is wanted ------------------------------------------------------------------------------------------
 
 
-@mutant(Pulls.filter, "Of several tags that a pull subscribes to, the first counts.")
+@mutant(Pulls.filter, "A pull matches only the first of its tags.")
 def only_the_first_tag_counts(original, self, subscription):
     first = msgspec.structs.replace(subscription, code_set=subscription.code_set[:1])
     return original(self, first)
 
 
-@mutant(Pulls.filter, "A pull gives messages with any tag.")
+@mutant(Pulls.filter, "A pull ignores its tags.")
 def tags_do_not_count(original, self, subscription):
     return None
 
 
-@mutant(Pulls.own_subscription, "A subscription that cannot be read is one to everything.")
+@mutant(Pulls.own_subscription, "An invalid subscription matches everything.")
 def bars_are_a_subscription(original, self, text, kind):
     return original(self, text, kind) or Subscription(sub_string="*")
 
 
-@after(Pulls.subscription, "A pull of a group that wants nothing of the topic gets everything.")
+@after(Pulls.subscription, "A pull of a group without a subscription to the topic returns everything.")
 def pulls_need_no_heartbeat(found):
     is_refused = isinstance(found, Reply) and found.code == ResponseCode.SUBSCRIPTION_NOT_EXIST
     return Subscription(sub_string="*") if is_refused else found
 
 
-@mutant(Pulls.subscription, "A pull does not need the newest subscription of its group.")
+@mutant(Pulls.subscription, "A pull accepts an outdated subscription of its group.")
 def old_subscriptions_will_do(original, self, asked, group):
     found = original(self, asked, group)
     known = self.broker.clients.subscription(asked.group, asked.topic)
     return known if isinstance(found, Reply) and known is not None else found
 
 
-@after(Pulls.subscription, "A group gets messages with any tag, whatever its heartbeats say.")
+@after(Pulls.subscription, "A pull ignores the tags from its group's heartbeat.")
 def tags_of_heartbeats_do_not_count(found, asked):
     if isinstance(found, Reply) or asked.sys_flag & SUBSCRIBES:
         return found
     return msgspec.structs.replace(found, sub_string="*")
 
 
-@after(Pulls.subscription, "A filter in SQL lets everything pass.")
+@after(Pulls.subscription, "An SQL filter matches everything.")
 def sql_is_taken_for_everything(found):
     is_sql = isinstance(found, Subscription) and found.expression_type == "SQL92"
     return Subscription(sub_string="*") if is_sql else found
@@ -127,13 +127,13 @@ def pulls_of_any_queue(original, self, code, asked, connection, now):
     return original(self, code, first, connection, now)
 
 
-@mutant(Pulls.allowed, "A topic comes into being by a pull.")
+@mutant(Pulls.allowed, "A pull creates a missing topic.")
 def pulls_create_topics(original, self, code, asked, connection, now):
     self.broker.topics.create(asked.topic, 4, READ | WRITE, now)
     return original(self, code, asked, connection, now)
 
 
-@mutant(Pulls.allowed, "Messages are given of a topic that may not be read.")
+@mutant(Pulls.allowed, "A pull ignores missing read permission.")
 def every_topic_may_be_read(original, self, code, asked, connection, now):
     found = original(self, code, asked, connection, now)
     group = self.broker.groups.find(asked.group, now)
@@ -141,7 +141,7 @@ def every_topic_may_be_read(original, self, code, asked, connection, now):
     return (group, None) if is_refused and group is not None else found
 
 
-@mutant(Groups.may_create, "A group comes into being whether that is wanted or not.")
+@mutant(Groups.may_create, "Unknown groups are created even if that is disabled.")
 def groups_come_into_being_anyway(original, self, group):
     return True
 
@@ -149,12 +149,12 @@ def groups_come_into_being_anyway(original, self, group):
 # -- waiting -------------------------------------------------------------------------------------------------
 
 
-@mutant(Pulls.held, "A pull that may wait is answered at once.")
+@mutant(Pulls.held, "A pull that may wait returns at once.")
 def pulls_do_not_wait(original, self, asked, matches, command, connection, now):
     return Reply(ResponseCode.PULL_NOT_FOUND, ext={"nextBeginOffset": str(asked.offset)})
 
 
-@mutant(LongPolling.wants, "A pull waits for the next scan, whatever arrives.")
+@mutant(LongPolling.wants, "A waiting pull ignores new messages until the next scan.")
 def arrivals_release_nobody(original, self, pull, newest):
     return False
 
@@ -174,7 +174,7 @@ def arrivals_release_all_queues(original, self, now):
 # -- committing ----------------------------------------------------------------------------------------------
 
 
-@mutant(Pulls.may_commit, "The offset in a pull does not count.")
+@mutant(Pulls.may_commit, "A pull ignores its commit offset.")
 def pulls_commit_nothing(original, self):
     return False
 

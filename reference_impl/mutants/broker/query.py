@@ -13,19 +13,19 @@ def keys_find_nothing(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(MessageQuery.by_key, "The times of a search are ignored.")
+@mutant(MessageQuery.by_key, "A search ignores its time bounds.")
 def time_of_search_ignored(original, self, command, connection, now):
     command.ext = (command.ext or {}) | {"beginTimestamp": "0", "endTimestamp": str(2**62)}
     return original(self, command, connection, now)
 
 
-@mutant(MessageQuery.by_key, "A search finds one message.")
+@mutant(MessageQuery.by_key, "A search returns at most one message.")
 def only_one_message_is_found(original, self, command, connection, now):
     command.ext = (command.ext or {}) | {"maxNum": "1"}
     return original(self, command, connection, now)
 
 
-@mutant(MessageQuery.by_key, "A search has no limit.")
+@mutant(MessageQuery.by_key, "A search ignores maxNum.")
 def search_without_limit(original, self, command, connection, now):
     command.ext = (command.ext or {}) | {"maxNum": "64"}
     return original(self, command, connection, now)
@@ -37,7 +37,7 @@ def unique_keys_find_nothing(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(Store.by_key, "A message is found by the first word of its KEYS only.")
+@mutant(Store.by_key, "A search matches only the first word of KEYS.")
 def only_first_key_finds(original, self, topic, key, most, begin, end):
     found = original(self, topic, key, most, begin, end)
     messages = ((offset, self.at(offset)) for offset in found)
@@ -48,23 +48,23 @@ def only_first_key_finds(original, self, topic, key, most, begin, end):
     ]
 
 
-@mutant(Store.by_key, "A search finds messages of all topics.")
+@mutant(Store.by_key, "A search returns messages of all topics.")
 def all_topics_are_searched(original, self, topic, key, most, begin, end):
     found = [original(self, one, key, most, begin, end) for one in self.topics()]
     return sorted(offset for offsets in found for offset in offsets)
 
 
-@after(MessageQuery.by_key, "A search that finds nothing is answered with success.")
+@after(MessageQuery.by_key, "A search without results succeeds.")
 def nothing_found_is_success(reply):
     return Reply(0, ext=reply.ext, body=reply.body)
 
 
-@after(MessageQuery.by_key, "The answer to a search has no ext fields.")
+@after(MessageQuery.by_key, "The search response has no ext fields.")
 def index_state_not_told(reply):
     reply.ext = {}
 
 
-@after(MessageQuery.by_offset, "An offset finds the message behind that at the offset.")
+@after(MessageQuery.by_offset, "A view by offset returns the next message.")
 def ids_find_next_message(reply, self):
     if not reply.body:
         return reply
@@ -72,12 +72,12 @@ def ids_find_next_message(reply, self):
     return Reply(0, body=self.broker.store.raw_at(message.physical_offset + message.size) or b"")
 
 
-@mutant(MessageQuery.by_offset, "A place without a message is answered with success.")
+@mutant(MessageQuery.by_offset, "A view of an offset without a message succeeds.")
 def empty_place_is_success(original, self, command, connection, now):
     return Reply(0, body=original(self, command, connection, now).body)
 
 
-@after(MessageQuery.by_offset, "A message that waits is not found by its offset.")
+@after(MessageQuery.by_offset, "A delayed message cannot be viewed by its offset.")
 def waiting_messages_not_shown(reply):
     waits = reply.body and decode_message(reply.body).topic == TopicName.SCHEDULE
     return Reply(1, remark="waits") if waits else reply

@@ -15,35 +15,35 @@ from reference_impl.mutants.registry import V4, V5, after, family, mutant
 # --- when ---------------------------------------------------------------------------------------------------
 
 
-@mutant(Registrar.register, "A registration does not wait for its answer.")
+@mutant(Registrar.register, "The registration at startup is one-way.")
 def registration_at_start_is_oneway(original, self, now, *, force, check_order, oneway=False):
     original(self, now, force=force, check_order=check_order, oneway=True)
 
 
-@mutant(Registrar.tick, "The second registration comes after the period, not after ten seconds.")
+@mutant(Registrar.tick, "The second registration follows after a full period instead of ten seconds.")
 def registers_again_late(original, self, now):
     if self._next_at == self.broker.started + 10_000 and now >= self._next_at:
         self._next_at += 10_000
     original(self, now)
 
 
-@mutant(Registrar.period, "registerNameServerPeriod changes nothing.")
+@mutant(Registrar.period, "registerNameServerPeriod has no effect.")
 def registration_period_is_fixed(original, self):
     return 30_000
 
 
-@mutant(Registrar.period, "Without a setting, a registration comes every sixty seconds.")
+@mutant(Registrar.period, "By default, the Broker registers every 60 s.")
 def registers_every_sixty_seconds(original, self):
     told = self.config.register_name_server_period
     return 60_000 if told == 30_000 else max(10_000, min(told, 60_000))
 
 
-@mutant(Registrar.period, "A period of less than ten seconds is taken as it is.")
+@mutant(Registrar.period, "Periods below 10 s are accepted as they are.")
 def registers_as_often_as_told(original, self):
     return min(self.config.register_name_server_period, 60_000)
 
 
-@mutant(Registrar.period, "A period of more than sixty seconds is taken as it is.")
+@mutant(Registrar.period, "Periods above 60 s are accepted as they are.")
 def registers_as_rarely_as_told(original, self):
     return max(10_000, self.config.register_name_server_period)
 
@@ -51,7 +51,7 @@ def registers_as_rarely_as_told(original, self):
 # --- what ---------------------------------------------------------------------------------------------------
 
 
-@after(RegistrationRequests.registration_ext, "A registration has no haServerAddr.")
+@after(RegistrationRequests.registration_ext, "A registration lacks haServerAddr.")
 def registration_without_replication_address(ext):
     ext.pop("haServerAddr")
 
@@ -74,7 +74,7 @@ def registration_49_says_acting_master(ext):
     ext.update(enableActingMaster="false")
 
 
-@after(RegistrationRequests.registration_ext, "enableActingMaster is not sent.", V5)
+@after(RegistrationRequests.registration_ext, "A registration lacks enableActingMaster.", V5)
 def registration_does_not_say_acting_master(ext):
     ext.pop("enableActingMaster")
 
@@ -107,29 +107,29 @@ def default_topic_has_perm_6(self, topic):
     return msgspec.structs.replace(topic, perm=6) if topic.topic_name == "TBW102" else topic
 
 
-@_system("The topic with the name of the Broker does not exist.")
+@_system("The topic named after the Broker does not exist.")
 def broker_is_no_topic(self, one):
     return None if one.topic_name == self.config.broker_name else one
 
 
-@_system("The topics of transactions are not announced.", V5)
+@_system("The topics used for transactions are not announced.", V5)
 def half_topics_not_announced(self, one):
     return None if "_HALF_TOPIC" in (one.topic_name or "") else one
 
 
-@_system("The topic of the members of the name has permission 6.", V5)
+@_system("The topic for the Broker's members has permission 6.", V5)
 def topic_of_members_is_readable(self, topic):
     is_it = "SYNC_BROKER_MEMBER" in (topic.topic_name or "")
     return msgspec.structs.replace(topic, perm=6) if is_it else topic
 
 
-@after(Topics.system_topics, "TBW102 is there whether topics are made or not.")
+@after(Topics.system_topics, "TBW102 exists even if automatic topic creation is disabled.")
 def default_topic_is_always_announced(topics, self):
     if not any(one.topic_name == "TBW102" for one in topics):
         topics.append(self.made("TBW102", 8, 7))
 
 
-@after(RegistrationRequests.registration, "A registration lacks its filter servers.")
+@after(RegistrationRequests.registration, "A registration lacks its list of filter servers.")
 def registration_without_filter_servers(command):
     if b'"filterServerList":[],' not in command.body:
         return command
@@ -141,7 +141,7 @@ def registration_without_filter_servers(command):
 # --- in parts, and by single topics -------------------------------------------------------------------------
 
 
-@mutant(Registrar._register_in_parts, "enableSplitRegistration splits nothing.", V5)
+@mutant(Registrar._register_in_parts, "enableSplitRegistration has no effect.", V5)
 def split_registrations_are_whole(original, self, now, *, check_order, oneway):
     self._register(self._shown(), check_order=check_order, oneway=oneway)
 
@@ -157,19 +157,19 @@ def _in_parts(change, original, self, now, *, check_order, oneway):
             self._register(chunk, check_order=check_order, oneway=oneway)
 
 
-@_in_parts("What is left behind the last whole part is not registered.", V5)
+@_in_parts("The last, incomplete chunk is not registered.", V5)
 def last_chunk_is_left_out(self, chunk, now):
     self.broker.topics.changed(now)
     if len(chunk) < self.config.split_registration_size:
         chunk.clear()
 
 
-@_in_parts("All parts of a registration have one data version.", V5)
+@_in_parts("All chunks of a registration share one data version.", V5)
 def chunks_share_their_data_version(_self, _chunk, _now):
     return None
 
 
-@mutant(Registrar.register, "A registration in parts asks first if anything has changed.", V5)
+@mutant(Registrar.register, "A split registration queries for changes first.", V5)
 def split_registrations_ask_first(original, self, now, *, force, check_order, oneway=False):
     if not force:
         self._probe(check_order=check_order, oneway=oneway)
@@ -182,12 +182,12 @@ def _registers_whole(registrar, topics):
     registrar._register(shown, check_order=True)
 
 
-@mutant(Registrar.announce, "enableSingleTopicRegister changes nothing.", V5)
+@mutant(Registrar.announce, "enableSingleTopicRegister has no effect.", V5)
 def single_topics_are_registered_with_the_broker(original, self, topics, now):
     _registers_whole(self, topics)
 
 
-@mutant(Registrar.announce, "Only topics of sends are registered singly.", V5)
+@mutant(Registrar.announce, "Only topics created by sends are registered singly.", V5)
 def administered_topics_are_registered_with_the_broker(original, self, topics, now):
     _registers_whole(self, topics)
 
@@ -199,7 +199,7 @@ def _(original, self, topic, now):
 
 @mutant(
     RegistrationRequests.single_topic,
-    "A topic that was registered by itself is in no other registration.",
+    "A topic registered singly is missing from all other registrations.",
     V5,
 )
 def single_topics_are_all(original, self, topic):
@@ -223,12 +223,12 @@ def _single(change, original, self, topic):
     return msgspec.structs.replace(command, body=route.encode("legacy"))
 
 
-@_single("A topic that is registered by itself has no queues.", V5)
+@_single("A topic registered singly has no queues.", V5)
 def single_topic_has_no_queues(queue):
     return None
 
 
-@_single("A topic that is registered by itself may all.", V5)
+@_single("A topic registered singly always has permission 6.", V5)
 def single_topic_has_its_own_permission(queue):
     return msgspec.structs.replace(queue, perm=6)
 
@@ -246,12 +246,12 @@ def new_topic_53_is_announced_with_all(original, self, topic, now):
     self.register(now, force=True, check_order=False)
 
 
-@after(RegistrationRequests.version, "Only the table changes, its data version does not.")
+@after(RegistrationRequests.version, "A new topic does not increase the data version.")
 def new_topic_keeps_the_data_version(found):
     return msgspec.structs.replace(found, counter=0)
 
 
-@mutant(Registrar._shown, "Registrations that time brings carry system topics only.")
+@mutant(Registrar._shown, "Periodic registrations contain only system topics.")
 def table_without_new_topics(original, self):
     known = {one.topic_name for one in self.broker.topics.system_topics()}
     return [one for one in original(self) if one.topic_name in known]
@@ -260,12 +260,12 @@ def table_without_new_topics(original, self):
 # --- forms --------------------------------------------------------------------------------------------------
 
 
-@after(RegistrationRequests.registration, "A compressed body is said not to be.")
+@after(RegistrationRequests.registration, "A compressed body is declared uncompressed.")
 def compression_is_not_said(command):
     return msgspec.structs.replace(command, ext={**(command.ext or {}), "compressed": "false"})
 
 
-@mutant(RegistrationRequests.body, "bodyCrc32 is that of the body before it was compressed.")
+@mutant(RegistrationRequests.body, "bodyCrc32 is computed before compression.")
 def checksum_of_what_was_compressed(original, self, topics, version):
     listed = list(topics)
     made = original(self, listed, version)
@@ -280,12 +280,12 @@ def _(original, self, body):
     return original(self, plain if self.compresses() and made == body else body)
 
 
-@mutant(RegistrationRequests.restricted, "brokerPermission is not announced.")
+@mutant(RegistrationRequests.restricted, "brokerPermission has no effect on announced topics.")
 def restricted_broker_announces_full_permissions(original, self, perm):
     return perm
 
 
-@mutant(RegistrationRequests.restricted, "4.9 announces what topic and Broker allow.", V4)
+@mutant(RegistrationRequests.restricted, "4.9 announces the permissions that both topic and Broker have.", V4)
 def restricted_broker_49_has_what_both_allow(original, self, perm):
     return perm & self.config.broker_permission & 4
 
@@ -298,21 +298,21 @@ def restricted_broker_53_has_its_own_permission(original, self, perm):
 # --- answers ------------------------------------------------------------------------------------------------
 
 
-@mutant(Registrar._registered, "A Broker whose registration was refused does not register again.")
+@mutant(Registrar._registered, "The Broker stops registering after a refusal.")
 def gives_up_after_refusal(original, self, round_, reply, now):
     if reply is not None and reply.code != 0:
         self._next_at = 1 << 62
     original(self, round_, reply, now)
 
 
-@mutant(Registrar._registered, "A Broker whose registration was not answered does not register again.")
+@mutant(Registrar._registered, "The Broker stops registering after an unanswered registration.")
 def gives_up_after_silence(original, self, round_, reply, now):
     if reply is None:
         self._next_at = 1 << 62
     original(self, round_, reply, now)
 
 
-@mutant(Registrar._send_all, "Only the first NameServer gets registrations.")
+@mutant(Registrar._send_all, "The Broker registers only with its first NameServer.")
 def registers_with_the_first_only(original, self, command, within, done):
     kept = self._nameservers
     self._nameservers = dict(list(kept.items())[:1])
@@ -320,7 +320,7 @@ def registers_with_the_first_only(original, self, command, within, done):
     self._nameservers = kept
 
 
-@mutant(Registrar.may_register, "No NameServer gets a registration while one has not answered.")
+@mutant(Registrar.may_register, "One silent NameServer blocks registrations with all others.")
 def nameservers_wait_for_each_other(original, self):
     waits = any(one._is_asked for one in self._nameservers.values())
     return original(self) and not waits
@@ -337,33 +337,35 @@ def _keep_nameservers(registrar, names):
     registrar._list_at = 1 << 62
 
 
-@mutant(Registrar._registered, "Once a NameServer cannot be reached, no NameServer gets registrations.")
+@mutant(Registrar._registered, "One unreachable NameServer stops registrations with all others.")
 def absent_nameserver_holds_up_others(original, self, round_, reply, now):
     if reply is None:
         _keep_nameservers(self, [])
     original(self, round_, reply, now)
 
 
-@mutant(Registrar._registered, "A NameServer that could not be reached once gets no more registrations.")
+@mutant(
+    Registrar._registered, "The Broker never registers again with a NameServer that was once unreachable."
+)
 def absent_nameserver_is_forgotten(original, self, round_, reply, now):
     if reply is None:
         _keep_nameservers(self, list(self._nameservers)[1:])
     original(self, round_, reply, now)
 
 
-@mutant(Registrar.take_order, "The table of order topics is ignored.")
+@mutant(Registrar.take_order, "The Broker ignores the order table.")
 def order_is_not_taken_over(original, self, body, now):
     return
 
 
-@mutant(Topics.set_order, "An order that is taken over does not raise the data version.")
+@mutant(Topics.set_order, "A change of order does not increase the data version.")
 def order_keeps_the_data_version(original, self, ordered, now):
     before = msgspec.structs.replace(self.version)
     original(self, ordered, now)
     self.version = before
 
 
-@mutant(Registrar._registered, "An answer without a body takes all order back.")
+@mutant(Registrar._registered, "An answer without a body makes all topics unordered.")
 def no_table_is_an_empty_table(original, self, round_, reply, now):
     original(self, round_, reply, now)
     if reply is not None and not reply.body:
@@ -371,12 +373,12 @@ def no_table_is_an_empty_table(original, self, round_, reply, now):
             self.broker.topics.table[name] = msgspec.structs.replace(topic, order=False)
 
 
-@mutant(Topics.ordered_now, "4.9 does not take order back.", V4)
+@mutant(Topics.ordered_now, "4.9 keeps topics ordered that the table no longer lists.", V4)
 def order_49_stays(original, self, topic, is_listed):
     return topic.order or is_listed
 
 
-@mutant(Topics.ordered_now, "5.x takes order back.", V5)
+@mutant(Topics.ordered_now, "5.x makes topics unordered that the table no longer lists.", V5)
 def order_53_is_taken_back(original, self, topic, is_listed):
     return is_listed
 
@@ -389,12 +391,12 @@ def slave_registers_as_master(ext):
     ext.update(brokerId="0")
 
 
-@mutant(SlaveSync.told, "A slave does not take over the master that a registration names.")
+@mutant(SlaveSync.told, "A slave ignores the master in the answer to its registration.")
 def told_master_is_ignored(original, self, master, ha_master):
     return
 
 
-@mutant(SlaveSync.next_tick, "A master asks the master that a registration names for topics.")
+@mutant(SlaveSync.next_tick, "A master fetches topics from the master in the answer to its registration.")
 def master_asks_a_told_master(original, self):
     if self._next_at == NEVER:
         self._next_at = self.broker.started + self.first()

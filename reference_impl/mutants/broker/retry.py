@@ -12,65 +12,65 @@ def sent_back_is_lost(original, self, command, connection, now):
     return Reply(0)
 
 
-@mutant(Retries.level, "A message that is sent back is not delayed.")
+@mutant(Retries.level, "A message that is sent back is delivered without delay.")
 def sent_back_at_once(original, self, asked, times):
     return 0
 
 
-@mutant(Retries.level, "The first retry has level 1.")
+@mutant(Retries.level, "The first retry uses level 1.")
 def sent_back_at_level_one(original, self, asked, times):
     return asked or 1
 
 
-@mutant(Retries.level, "Every retry has level 3.")
+@mutant(Retries.level, "Every retry uses level 3.")
 def retry_delay_does_not_grow(original, self, asked, times):
     return asked or 3
 
 
-@after(Retries.returned, "A message that is retried has a count of 0.")
+@after(Retries.returned, "The reconsume times of a retried message are always 0.")
 def retries_not_counted(copy):
     copy.reconsume_times = 0
 
 
-@after(Retries.returned, "A message that is retried has lost the flag of its sender.")
+@after(Retries.returned, "A retried message loses its flag.")
 def retry_loses_flag(copy):
     copy.flag = 0
 
 
-@mutant(Retries.returned, "A message that is retried has lost the properties of its sender.")
+@mutant(Retries.returned, "A retried message loses its properties.")
 def retry_loses_properties(original, self, message, topic, level):
     message.properties = {}
     return original(self, message, topic, level)
 
 
-@after(Retries.returned, "A message that is retried names neither its first topic nor its first id.")
+@after(Retries.returned, "A retried message lacks its original topic and id.")
 def retry_without_origin(copy):
     del copy.properties[PropertyName.RETRY_TOPIC], copy.properties[PropertyName.ORIGIN_MESSAGE_ID]
 
 
-@mutant(Retries.returned, "A message that is retried names the topic and id of its last retry.")
+@mutant(Retries.returned, "A retried message contains the topic and id of its last retry.")
 def origin_of_last_retry(original, self, message, topic, level):
     message.properties.pop(PropertyName.RETRY_TOPIC, None)
     message.properties.pop(PropertyName.ORIGIN_MESSAGE_ID, None)
     return original(self, message, topic, level)
 
 
-@mutant(Retries.is_dead, "A negative level does not make a dead letter.")
+@mutant(Retries.is_dead, "A negative level does not create a dead letter.")
 def negative_level_is_retried(original, self, times, limit, level):
     return times >= limit
 
 
-@mutant(Retries.is_dead, "Only a negative level makes a dead letter.")
+@mutant(Retries.is_dead, "Only a negative level creates a dead letter.")
 def no_limit_of_retries(original, self, times, limit, level):
     return level < 0
 
 
-@mutant(Retries.is_dead, "A message is a dead letter one retry too early.")
+@mutant(Retries.is_dead, "A message becomes a dead letter one retry too early.")
 def retry_limit_one_less(original, self, times, limit, level):
     return times + 1 >= limit or level < 0
 
 
-@mutant(Retries.limit, "The limit of a request counts whatever its version.")
+@mutant(Retries.limit, "The limit in a request applies to every version.")
 def limit_of_old_consumers_heeded(original, self, group, asked, version):
     return group.retry_max_times if asked is None else asked
 
@@ -80,21 +80,21 @@ def missing_message_comes_back(reply):
     return Reply(0) if reply.remark and reply.remark.startswith("look message") else reply
 
 
-@mutant(Retries.unknown_group, "A message of an unknown group is taken back.")
+@mutant(Retries.unknown_group, "Sending back a message for an unknown group succeeds.")
 def unknown_group_comes_back(original, self, group):
     return Reply(0)
 
 
-@mutant(Sends.is_dead, "What is sent to a retry topic is never a dead letter.")
+@mutant(Sends.is_dead, "A message sent to a retry topic never becomes a dead letter.")
 def sends_to_retry_have_no_limit(original, self, group, times, most, now):
     return original(self, group, times - (10**6), most, now)
 
 
-@mutant(Sends.is_dead, "What is sent to a retry topic is tried once too often.", V4)
+@mutant(Sends.is_dead, "A message sent to a retry topic gets one retry too many.", V4)
 def sends_to_retry_have_one_more(original, self, group, times, most, now):
     return original(self, group, times - 1, most, now)
 
 
-@mutant(Sends.is_dead, "What is sent to a retry topic is tried once too little.", V5)
+@mutant(Sends.is_dead, "A message sent to a retry topic gets one retry too few.", V5)
 def sends_to_retry_have_one_less(original, self, group, times, most, now):
     return original(self, group, times + 1, most, now)

@@ -16,13 +16,13 @@ from reference_impl.mutants.registry import V4, V5, family, mutant
 from reference_impl.remoting.reply import Reply
 
 
-@mutant(Settings.take, "The role and the id are those of the start, whatever code 25 says.")
+@mutant(Settings.take, "Code 25 does not change the role or the id.")
 def role_stays(original, self, pairs, now):
     kept = {key: value for key, value in pairs.items() if key not in ("brokerRole", "brokerId")}
     original(self, kept, now)
 
 
-@mutant(Settings.take, "A Broker unregisters when its role is changed.")
+@mutant(Settings.take, "The Broker unregisters when its role changes.")
 def change_of_role_is_a_departure(original, self, pairs, now):
     if "brokerId" in pairs:
         for address in self.broker.registrar.addresses():
@@ -30,31 +30,31 @@ def change_of_role_is_a_departure(original, self, pairs, now):
     original(self, pairs, now)
 
 
-@mutant(Settings.take, "A change of the role raises the data version of the topics.")
+@mutant(Settings.take, "A change of role increases the topics' data version.")
 def change_of_role_raises_the_data_version(original, self, pairs, now):
     original(self, pairs, now)
     if "brokerRole" in pairs:
         self.broker.topics.changed(now)
 
 
-@mutant(SlaveSync.told, "A slave goes on asking the master that it learned last.")
+@mutant(SlaveSync.told, "A slave continues to query its last known master.")
 def master_that_is_gone_is_asked(original, self, master, ha_master):
     original(self, master or self.master, ha_master)
 
 
-@mutant(HaMembership.exchange, "A master does not say where to copy from.", V5)
+@mutant(HaMembership.exchange, "A master does not return its replication address.", V5)
 def place_to_copy_is_not_said(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext={})
 
 
-@mutant(HaMembership.exchange, "A slave says that messages are to be copied from it.", V5)
+@mutant(HaMembership.exchange, "A slave returns a replication address.", V5)
 def slave_says_where_to_copy(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext=self._offer())
 
 
 @mutant(
     HaMembership.find_place_to_copy,
-    "A slave that hears of a new master does not ask it where to copy from.",
+    "A slave does not ask a new master for its replication address.",
     V5,
 )
 def new_master_is_not_asked(original, self, master):
@@ -64,13 +64,13 @@ def new_master_is_not_asked(original, self, master):
 # --- what a slave does, and what is there behind its time ---------------------------------------------------
 
 
-@mutant(Settings.take, "A Broker that has become a slave stays one, whatever code 25 says.")
+@mutant(Settings.take, "A Broker that became a slave cannot become a master again.")
 def promotion_is_ignored(original, self, pairs, now):
     if not (self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER"):
         original(self, pairs, now)
 
 
-@mutant(Limits.rejects_sends, "A slave takes messages from producers.")
+@mutant(Limits.rejects_sends, "A slave accepts messages from producers.")
 def slave_takes_messages(original, self):
     return False
 
@@ -80,22 +80,22 @@ def _(original, self):
     return False
 
 
-@mutant(Limits.rejects_pulls, "A slave of 4.9 answers pulls as busy.", V4)
+@mutant(Limits.rejects_pulls, "A slave of 4.9 answers pulls with SYSTEM_BUSY.", V4)
 def slave_is_not_read_from(original, self):
     return self.config.is_slave
 
 
-@mutant(Limits.rejects_pulls, "A slave of 5.x hands out messages without slaveReadEnable.", V5)
+@mutant(Limits.rejects_pulls, "A slave of 5.x answers pulls even without slaveReadEnable.", V5)
 def slave_is_read_from(original, self):
     return False
 
 
-@mutant(Pulls.may_commit, "A slave of 4.9 notes the offsets that pulls carry.", V4)
+@mutant(Pulls.may_commit, "A slave of 4.9 stores the offsets that pulls carry.", V4)
 def slave_commits_by_pulls(original, self):
     return True
 
 
-@mutant(Limits.rejects_sends, "A slave takes back what consumers send back.")
+@mutant(Limits.rejects_sends, "A slave accepts messages that consumers send back.")
 def slave_takes_back(original, self):
     return False
 
@@ -110,12 +110,12 @@ def slave_ends_transactions(original, self):
     return False
 
 
-@mutant(TopicAdministration.refuses_as_slave, "A slave of 4.9 makes, changes and deletes topics.", V4)
+@mutant(TopicAdministration.refuses_as_slave, "A slave of 4.9 creates, changes and deletes topics.", V4)
 def slave_changes_topics(original, self):
     return False
 
 
-@mutant(HaMembership.is_special, "A slave delivers messages whose delay is over.")
+@mutant(HaMembership.is_special, "A slave delivers delayed messages.")
 def slave_delivers_delays(original, self):
     return True
 
@@ -128,40 +128,40 @@ def _demoted(forget, original, self, pairs, now):
     original(self, pairs, now)
 
 
-@_demoted("What waits is not delivered any more once the Broker has been a slave.")
+@_demoted("Waiting messages are lost when the Broker becomes a slave.")
 def demotion_forgets_delays(broker):
     delays = broker.delays
     for level in delays.offsets:
         delays.offsets[level] = broker.store.max_offset(TopicName.SCHEDULE, level - 1)
 
 
-@_demoted("Half messages have ended once the Broker has been a slave.")
+@_demoted("Half messages are lost when the Broker becomes a slave.")
 def demotion_forgets_transactions(broker):
     for offset in list(broker.transactions.open):
         broker.transactions.forget(offset)
 
 
-@_demoted("The offsets of groups are gone once the Broker has been a slave.")
+@_demoted("Committed offsets are lost when the Broker becomes a slave.")
 def demotion_forgets_offsets(broker):
     return broker.offsets.table.clear()
 
 
-@mutant(LongPolling.release_all, "Pulls that are held stay held when a master comes.", V5)
+@mutant(LongPolling.release_all, "A new master does not release held pulls.", V5)
 def new_masters_release_nothing(original, self, now):
     return
 
 
-@mutant(HaMembership.heard_of_smallest, "A slave asks a master of which it has heard that it has left.", V5)
+@mutant(HaMembership.heard_of_smallest, "A slave continues to query a master that has left.", V5)
 def master_that_has_left_is_asked(original, self, number, address, left, ha_address, now):
     original(self, number, address, None, ha_address, now)
 
 
-@mutant(HaMembership.is_special, "A slave that is the smallest of its name delivers what is delayed.", V5)
+@mutant(HaMembership.is_special, "The slave with the smallest id delivers delayed messages.", V5)
 def acting_slaves_deliver(original, self):
     return not self.config.is_slave or (self.smallest is not None and self.smallest[0] != 0)
 
 
-@mutant(Settings.take, "What waits for a time is read again by a new master.", V5)
+@mutant(Settings.take, "A new master delivers timed messages again.", V5)
 def promotion_delivers_timed_again(original, self, pairs, now):
     if self.config.is_slave and pairs.get("brokerRole") == "ASYNC_MASTER":
         for offset in range(self.broker.store.max_offset(TopicName.TIMER, 0)):

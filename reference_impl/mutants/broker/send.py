@@ -24,37 +24,37 @@ def _told(reply: Reply, name: str) -> str:
     return reply.ext[name] or ""
 
 
-@after(Sends.success, "A send is answered with offset 0 whatever the message's offset is.")
+@after(Sends.success, "A send always returns offset 0.")
 def send_tells_offset_zero(reply):
     _tell(reply, "queueOffset", "0")
 
 
-@after(Sends.success, "A send is answered with queue 0 whatever the message's queue is.")
+@after(Sends.success, "A send always returns queue 0.")
 def send_tells_queue_zero(reply):
     _tell(reply, "queueId", "0")
 
 
-@after(Sends.success, "The answer to a send has no MSG_REGION.")
+@after(Sends.success, "The send response lacks MSG_REGION.")
 def send_tells_no_region(reply):
     _tell(reply, "MSG_REGION", None)
 
 
-@after(Sends.success, "The offset in the id of a message is always 0.")
+@after(Sends.success, "The offset in a message id is always 0.")
 def message_id_without_place(reply):
     _tell(reply, "msgId", f"{_told(reply, 'msgId')[:16]}{0:016X}")
 
 
-@after(Sends.success, "A batch is answered with the id of its first message only.")
+@after(Sends.success, "A batch send returns only the id of the first message.")
 def batch_has_one_id(reply):
     _tell(reply, "msgId", _told(reply, "msgId").split(",")[0])
 
 
-@after(Sends.success, "A batch is answered with the offset of its last message.")
+@after(Sends.success, "A batch send returns the offset of the last message.")
 def batch_tells_its_last_offset(reply):
     _tell(reply, "queueOffset", str(int(_told(reply, "queueOffset")) + _told(reply, "msgId").count(",")))
 
 
-@after(Sends.success, "The answer to a send has no transactionId.", V5)
+@after(Sends.success, "The send response lacks transactionId.", V5)
 def producers_are_told_no_key(reply):
     _tell(reply, "transactionId", None)
 
@@ -68,17 +68,17 @@ def long_header_names_not_read(original, self, command):
     return original(self, msgspec.structs.replace(command, code=code))
 
 
-@after(Sends.asked, "The body of code 320 is taken for a batch whatever its header says.")
+@after(Sends.asked, "The body of code 320 is always decoded as a batch.")
 def batch_code_is_always_a_batch(found, command):
     found.is_batch = found.is_batch or command.code == RequestCode.SEND_BATCH_MESSAGE
 
 
-@mutant(Sends.send, "A one-way send is not carried out.")
+@mutant(Sends.send, "One-way sends are ignored.")
 def oneway_sends_are_dropped(original, self, command, connection, now):
     return None if command.is_oneway else original(self, command, connection, now)
 
 
-@mutant(Limits.rejects_sends, "A slave does not say that it is busy.", V5)
+@mutant(Limits.rejects_sends, "A slave does not answer sends with SYSTEM_BUSY.", V5)
 def slaves_take_messages(original, self):
     return False
 
@@ -86,42 +86,42 @@ def slaves_take_messages(original, self):
 # -- topics and queues ---------------------------------------------------------------------------------------
 
 
-@mutant(Sends.any_queue, "A send that leaves the queue to the Broker is refused.")
+@mutant(Sends.any_queue, "A send with queueId -1 is refused.")
 def any_queue_is_refused(original, self, topic):
     raise RefusedError("no queue")
 
 
-@mutant(Sends.checked, "A send to a queue that the topic does not have is stored.")
+@mutant(Sends.checked, "A send to a missing queue is stored.")
 def any_queue_number_will_do(original, self, asked, connection, now):
     return original(self, msgspec.structs.replace(asked, queue_id=0), connection, now)
 
 
-@mutant(Topics.fault, "The name of a topic is not checked.")
+@mutant(Topics.fault, "Topic names are not checked.")
 def any_topic_name_will_do(original, self, topic):
     return None
 
 
-@mutant(Topics.is_closed, "Clients may send to the topics of the system.")
+@mutant(Topics.is_closed, "Clients can send to system topics.")
 def system_topics_are_open(original, self, topic):
     return False
 
 
-@mutant(Topics.create_by_send, "A topic made by a send has the queues of the default topic.")
+@mutant(Topics.create_by_send, "A topic created by a send has as many queues as the default topic.")
 def new_topics_have_all_queues(original, self, topic, default, queues, flag, now):
     return original(self, topic, default, 1 << 20, flag, now)
 
 
-@mutant(Topics.create_by_send, "No topic comes into being by a send.")
+@mutant(Topics.create_by_send, "A send never creates a topic.")
 def sends_create_no_topics(original, self, topic, default, queues, flag, now):
     return self.get(topic)
 
 
-@mutant(Topics.create_by_send, "A topic is made after TBW102 whatever default topic a send names.")
+@mutant(Topics.create_by_send, "A new topic is always derived from TBW102.")
 def topics_need_no_default(original, self, topic, default, queues, flag, now):
     return original(self, topic, "TBW102", queues, flag, now)
 
 
-@mutant(Topics.create_by_send, "A topic comes into being by a send whether that is wanted or not.")
+@mutant(Topics.create_by_send, "A send creates a topic even if that is disabled.")
 def sends_create_topics_anyway(original, self, topic, default, queues, flag, now):
     return self.create(topic, queues, READ | WRITE, now)
 
@@ -129,25 +129,25 @@ def sends_create_topics_anyway(original, self, topic, default, queues, flag, now
 # -- what is stored ------------------------------------------------------------------------------------------
 
 
-@mutant(Sends.stored, "A message is born when the Broker gets it.")
+@mutant(Sends.stored, "The born timestamp is the time of arrival.")
 def birth_time_is_the_brokers(original, self, message, now):
     message.born_timestamp = now
     return original(self, message, now)
 
 
-@mutant(Sends.stored, "A stored message has flag 0.")
+@mutant(Sends.stored, "The flag of a stored message is always 0.")
 def flag_of_user_is_lost(original, self, message, now):
     message.flag = 0
     return original(self, message, now)
 
 
-@mutant(Sends.complete, "A stored message has no property CLUSTER.")
+@mutant(Sends.complete, "A stored message lacks the property CLUSTER.")
 def cluster_is_not_added(original, self, properties, now):
     original(self, properties, now)
     del properties[PropertyName.CLUSTER]
 
 
-@mutant(Sends.complete, "A stored message has no property MSG_REGION.", V5)
+@mutant(Sends.complete, "A stored message lacks the property MSG_REGION.", V5)
 def region_is_not_stored(original, self, properties, now):
     original(self, properties, now)
     del properties[PropertyName.MSG_REGION]
@@ -161,13 +161,13 @@ def messages_without_id_stay_so(original, self, properties, now):
         del properties[PropertyName.UNIQ_KEY]
 
 
-@mutant(Store.put, "A body that is too large is cut and stored.")
+@mutant(Store.put, "A body that is too large is truncated and stored.")
 def bodies_are_cut_to_the_limit(original, self, message, now):
     message.body = message.body[: self._config.max_message_size]
     return original(self, message, now)
 
 
-@mutant(Sends.is_dead, "What was consumed in vain too often is tried once more.")
+@mutant(Sends.is_dead, "A message beyond its retry limit is retried again.")
 def no_letter_is_dead(original, self, group, times, most, now):
     return False
 
@@ -175,7 +175,7 @@ def no_letter_is_dead(original, self, group, times, most, now):
 # -- batches -------------------------------------------------------------------------------------------------
 
 
-@mutant(Sends.may_be_batch, "Whatever says that it is a batch is stored as one.")
+@mutant(Sends.may_be_batch, "A batch with a delay level is accepted.")
 def batches_may_be_delayed(original, self, asked, body):
     return True
 

@@ -4,30 +4,30 @@ from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
 
 
-@mutant(Store.max_offset, "Every second offset of a queue is left out.")
+@mutant(Store.max_offset, "Queue offsets grow by two.")
 def offsets_skip_one(original, self, topic, queue_id):
     return 2 * original(self, topic, queue_id)
 
 
-@mutant(Store.max_offset, "The queues of a topic count their messages together.")
+@mutant(Store.max_offset, "All queues of a topic share one offset counter.")
 def queues_share_offsets(original, self, topic, queue_id):
     queues = self.topics().get(topic, [])
     return sum(original(self, topic, queue) for queue in queues)
 
 
-@mutant(Store.commit, "Stored messages are kept in memory until a buffer is full.")
+@mutant(Store.commit, "Stored messages stay in memory until a buffer is full.")
 def hands_over_late(original, self):
     return
 
 
-@mutant(Store.catch_up, "At a start, the queues are empty.")
+@mutant(Store.catch_up, "Queues are empty after a restart.")
 def queues_begin_anew(original, self):
     original(self)
     for topic in list(self.topics()):
         self.delete_topic(topic)
 
 
-@after(Store.by_key, "After a start, only what is stored from then on is found by its key.")
+@after(Store.by_key, "After a restart, a search does not find older messages by key.")
 def keys_are_forgotten(found, self):
     return [offset for offset in found if offset >= vars(self)["began"]]
 

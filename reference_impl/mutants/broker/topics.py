@@ -11,12 +11,12 @@ from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError, Reply
 
 
-@after(TopicAdministration.wanted, "A topic is made with eight queues, whatever was asked for.")
+@after(TopicAdministration.wanted, "A new topic always has eight queues.")
 def topics_are_made_with_eight_queues(topic):
     return msgspec.structs.replace(topic, read_queue_nums=8, write_queue_nums=8)
 
 
-@mutant(TopicAdministration.all_topics, "Code 21 shows only the topics of the start.")
+@mutant(TopicAdministration.all_topics, "Code 21 returns only the topics that existed at startup.")
 def new_topics_are_not_told(original, self, command, connection, now):
     names = {topic.topic_name for topic in self.broker.topics.system_topics()}
     topics = self.broker.topics
@@ -24,42 +24,42 @@ def new_topics_are_not_told(original, self, command, connection, now):
     return Reply(0, ext={}, body=TopicConfigTable(topics.version, table).encode())
 
 
-@mutant(TopicAdministration.is_news, "An existing topic is not changed.")
+@mutant(TopicAdministration.is_news, "An existing topic cannot be changed.")
 def topics_do_not_change(original, self, topic):
     return self.broker.topics.get(topic.topic_name or "") is None
 
 
-@mutant(Registrar.announce, "What an administrator makes is registered with the next round.")
+@mutant(Registrar.announce, "An administrator's topic is registered only with the next round.")
 def new_topics_are_not_announced(original, self, topics, now):
     return
 
 
-@mutant(Registrar.announce, "What an administrator makes is registered with all other topics.")
+@mutant(Registrar.announce, "An administrator's topic is registered together with all others.")
 def new_topics_announced_with_all(original, self, topics, now):
     self.register(now, force=True, check_order=False)
 
 
-@mutant(TopicAdministration.is_news, "A topic that is as it was is registered again.", V5)
+@mutant(TopicAdministration.is_news, "An unchanged topic is registered again.", V5)
 def same_topic_announced_again(original, self, topic):
     return True
 
 
-@mutant(TopicAdministration.fault, "A topic is made whatever its name.")
+@mutant(TopicAdministration.fault, "A topic can be created with any name.")
 def illegal_topics_are_made(original, self, topic):
     return None
 
 
-@mutant(Profile, "An illegal name is answered with code 29.", V4)
+@mutant(Profile, "An illegal name is refused with code 29.", V4)
 def illegal_topics_are_code_29(profile):
     return msgspec.structs.replace(profile, invalid_parameter=29)
 
 
-@mutant(Profile, "An illegal name is answered with code 1.", V5)
+@mutant(Profile, "An illegal name is refused with code 1.", V5)
 def illegal_is_code_1(profile):
     return msgspec.structs.replace(profile, invalid_parameter=1)
 
 
-@mutant(TopicAdministration.update, "An unknown kind of filter is taken for the usual one.")
+@mutant(TopicAdministration.update, "An unknown filter type is treated as the default.")
 def any_filter_type_is_taken(original, self, command, connection, now):
     ext = command.ext or {}
     if ext.get("topicFilterType") not in ("SINGLE_TAG", "MULTI_TAG"):
@@ -67,22 +67,22 @@ def any_filter_type_is_taken(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(TopicAdministration.takes_order, "A topic is not ordered because its administrator says so.", V5)
+@mutant(TopicAdministration.takes_order, "An administrator's request does not make a topic ordered.", V5)
 def order_is_not_kept(original, self):
     return False
 
 
-@mutant(TopicAdministration.takes_order, "A topic is ordered because its administrator says so.", V4)
+@mutant(TopicAdministration.takes_order, "An administrator's request makes a topic ordered.", V4)
 def order_is_kept_in_4_9(original, self):
     return True
 
 
-@mutant(TopicAdministration.change, "A topic has no attributes.", V5)
+@mutant(TopicAdministration.change, "Topic attributes are not stored.", V5)
 def attributes_are_not_kept(original, self, topics, now):
     return original(self, _bare(topics), now)
 
 
-@mutant(TopicAdministration.change, "A topic is made without its attributes where these are wrong.", V5)
+@mutant(TopicAdministration.change, "A topic with invalid attributes is created without them.", V5)
 def any_attribute_is_taken(original, self, topics, now):
     try:
         return original(self, topics, now)
@@ -94,7 +94,7 @@ def _bare(topics: list[TopicConfig]) -> list[TopicConfig]:
     return [msgspec.structs.replace(topic, attributes={}) for topic in topics]
 
 
-@mutant(TopicAdministration.queues, "The status of a topic shows no queue.")
+@mutant(TopicAdministration.queues, "The status of a topic contains no queues.")
 def status_is_empty(original, self, topic):
     return 0
 
@@ -110,23 +110,23 @@ def status_of_unknown_is_empty(reply):
     return reply if reply.code == 0 else Reply(0, body=TopicStats(none).encode())
 
 
-@mutant(TopicAdministration.delete, "A topic is deleted with success, and stays.")
+@mutant(TopicAdministration.delete, "Deleting a topic succeeds without removing it.")
 def topics_are_not_deleted(original, self, command, connection, now):
     return Reply(0)
 
 
-@mutant(Store.delete_topic, "The messages of a topic stay when it is deleted.")
+@mutant(Store.delete_topic, "Deleting a topic keeps its messages.")
 def deleted_topics_keep_messages(original, self, topic):
     return
 
 
-@mutant(TopicAdministration.delete, "The deletion of an unknown topic fails.")
+@mutant(TopicAdministration.delete, "Deleting an unknown topic fails.")
 def unknown_topics_cannot_be_deleted(original, self, command, connection, now):
     if self.broker.topics.get((command.ext or {}).get("topic") or "") is None:
         return Reply(17, remark="there is none")
     return original(self, command, connection, now)
 
 
-@mutant(TopicAdministration.fault_in_deletion, "A system topic is deleted like any other.")
+@mutant(TopicAdministration.fault_in_deletion, "A system topic can be deleted.")
 def system_topics_are_deleted(original, self, topic):
     return None

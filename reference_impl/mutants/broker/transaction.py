@@ -9,13 +9,13 @@ from reference_impl.remoting.reply import Reply
 _COMMIT, _ROLL_BACK = "8", "12"
 
 
-@mutant(Sends.stored, "A half message is stored in its own queue.")
+@mutant(Sends.stored, "A half message is stored in its target queue.")
 def half_messages_are_visible(original, self, message, now):
     message.sys_flag &= ~SysFlag.TRANSACTION_ROLLBACK.value
     return self.broker.store.put(message, now)
 
 
-@mutant(Transactions.end, "A roll-back commits.")
+@mutant(Transactions.end, "A rollback commits.")
 def roll_backs_commit(original, self, command, connection, now):
     command.ext = {**(command.ext or {}), "commitOrRollback": _COMMIT}
     return original(self, command, connection, now)
@@ -27,22 +27,22 @@ def commits_are_lost(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@after(Transactions.committed, "A committed message has no properties.")
+@after(Transactions.committed, "A committed message loses its properties.")
 def commits_lose_properties(message):
     message.properties = {}
 
 
-@after(Transactions.committed, "A committed message does not say that it was committed.")
+@after(Transactions.committed, "A committed message lacks the commit bits.")
 def commits_lose_flags(message):
     message.sys_flag = 0
 
 
-@mutant(Transactions.end, "An end that does not know is answered.")
+@mutant(Transactions.end, "The server answers END_TRANSACTION with commitOrRollback 0.")
 def unknown_ends_are_answered(original, self, command, connection, now):
     return original(self, command, connection, now) or Reply(0)
 
 
-@mutant(Transactions.end, "An end that is neither commit nor roll-back nor unknown commits.")
+@mutant(Transactions.end, "An invalid commitOrRollback commits.")
 def odd_ends_commit(original, self, command, connection, now):
     ext = command.ext or {}
     if ext.get("commitOrRollback") not in ("0", _COMMIT, _ROLL_BACK):
@@ -50,57 +50,57 @@ def odd_ends_commit(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(Transactions.fault, "Any group ends a half message.")
+@mutant(Transactions.fault, "Any group can end a half message.")
 def any_group_ends(original, self, half, command):
     found = original(self, half, command)
     return None if found == "The producer group wrong" else found
 
 
-@mutant(Transactions.fault, "The offset in the queue is ignored.")
+@mutant(Transactions.fault, "END_TRANSACTION ignores the queue offset.")
 def any_queue_offset_ends(original, self, half, command):
     found = original(self, half, command)
     return None if found == "The transaction state table offset wrong" else found
 
 
-@after(Transactions.end, "The end of an unknown half message succeeds.")
+@after(Transactions.end, "Ending an unknown half message succeeds.")
 def missing_half_ends(reply):
     is_missing = reply is not None and reply.remark == "Find prepared transaction message failed"
     return Reply(0) if is_missing else reply
 
 
-@mutant(Transactions.producer, "No producer is asked about half messages.")
+@mutant(Transactions.producer, "Producers are never asked about half messages.")
 def nobody_is_asked(original, self, group):
     return None
 
 
-@mutant(Transactions.producer, "Producers of all groups are asked.")
+@mutant(Transactions.producer, "Producers of all groups are asked about a half message.")
 def any_producer_is_asked(original, self, group):
     members = [connection for one in self.broker.clients.producers.values() for connection in one]
     return members[-1] if members else None
 
 
-@mutant(Transactions.is_to_check, "A half message of any age is checked.")
+@mutant(Transactions.is_to_check, "Half messages of any age are checked.")
 def asked_at_once(original, self, half, now):
     return True
 
 
-@mutant(Transactions.is_given_up, "A half message is checked for ever.")
+@mutant(Transactions.is_given_up, "A half message is checked without limit.")
 def asked_for_ever(original, self, half, now):
     return False
 
 
-@after(Transactions.question, "The body of a question is the half message as it is stored.")
+@after(Transactions.question, "The body of a check is the half message as stored.")
 def questions_name_half_topic(command, self, copy):
     command.body = self.broker.store.raw_at(copy.physical_offset) or b""
 
 
-@mutant(Transactions.newest_copy, "The end of a half message that was checked changes nothing.")
+@mutant(Transactions.newest_copy, "Ending a half message after a check has no effect.")
 def answers_are_lost(original, self, half):
     is_copy = "TRANSACTION_CHECK_TIMES" in half.properties
     return None if is_copy else original(self, half)
 
 
-@mutant(Transactions.end, "A transaction that has ended is checked.")
+@mutant(Transactions.end, "Completed transactions are checked.")
 def ended_are_asked_about(original, self, command, connection, now):
     before = dict(self.open)
     reply = original(self, command, connection, now)
@@ -108,17 +108,17 @@ def ended_are_asked_about(original, self, command, connection, now):
     return reply
 
 
-@mutant(Transactions.is_too_late, "An end is taken however late it comes.", V5)
+@mutant(Transactions.is_too_late, "END_TRANSACTION is accepted however late it arrives.", V5)
 def late_ends_commit(original, self, half, command, now):
     return False
 
 
-@mutant(Transactions.is_to_check, "Half messages of an earlier run are not checked.")
+@mutant(Transactions.is_to_check, "Half messages from before a restart are not checked.")
 def open_transactions_are_forgotten(original, self, half, now):
     return half.stored > self.broker.started and original(self, half, now)
 
 
-@mutant(Transactions.newest_copy, "A transaction that has ended can be ended again.")
+@mutant(Transactions.newest_copy, "A completed transaction can be ended again.")
 def transactions_end_again(original, self, half):
     found = original(self, half)
     return half.queue_offset if found is None else found

@@ -8,23 +8,23 @@ from reference_impl.broker.registration_requests import RegistrationRequests
 from reference_impl.mutants.registry import after, mutant
 
 
-@mutant(Registrar.stop, "A Broker that stops does not unregister.")
+@mutant(Registrar.stop, "The Broker does not unregister when it stops.")
 def leaves_without_a_word(original, self, now):
     self.is_stopping = True
 
 
-@after(RegistrationRequests.departure, "An unregistration has no brokerId.")
+@after(RegistrationRequests.departure, "An unregistration lacks brokerId.")
 def departure_without_id(made):
     ext = {name: text for name, text in (made.ext or {}).items() if name != "brokerId"}
     return msgspec.structs.replace(made, ext=ext)
 
 
-@mutant(Registrar.addresses, "Only the first NameServer hears that a Broker goes.")
+@mutant(Registrar.addresses, "The Broker unregisters only from its first NameServer.")
 def unregisters_from_the_first_only(original, self):
     return original(self)[:1]
 
 
-@mutant(Registrar.stop, "The Broker unregisters from the next NameServer when the one before has answered.")
+@mutant(Registrar.stop, "One silent NameServer blocks unregistration from the next.")
 def unregisters_until_one_is_silent(original, self, now):
     left = list(self.addresses())
     self.is_stopping = True
