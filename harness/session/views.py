@@ -65,11 +65,11 @@ class ConfigExchange(Exchange):
 
     @property
     def is_sorted(self) -> Self:
-        """View: whether the lines are sorted by key."""
+        """View: whether the lines are sorted by key; None where there are too few to tell."""
 
-        def read(reply: Command) -> bool:
+        def read(reply: Command) -> bool | None:
             keys = list(_settings(reply))
-            return keys == sorted(keys)
+            return keys == sorted(keys) if len(keys) > 1 else None
 
         return self.seen_as(View("sorted", read, ()))
 

@@ -85,9 +85,12 @@ def test_members_are_notified_of_a_departure(bk: BrokerSession) -> None:
 
 @case(kills=["broadcasting-groups-are-told"])
 def test_broadcasting_groups_are_not_notified(bk: BrokerSession) -> None:
-    wants = consuming(bk.group(), [bk.topic()], broadcasts=True)
-    _, first = joined(bk, wants)
-    joined(bk, wants)
+    shares = consuming(bk.group(), [bk.topic()])
+    broadcasts = consuming(bk.group(), [bk.topic()], broadcasts=True)
+    (_, notified), (_, first) = joined(bk, shares), joined(bk, broadcasts)
+    joined(bk, shares)
+    joined(bk, broadcasts)
+    notified.next_request() >> told(shares["groupName"])
     first.next_request() >> Silence()
 
 

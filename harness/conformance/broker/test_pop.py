@@ -412,6 +412,7 @@ def test_members_that_pop_get_all_queues(bk: BrokerSession) -> None:
 @case(kills=["who-is-no-member-gets-all"], setup=ROUTED)
 def test_without_members_there_is_no_assignment(bk: BrokerSession) -> None:
     topic, group, (one, _) = members(bk)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
     bk.assignment(topic, bk.group(), one).queues >> Reply(SUCCESS, None)
     bk.assignment(topic, group, one, strategy="NONE").queues >> Reply(SUCCESS, None)
 

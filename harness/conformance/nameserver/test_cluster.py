@@ -134,7 +134,8 @@ def test_member_group_ignores_cluster(ns: NameServerSession) -> None:
 def test_member_group_carries_no_remark(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
-    ns.member_group(broker.cluster, broker.name) >> Reply(SUCCESS, remark=ABSENT)
+    group = ns.member_group(broker.cluster, broker.name)
+    group.addresses >> Reply(SUCCESS, {0: broker.address}, remark=ABSENT)
 
 
 @case(kills=["unknown-member-group-is-an-error"])

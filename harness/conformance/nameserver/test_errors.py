@@ -7,6 +7,7 @@ before anything is stored, in both lines of Apache's server.
 from __future__ import annotations
 
 from harness.conformance import ABSENT, AnyOf, Matching, Reply, Silence, Unchanged, case
+from harness.conformance.nameserver.brokers import listed, registered, routed
 from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame, query_header
 from harness.session import Connection, NameServerSession
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode, Serialization
@@ -106,16 +107,19 @@ def test_codes_901_and_904_are_unknown(ns: NameServerSession) -> None:
 
 @case(kills=["failure-succeeds", "failure-without-remark", "failure-closes"])
 def test_failure_is_code_1_with_remark(ns: NameServerSession) -> None:
+    listed(ns, registered(ns))
     ns.broker().register(ext={"brokerId": None}) >> Reply(SYSTEM_ERROR, remark=SOME_TEXT)
 
 
 @case(kills=["failure-with-body"])
 def test_failure_has_no_payload(ns: NameServerSession) -> None:
+    listed(ns, registered(ns))
     ns.broker().register(ext={"brokerId": None}) >> Reply(SYSTEM_ERROR, body=ABSENT, ext=ABSENT)
 
 
 @case(kills=["failure-closes", "third-failure-unanswered"])
 def test_failure_keeps_the_connection(ns: NameServerSession) -> None:
+    listed(ns, registered(ns))
     broker = ns.broker()
     failing = [broker.register(ext={"brokerId": None}) for _ in range(10)]
     for exchange in failing:
@@ -133,6 +137,7 @@ def test_failed_registration_leaves_nothing(ns: NameServerSession) -> None:
 
 @case(kills=["binary-failure-unanswered"])
 def test_failure_of_binary_request_is_answered(ns: NameServerSession) -> None:
+    listed(ns, registered(ns))
     connection = ns.connect()
     connection.call(RequestCode.REGISTER_BROKER, serialization=Serialization.ROCKETMQ) >> Reply(
         SYSTEM_ERROR, remark=SOME_TEXT
@@ -180,6 +185,7 @@ def test_unregistration_without_fields_keeps_the_connection(ns: NameServerSessio
 
 @case(kills=["empty-ext-fields-refused", "no-ext-fields-closes"])
 def test_no_ext_fields_is_empty_ext_fields(ns: NameServerSession) -> None:
+    listed(ns, registered(ns))
     for code in (RequestCode.GET_KV_CONFIG, RequestCode.REGISTER_BROKER):
         absent = ns.call(code) >> Reply(_ANSWERS)
         ns.call(code, {}) >> Unchanged(absent)
@@ -197,7 +203,9 @@ def test_unparsable_number_is_absent(ns: NameServerSession) -> None:
 
 @case(kills=["unparsable-crc-refused"])
 def test_unparsable_optional_number_is_absent(ns: NameServerSession) -> None:
-    ns.broker().register(ext={"bodyCrc32": "abc"}) >> Reply(SUCCESS)
+    broker = ns.broker()
+    broker.register(ext={"bodyCrc32": "abc"}) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["canonical-numbers-only"])
@@ -210,6 +218,7 @@ def test_signed_and_padded_numbers_are_numbers(ns: NameServerSession) -> None:
 
 @case(kills=["booleans-case-sensitive"])
 def test_boolean_is_true_in_any_case(ns: NameServerSession) -> None:
+    listed(ns, registered(ns))
     for text in ("true", "TRUE", "True"):
         ns.broker().register(ext={"compressed": text}) >> Reply(SYSTEM_ERROR)
 
@@ -217,7 +226,9 @@ def test_boolean_is_true_in_any_case(ns: NameServerSession) -> None:
 @case(kills=["any-text-is-true"])
 def test_any_other_boolean_is_false(ns: NameServerSession) -> None:
     for text in ("1", "yes", " true"):
-        ns.broker().register(ext={"compressed": text}) >> Reply(SUCCESS)
+        broker = ns.broker()
+        broker.register(ext={"compressed": text}) >> Reply(SUCCESS)
+        listed(ns, broker)
 
 
 # --- bodies ---------------------------------------------------------------------------------------------

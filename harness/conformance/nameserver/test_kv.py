@@ -87,6 +87,7 @@ def test_delete_is_idempotent(ns: NameServerSession) -> None:
     namespace = ns.name("space")
     ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
     ns.put_kv(namespace, "key", "value") >> Reply(SUCCESS)
+    ns.get_kv(namespace, "key").value >> Reply(SUCCESS, "value")
     ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
     ns.delete_kv(namespace, "key") >> Reply(SUCCESS)
 

@@ -11,6 +11,7 @@
 """
 
 from harness.conformance import ABSENT, Closed, Including, Reply, case
+from harness.conformance.nameserver.brokers import listed, registered, routed
 from harness.session import Broker, NameServerSession
 from harness.wire import RawFrame, ResponseCode
 
@@ -23,13 +24,6 @@ MIDWAY = 80
 """Protocol seconds into a lease."""
 
 QUEUES = {"A": (4, 4, 6), "B": (8, 8, 4)}
-
-
-def registered(ns: NameServerSession) -> Broker:
-    """A broker that has registered with two topics."""
-    broker = ns.broker()
-    broker.register() >> Reply(SUCCESS)
-    return broker
 
 
 def begun(ns: NameServerSession) -> Broker:
@@ -221,6 +215,7 @@ def test_shared_connection_removes_every_broker(ns: NameServerSession) -> None:
     shared = ns.connect()
     brokers = [ns.broker(on=shared) for _ in range(3)]
     since = [broker.register() >> Reply(SUCCESS) for broker in brokers]
+    listed(ns, *brokers)
     shared.close()
     ns.while_lasts(ns.lease, since[0])
     for broker in brokers:
@@ -336,7 +331,7 @@ def test_registration_refreshes(ns: NameServerSession) -> None:
     broker = begun(ns)
     since = broker.register() >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["registration-does-not-refresh"], clock=True)
@@ -345,7 +340,7 @@ def test_new_connection_has_a_new_lease(ns: NameServerSession) -> None:
     broker.reconnect()
     since = broker.register() >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["query-does-not-refresh"], clock=True)
@@ -361,7 +356,7 @@ def test_different_version_query_refreshes(ns: NameServerSession) -> None:
     broker = begun(ns)
     since = broker.query_version(broker.newer()).changed >> Reply(SUCCESS, True)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["different-version-refreshes"], ends_leases=True)
@@ -431,7 +426,7 @@ def test_registered_timeout_is_not_known(ns: NameServerSession) -> None:
     broker = ns.broker()
     since = broker.register(ext={"heartbeatTimeoutMillis": 30_000}) >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["first-timeout-is-remembered"], clock=True)
@@ -440,7 +435,7 @@ def test_latest_registration_sets_timeout(ns: NameServerSession) -> None:
     broker.register(ext={"heartbeatTimeoutMillis": 30_000}) >> Reply(SUCCESS)
     since = broker.register() >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["heartbeat-does-not-refresh"], clock=True)
@@ -448,7 +443,7 @@ def test_heartbeat_refreshes(ns: NameServerSession) -> None:
     broker = begun(ns)
     since = broker.heartbeat(on=ns.connection) >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["heartbeat-sets-timeout"], clock=True)
@@ -456,7 +451,7 @@ def test_heartbeat_keeps_timeout(ns: NameServerSession) -> None:
     broker = registered(ns)
     since = broker.heartbeat(ext={"heartbeatTimeoutMills": 30_000}) >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
-    ns.route(broker.topic("A")) >> Reply(SUCCESS)
+    routed(ns, broker)
 
 
 @case(kills=["heartbeat-registers", "unknown-heartbeat-is-refused"])

@@ -87,6 +87,8 @@ def test_is_off_by_default(ns: NameServerSession) -> None:
     master = slave.sibling(0)
     slave.register()
     master.register()
+    shown = {0: master.broker.address, 1: slave.broker.address}
+    ns.cluster().addresses(slave.broker.name) >> Reply(SUCCESS, shown)
     slave.heard.next_request() >> Silence()
 
 

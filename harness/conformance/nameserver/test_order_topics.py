@@ -1,6 +1,7 @@
 """Chapter order-topics: the order configuration (ORDER_TOPIC_CONFIG) in routes and registrations."""
 
 from harness.conformance import Reply, case
+from harness.conformance.nameserver.brokers import routed
 from harness.conformance.nameserver.settings import ORDER_IS_NOT_RETURNED, ORDER_IS_SHOWN
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
@@ -52,6 +53,7 @@ def test_configuration_makes_no_route(ns: NameServerSession) -> None:
 def test_other_namespaces_do_not_count(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    routed(ns, broker)
     ns.put_kv(ns.name("namespace"), broker.topic("A"), f"{broker.name}:8") >> Reply(SUCCESS)
     ns.route(broker.topic("A")).order >> Reply(SUCCESS, None)
 

@@ -4,7 +4,8 @@ A case judges a route by the broker names that it made. Only the well-known topi
 which it ignores.
 """
 
-from harness.conformance import ABSENT, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
+from harness.conformance.nameserver.brokers import registered, routed
 from harness.conformance.nameserver.settings import ROUTES_WAIT, ROUTES_WAIT_A_SECOND
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
@@ -29,18 +30,13 @@ UNZONED: tuple[Fields, ...] = (
 """Ext fields that name no zone, or ask for none."""
 
 
-def registered(ns: NameServerSession) -> Broker:
-    """A broker that has registered with two topics."""
-    broker = ns.broker()
-    broker.register() >> Reply(SUCCESS)
-    return broker
-
-
 def pair(ns: NameServerSession) -> tuple[Broker, Broker]:
     """A master and its slave, both registered."""
     master = registered(ns)
     slave = master.sibling(5)
     slave.register() >> Reply(SUCCESS)
+    shown = {master.name: {0: master.address, 5: slave.address}}
+    ns.route(master.topic("A")).addresses >> Reply(SUCCESS, shown)
     return master, slave
 
 
@@ -263,6 +259,7 @@ def test_flavours_are_equal(ns: NameServerSession) -> None:
     master.register(filters=["10.1.1.1:3000"]) >> Reply(SUCCESS)
     master.sibling().register() >> Reply(SUCCESS)
     topic = master.topic("A")
+    ns.route(topic).addresses >> Reply(SUCCESS, {master.name: ANYTHING})
     legacy = (ns.route(topic, version=0).json >> Reply(SUCCESS)).value
     ns.route(topic, version=NEW).json >> Reply(SUCCESS, legacy)
     ns.route(topic, True, version=0).json >> Reply(SUCCESS, legacy)
@@ -321,6 +318,7 @@ def test_zone_route_is_standard_json(ns: NameServerSession) -> None:
     broker = ns.broker()
     zone: Fields = {"__ZONE_MODE": True, "__ZONE_NAME": "east"}
     broker.register(ext={"__ZONE_NAME": "east"}) >> Reply(SUCCESS)
+    routed(ns, broker)
     same = (ns.route(broker.topic("A"), ext=zone, version=OLD).json >> Reply(SUCCESS)).value
     ns.route(broker.topic("A"), True, ext=zone, version=0).strict_json >> Reply(SUCCESS, same)
     ns.route(broker.topic("A"), ext=zone, version=STANDARD).strict_json >> Reply(SUCCESS, same)

@@ -111,6 +111,7 @@ def test_mapping_returns_with_its_broker(ns: NameServerSession) -> None:
 def test_mapping_goes_with_its_topic(ns: NameServerSession) -> None:
     broker = ns.broker()
     register(broker, 1) >> Reply(SUCCESS)
+    shows(ns, {broker.name: 1})
     ns.delete_topic(broker.topic("A")) >> Reply(SUCCESS)
     register(broker, None, broker.newer()) >> Reply(SUCCESS)
     shows(ns, {})

@@ -1,6 +1,7 @@
 """Chapter topic-deletion: DELETE_TOPIC_IN_NAMESRV (216), and registrations that delete by leaving out."""
 
 from harness.conformance import AnyOf, Reply, case
+from harness.conformance.nameserver.brokers import registered, routed
 from harness.conformance.nameserver.settings import ABSENT_TOPICS_GO
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
@@ -9,13 +10,6 @@ from harness.wire.bodies import TopicQueueMappingInfo
 SUCCESS = ResponseCode.SUCCESS
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 SERVED = (8, 8, 6, 0)
-
-
-def registered(ns: NameServerSession, topics: tuple[str, ...] = ("A", "B")) -> Broker:
-    """A broker of a cluster of its own that has registered with these topics."""
-    broker = ns.broker(topics=topics)
-    broker.register() >> Reply(SUCCESS)
-    return broker
 
 
 def serve(ns: NameServerSession, hint: str, *brokers: Broker) -> None:
@@ -58,12 +52,14 @@ def test_brokers_stay(ns: NameServerSession) -> None:
 @case(kills=["deletion-is-answered-with-the-topic"])
 def test_reply_is_plain(ns: NameServerSession) -> None:
     broker = registered(ns)
+    routed(ns, broker)
     ns.delete_topic(broker.topic("A")) >> Reply(SUCCESS, b"", ext={})
 
 
 @case(kills=["deletion-of-unknown-topic-is-refused"])
 def test_unknown_topic_is_a_success(ns: NameServerSession) -> None:
     broker = registered(ns)
+    routed(ns, broker)
     ns.delete_topic(ns.topic("nothing")) >> Reply(SUCCESS)
     ns.delete_topic(ns.topic("nothing"), broker.cluster) >> Reply(SUCCESS)
     ns.delete_topic(broker.topic("A")) >> Reply(SUCCESS)

@@ -4,21 +4,13 @@ A case projects a list on the names that it made, unless it has a server of its 
 """
 
 from harness.conformance import Reply, case
+from harness.conformance.nameserver.brokers import registered
 from harness.conformance.nameserver.settings import LIST_OF_ALL_IS_OFF, LISTS_BY_KIND_ARE_OFF
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 DISABLED = Reply(ResponseCode.SYSTEM_ERROR, b"", remark="disable")
-
-
-def registered(
-    ns: NameServerSession, cluster: str | None = None, topics: tuple[str, ...] = ("A", "B")
-) -> Broker:
-    """A broker of this cluster, or of one of its own, that has registered with these topics."""
-    broker = ns.broker(cluster=cluster, topics=topics)
-    broker.register() >> Reply(SUCCESS)
-    return broker
 
 
 def flagged(ns: NameServerSession, *flags: int) -> Broker:
@@ -39,7 +31,7 @@ def named(ns: NameServerSession, *flags: int) -> list[str]:
 @case(kills=["cluster-list-has-all-topics", "cluster-list-is-of-one-broker"])
 def test_cluster_lists_its_topics(ns: NameServerSession) -> None:
     one = registered(ns, topics=("A", "B"))
-    registered(ns, one.cluster, ("A", "C"))
+    registered(ns, ("A", "C"), one.cluster)
     other = registered(ns, topics=("A", "D"))
     a, b, c, d = (ns.topic(hint) for hint in "ABCD")
     ns.cluster_topics(one.cluster).among([a, b, c, d]) >> Reply(SUCCESS, [a, b, c])
@@ -49,7 +41,7 @@ def test_cluster_lists_its_topics(ns: NameServerSession) -> None:
 @case(kills=["cluster-list-repeats-topics"])
 def test_cluster_lists_a_topic_once(ns: NameServerSession) -> None:
     one = registered(ns)
-    registered(ns, one.cluster)
+    registered(ns, cluster=one.cluster)
     ns.cluster_topics(one.cluster).among(one.topics) >> Reply(SUCCESS, sorted(one.topics))
 
 

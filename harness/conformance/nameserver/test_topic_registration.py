@@ -1,20 +1,14 @@
 """Chapter topic-registration: REGISTER_TOPIC_IN_NAMESRV (217), which only 5.x knows."""
 
 from harness.conformance import ABSENT, AnyOf, Including, Reply, case
-from harness.session import Broker, NameServerSession
+from harness.conformance.nameserver.brokers import registered, routed
+from harness.session import NameServerSession
 from harness.wire import ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicRoute
 
 SUCCESS = ResponseCode.SUCCESS
 SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
-
-
-def registered(ns: NameServerSession) -> Broker:
-    """A broker that has registered with two topics."""
-    broker = ns.broker()
-    broker.register() >> Reply(SUCCESS)
-    return broker
 
 
 @case(kills=["217-is-ignored", "217-swaps-queue-numbers", "217-takes-one-queue-data"])
@@ -30,6 +24,7 @@ def test_topic_becomes_routable(ns: NameServerSession) -> None:
 @case(kills=["217-is-answered-with-the-route"])
 def test_reply_is_plain(ns: NameServerSession) -> None:
     broker = registered(ns)
+    routed(ns, broker)
     ns.register_topic(ns.topic("N"), {broker.name: (8, 8, 6)}) >> Reply(SUCCESS, b"", ext={}, remark=ABSENT)
 
 

@@ -5,6 +5,7 @@ something stayed, `settle` waits until the server has nothing left to do.
 """
 
 from harness.conformance import AnyOf, Including, Reply, Silence, case
+from harness.conformance.nameserver.brokers import listed, registered
 from harness.conformance.nameserver.settings import ONE_UNREGISTRATION_WAITS
 from harness.session import Broker, NameServerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, encode
@@ -50,6 +51,7 @@ def test_address_is_removed(ns: NameServerSession) -> None:
 def test_effect_precedes_reply(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     broker.unregister() >> Reply(SUCCESS)
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
 
@@ -89,11 +91,12 @@ def test_other_cluster_leaves_tables_in_agreement(ns: NameServerSession) -> None
 def test_success_without_id_takes_effect(ns: NameServerSession) -> None:
     broker = ns.broker()
     since = broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     answer = broker.unregister(ext={"brokerId": None}) >> AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS))
     succeeded = answer.command is not None and answer.command.code == SUCCESS
     ns.while_lasts(ns.lease, since)
-    listed = None if succeeded else {0: broker.address}
-    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, listed)
+    shown = None if succeeded else {0: broker.address}
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, shown)
 
 
 @case(kills=["departure-without-id-ends-the-batch"])
@@ -102,6 +105,7 @@ def test_bad_request_harms_no_other(ns: NameServerSession) -> None:
     for _ in range(4):
         brokers, client = [ns.broker(on=ns.connection) for _ in range(40)], ns.connect()
         since = [broker.register() >> Reply(SUCCESS) for broker in brokers]
+        listed(ns, *brokers)
         client.send_raw(_departures(brokers), opaque=0) >> Reply(SUCCESS)
         ns.while_lasts(ns.lease, since[0])
         for broker in brokers:
@@ -160,6 +164,7 @@ def test_broker_registers_anew(ns: NameServerSession) -> None:
 def test_any_connection_may_unregister(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     broker.unregister(on=ns.connect()) >> Reply(SUCCESS)
     ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
 
@@ -168,6 +173,7 @@ def test_any_connection_may_unregister(ns: NameServerSession) -> None:
 def test_one_way_unregistration_takes_effect(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     broker.unregister(flag=FLAG_ONEWAY) >> Silence()
     ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
 
@@ -216,6 +222,8 @@ def test_leaving_slave_keeps_master(ns: NameServerSession) -> None:
 
 @case(kills=["unknown-broker-is-an-error"])
 def test_unknown_broker_is_a_success(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    listed(ns, broker)
     broker = ns.broker()
     broker.unregister() >> Reply(SUCCESS, b"")
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
@@ -271,6 +279,7 @@ def test_closing_afterwards_is_harmless(ns: NameServerSession) -> None:
 def test_matches_by_address_whatever_the_id(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     broker.unregister(id=7) >> Reply(SUCCESS)
     ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
 
@@ -301,6 +310,7 @@ def test_late_unregistration_of_old_master_is_harmless(ns: NameServerSession) ->
 def test_id_may_be_enough(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     broker.unregister(address=ns.address()) >> Reply(SUCCESS)
     ns.settle()
     gone, kept = Reply(SUCCESS, None), Reply(SUCCESS, {0: broker.address})
@@ -353,6 +363,7 @@ def test_answer_tells_whether_it_is_carried_out(ns: NameServerSession) -> None:
     brokers = [ns.broker(on=client) for _ in range(12)]
     for broker in brokers:
         broker.register(ext={"heartbeatTimeoutMillis": 3_600_000}) >> Reply(SUCCESS)
+    listed(ns, *brokers)
     asked = [broker.unregister() for broker in brokers]
     answers = [one >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR)) for one in asked]
     ns.settle()
@@ -366,6 +377,7 @@ def test_bad_one_does_not_block_later_ones(ns: NameServerSession) -> None:
     bad, leaving, lost = ns.broker(), ns.broker(), ns.broker()
     for broker in (bad, leaving, lost):
         broker.register() >> Reply(SUCCESS)
+    listed(ns, bad, leaving, lost)
     bad.unregister(ext={"brokerId": None}) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
     ns.settle()
     leaving.unregister() >> Reply(SUCCESS)
@@ -378,6 +390,7 @@ def test_bad_one_does_not_block_later_ones(ns: NameServerSession) -> None:
 def test_bad_one_keeps_no_lost_broker(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
+    listed(ns, broker)
     broker.unregister(ext={"brokerId": None}) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
     ns.settle()
     broker.connection.close()

@@ -12,7 +12,7 @@ from typing import Any, Self
 from harness.session.exchange import Exchange, NotSo, View
 from harness.session.views import JsonExchange, json_of
 from harness.wire import Command, WireError
-from harness.wire.messages import Message, decode_messages
+from harness.wire.messages import Message, decode_messages, decode_offset_id
 
 
 def _number(reply: Command, name: str) -> int | None:
@@ -51,11 +51,19 @@ class SendExchange(Exchange):
 
     @property
     def ids(self) -> Self:
-        """View: the ids of the messages, a tuple; None where there is none."""
+        """View: the ids of the messages, a tuple; each can be decoded (``decode_offset_id``)."""
 
-        def read(reply: Command) -> tuple[str, ...] | None:
+        def read(reply: Command) -> tuple[str, ...]:
             text = (reply.ext or {}).get("msgId")
-            return None if text is None else tuple(text.split(","))
+            if text is None:
+                raise NotSo("ext field msgId is missing")
+            ids = tuple(text.split(","))
+            try:
+                for one in ids:
+                    decode_offset_id(one)
+            except WireError as problem:
+                raise NotSo(f"ext field msgId: {problem}") from None
+            return ids
 
         return self.seen_as(View("message ids", read))
 

@@ -1,6 +1,7 @@
 """Chapter registration: the broker, its cluster, and the answer to the registrant."""
 
 from harness.conformance import Including, Reply, Silence, case
+from harness.conformance.nameserver.brokers import listed
 from harness.conformance.nameserver.registration.bodies import NO_MASTER, is_unknown, serves
 from harness.session import NameServerSession
 from harness.wire import FLAG_ONEWAY, ResponseCode
@@ -102,6 +103,7 @@ def test_same_address_under_two_names(ns: NameServerSession) -> None:
 def test_master_learns_no_master_address(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register().master >> Reply(SUCCESS, NO_MASTER)
+    listed(ns, broker)
     broker.register().master >> Reply(SUCCESS, NO_MASTER)
 
 
@@ -114,7 +116,9 @@ def test_slave_learns_master_address(ns: NameServerSession) -> None:
 
 @case(kills=["slave-is-told-itself"])
 def test_slave_without_master_learns_no_address(ns: NameServerSession) -> None:
-    ns.broker(id=1).register().master >> Reply(SUCCESS, NO_MASTER)
+    slave = ns.broker(id=1)
+    slave.register().master >> Reply(SUCCESS, NO_MASTER)
+    listed(ns, slave)
 
 
 @case(kills=["first-master-is-remembered"])

@@ -3,6 +3,7 @@
 from msgspec import UNSET
 
 from harness.conformance import ABSENT, AnyOf, Including, Reply, case
+from harness.conformance.nameserver.brokers import listed, registered
 from harness.conformance.nameserver.registration.bodies import is_unknown, serves
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
@@ -70,18 +71,21 @@ def test_bad_broker_id_keeps_the_registration(ns: NameServerSession) -> None:
 @case("ns.registration.identifiers-are-required", kills=["broker-name-may-be-missing"], own_server=True)
 def test_broker_name_is_required(ns: NameServerSession) -> None:
     """A registration without broker name is refused."""
+    listed(ns, registered(ns))
     ns.broker().register(ext={"brokerName": None}) >> Reply(SYSTEM_ERROR)
 
 
 @case("ns.registration.identifiers-are-required", kills=["broker-address-may-be-missing"], own_server=True)
 def test_broker_address_is_required(ns: NameServerSession) -> None:
     """A registration without broker address is refused."""
+    listed(ns, registered(ns))
     ns.broker().register(ext={"brokerAddr": None}) >> Reply(SYSTEM_ERROR)
 
 
 @case("ns.registration.identifiers-are-required", kills=["cluster-name-may-be-missing"], own_server=True)
 def test_cluster_name_is_required(ns: NameServerSession) -> None:
     """A registration without cluster name is refused."""
+    listed(ns, registered(ns))
     ns.broker().register(ext={"clusterName": None}) >> Reply(SYSTEM_ERROR)
 
 
@@ -92,6 +96,7 @@ def test_missing_address_harms_no_other_broker(ns: NameServerSession) -> None:
     one, other = ns.broker(cluster=bad.cluster), ns.broker(cluster=bad.cluster)
     since = one.register() >> Reply(SUCCESS)
     other.register() >> Reply(SUCCESS)
+    listed(ns, one, other)
     one.connection.close()
     other.connection.close()
     ns.while_lasts(ns.lease, since)
