@@ -76,6 +76,7 @@ def test_group_is_created_as_requested(bk: BrokerSession) -> None:
 
 @case(kills=["empty-groups-are-made"])
 def test_group_without_body_is_refused(bk: BrokerSession) -> None:
+    make_group(bk, bk.group()) >> Reply(SUCCESS)
     bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
 
 
