@@ -47,24 +47,30 @@ def messages(count: int) -> list[Message]:
     ]
 
 
-def plain(directory: Path, chunks: list[bytes]) -> tuple[float, float]:
-    """Seconds to append the chunks to a file, one call each, and to read them."""
+def plain(directory: Path, given: list[bytes]) -> tuple[float, float]:
+    """Seconds to append chunks to a file, one call each, and to read them."""
     path = directory / "plain"
     file = os.open(path, os.O_RDWR | os.O_CREAT)
 
     def write() -> None:
-        for chunk in chunks:
+        for chunk in given:
             os.write(file, chunk)
 
     def read() -> None:
         at = 0
-        for chunk in chunks:
+        for chunk in given:
             at += len(os.pread(file, len(chunk), at))
 
     seconds = timed(write), timed(read)
     os.close(file)
     path.unlink()
     return seconds
+
+
+def chunks(size: int, count: int, at_a_time: int) -> list[bytes]:
+    """Frames of one size, so many in a chunk; the rest is in the last one."""
+    whole, rest = divmod(count, at_a_time)
+    return [bytes(size * at_a_time)] * whole + [bytes(size * rest)] * (rest > 0)
 
 
 def put(store: Store, given: list[Message], at_a_time: int) -> None:
@@ -124,8 +130,7 @@ def measure(directory: Path, count: int) -> None:
         sent = messages(count)
         seconds = timed(lambda: put(store, sent, at_a_time))  # noqa: B023
         size = store.physical_range()[1]
-        frame = bytes(size // count)
-        appended, read_again = plain(directory, [frame * at_a_time] * (count // at_a_time))
+        appended, read_again = plain(directory, chunks(size // count, count, at_a_time))
         row(f"put, {at_a_time} at a time", count, seconds, appended)
         if at_a_time > 1:
             row("read, 32 at a time", count, timed(lambda: read(store)), read_again)  # noqa: B023
