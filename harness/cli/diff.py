@@ -164,13 +164,15 @@ def _replay(rounds: Rounds, program: Program, console: Console, options: argpars
     played = rounds.program(program)
     for one in played.divergences:
         _print_divergence(console, one)
-    found = played.unexplained
-    status = INCONCLUSIVE if played.stalled else FAILED if found is not None else OK
+    if played.death:
+        console.print(f"  {_died_at(played.steps, played.death)}")
+    failed = bool(played.attempt.violations)
+    status = INCONCLUSIVE if played.stalled else FAILED if failed else OK
     verdict = {OK: "NOTHING UNEXPLAINED", FAILED: "DIVERGENT", INCONCLUSIVE: "INCONCLUSIVE"}[status]
     console.print(
         f"{played.steps} of {len(program.steps)} steps, "
         f"{sum(one.quirk is not None for one in played.divergences)} divergences explained, "
-        f"{int(found is not None)} unexplained          {verdict}, exit {status}"
+        f"{int(played.unexplained is not None)} unexplained          {verdict}, exit {status}"
     )
     if options.json:
         say_json(
@@ -179,6 +181,7 @@ def _replay(rounds: Rounds, program: Program, console: Console, options: argpars
                 "exit_status": status,
                 "steps": played.steps,
                 "divergences": played.divergences,
+                "why": played.death,
             }
         )
     return status
@@ -221,7 +224,12 @@ def _answer(
         "explained": dict(explained),
         "triggered": dict(triggered),
         "findings": [
-            {"directory": one.finding.directory, "round": one.round, "divergence": one.divergence}
+            {
+                "directory": one.finding.directory,
+                "round": one.round,
+                "divergence": one.divergence,
+                "actual": one.finding.violation.actual,
+            }
             for one in findings
         ],
         "unexplained": len(found),
@@ -263,7 +271,11 @@ def _print(
         console.print(f"\n✘ round {finding.round}, {len(steps)} steps" + _where(finding))
         for line in numbered(steps)[-_SHOWN_STEPS:]:
             console.print(f"  {line}")
-        _print_divergence(console, finding.divergence)
+        violation = finding.finding.violation
+        if finding.divergence is None:
+            console.print(f"  {_died_at(violation.number + 1, violation.actual)}")
+        else:
+            _print_divergence(console, finding.divergence)
     if answer["triggered"]:
         console.print("\nnamed quirks           steps that are about it, of them and after them seen")
         for quirk in known:
@@ -295,6 +307,10 @@ def _print(
         f"divergences explained, {answer['unexplained']} unexplained          "
         f"{answer['conclusion']}, exit {answer['exit_status']}"
     )
+
+
+def _died_at(step: int, last_words: str) -> str:
+    return f"at step {step}: {last_words}"
 
 
 def _where(found: Found) -> str:

@@ -89,6 +89,8 @@ def run_task(task: Task) -> Seen:
     why: dict[str, str] = {}
     for name in task.cases:
         runner.dead = ""  # a mutant that does not answer one case may well answer the next one
+        if not instance.alive():
+            instance.restart("kill")
         result = runner.run(by_name[name])
         verdicts[name] = result.verdict
         if result.verdict is Verdict.ERROR and _IN_THE_MUTANT in result.detail:

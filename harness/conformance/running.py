@@ -173,7 +173,7 @@ class Runner:
             self._instances.give_back(run.one)
         if instance is self._instance and not self.dead:
             if run.target_died and not instance.alive():
-                self.dead = f"the target had gone: {run.target_died}"
+                self.dead = f"the target had gone in {run.one.name}: {run.target_died}"
             elif run.stalled and not self._answers():
                 self.dead = "the target had stopped answering"
 
@@ -257,7 +257,7 @@ class _CaseRun:
         except TargetDied as error:
             self.target_died = str(error)
             if self.one.chapter in LAST:
-                self.ends(judge(self._level, held=False), "the target did not live through the run")
+                self.ends(judge(self._level, held=False), f"the target did not live through the run: {error}")
             else:
                 self.ends(Verdict.BLOCKED, str(error))
         except Blocked as error:
@@ -269,6 +269,7 @@ class _CaseRun:
         else:
             tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
             self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
+        self.target_died = self.target_died or session.death
 
     def _breaks(self, reason: str, failure: Failure) -> None:
         """The end of a case whose expectations were not met."""

@@ -125,8 +125,11 @@ class TargetContext:
         )
         return executor, [instance.clock.timing.jitter for instance in instances], is_fresh
 
-    def leave(self, executor: Executor, state: Any, *, ended: Ended, well: bool) -> None:
-        """Ends a run, which ``ended`` so. ``well``: nothing was seen that may harm others."""
+    def leave(self, executor: Executor, state: Any, *, ended: Ended, well: bool) -> str:
+        """Ends a run, which ``ended`` so. ``well``: nothing was seen that may harm others. Returns the last
+        words of a server that dies of it; else nothing.
+        """
+        death = ""
         if not well or ended != "whole":
             self.servers.doubt()
         is_tidy = False
@@ -134,14 +137,17 @@ class TargetContext:
             is_tidy = ended == "whole" and (self.capabilities.is_virtual or self.role.tidy(executor, state))
             if not is_tidy:
                 self.servers.doubt()
-        except TargetDied:
-            ended = "died"
+        except TargetDied as problem:
+            death = str(problem)
         except (TooLate, CaseTimeout):
             self.servers.doubt()
         finally:
             executor.close()
-        if self.capabilities.is_ours and (ended == "died" or (not is_tidy and self.role.spoils(state))):
+        death = death or executor.death
+        has_died = ended == "died" or death
+        if self.capabilities.is_ours and (has_died or (not is_tidy and self.role.spoils(state))):
             self.servers.close()
+        return death
 
     def close(self) -> None:
         """Stops what runs. May be called more than once."""

@@ -182,9 +182,14 @@ class Executor:
         return frozenset(self._opens[server])
 
     def close(self) -> None:
-        """Closes every connection. May be called more than once."""
+        """Closes every connection, whatever comes of it (`death`). May be called more than once."""
         for session in self._sessions:
             session.close()
+
+    @property
+    def death(self) -> str:
+        """The last words of a server that has died while connections were closed; else nothing."""
+        return next((session.death for session in self._sessions if session.death), "")
 
     # --- requests -------------------------------------------------------------------------------------------
 

@@ -129,7 +129,8 @@ class HistoryExperiment:
             quirk = proven(executor, servers, passing) if ended == "whole" and violations else None
         except (TooLate, CaseTimeout):
             ended, violations = "late", ()
-        self._context.leave(executor, state, ended=ended, well=not violations)
+        if death := self._context.leave(executor, state, ended=ended, well=not violations):
+            ended, violations = "died", violations or (died(stepped - 1, death),)
         attempt = Attempt(
             violations=violations,
             trace=executor.trace,

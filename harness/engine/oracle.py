@@ -13,6 +13,7 @@ from harness.spec import Observation, StateTracker, Violation
 
 _ANSWERED = "wire.sanity.well-formed-request-is-answered"
 _ECHOED = "wire.framing.opaque-is-echoed"
+DEATH = "server-stays-alive"
 
 
 class Oracle:
@@ -47,7 +48,7 @@ class Oracle:
 def died(number: int, problem: str) -> Violation:
     """The server takes no connection any more."""
     return Violation(
-        invariant="server-stays-alive",
+        invariant=DEATH,
         statement=_ANSWERED,
         expected="a server that takes connections and answers",
         actual=problem,

@@ -95,10 +95,7 @@ class ProgramRun:
         try:
             self._to_be_judged(self._executor.play(step))
         except TargetDied as problem:
-            self._judge_all()
-            self.ended = "died"
-            if not self.violations:
-                self.violations.append(died(len(self.steps) - 1, str(problem)))
+            self._dies(str(problem))
         except (TooLate, CaseTimeout):
             self._ends("late")
         except KeyboardInterrupt:
@@ -119,6 +116,8 @@ class ProgramRun:
         if not self.is_over:
             try:
                 self._to_be_judged(self._executor.finish())
+            except TargetDied as problem:
+                self._dies(str(problem))
             except (TooLate, CaseTimeout):
                 self._ends("late")
             except KeyboardInterrupt:
@@ -127,7 +126,8 @@ class ProgramRun:
             self._judge_all()
         well = self._is_server_well
         self._look_for_proof()
-        self._context.leave(self._executor, self._played, ended=self.ended, well=well)
+        if death := self._context.leave(self._executor, self._played, ended=self.ended, well=well):
+            self._dies(death)
 
     def attempt(self) -> Attempt:
         """What it came to."""
@@ -159,6 +159,13 @@ class ProgramRun:
         if any(quirk.taints == "server" for quirk in self._triggered):
             return False
         return not self.violations or self.quirk is not None
+
+    def _dies(self, last_words: str) -> None:
+        """A server has died of the latest step, or of what came behind it."""
+        self._judge_all()
+        self.ended = "died"
+        if not self.violations:
+            self.violations.append(died(len(self.steps) - 1, last_words))
 
     def _ends(self, how: Ended) -> None:
         """It has ended before its last step, unless a violation that was not known yet had ended it."""

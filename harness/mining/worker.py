@@ -31,7 +31,7 @@ from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.mining.records import Judged, Origin, Row, row_of
 from harness.mining.store import Settings, Span, Store
-from harness.session import RunningClock
+from harness.session import RunningClock, TargetDied
 from harness.targets import TargetError, parse
 from harness.trace import Trace
 
@@ -216,6 +216,8 @@ class _Chunk:
             return self._broken_off("timeout", "it looked at no clock for longer than the deadline of a run")
         except TargetError as problem:
             self.unable += 1
+            return self._broken_off("died", str(problem))
+        except TargetDied as problem:
             return self._broken_off("died", str(problem))
         except Exception as problem:
             return self._broken_off("error", f"{type(problem).__name__}: {problem}")

@@ -24,7 +24,7 @@ from harness.catalogue import Profile
 from harness.program.names import FreshNames
 from harness.session.clock import Clock
 from harness.session.connection import Connection
-from harness.session.errors import CaseTimeout, TooLate, Unjudged, Unmet
+from harness.session.errors import CaseTimeout, TargetDied, TooLate, Unjudged, Unmet
 from harness.session.exchange import Exchange, Request, SentRequest
 from harness.session.link import Link, PendingResponse
 from harness.session.listener import Listener
@@ -123,6 +123,8 @@ class Session:
         """When something was first registered, or since when time passes unasked."""
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
+        self.death = ""
+        """The last words of a target that has died while connections were closed."""
 
     # --- what it is -----------------------------------------------------------------------------------------
 
@@ -346,11 +348,16 @@ class Session:
             )
 
     def close(self) -> None:
-        """Closes all connections and listeners. May be called more than once."""
+        """Closes all connections and listeners, whatever comes of it (`death`). May be called more than
+        once.
+        """
         for listener in self._listeners:
             listener.close()
         for connection in self._connections:
-            connection.link.close("fin")
+            try:
+                connection.link.close("fin")
+            except TargetDied as problem:
+                self.death = self.death or str(problem)
 
     def __enter__(self) -> Self:
         return self
@@ -360,6 +367,8 @@ class Session:
     ) -> None:
         self.close()
         if kind is None:
+            if self.death:
+                raise TargetDied(self.death)
             self.finish()
 
     # --- what exchanges and connections need ----------------------------------------------------------------

@@ -4,15 +4,21 @@
 - The target acts while bytes are sent and while time is moved, never by itself: the same calls give the same
   run.
 - Several threads may share an instance: one lock serves it.
+- An exception of the server is its death, as it would be of a process: that call and each later one raises
+  ``TargetDied`` with the same last words, until it is restarted. Only closing a connection to a dead server
+  succeeds, as it does over a network.
 """
 
 from __future__ import annotations
 
 import itertools
+import logging
 import tempfile
 import threading
+import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, ParamSpec, TypeVar
 
 from harness.session import (
     DEFAULT_SETUP,
@@ -22,6 +28,7 @@ from harness.session import (
     TransportTimeout,
     VirtualClock,
 )
+from harness.targets.errors import TargetError
 from harness.targets.settings import in_directory
 from harness.trace import How
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
@@ -30,6 +37,12 @@ from reference_impl.remoting.endpoint import RemotingEndpoint
 _FIRST_PORT = 20_000
 _FIRST_LISTENER = 61_000
 NEVER = 1 << 62
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_UNHEARD = logging.NullHandler()
+"""What the server logs is for whoever runs one; here its answers tell as much."""
 
 
 class InProcess:
@@ -58,11 +71,19 @@ class InProcess:
         self._listeners: dict[str, _Listening] = {}
         self._numbers = itertools.count(1)
         self._stopped = False
+        self._last_words = ""
+        self._output = ""
         self._stopping = False
         self._stops_at = NEVER
         self._clock = VirtualClock(self._next_due, self._tick, self._lock)
+        logging.getLogger("reference_impl").addHandler(_UNHEARD)
         self._endpoint = self._build()
-        self._act()
+        try:
+            self._act()
+        except TargetDied as problem:
+            raise TargetError(
+                expected="a server that starts", got=str(problem), do="mend what raises it"
+            ) from problem
 
     @property
     def clock(self) -> VirtualClock:
@@ -84,7 +105,7 @@ class InProcess:
             number = next(self._numbers)
             transport = _Transport(self, number, f"127.0.0.1:{_FIRST_PORT + number % 40_000}")
             self._connections[number] = transport
-            self._carry_out(self._endpoint.connected(number, transport.local, self._time))
+            self._carry_out(self._asked(self._endpoint.connected, number, transport.local, self._time))
             return transport
 
     def restart(self, how: Ending = "term") -> None:
@@ -92,6 +113,7 @@ class InProcess:
             for transport in self._connections.values():
                 transport.ended = True
             self._connections.clear()
+            self._last_words = ""
             self._endpoint = self._build()
             self._act()
 
@@ -112,10 +134,11 @@ class InProcess:
             return listening
 
     def alive(self) -> bool:
-        return not self._stopped
+        return not (self._stopped or self._last_words)
 
     def output(self) -> str:
-        return ""
+        """The stack trace of its death; nothing before that."""
+        return self._output
 
     def stop(self) -> None:
         with self._lock:
@@ -126,18 +149,20 @@ class InProcess:
     def sent(self, number: int, data: bytes) -> None:
         """Bytes from the harness."""
         with self._lock:
-            self._carry_out(self._endpoint.received(number, data, self._time))
+            self._carry_out(self._asked(self._endpoint.received, number, data, self._time))
 
     def left(self, number: int) -> None:
         """The harness has closed its end."""
         with self._lock:
             self._connections.pop(number, None)
-            self._carry_out(self._endpoint.lost(number, self._time))
+            if not self._last_words:
+                self._carry_out(self._asked(self._endpoint.lost, number, self._time))
 
     def half_closed(self, number: int) -> None:
         """The harness has closed its sending direction."""
         with self._lock:
-            self._carry_out(self._endpoint.half_closed(number, self._time))
+            if not self._last_words:
+                self._carry_out(self._asked(self._endpoint.half_closed, number, self._time))
 
     def wait(self, transport: _End, timeout: float) -> bool:
         """Moves time on until something has come on a connection, at most by these virtual seconds."""
@@ -147,6 +172,17 @@ class InProcess:
     def _build(self) -> RemotingEndpoint:
         """The server, started with what there is on disk."""
         raise NotImplementedError
+
+    def _asked(self, method: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+        """What a method of the server gives. Raises ``TargetDied`` where it raises, or has before."""
+        if not self._last_words:
+            try:
+                return method(*args, **named)
+            except Exception as problem:
+                self._last_words = f"the target died: {type(problem).__name__}: {problem}"
+                self._output = "".join(traceback.format_exception(problem))
+                raise TargetDied(self._last_words) from problem
+        raise TargetDied(self._last_words)
 
     def _effect(self, effect: Effect) -> None:
         """Carries one effect out."""
@@ -174,10 +210,10 @@ class InProcess:
 
     def _act(self) -> None:
         """What is due now. A server that is to stop is asked when, again and again."""
-        self._carry_out(self._endpoint.tick(self._time))
+        self._carry_out(self._asked(self._endpoint.tick, self._time))
         if self._stopping:
-            self._stops_at = self._endpoint.stop(self._time) - self._epoch
-            self._carry_out(self._endpoint.tick(self._time))
+            self._stops_at = self._asked(self._endpoint.stop, self._time) - self._epoch
+            self._carry_out(self._asked(self._endpoint.tick, self._time))
             if self._clock.milliseconds >= self._stops_at:
                 self._end()
 
@@ -185,7 +221,7 @@ class InProcess:
         with self._lock:
             if self._stopped:
                 return NEVER
-            return min(self._stops_at, self._endpoint.next_tick(self._time) - self._epoch)
+            return min(self._stops_at, self._asked(self._endpoint.next_tick, self._time) - self._epoch)
 
     def _tick(self, now: int) -> None:
         with self._lock:

@@ -3,15 +3,19 @@
 A handler is marked where it is defined: `@answers(RequestCode.GET_MAX_OFFSET)`.
 """
 
+import logging
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from harness.wire import Command
+from harness.wire import Command, ResponseCode, WireError
 
+from .errors import DurabilityError
 from .reply import RefusedError, Reply
 
 Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
 """(command, connection, now) -> reply; None: no answer now; raises RefusedError."""
+
+_log = logging.getLogger(__name__)
 
 _M = TypeVar("_M", bound=Callable[..., Reply | None])
 
@@ -43,7 +47,11 @@ class RequestTable:
     handlers: dict[int, Handler]
 
     def execute(self, command: Command, connection: int, now: int) -> Reply | None:
-        """Carry out a request. None: no answer now, perhaps later, perhaps never."""
+        """Carry out a request. None: no answer now, perhaps later, perhaps never.
+
+        An exception of the handler is logged and answered (`NettyRemotingAbstract#processRequestCommand`).
+        Raises WireError for a frame that ends the connection, and DurabilityError.
+        """
         handler = self.handlers.get(command.code)
         if handler is None:
             return self.unknown_request(command)
@@ -51,6 +59,12 @@ class RequestTable:
             return handler(command, connection, now)
         except RefusedError as refused:
             return refused.reply()
+        except (WireError, DurabilityError):
+            raise
+        except Exception as problem:
+            _log.exception("request code %d failed", command.code)
+            remark = f"{type(problem).__name__}: {problem}"
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=remark, from_handler=False)
 
     def unknown_request(self, command: Command) -> Reply | None:
         """The answer to a request code that has no handler; None would be silence."""

@@ -46,7 +46,6 @@ from harness.session import (
     TooLate,
 )
 from harness.session.exchange import SentRequest
-from harness.session.link import Link
 from harness.spec import Observation, Violation
 from harness.targets import Target
 from harness.targets.memory import resident
@@ -204,12 +203,13 @@ class _Attempt:
             if not self._violations:
                 self._look_around()
         except TargetDied as problem:
-            ended = "died"
-            self._add("liveness", ALONE, "a server that takes connections", str(problem))
+            ended = self._died(str(problem))
         except (TooLate, CaseTimeout):
             ended = "late"
         finally:
             self._session.close()
+        if self._session.death and ended != "died":
+            ended = self._died(self._session.death)
         self._measure()
         if self._late and ended == "whole":
             ended = "late"
@@ -221,6 +221,10 @@ class _Attempt:
             observed=tuple(self._observed),
             judged={number: frozenset(found) for number, found in self._judged.items()},
         )
+
+    def _died(self, last_words: str) -> Ended:
+        self._add("liveness", ALONE, "a server that takes connections", last_words)
+        return "died"
 
     def _trace(self) -> Trace:
         trace = self._session.trace
@@ -298,19 +302,11 @@ class _Attempt:
         for stop in sorted(
             {cut if cut >= 0 else len(data) + cut for cut in step.cuts} & set(range(1, len(data)))
         ):
-            event = self._sends(link, data[at:stop])
+            event = link.send(data[at:stop])
             at, first = stop, event if first is None else first
-        event = self._sends(link, data[at:])
+        event = link.send(data[at:])
         first = event if first is None else first
         return [SentRequest(link, want, None, data, first, sent_at) for want in wants]
-
-    def _sends(self, link: Link, data: bytes) -> int:
-        if not self._is_virtual:
-            return link.send(data)
-        try:
-            return link.send(data)
-        except Exception as problem:  # the target is in this process, and has not caught it
-            raise TargetDied(f"it fails with {type(problem).__name__}: {problem}") from problem
 
     # --- judging --------------------------------------------------------------------------------------------
 

@@ -96,6 +96,8 @@ class Comparison:
         self.triggered: dict[str, int] = {}
         """Steps that were about a quirk, by its id."""
         self.steps = 0
+        self.begun = 0
+        """As ``steps``, with those that were under way when an exception ended it."""
         self._executor = executor
         self._clocks = clocks
         self._quirks = quirks
@@ -140,7 +142,7 @@ class Comparison:
             if isinstance(first, ns.QUIET):
                 while till < end and till - at < TOGETHER and isinstance(steps[till], ns.QUIET):
                     till += 1
-            self._index = at
+            self._index, self.begun = at, till
             self._carry_out(at, steps[at:till])
             self.steps = till
             if self.unexplained is not None:

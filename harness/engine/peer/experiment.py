@@ -16,6 +16,7 @@ from harness.engine.instances import InstancePool
 from harness.engine.kind import SeededNames
 from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.tidying import tidied
+from harness.engine.oracle import died
 from harness.engine.peer.comparison import Comparison, Divergence, Stalled
 from harness.engine.peer.executor import PeerExecutor
 from harness.findings.experiment import Attempt, Ended
@@ -49,6 +50,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Steps that were about a quirk, by its id."""
     spoilt: bool = False
     """A quirk has left the servers in a state that nothing can be compared in."""
+    death: str = ""
+    """Which server has died, and its last words."""
 
     @property
     def stalled(self) -> bool:
@@ -95,46 +98,49 @@ class PeerExperiment:
         return any(target.capabilities.clock == "real" for target in self._targets)
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
-        try:
-            return self.compare(program, fresh=fresh).attempt
-        except TargetDied:
-            self.restart()
-            return Attempt(violations=(), trace=self._executor(False).trace, ended="died", stepped=0)
+        return self.compare(program, fresh=fresh).attempt
 
     def compare(self, program: Sequence[AnyStep], *, fresh: bool = False) -> Compared:
-        """Plays a program on both. Raises ``TargetDied``, ``TargetError``."""
+        """Plays a program on both. A server that dies is a violation. Raises ``TargetError``."""
         executor = self._executor(fresh)
         a, b = self._instances
         comparison = Comparison(executor, (a.clock, b.clock), self._quirks, self.profile)
         ended: Ended = "whole"
+        death = ""
         try:
             comparison.play(program)
+        except TargetDied as problem:
+            death = str(problem)
         except (Stalled, TooLate, CaseTimeout):
             ended = "late"
         except KeyboardInterrupt:
             executor.close()
             raise
         found = comparison.unexplained
+        is_left_tidy = ended == "whole" and not death and found is None and not comparison.leaves_settings
+        death = self._leave(executor, () if is_left_tidy or death else program) or death
         violation = None if found is None or ended == "late" else _violation(found)
         if found is not None and violation is not None:
             self.divergences[violation] = found
-        compared = Compared(
+        if death:
+            death = f"{self._dead()}{death}"
+            ended, violation = "died", violation or died(comparison.begun - 1, death)
+            self.restart()
+        return Compared(
             attempt=Attempt(
                 violations=() if violation is None else (violation,),
                 trace=executor.trace,
                 ended=ended,
-                stepped=comparison.steps,
+                stepped=comparison.begun if death else comparison.steps,
                 waited=executor.waited,
                 observed=() if violation is None else comparison.observed,
             ),
-            steps=comparison.steps,
+            steps=comparison.begun if death else comparison.steps,
             divergences=tuple(comparison.divergences),
             triggered=comparison.triggered,
             spoilt=comparison.spoilt is not None,
+            death=death,
         )
-        is_left_tidy = ended == "whole" and found is None and not comparison.leaves_settings
-        self._leave(executor, () if is_left_tidy else program)
-        return compared
 
     def restart(self) -> None:
         """The next program has new servers, where both are ours to start."""
@@ -176,18 +182,39 @@ class PeerExperiment:
             deadline=_DEADLINE,
         )
 
-    def _leave(self, executor: PeerExecutor, program: Sequence[AnyStep]) -> None:
-        """Takes back what a program has left: none of its steps, where it has taken them back itself."""
-        is_tidy = True
+    def _leave(self, executor: PeerExecutor, program: Sequence[AnyStep]) -> str:
+        """Takes back what a program has left: none of its steps, where it has taken them back itself. Returns
+        the last words of a server that dies of it; else nothing.
+        """
+        is_tidy, death = True, ""
         try:
             if program:
                 is_tidy = tidied(executor, _both(program, self.profile))
-        except (TargetDied, TooLate, CaseTimeout):
+        except TargetDied as problem:
+            death = str(problem)
+        except (TooLate, CaseTimeout):
             is_tidy = False
         finally:
             executor.close()
-        if not is_tidy:
+        death = death or executor.death or self._death_of_the_ends()
+        if not is_tidy and not death:
             self.restart()
+        return death
+
+    def _death_of_the_ends(self) -> str:
+        """The last words of a server that dies of the ends of connections, which it sees to a bit later."""
+        try:
+            for instance in self._instances:
+                if instance.clock.kind == "virtual" and instance.alive():
+                    instance.clock.pause(0.001)
+        except TargetDied as problem:
+            return str(problem)
+        return ""
+
+    def _dead(self) -> str:
+        """Which of the two is dead, to be put before its last words."""
+        dead = [letter for letter, one in zip("AB", self._instances, strict=True) if not one.alive()]
+        return f"{' and '.join(dead)}: " if dead else ""
 
 
 def _both(program: Sequence[AnyStep], profile: str) -> ProgramState:

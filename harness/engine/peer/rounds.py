@@ -3,6 +3,7 @@
 Invariants:
 - A divergence that nothing explains is confirmed on new servers, shrunk and kept as a finding. One that does
   not show again is flaky, and the run is not called equal.
+- So is the death of a server, where both are ours to start again; elsewhere it ends the run.
 - A round that stalled is repeated; it counts once.
 - Servers are started anew where a round has spoilt them, where too much has been left behind, and, on lines
   without `safe-scan`, before rounds about leases: their expiry scan does not survive concurrent change
@@ -17,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import Quirk, profile_named
+from harness.engine.oracle import DEATH
 from harness.engine.peer.comparison import Divergence
 from harness.engine.peer.experiment import Compared, PeerExperiment
 from harness.engine.peer.generate import Program, round_of
@@ -24,6 +26,7 @@ from harness.engine.peer.journal import Entry, Journal
 from harness.findings.experiment import Finding
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
+from harness.session import TargetDied
 
 _REPEATS = 4
 """How often a round is tried that stalls."""
@@ -42,7 +45,8 @@ class Found(msgspec.Struct, kw_only=True):
 
     round: int
     finding: Finding
-    divergence: Divergence
+    divergence: Divergence | None
+    """None: a server died."""
 
 
 class Rounds:
@@ -72,7 +76,9 @@ class Rounds:
         self._fresh = True
 
     def play(self, steps: int, goes_on: Callable[[], bool]) -> Iterator[Entry]:
-        """Plays rounds until there are ``steps`` in all, or `goes_on` says no."""
+        """Plays rounds until there are ``steps`` in all, or `goes_on` says no. Raises ``TargetDied`` for a
+        server that is not ours to start again.
+        """
         given_up = 0
         while self._journal.steps < steps and goes_on() and given_up < _HOPELESS:
             number = self._journal.entries[-1].round + 1 if self._journal.entries else 0
@@ -109,7 +115,7 @@ class Rounds:
         for one in compared.divergences:
             if one.quirk is not None:
                 entry.explained[one.quirk] = entry.explained.get(one.quirk, 0) + 1
-        if compared.unexplained is not None:
+        if compared.attempt.violations:
             self._triaged(program, compared, entry)
         self._journal.add(entry)
         return entry
@@ -123,7 +129,9 @@ class Rounds:
         for _ in range(_REPEATS):
             compared = self.experiment.compare(program.steps)
             self._fresh = False
-            if compared.spoilt:
+            if compared.death and not self.experiment.can_restart:
+                raise TargetDied(compared.death)
+            if compared.spoilt or compared.death:
                 self._restart(entry)
             if not compared.stalled:
                 break
@@ -166,7 +174,7 @@ class Rounds:
         entry.findings.append(name)
         if all(one.finding is not found for one in self.findings):
             divergence = self.experiment.divergences.get(found.violation)
-            if divergence is not None:
+            if divergence is not None or found.violation.invariant == DEATH:
                 self.findings.append(Found(round=entry.round, finding=found, divergence=divergence))
 
     def _passes(self, program: Program, entry: Entry) -> bool:
@@ -174,6 +182,6 @@ class Rounds:
         for _ in range(_REPEATS):
             self._restart(entry)
             compared = self._repeated(program, entry)
-            if compared.unexplained is None and not compared.stalled:
+            if not compared.attempt.violations and not compared.stalled:
                 return True
         return False

@@ -89,21 +89,21 @@ class BuiltinBroker(InProcess):
     def _effect(self, effect: Effect) -> None:
         match effect:
             case Ask(number, address, data, within):
-                answer = self._asked(address, data)
+                answer = self._nameserver_says(address, data)
                 late = within if answer == "silence" else 0
                 frame = answer if isinstance(answer, bytes) else None
                 due = self._clock.milliseconds + late
                 heapq.heappush(self._answers, (due, next(self._order), number, frame))
             case Notify(address, data):
-                self._asked(address, data)
+                self._nameserver_says(address, data)
                 super()._effect(effect)
             case Flush():
                 assert isinstance(self._endpoint, Endpoint)
-                self._endpoint.flush()
+                self._asked(self._endpoint.flush)
             case _:
                 super()._effect(effect)
 
-    def _asked(self, address: str, data: bytes) -> bytes | str:
+    def _nameserver_says(self, address: str, data: bytes) -> bytes | str:
         """What a NameServer says: a frame, `silence`, or `close` where it cannot be reached as well."""
         for server in self._nameservers:
             if server.address == address and server.is_up:
@@ -119,7 +119,7 @@ class BuiltinBroker(InProcess):
         while self._answers and self._answers[0][0] <= self._clock.milliseconds:
             _, _, number, frame = heapq.heappop(self._answers)
             assert isinstance(self._endpoint, Endpoint)
-            super()._carry_out(self._endpoint.answered(number, frame, self._time))
+            super()._carry_out(self._asked(self._endpoint.answered, number, frame, self._time))
 
     def _next_due(self) -> int:
         with self._lock:

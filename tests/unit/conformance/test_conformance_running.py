@@ -195,7 +195,7 @@ def test_a_dead_target_blocks_what_comes_after_at_once() -> None:
     first, second = running.run(loaded(met)), running.run(loaded(met))
     assert first.verdict is second.verdict is Verdict.BLOCKED
     assert first.reason == "connection refused"
-    assert second.reason == "the target had gone: connection refused"
+    assert second.reason == f"the target had gone in {first.case}: connection refused"
 
 
 def test_a_target_that_refuses_once_is_not_given_up() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.wire import Command, RawFrame, Serialization, encode, header_bytes
+from harness.wire import Command, RawFrame, Serialization, WireError, encode, header_bytes
 from reference_impl.nameserver import Close, Effect, Persist, Send, build
 
 from .driver import Driver
@@ -164,3 +164,27 @@ def test_unfinished_frames_cost_bounded_memory_and_the_largest_pays(
     ns.lose(other)
     ns.send(start[:3900], ns.client)
     assert ns.closed == [large, ns.client]
+
+
+def test_an_exception_of_a_handler_is_logged_and_answered(
+    ns: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As `NettyRemotingAbstract#processRequestCommand` does; the connection stays."""
+
+    def stumble(*_: object) -> None:
+        raise KeyError("TA")
+
+    ns.endpoint.nameserver.handlers[106] = stumble
+    answer = ns.call(106)
+    assert (answer.code, answer.remark) == (1, "KeyError: 'TA'")
+    assert "request code 106 failed" in caplog.text and "KeyError: 'TA'" in caplog.text
+    assert ns.call(105, {"topic": "TA"}).code == 17
+
+
+def test_a_frame_that_a_handler_cannot_read_ends_the_connection(ns: Driver) -> None:
+    def refuse(*_: object) -> None:
+        raise WireError("no frame")
+
+    ns.endpoint.nameserver.handlers[106] = refuse
+    assert ns.ask(106) is None
+    assert ns.closed == [ns.client]
