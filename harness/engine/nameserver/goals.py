@@ -81,7 +81,7 @@ _named(
 def _equal(state: ProgramState, step: AnyStep) -> bool:
     lease = _held(state, step)
     assert isinstance(step, ns.Register)
-    return lease is not None and lease.version == (step.counter, step.timestamp, step.state or 0)
+    return lease is not None and lease.has_version_of(step)
 
 
 @_goal("older-version", "a live broker registers again with an older data version", ns.Register)

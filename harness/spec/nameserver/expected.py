@@ -54,6 +54,12 @@ class Live(msgspec.Struct, frozen=True):
     version: Version
     length: float
     since: float
+    has_own_time: bool
+    """Whether the time of the version is the server's own."""
+
+    def has_version_of(self, step: ns.Register) -> bool:
+        """Whether a registration brings the version that is stored."""
+        return not self.has_own_time and self.version == (step.counter, step.timestamp, step.state or 0)
 
 
 class Departed(msgspec.Struct, frozen=True):
@@ -269,6 +275,7 @@ def _live(state: State) -> dict[Key, Live]:
             (counter, (0 if timestamp == PRESENT else timestamp) - BORN, number),
             lease.length,
             lease.since,
+            timestamp == PRESENT,
         )
     return found
 

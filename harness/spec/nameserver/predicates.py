@@ -173,7 +173,7 @@ def _mapping_of_equal_version(expected: ExpectedState, step: AnyStep) -> bool:
     lease = None if found is None else expected.lease(found.cluster, found.address)
     if found is None or lease is None or not found.mappings:
         return False
-    return lease.version == (found.counter, found.timestamp, found.state or 0)
+    return lease.has_version_of(found)
 
 
 def _binary(expected: ExpectedState, step: AnyStep) -> bool:

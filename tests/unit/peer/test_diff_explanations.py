@@ -11,9 +11,11 @@ from harness.program.chance import chance
 from harness.program.frames import frame_of
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
+from harness.program.nameserver.frames import BORN
 from harness.program.steps import AnyStep
 from harness.spec import Answered, Ended, Unanswered
 from harness.spec.nameserver.expected import ExpectedState
+from harness.spec.nameserver.predicates import PREDICATES
 from harness.wire import Command, decode, encode
 
 NAMES = Names(chance("n"))
@@ -170,3 +172,15 @@ def test_taint_spreads_with_registrations() -> None:
     taints.spread(step, expected)
     assert taints.explains(_about("topicList", "T5"), ns.Topics()) == "q"
     assert taints.explains(_about("x", "a7"), ns.Topics()) == "q"
+
+
+def test_the_version_zero_is_none_that_was_missing() -> None:
+    expected = ExpectedState("5.3")
+    zero = ns.Register(
+        broker="b0", address="a0", counter=0, timestamp=-BORN, state=0, mappings={"T0": ("b0", 0)}
+    )
+    equal = PREDICATES["mapping-of-equal-version"]
+    expected.apply(ns.Register(broker="b0", address="a0", form="bare"))
+    assert not equal(expected, zero)
+    expected.apply(zero)
+    assert equal(expected, zero)
