@@ -14,13 +14,30 @@ import msgspec
 
 from harness.spec.nameserver.answers import Answer
 from harness.spec.nameserver.predictions import ClusterView, RouteView
-from harness.spec.nameserver.state import Namespace, State
+from harness.spec.nameserver.state import At, Namespace, State
 
 LIMIT = 40
 """The greatest number of possible states of a component."""
 
 _NO_PAIRS: dict[str, Namespace] = {}
 _NOTHING_KEPT = Namespace(False, {}, complete=True)
+
+
+class Rest(msgspec.Struct, frozen=True, eq=False):
+    """States of which nothing more comes by itself for a while: all that may have happened is among them."""
+
+    states: list[State]
+    settings: dict[str, str]
+    at: At
+    """When that was found."""
+    ends: float
+    """A step that is sent later finds something that must have happened."""
+    begins: float
+    """A step that returns then or later finds something that may have happened."""
+
+    def lasts(self, now: At) -> bool:
+        """Whether that is so at another moment."""
+        return now == self.at or (now[0] <= self.ends and self.at[1] <= now[1] < self.begins)
 
 
 class Component(msgspec.Struct, eq=False):
@@ -34,6 +51,8 @@ class Component(msgspec.Struct, eq=False):
     """The name that has registered an address."""
     shared: bool = False
     """Whether two names have registered one address. The catalogue says little of what becomes of them."""
+    rest: Rest | None = None
+    """Of the states that it had when that was found, which may be others by now."""
 
     @property
     def due(self) -> float:
@@ -52,8 +71,17 @@ class Component(msgspec.Struct, eq=False):
         """The topics that it may serve."""
         return {topic for state in self.states for topic in (*state.topics, *state.mappings)}
 
+    def is_at_rest(self, settings: dict[str, str], now: At) -> bool:
+        """Whether its states are those that they were when nothing more could come of them by itself."""
+        rest = self.rest
+        return (
+            rest is not None and rest.states is self.states and rest.settings is settings and rest.lasts(now)
+        )
+
     def told(self, settings: dict[str, str]) -> list[State]:
         """Its states under settings."""
+        if all(state.settings is settings for state in self.states):
+            return self.states
         return [state if state.settings is settings else _under(state, settings) for state in self.states]
 
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 
 from harness.program.nameserver import steps as ns
@@ -111,7 +112,9 @@ class Components:
 
     def keep(self, component: Component, states: Iterable[State]) -> None:
         """These states are left of a component."""
-        component.states = unique(states)
+        found = unique(states)
+        if len(found) != len(component.states) or not all(map(operator.is_, found, component.states)):
+            component.states = found  # otherwise it stays at rest
         if len(component.states) > LIMIT:
             self.untrack(component)
         elif component.is_empty:

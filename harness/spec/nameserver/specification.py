@@ -26,6 +26,7 @@ from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver import connections, departures, questions, stored, topic_changes
 from harness.spec.nameserver.answers import differences
+from harness.spec.nameserver.component import Rest
 from harness.spec.nameserver.predictions import ANY, SOME, Prediction
 from harness.spec.nameserver.reading import Announced, announced_by, version_of
 from harness.spec.nameserver.registration import Registrant, registered
@@ -124,6 +125,26 @@ class NameServerSpec:
             for _, _, what in events:
                 waiting += self.fired(one, what, now)
         return found if len(found) <= limit else None
+
+    def rest(self, states: list[State], now: At) -> Rest:
+        """How long states stay all that there are, which were reached at ``now`` under the same settings.
+
+        What an ended lease brings about depends on the moment, so that such states are at rest at it only.
+        """
+        ends = begins = math.inf
+        for state in states:
+            for effect in state.pending:
+                if effect.start > now[1]:
+                    begins = min(begins, effect.start)
+                else:
+                    ends = min(ends, effect.end)
+            for lease in state.leases.values():
+                start = lease.since + lease.length - self.early
+                if start > now[1]:
+                    begins = min(begins, start)
+                else:
+                    ends = -math.inf
+        return Rest(states, states[0].settings, now, ends, begins)
 
     def settled(self, state: State, now: float) -> State:
         """The plainest state that a state has become when everything has happened that may happen by itself

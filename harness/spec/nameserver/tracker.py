@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.program.broker.steps import AnyRequest as AnyBrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
@@ -147,37 +149,41 @@ class StateTracker:
             self._gave_up = self._gave_up or not found
             self._common = found or self._common
         violations = []
+        settings = list({id(state.settings): state.settings for state in self._common}.values())
         for component in list(self._components.all):
             if component.due > now[1]:
                 continue
             self._note_ends(component, seen)
-            found = self._reached(self._under_settings(component), now)
-            if found is None:
-                self._components.untrack(component)
-            elif not found:
-                violations.append(self._contradicted(component, seen))
-            else:
+            if len(settings) > 1 or not component.is_at_rest(settings[0], now):
+                found = self._reached(_under(component, settings), now)
+                if found is None:
+                    self._components.untrack(component)
+                    continue
+                if not found:
+                    violations.append(self._contradicted(component, seen))
+                    continue
                 component.states = found
-                self._ending |= {
-                    symbol
-                    for state in found
-                    if state.ended
-                    for symbol, conn in state.conns.items()
-                    if conn in state.ended
-                }
-                for symbol in component.symbols - self._over.keys():
-                    if all(state.conns.get(symbol) in state.ended for state in found):
-                        self._over[symbol] = "expired-connection-is-closed"
-                if component.is_empty:
-                    self._components.all.remove(component)
+                component.rest = self._spec.rest(found, now) if len(settings) == 1 else None
+            self._note_ended(component)
+            if component.is_empty:
+                self._components.all.remove(component)
         return violations
 
-    def _under_settings(self, component: Component) -> list[State]:
-        """The states of a component under all possible settings: what happens by itself depends on them."""
-        possible = list({id(state.settings): state.settings for state in self._common}.values())
-        if len(possible) == 1:
-            return component.told(possible[0])
-        return unique(state for settings in possible for state in component.told(settings))
+    def _note_ended(self, component: Component) -> None:
+        """The connections that the target may have ended by itself, and those that it must have."""
+        states = component.states
+        if not any(state.ended for state in states):
+            return
+        self._ending |= {
+            symbol
+            for state in states
+            if state.ended
+            for symbol, conn in state.conns.items()
+            if conn in state.ended
+        }
+        for symbol in component.symbols - self._over.keys():
+            if all(state.conns.get(symbol) in state.ended for state in states):
+                self._over[symbol] = "expired-connection-is-closed"
 
     def _reached(self, states: list[State], now: At) -> list[State] | None:
         found: list[State] = []
@@ -540,6 +546,13 @@ class StateTracker:
             self._components.untracked |= {self._past.subject(step)}
         if isinstance(step, _OF_A_NAME):
             self._components.untracked |= {self._past.subject(step)}
+
+
+def _under(component: Component, possible: Sequence[dict[str, str]]) -> list[State]:
+    """The states of a component under all possible settings: what happens by itself depends on them."""
+    if len(possible) == 1:
+        return component.told(possible[0])
+    return unique(state for settings in possible for state in component.told(settings))
 
 
 def _said(one: Difference, text: str) -> str:

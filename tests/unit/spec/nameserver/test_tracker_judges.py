@@ -9,7 +9,8 @@ from harness.program.names import Names
 from harness.program.nameserver.frames import BORN
 from harness.program.nameserver.steps import QueryVersion, Register, Route
 from harness.program.steps import AnyStep
-from harness.spec import StateTracker, Violation
+from harness.spec import Observation, StateTracker, Violation
+from harness.spec.nameserver.component import Component
 from harness.targets import parse
 
 from .playing import observed, settled, violations_of
@@ -17,16 +18,21 @@ from .playing import observed, settled, violations_of
 PROFILES: tuple[str, ...] = ("4.9", "5.3", "5.5")
 
 
-def _violations(profile: str, number: int, mutant: str | None = None) -> list[Violation]:
+def _seen(profile: str, number: int, mutant: str | None = None) -> tuple[Names, list[Observation]]:
     target = parse(f"builtin:{profile}" + (f"?mutant={mutant}" if mutant else ""))
     instance = target.start()
     names = Names(chance("model", profile, number))
     program = round_of("model", number, profile=profile, quirks=())
     steps = list(settled(program.steps)) if number % 2 else program.steps
     try:
-        return violations_of(StateTracker(profile, names), observed(instance, profile, names, steps))
+        return names, list(observed(instance, profile, names, steps))
     finally:
         instance.stop()
+
+
+def _violations(profile: str, number: int, mutant: str | None = None) -> list[Violation]:
+    names, seen = _seen(profile, number, mutant)
+    return violations_of(StateTracker(profile, names), iter(seen))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -72,3 +78,19 @@ def test_a_missing_data_version_equals_none_that_is_sent(profile: str) -> None:
 def test_a_mutant_is_found(mutant: str, profile: str, invariant: str) -> None:
     found = [one for number in (3, 4) for one in _violations(profile, number, mutant)]
     assert invariant in {one.invariant for one in found}
+
+
+@pytest.mark.parametrize("mutant", (None, "zone-is-not-told", "expired-connection-stays-open"))
+@pytest.mark.parametrize("number", range(6))
+def test_components_at_rest_become_what_they_are(
+    mutant: str | None, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, seen = _seen("5.3", number, mutant)
+    skipping, caught_up = StateTracker("5.3", names), StateTracker("5.3", names)
+    for one in seen:
+        found, possible, untracked = skipping.observe(one), skipping.possible, skipping.untracked
+        with monkeypatch.context() as patched:
+            patched.setattr(Component, "is_at_rest", lambda *_: False)
+            assert caught_up.observe(one) == found
+        assert (caught_up.possible, caught_up.untracked) == (possible, untracked)
+    assert skipping.judged == caught_up.judged
