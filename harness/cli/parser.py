@@ -9,17 +9,17 @@ from typing import Any, NoReturn
 
 COMMANDS = {
     "check": "judge a target by the catalogue",
-    "diff": "the same random operations on two targets, compared",
-    "replay": "a recorded trace on any target, the old answer beside the new",
-    "fuzz": "random programs; what fails is made small and kept",
-    "campaign": "play very many runs on Spark; keep them as Parquet for mine",
-    "mine": "find what recorded runs have in common, on Spark: tables and a page",
+    "diff": "compare two targets under the same random operations",
+    "replay": "replay a recorded trace on any target, old answers beside new ones",
+    "fuzz": "run random programs; minimise and store failures",
+    "campaign": "execute many runs on Spark; store them as Parquet for mine",
+    "mine": "find patterns in recorded runs, on Spark: tables and a page",
     "selftest": "run the cases against every mutant of the reference",
-    "explain": "say where a statement comes from and what proves it",
+    "explain": "show where a statement comes from and what proves it",
     "serve": "run the reference as a server",
     "report": "write the reports of a recorded run again",
-    "decode": "take frames and captures apart",
-    "record": "forward connections to a server and write down everything",
+    "decode": "decode frames and captures",
+    "record": "forward connections to a server and record all traffic",
     "docs": "render the catalogue to specs/rendered",
 }
 """What each does. Its options are those of `harness.cli.options`, its code is a module of `harness.cli`."""

@@ -34,7 +34,7 @@ _OPTIONAL = ("profile",)
 
 
 class BaselineError(Exception):
-    """A baseline that cannot be used; one line for each thing that is wrong with it."""
+    """An invalid baseline; the message has one line for each problem."""
 
     def __init__(self, problems: Collection[str]) -> None:
         super().__init__("\n".join(problems))
@@ -42,7 +42,7 @@ class BaselineError(Exception):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A failure that is known. `where` is file:line."""
+    """A known failure. `where` is file:line."""
 
     id: str
     reason: str
@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """The entries that count in one run, and a sentence for each stale one."""
+    """The entries that apply to one run, and a sentence for each stale one."""
 
     file: str = ""
     entries: tuple[Entry, ...] = ()
@@ -181,7 +181,7 @@ def in_force(
     profile: str,
     today: datetime.date,
 ) -> Baseline:
-    """What of these entries counts in a run under `profile`, on this day."""
+    """Those of the entries that apply to a run under `profile` on this day."""
     counted: list[Entry] = []
     stale: list[str] = []
     for entry in entries:
@@ -198,7 +198,7 @@ def in_force(
 
 
 def _unknown(entry: Entry, catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str) -> str | None:
-    """Why the entry names nothing in this profile; None where it names something."""
+    """Why the entry matches nothing in this profile; None if it matches something."""
     statement = catalogue.statement(entry.id)
     case = next((one for one in loaded if one.name == entry.id), None)
     if statement is None and case is None:

@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ATTRIBUTE = "__rmq_case__"
 _ROLES: dict[str, tuple[Role, ...]] = {"ns": ("nameserver",), "bk": ("broker",), "peer": ROLES}
-"""What the argument of a case says about who is judged."""
+"""The role of server that each argument name of a case stands for."""
 _STATEMENT_ID = re.compile(r"(ns|bk|wire)(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
 
 
@@ -43,7 +43,7 @@ class Case:
     setup: Setup
     name: str
     title: str
-    """Its own; empty where it has that of its statement."""
+    """The case's own title; empty if it uses that of its statement."""
     where: str  # file:line
     roles: tuple[Role, ...]
 
@@ -98,13 +98,13 @@ def case(
 
 
 def case_of(function: object) -> Case | None:
-    """The declaration of a case, or None for a function that is none."""
+    """The declaration of a case, or None for any other function."""
     declared = getattr(function, ATTRIBUTE, None)
     return declared if isinstance(declared, Case) else None
 
 
 def _named(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The statement that file and function are named after; none where the file is no place for cases."""
+    """The statement that file and function are named after; empty outside the folders of cases."""
     place = place_of(function.__module__)
     return (f"{place.statements}.{slug(function.__name__)}",) if place else ()
 

@@ -57,7 +57,7 @@ class ConcurrentCases:
             threading.Thread(target=self._work, name=f"concurrent-{number}", daemon=True).start()
 
     def result(self, one: LoadedCase) -> CaseResult:
-        """The result of a case, as soon as it is there. An interrupt of the user gets through."""
+        """Waits for the result of a case. The user can interrupt the wait."""
         self.start()
         result = self._wait(one, AT_FIRST)
         while result is None:

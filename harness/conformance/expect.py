@@ -30,7 +30,7 @@ _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "head
 
 
 class Met(msgspec.Struct, frozen=True):
-    """It is what was expected.
+    """The outcome met the expectation.
 
     `deviates` names a tolerated alternative: allowed, but not what Apache does.
     """
@@ -39,7 +39,7 @@ class Met(msgspec.Struct, frozen=True):
 
 
 class Missed(msgspec.Struct, frozen=True):
-    """It is not what was expected. `actual` and `reason` are for people.
+    """The outcome did not meet the expectation. `actual` and `reason` are for people.
 
     `field` names the field of the frame that decided it, as `harness.wire.dissect` does; where the value of
     the view did, it is None and `path` leads to the first difference in it.
@@ -55,20 +55,20 @@ Check: TypeAlias = Met | Missed
 
 
 class _Expectation:
-    """What is common to all: from a check to `Unmet`, as `harness.session.Expectation` asks for it."""
+    """The common base: turns a check into `Unmet`, as `harness.session.Expectation` requires."""
 
     silence_is_an_answer: bool = False
 
     def check(self, outcome: Outcome, value: object) -> Check:
-        """Whether the outcome, and the value of the exchange's view, are what is expected."""
+        """Compares the outcome, and the value of the exchange's view, with the expectation."""
         raise NotImplementedError
 
     def alternatives(self) -> tuple[str, ...]:
-        """What would meet it, one line each."""
+        """The outcomes that meet the expectation, one line each."""
         return (str(self),)
 
     def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None:
-        """None where it is met, else the tolerated alternative that is; raises `Unmet`."""
+        """None if the expectation is met, or the tolerated alternative that is; raises `Unmet`."""
         checked = self.check(outcome, value)
         if isinstance(checked, Met):
             return checked.deviates
@@ -193,7 +193,7 @@ class AnyOf(_Expectation):
 
 
 def _progress(missed: Missed) -> tuple[bool, bool, bool]:
-    """How far an alternative got: to have seen a wrong value explains more than to have seen a wrong code."""
+    """How far an alternative got: a wrong value explains more than a wrong code."""
     return bool(missed.reason), missed.field not in (None, "code"), missed.field is not None
 
 

@@ -68,11 +68,11 @@ class Instances:
         self._unclaimed: set[_Need] = set()
 
     def is_main(self, one: LoadedCase) -> bool:
-        """Whether the case runs on the server that was there from the beginning."""
+        """Whether the case runs on the server that the run began with."""
         return not self._is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False)
 
     def look_ahead(self) -> None:
-        """Begins to start what is planned, in the background. Once is enough."""
+        """Starts the planned servers in the background. One call is enough."""
         if self._looking or not self._ahead:
             return
         self._looking = True

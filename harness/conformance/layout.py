@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 PACKAGE = __name__.rpartition(".")[0]
 FOLDERS = {"nameserver": "ns", "broker": "bk", "shared": "wire"}
-"""The folders of cases, and what the ids of their statements begin with."""
+"""The folders of cases, and the prefixes of their statements' ids."""
 
 
 class CasePlace(NamedTuple):
@@ -20,11 +20,11 @@ class CasePlace(NamedTuple):
 
     chapter: str
     statements: str
-    """What the ids of the chapter's statements begin with, such as `ns.lease`."""
+    """The prefix of the chapter's statement ids, such as `ns.lease`."""
 
 
 def place_of(module: str) -> CasePlace | None:
-    """The place of a module, by its full name; None where that is no place for cases."""
+    """The place of a module, by its full name; None outside the folders of cases."""
     package, _, inside = module.partition(f"{PACKAGE}.")
     match [package, *inside.split(".")]:
         case ["", folder, name] if folder in FOLDERS and name.startswith("test_"):

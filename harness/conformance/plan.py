@@ -1,4 +1,4 @@
-"""What `check` is asked for, and the plan that follows from it.
+"""The options of `check`, and the plan that follows from them.
 
 `CheckOptions` are what a user said. `plan` settles everything that is left open: the profile, the known
 server whose quirks count, the cases and their order. A plan starts nothing.
@@ -30,12 +30,12 @@ from harness.targets import Target, parse
 
 
 class CheckOptions(msgspec.Struct, frozen=True):
-    """What a user asks for. Travels to workers as JSON."""
+    """The options that a user gives. They travel to workers as JSON."""
 
     target: str = "builtin:"
     role: Role = "nameserver"
     nameserver: str = ""
-    """Where a Broker that runs already looks for a NameServer; ours listens there."""
+    """Where a running Broker looks for a NameServer; the harness listens there."""
     profile: str = ""
     """Empty: the one that fits the target."""
     select: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The record of a run of `check`: what was planned, what each case came to, how the run ended."""
+"""The record of a run of `check`: the plan, the result of each case, how the run ended."""
 
 from __future__ import annotations
 

@@ -144,14 +144,14 @@ class Runner:
         )
 
     def _obstacle(self, one: LoadedCase) -> str:
-        """Why the case cannot be measured; empty where it can."""
+        """Why the case cannot be measured; empty if it can."""
         if self.blocked:
             return self.blocked
         # The last case judges exactly this, and a case with a server of its own has a living one.
         return self.dead if self._instances.is_main(one) and one.chapter not in LAST else ""
 
     def look_ahead(self) -> None:
-        """Starts in the background what the planned cases are going to need."""
+        """Starts in the background the instances that the planned cases need."""
         self._instances.look_ahead()
 
     def close(self) -> None:
@@ -208,7 +208,7 @@ class _CaseRun:
         self._lock = threading.Lock()
 
     def within(self, work: Callable[[], None]) -> None:
-        """Does the work in a thread, and abandons it when it takes too long.
+        """Does the work in a thread, and abandons it on a timeout.
 
         An interrupt of the user gets through.
         """
@@ -349,7 +349,7 @@ class _CaseRun:
         return next(one for one in self._statements if one.level == self._level)
 
     def _trace(self, verdict: Verdict) -> str | None:
-        """The trace of a case that has no failure to show and still needs one."""
+        """The trace of a case that needs one although it has no failure to show."""
         if verdict in (Verdict.BLOCKED, Verdict.ERROR, Verdict.FLAKY) and self._session is not None:
             return self._write_trace(self._session)
         return None
@@ -384,7 +384,7 @@ def _range(decisive: Decisive | None, body_offset: int, frame: bytes) -> tuple[i
 
 
 def _fields(frame: bytes, start: int | None, end: int | None) -> tuple[FieldLine, ...]:
-    """The frame taken apart; the fields that the decisive range touches are marked."""
+    """The dissected frame; fields that overlap the decisive range are marked."""
     if not frame:
         return ()
     return tuple(

@@ -25,7 +25,7 @@ class Choice:
     level: Level | None = None
 
     def under_current_ids(self, catalogue: Catalogue) -> Choice:
-        """The same choice, with ids that were renamed under their new names."""
+        """The same selection, with renamed ids replaced by their new names."""
         include, exclude = (tuple(map(catalogue.current, some)) for some in (self.include, self.exclude))
         return Choice(include, exclude, self.level)
 

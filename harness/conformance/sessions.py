@@ -1,4 +1,4 @@
-"""The session that the cases of a role are given."""
+"""The session for the cases of a role."""
 
 from __future__ import annotations
 

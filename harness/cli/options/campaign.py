@@ -12,7 +12,7 @@ from harness.cli.options.values import amount, count, duration, listed, several
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds them."""
     parser.add_argument(
-        "target", nargs="*", metavar="TARGET", help=f"one or several; default builtin:; {TARGETS}"
+        "target", nargs="*", metavar="TARGET", help=f"one or more targets; default builtin:; {TARGETS}"
     )
     parser.add_argument("--runs", type=count, metavar="N", help="runs of each kind, for each target")
     parser.add_argument(
@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME",
-        help="also this mutant of the reference (repeat it, or use commas)",
+        help="also run this mutant of the reference (repeatable, or comma-separated)",
     )
     parser.add_argument(
         "--from",
@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="DIR",
-        help="add the records of check, fuzz or diff (their --out) to the data set, and play nothing",
+        help="import the records of check, fuzz or diff (their --out) into the data set, and run nothing",
     )
     add_max_time(parser)
     parser.add_argument(
@@ -54,7 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=duration,
         default=120.0,
         metavar="T",
-        help="limit of a run, without its own waits (120s)",
+        help="time limit of a run, excluding its own waits (120s)",
     )
     parser.add_argument(
         "--chunk", type=count, metavar="N", help="runs per file (1000; 100 for started targets)"
@@ -64,10 +64,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=amount,
         default=2,
         metavar="N",
-        help="failures of a signature in a chunk to minimise (2)",
+        help="failures to minimise per signature and chunk (2)",
     )
     parser.add_argument(
-        "--attempts", type=count, default=200, metavar="N", help="limit for minimising one (200)"
+        "--attempts", type=count, default=200, metavar="N", help="attempts to minimise each failure (200)"
     )
     parser.add_argument(
         "--sample",

@@ -26,13 +26,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_nameserver(parser)
     add_selection(parser)
     parser.add_argument(
-        "--strict", action="store_true", help="a broken SHOULD fails the run, and so does a quirk not seen"
+        "--strict", action="store_true", help="a broken SHOULD or an unseen quirk fails the run"
     )
     parser.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="failures that are known, with reason, link and expiry"
+        "--baseline", type=Path, metavar="FILE", help="known failures, with reason, link and expiry date"
     )
     parser.add_argument(
-        "--write-baseline", type=Path, metavar="FILE", help="write what fails as a baseline, to be completed"
+        "--write-baseline",
+        type=Path,
+        metavar="FILE",
+        help="write a baseline of the current failures, to be completed",
     )
     add_quirks(parser)
     parser.add_argument(
@@ -42,12 +45,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help=f"reports to write to --out besides the record: {','.join(_REPORTS[1:])}",
     )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="DIR", help="where everything goes (out)"
-    )
+    parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="output directory (out)")
     parser.add_argument("-n", type=workers, default=1, metavar="N", dest="workers", help="processes, or auto")
     parser.add_argument(
-        "--deadline", type=seconds, default=30.0, metavar="S", help="real seconds for a case (30)"
+        "--deadline",
+        type=seconds,
+        default=30.0,
+        metavar="S",
+        help="real-time limit of a case in seconds (30)",
     )
     parser.add_argument(
         "--list", action="store_true", dest="listing", help="print the cases instead of running them"

@@ -20,16 +20,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--port",
         type=port,
         metavar="N",
-        help="in a capture, the connections to this port, whatever is on them (those that hold a frame)",
+        help="in a capture, all connections to this port (default: connections that contain a frame)",
     )
     parser.add_argument(
         "--keylog",
         type=Path,
         metavar="FILE",
-        help="secrets of TLS connections of a capture, as SSLKEYLOGFILE has them (TLS 1.2 and 1.3)",
+        help="TLS secrets for a capture, in the format of SSLKEYLOGFILE (TLS 1.2 and 1.3)",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print one object on standard output; of a capture or a trace one for each command, and totals",
+        help="print one object on standard output; for a capture or a trace, one per command, then totals",
     )

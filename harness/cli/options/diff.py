@@ -12,10 +12,12 @@ from harness.cli.options.values import count
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds them."""
     parser.add_argument("a", metavar="TARGET_A", help=TARGETS)
-    parser.add_argument("b", metavar="TARGET_B", help="what it is compared with")
+    parser.add_argument("b", metavar="TARGET_B", help="the target to compare it with")
     add_rules(parser, "that of the targets")
-    parser.add_argument("--steps", type=count, default=10_000, metavar="N", help="operations in all (10000)")
+    parser.add_argument(
+        "--steps", type=count, default=10_000, metavar="N", help="total number of operations (10000)"
+    )
     add_run(parser, "operations")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where journal and findings go (nowhere)")
-    parser.add_argument("--program", type=Path, metavar="FILE", help="play this program, once, instead")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="directory for journal and findings (none)")
+    parser.add_argument("--program", type=Path, metavar="FILE", help="run only this program, once")
     add_json(parser)

@@ -7,4 +7,4 @@ import argparse
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds them."""
-    parser.add_argument("--check", action="store_true", help="only say whether they are up to date")
+    parser.add_argument("--check", action="store_true", help="only check whether they are up to date")

@@ -19,28 +19,30 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--kind", metavar="KIND", default="all", help="stateful, frames, history, or all (all)"
     )
     add_run(parser, "programs")
-    parser.add_argument("--max-examples", type=count, metavar="N", help="programs at most")
+    parser.add_argument("--max-examples", type=count, metavar="N", help="maximum number of programs")
     parser.add_argument(
-        "--out", type=Path, default=Path("out/fuzz"), metavar="DIR", help="where findings go (out/fuzz)"
+        "--out", type=Path, default=Path("out/fuzz"), metavar="DIR", help="directory for findings (out/fuzz)"
     )
     parser.add_argument(
-        "--corpus", type=Path, metavar="DIR", help="frames: where programs grow from run to run (OUT/corpus)"
+        "--corpus", type=Path, metavar="DIR", help="frames: corpus kept between runs (OUT/corpus)"
     )
-    parser.add_argument("--strict", action="store_true", help="frames: what a SHOULD forbids fails too")
+    parser.add_argument("--strict", action="store_true", help="frames: a broken SHOULD fails, too")
     parser.add_argument(
         "--memory",
         type=count,
         default=1024,
         metavar="MIB",
-        help="frames: what a target that is started here may have resident (1024)",
+        help="frames: limit on the resident memory of a target started here (1024)",
+    )
+    parser.add_argument("--allow-remote", action="store_true", help="allow a target on another machine")
+    parser.add_argument(
+        "--attempts", type=count, default=400, metavar="N", help="attempts to minimise a finding (400)"
     )
     parser.add_argument(
-        "--allow-remote", action="store_true", help="also where the target is not on this machine"
-    )
-    parser.add_argument(
-        "--attempts", type=count, default=400, metavar="N", help="to make a finding small (400)"
-    )
-    parser.add_argument(
-        "--shrink-time", type=duration, default=60.0, metavar="T", help="the same, in real time (60s)"
+        "--shrink-time",
+        type=duration,
+        default=60.0,
+        metavar="T",
+        help="real-time limit for minimising a finding (60s)",
     )
     add_json(parser)

@@ -15,7 +15,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--against", metavar="DIR", help="an earlier data set to compare with")
     parser.add_argument(
-        "--out", default="out/mine", metavar="DIR", help="where report.html and tables/ go (out/mine)"
+        "--out",
+        default="out/mine",
+        metavar="DIR",
+        help="output directory for report.html and tables/ (out/mine)",
     )
     parser.add_argument(
         "--fail-on",

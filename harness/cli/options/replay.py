@@ -14,13 +14,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "trace",
         type=Path,
         metavar="TRACE",
-        help="a trace, or the folder of a finding, that was written to --out",
+        help="a trace or a finding's folder from --out",
     )
     parser.add_argument(
         "target",
         nargs="*",
         metavar="TARGET",
-        help=f"the one that it was recorded on; one for each of several NameServers; {TARGETS}",
+        help=f"default: the recorded target; one for each of several NameServers; {TARGETS}",
     )
     add_nameserver(parser)
     parser.add_argument("--all", action="store_true", help="print keep-alives and probes too")

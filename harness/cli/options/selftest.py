@@ -14,7 +14,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_role(parser)
     add_selection(parser)
     parser.add_argument(
-        "--mutant", action="append", default=[], metavar="NAME", help="only this one (repeat it)"
+        "--mutant", action="append", default=[], metavar="NAME", help="only this mutant (repeatable)"
     )
     parser.add_argument(
         "--full",
@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="every case against every mutant, not only where the case says that it kills the mutant",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="DIR", help="where the matrix goes (out)"
+        "--out", type=Path, default=Path("out"), metavar="DIR", help="output directory for the matrix (out)"
     )
     parser.add_argument(
         "-n", type=workers, default=2, metavar="N", dest="workers", help="processes (2), or auto"

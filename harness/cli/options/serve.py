@@ -39,7 +39,7 @@ def _server(servers: Any, name: str, what: str, role: Role) -> Parser:
 def _configured(parser: Parser, what: str) -> None:
     parser.add_argument("-c", "--config", "--configFile", type=Path, metavar="FILE", help=what)
     parser.add_argument(
-        "-p", "--print-config", "--printConfigItem", action="store_true", help="print the settings and end"
+        "-p", "--print-config", "--printConfigItem", action="store_true", help="print the settings and exit"
     )
 
 
@@ -47,19 +47,22 @@ def _nameserver(parser: Parser) -> None:
     parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
     parser.add_argument("--port", type=port, metavar="N", help="port to listen on, 0 for any free one (9876)")
     _configured(parser, "a .properties file with Apache's names; code 318 writes it")
-    parser.add_argument("--kv-file", type=Path, metavar="FILE", help="where the KV configuration is kept")
+    parser.add_argument("--kv-file", type=Path, metavar="FILE", help="file for the KV configuration")
     parser.add_argument(
-        "-n", "--namesrvAddr", metavar="ADDRESS", help="accepted, as Apache's server does; does nothing"
+        "-n",
+        "--namesrvAddr",
+        metavar="ADDRESS",
+        help="accepted for compatibility with Apache's server; has no effect",
     )
 
 
 def _broker(parser: Parser) -> None:
     parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
     parser.add_argument(
-        "--port", type=port, metavar="N", help="port to listen on, and N-2 too; 0 for free ones (10911)"
+        "--port", type=port, metavar="N", help="port to listen on, as well as N-2; 0 for free ones (10911)"
     )
     _configured(parser, "a .properties file with Apache's names")
-    parser.add_argument("--store", type=Path, metavar="DIR", help="where messages are kept (in memory)")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="directory for messages (in memory)")
     parser.add_argument(
         "-n", "--nameserver", "--namesrvAddr", metavar="ADDRESSES", help="NameServers: host:port;host:port"
     )
@@ -85,4 +88,4 @@ def _cluster(parser: Parser) -> None:
         help="port of the first NameServer, 0 for any free one (9876); all others take free ones",
     )
     parser.add_argument("-c", "--config", type=Path, metavar="FILE", help="settings of the Brokers")
-    parser.add_argument("--store", type=Path, metavar="DIR", help="where everything is kept (in memory)")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="directory for all data (in memory)")

@@ -42,7 +42,7 @@ def add_quirks(parser: argparse.ArgumentParser) -> None:
         "--quirks",
         metavar="NAME@VERSION",
         default="",
-        help="judge it as this known server, whose defects are quirks (apache-nameserver@5.3.3), or none",
+        help="known server whose defects count as quirks (apache-nameserver@5.3.3), or none",
     )
 
 
@@ -52,7 +52,7 @@ def add_nameserver(parser: argparse.ArgumentParser) -> None:
         "--nameserver",
         metavar="HOST:PORT",
         default="",
-        help="of a Broker that runs already (tcp://): where it looks for a NameServer, to be ours",
+        help="for a running Broker (tcp://): its NameServer address, on which the harness listens",
     )
 
 
@@ -66,12 +66,12 @@ def add_run(parser: argparse.ArgumentParser, what: str) -> None:
     """Adds `--seed`, `--max-time` and `--resume` of a command that plays what a seed decides."""
     parser.add_argument("--seed", metavar="S", help=f"what decides the {what} (a new one, printed)")
     add_max_time(parser)
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out, of this --seed")
+    parser.add_argument("--resume", action="store_true", help="resume the run in --out with this --seed")
 
 
 def add_max_time(parser: argparse.ArgumentParser) -> None:
     """Adds `--max-time`."""
-    parser.add_argument("--max-time", type=duration, metavar="T", help="real time at most: 90, 90s, 10m, 2h")
+    parser.add_argument("--max-time", type=duration, metavar="T", help="real-time limit: 90, 90s, 10m, 2h")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -86,12 +86,12 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
             type=several("an id, a prefix, a chapter, a glob or tag:…"),
             action="extend",
             default=[],
-            help=f"{which}: ids, prefixes, chapters, globs, tag:… or cases (repeat it, or use commas)",
+            help=f"{which}: ids, prefixes, chapters, globs, tag:… or cases (repeatable, or comma-separated)",
         )
     parser.add_argument(
         "--level",
         choices=[level.lower() for level in LEVELS],
-        help="only statements of this level and stricter ones",
+        help="only statements of this level or stricter",
     )
 
 

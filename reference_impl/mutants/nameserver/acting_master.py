@@ -23,7 +23,7 @@ def acting_master_is_always_shown(original, self, topic, broker, queue):
     return broker.acting_master and MASTER not in broker.addresses and not queue.perm & WRITE
 
 
-@mutant(RouteTable53.routed_broker, "The slave of the highest id is shown as master.")
+@mutant(RouteTable53.routed_broker, "The slave with the highest id is shown as master.")
 def highest_slave_acts(original, self, topic, broker, queue):
     shown = self.shown_broker(broker)
     if self.shows_acting_master(topic, broker, queue):
@@ -36,7 +36,7 @@ def acting_master_keeps_its_id_too(shown, broker):
     shown.broker_addrs |= broker.addresses
 
 
-@mutant(RouteTable53.shows_acting_master, "An acting master is shown for topics that can be written.")
+@mutant(RouteTable53.shows_acting_master, "An acting master is shown for writable topics.")
 def acting_master_of_writable_topics(original, self, topic, broker, queue):
     read_only = Queue(queue.read, queue.write, queue.perm & ~WRITE, queue.flag)
     return original(self, topic, broker, read_only)
@@ -91,7 +91,7 @@ def acting_master_stays(original, self, topic, broker, queue):
     return shown
 
 
-@mutant(RouteTable53.routed_broker, "The first acting master of a name is shown for ever.")
+@mutant(RouteTable53.routed_broker, "The first acting master of a name is shown forever.")
 def acting_master_is_the_first_one(original, self, topic, broker, queue):
     shown = original(self, topic, broker, queue)
     if self.shows_acting_master(topic, broker, queue):
@@ -100,7 +100,7 @@ def acting_master_is_the_first_one(original, self, topic, broker, queue):
     return shown
 
 
-@mutant(RouteTable53.leave, "Only a master that unregisters takes write permission along.")
+@mutant(RouteTable53.leave, "Only a master that unregisters removes write permission.")
 def lost_master_keeps_write_permission(original, self, departures):
     kept = {
         one.brokers: self.queues_of(one.brokers[0]) for one in departures if one.id is None and one.brokers

@@ -52,17 +52,17 @@ def cluster_information_refuses_input(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@after(RouteTable.shown_broker, "Broker data has enableActingMaster in 4.9.", V4)
+@after(RouteTable.shown_broker, "Broker data contains enableActingMaster in 4.9.", V4)
 def acting_master_is_told_to_old_clients(shown):
     shown.enable_acting_master = False
 
 
-@after(RouteTable.shown_broker, "Broker data has enableActingMaster=false for every broker.", V5)
+@after(RouteTable.shown_broker, "Broker data always contains enableActingMaster=false.", V5)
 def acting_master_is_not_told(shown):
     shown.enable_acting_master = False
 
 
-@after(RouteTable.shown_broker, "Broker data never has zoneName.", V5)
+@after(RouteTable.shown_broker, "Broker data never contains zoneName.", V5)
 def zone_is_not_told(shown):
     shown.zone_name = None
 
@@ -72,7 +72,7 @@ def member_group_lists_lowest_id_only(original, self, name):
     return dict(sorted(original(self, name).items())[:1])
 
 
-@mutant(RouteTable.member_addresses, "A member group that was listed once is listed so for ever.", V5)
+@mutant(RouteTable.member_addresses, "A member group, once listed, never changes.", V5)
 def member_group_is_remembered(original, self, name):
     groups: dict[str, dict[int, str]] = self.__dict__.setdefault("groups", {})
     return groups.setdefault(name, original(self, name))
@@ -93,6 +93,6 @@ def unknown_member_group_is_an_error(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@after(NameServer53.get_member_group, "A member group comes with a remark, as a failure does.")
+@after(NameServer53.get_member_group, "A successful member group response has a remark.")
 def member_group_carries_a_remark(reply):
     return Reply(reply.code, remark="not set any response code", body=reply.body)

@@ -10,7 +10,7 @@ from reference_impl.nameserver.routes import RouteTable
 _BESIDE = 1000
 
 
-@mutant(RouteTable.register, "Of brokers that register at one moment, the first is lost.")
+@mutant(RouteTable.register, "Of several concurrent registrations, the first is lost.")
 def crowd_displaces_its_first(original, self, registration, connection, now):
     moment, first = vars(self).get("first", (None, None))
     registered = original(self, registration, connection, now)
@@ -21,7 +21,7 @@ def crowd_displaces_its_first(original, self, registration, connection, now):
     return registered
 
 
-@mutant(RouteTable.still_meant, "A broker that leaves straight after another one stays listed.")
+@mutant(RouteTable.still_meant, "A broker that leaves immediately after another one stays listed.")
 def departure_behind_another_is_lost(original, self, departure):
     behind, vars(self)["has_left"] = vars(self).get("has_left", False), True
     return original(self, departure) and not behind
@@ -34,7 +34,7 @@ def _(original, self, registration, connection, now):
 
 
 @mutant(
-    RouteTable.register, "Cluster information made straight after a registration has only its broker name."
+    RouteTable.register, "Cluster information immediately after a registration contains only its broker name."
 )
 def cluster_information_shows_the_latest(original, self, registration, connection, now):
     vars(self)["latest"] = registration.broker
@@ -50,7 +50,9 @@ def _(original, self):
     return info
 
 
-@mutant(RouteTable.register, "The list of all topics made straight after a registration has only its topics.")
+@mutant(
+    RouteTable.register, "The list of all topics immediately after a registration contains only its topics."
+)
 def topic_list_shows_the_latest(original, self, registration, connection, now):
     vars(self)["latest"] = registration.topics
     return original(self, registration, connection, now)
@@ -76,7 +78,7 @@ def contested_id_has_two_holders(original, self, broker, registration):
 
 
 @mutant(
-    RouteTable.connection_lost, "The end of a connection is carried out again after each later registration."
+    RouteTable.connection_lost, "The end of a connection is processed again after each later registration."
 )
 def old_connections_end_again(original, self, connection, peer):
     for record in self.records_of(connection):

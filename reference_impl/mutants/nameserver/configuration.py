@@ -20,28 +20,28 @@ def settings_are_not_shown(original, self):
     return {}
 
 
-@mutant(Settings.knows, "The settings that came with 5.x are unknown.", V5)
+@mutant(Settings.knows, "The settings introduced in 5.x are unknown.", V5)
 def settings_of_4_9_only(original, self, key):
     return key not in NOT_IN_49
 
 
-@after(Settings.pairs, "Code 319 shows the settings only that do something here.")
+@after(Settings.pairs, "Code 319 omits settings without effect.")
 def inert_settings_are_not_shown(pairs):
     return {key: pairs[key] for key in pairs if key not in WITHOUT_EFFECT}
 
 
-@after(Settings.pairs, "Code 319 shows the settings in no order.", V5)
+@after(Settings.pairs, "Code 319 returns unsorted settings.", V5)
 def settings_are_not_sorted(pairs):
     return dict(sorted(pairs.items(), key=lambda pair: pair[0][::-1]))
 
 
-@mutant(Settings.refused_keys, "The server starts with defaults, whatever its file says.")
+@mutant(Settings.refused_keys, "The server ignores its settings file.")
 def file_is_ignored(original, self, listed):
     self.config = Config()
     return original(self, listed)
 
 
-@after(Settings.pairs, "Keys of the file that no release knows are not shown.")
+@after(Settings.pairs, "Unknown keys of the file are not listed.")
 def other_keys_are_not_shown(pairs, self):
     return {key: text for key, text in pairs.items() if key in self.fields}
 
@@ -49,17 +49,17 @@ def other_keys_are_not_shown(pairs, self):
 # -- what an update changes ----------------------------------------------------------------------------------
 
 
-@mutant(Settings.update, "An update is answered with success and changes nothing.")
+@mutant(Settings.update, "An update succeeds and changes nothing.")
 def update_changes_nothing(original, self, pairs):
     original(self, {})
 
 
-@mutant(Settings.update, "An update changes the first key that it names.")
+@mutant(Settings.update, "An update changes only its first key.")
 def update_changes_one_key(original, self, pairs):
     original(self, dict(list(pairs.items())[:1]))
 
 
-@mutant(Settings.update, "An update puts back what another one has changed.")
+@mutant(Settings.update, "An update reverts the previous one.")
 def update_forgets_the_one_before(original, self, pairs):
     self.config = self.__dict__.setdefault("of_the_start", self.config)
     original(self, pairs)
@@ -98,14 +98,14 @@ def bad_number_is_zero(text, sound):
     return sound(text) or 0
 
 
-@mutant(Settings.refuses, "An update with a value that is not a number is refused whole.")
+@mutant(Settings.refuses, "An update with a non-numeric value is refused as a whole.")
 def bad_number_is_refused(original, self, pairs):
     bad = [key for key in pairs if key in self.fields and self.read(key, pairs[key], int) is None]
     numbers = [key for key in bad if self.fields[key].type is int]
     return bool(numbers) or original(self, pairs)
 
 
-@_reading_number("Numbers beyond 32 bits are taken where Apache's server takes an int.")
+@_reading_number("64-bit numbers are accepted where Apache's server reads an int.")
 def numbers_have_64_bits(text, sound):
     return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else sound(text)
 
@@ -120,7 +120,7 @@ def numbers_have_no_sign(text, sound):
     return sound(text) if text.isdigit() else None
 
 
-@_reading_number("The interval of scans is taken for an int.", V5)
+@_reading_number("The scan interval is read as an int.", V5)
 def interval_has_32_bits(text, sound):
     value = sound(text)
     return value if isinstance(value, int) and value < 1 << 31 else None
@@ -180,12 +180,12 @@ def lines_are_not_continued(original, self, body):
     return Properties.decode(re.sub(rb"\\(?=[\r\n])", b"", body)).pairs
 
 
-@mutant(NameServer.given_settings, "Of several values for one key the first counts.")
+@mutant(NameServer.given_settings, "The first of several values for one key applies.")
 def first_pair_counts(original, self, body):
     return Properties.decode(b"\n".join(body.split(b"\n")[::-1])).pairs
 
 
-@mutant(NameServer.given_settings, "A backslash that ends no line is a character like any other.")
+@mutant(NameServer.given_settings, "A backslash within a line is kept as a character.")
 def escapes_are_kept(original, self, body):
     return Properties.decode(re.sub(rb"\\(?![\r\n])", rb"\\\\", body)).pairs
 
@@ -195,17 +195,17 @@ def unicode_escapes_are_kept(original, self, body):
     return Properties.decode(re.sub(rb"\\u", b"u", body)).pairs
 
 
-@mutant(NameServer.given_settings, "The text of an update is read as UTF-8.")
+@mutant(NameServer.given_settings, "The text of an update is decoded as UTF-8.")
 def bytes_are_utf_8(original, self, body):
     return Properties.parse(java_text(body)).pairs
 
 
-@mutant(NameServer.given_settings, "A malformed escape is read as what it looks like.")
+@mutant(NameServer.given_settings, "A malformed escape is read literally.")
 def malformed_escapes_are_taken(original, self, body):
     return Properties.decode(re.sub(rb"\\u(?![0-9a-fA-F]{4})", b"u", body)).pairs
 
 
-@mutant(NameServer.given_settings, "A malformed escape is refused; the lines before it are taken over.")
+@mutant(NameServer.given_settings, "A malformed escape is refused after applying the lines before it.")
 def malformed_escapes_end_the_update(original, self, body):
     try:
         return original(self, body)
@@ -237,7 +237,7 @@ def black_list_is_fixed(original, self, listed):
     return ALWAYS_REFUSED
 
 
-@mutant(Settings.refused_keys, "configBlackList is taken for one key.", V5)
+@mutant(Settings.refused_keys, "configBlackList is read as a single key.", V5)
 def black_list_is_one_key(original, self, listed):
     return ALWAYS_REFUSED | {listed}
 
@@ -247,13 +247,13 @@ def black_list_replaces_apache_s(original, self, listed):
     return frozenset(listed.split(";"))
 
 
-@after(Settings.refuses, "A refused update is carried out (apache/rocketmq#7649).")
+@after(Settings.refuses, "A refused update is executed (apache/rocketmq#7649).")
 def refused_update_is_carried_out(refused, self, pairs):
     if refused:
         self.update(pairs)
 
 
-@after(Settings.refuses, "Of a refused update the keys that are not on the black list are changed.")
+@after(Settings.refuses, "A refused update still changes keys that are not on the black list.")
 def refused_keys_are_left_out(refused, self, pairs):
     if refused:
         self.update({key: text for key, text in pairs.items() if key not in self.black_list})
@@ -301,13 +301,13 @@ def _(original, self):
     return found
 
 
-@mutant(Settings.update, "A route from before an update is not made anew.")
+@mutant(Settings.update, "Routes encoded before an update are not rebuilt.")
 def routes_are_those_before_the_update(original, self, pairs):
     original(self, pairs)
     self.revision -= 1
 
 
-@mutant(Endpoint.idle_limit, "Connections are as long idle as the server was started with.")
+@mutant(Endpoint.idle_limit, "The idle limit of connections never changes after startup.")
 def idle_limit_is_that_of_the_start(original, self):
     limit: int | None = self.__dict__.setdefault("limit", original(self))
     return limit
@@ -316,17 +316,17 @@ def idle_limit_is_that_of_the_start(original, self):
 # -- the file ------------------------------------------------------------------------------------------------
 
 
-@mutant(Settings.changed, "The configuration is never written.")
+@mutant(Settings.changed, "Updates are never written to the file.")
 def updates_are_not_written(original, self):
     return None
 
 
-@mutant(Settings.changed, "The configuration is written once and then no more.")
+@mutant(Settings.changed, "Only the first update is written to the file.")
 def first_update_is_written(original, self):
     self.unwritten = self.revision == 1
 
 
-@after(Settings.refuses, "A refused update is in the file, and so in force after a restart.")
+@after(Settings.refuses, "A refused update is written to the file and applies after a restart.")
 def refused_update_is_written(refused, self, pairs):
     if refused:
         self.__dict__["refused"] = dict(pairs)

@@ -48,13 +48,13 @@ def local_proxy_refused(start):
     return start.startswith(SIGNATURE_V2 + b"\x20")
 
 
-@after(Endpoint.preamble, "A PROXY preamble that comes in pieces is refused.", V5)
+@after(Endpoint.preamble, "A PROXY preamble split into segments is refused.", V5)
 def proxy_preamble_must_come_at_once(length):
     if length is None:
         raise WireError("the preamble is not whole")
 
 
-@mutant(Endpoint.preamble, "Whatever begins like a PROXY preamble is skipped.", V5)
+@mutant(Endpoint.preamble, "Anything that begins like a PROXY preamble is skipped.", V5)
 def malformed_proxy_preamble_passed(original, self, start):
     if start.startswith(SIGNATURE_V2):
         return 16 + int.from_bytes(start[14:16], "big")
@@ -68,12 +68,12 @@ def proxy_line_anywhere(original, self, buffer, data):
     return original(self, buffer, data)
 
 
-@mutant(Endpoint.preamble, "A PROXY preamble is understood, which 4.9 does not know.", V4)
+@mutant(Endpoint.preamble, "4.9 accepts a PROXY preamble.", V4)
 def proxy_line_passed_in_4_9(original, self, start):
     return length_of_preamble(start)
 
 
-@mutant(Endpoint.preamble, "A first frame that ends before the twelfth byte is forgotten.", V5)
+@mutant(Endpoint.preamble, "A first frame shorter than twelve bytes is dropped.", V5)
 def short_first_frame_is_lost(original, self, start):
     end = 4 + int.from_bytes(start[:4], "big")
     return end if end < 12 else original(self, start)
@@ -115,13 +115,13 @@ class _Patient(Tls):
         return plain
 
 
-@mutant(Endpoint.secured, "Of the TLS records that arrive together one is read.")
+@mutant(Endpoint.secured, "Only one of several TLS records that arrive together is read.")
 def tls_reads_one_record(original, self, first, *, behind_preamble):
     sound = original(self, first, behind_preamble=behind_preamble)
     return None if sound is None else _OneRecord(self.certificate())
 
 
-@mutant(Endpoint.secured, "A TLS handshake that has failed leaves the connection open.")
+@mutant(Endpoint.secured, "A failed TLS handshake leaves the connection open.")
 def broken_tls_is_waited_for(original, self, first, *, behind_preamble):
     sound = original(self, first, behind_preamble=behind_preamble)
     return None if sound is None else _Patient(self.certificate())
@@ -150,7 +150,7 @@ def without_certificate_nothing(original, self, first, *, behind_preamble):
     return original(self, first, behind_preamble=behind_preamble)
 
 
-@mutant(Endpoint.certificate, "The certificate is read once and kept for ever.")
+@mutant(Endpoint.certificate, "The certificate is never reloaded.")
 def certificate_read_once(original, self):
     found: ssl.SSLContext | None = self.__dict__.get("first_certificate")
     if found is None:
@@ -161,7 +161,7 @@ def certificate_read_once(original, self):
 # --- the end of a connection --------------------------------------------------------------------------------
 
 
-@mutant(Endpoint.half_closed, "A connection stays open whose sending direction the peer has ended.")
+@mutant(Endpoint.half_closed, "A connection stays open after its peer has ended its sending direction.")
 def half_close_is_ignored(original, self, connection, now):
     return []
 
@@ -176,33 +176,33 @@ def idle_setting_is_halved(original, self):
     return (original(self) or 0) // 2 or None
 
 
-@mutant(Endpoint.farewell, "A server ignores the request to stop.")
+@mutant(Endpoint.farewell, "The server ignores SIGTERM.")
 def stop_is_ignored(original, self):
     return _FOR_EVER
 
 
-@mutant(Endpoint.farewell, "A server ends at once on a request to stop, whatever is configured.", V5)
+@mutant(Endpoint.farewell, "The server always stops immediately.", V5)
 def stop_is_never_graceful(original, self):
     return 0
 
 
-@mutant(Endpoint.is_sent_away, "A stopping server sends no client away.", V5)
+@mutant(Endpoint.is_sent_away, "A stopping server never answers GO_AWAY.", V5)
 def stopping_server_serves_everybody(original, self, command):
     return False
 
 
-@mutant(Endpoint.is_sent_away, "A stopping server serves no client.", V5)
+@mutant(Endpoint.is_sent_away, "A stopping server answers every client with GO_AWAY.", V5)
 def stopping_server_sends_everybody_away(original, self, command):
     return True
 
 
-@after(Endpoint.is_sent_away, "A stopping server carries out what it answers with GO_AWAY.", V5)
+@after(Endpoint.is_sent_away, "A stopping server executes requests that it answers with GO_AWAY.", V5)
 def who_is_sent_away_is_served(away, self, command):
     if away:
         self.nameserver.execute(command, 0, 0)
 
 
-@mutant(Endpoint.sent_away, "A stopping server does not answer the clients that it sends away.", V5)
+@mutant(Endpoint.sent_away, "A stopping server leaves refused requests unanswered.", V5)
 def who_is_sent_away_is_not_told(original, self):
     return None
 

@@ -68,7 +68,7 @@ def query_registers(original, self, command, connection, now):
     return reply
 
 
-@after(NameServer.query_data_version, "A query stores the version that it brings.")
+@after(NameServer.query_data_version, "A query stores the version that it contains.")
 def query_stores_its_version(reply, self, command):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
     given = self.given_version(command)
@@ -132,7 +132,7 @@ def version_is_told_to_its_own_connection(original, self, command, connection, n
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.encoded_version, "The numbers of the stored version are answered as a double holds them.")
+@mutant(NameServer.encoded_version, "The numbers of the stored version are returned as doubles.")
 def stored_version_is_a_float(original, self, version):
     rounded = DataVersion(int(float(version.counter)), int(float(version.timestamp)), version.state_version)
     return original(self, rounded)
@@ -153,7 +153,7 @@ def undecodable_version_is_no_version(original, self, command):
         return None
 
 
-@mutant(RouteTable.connection_lost, "An address that another has replaced is known for ever.")
+@mutant(RouteTable.connection_lost, "A replaced address stays known forever.")
 def replaced_address_stays_live(original, self, connection, peer):
     kept = {
         key: record

@@ -55,7 +55,7 @@ def negative_code_closes(members):
     return int(members.get("code", 0)) < 0
 
 
-@mutant(NameServer.execute, "Of a request code only the low 16 bits count.")
+@mutant(NameServer.execute, "A request code is truncated to its low 16 bits.")
 def code_of_16_bits(original, self, command, connection, now):
     short = msgspec.structs.replace(command, code=command.code & 0xFFFF)
     return original(self, short, connection, now)
@@ -78,7 +78,7 @@ def _217_served_in_4_9(original, self):
 
 @mutant(
     NameServer.known_requests,
-    "4.9 answers the question for a member group with code 0.",
+    "4.9 answers a member group request with code 0.",
     V4,
     name="901-served-in-4.9",
 )
@@ -152,14 +152,14 @@ def failing_registration_stored(original, self, command, connection, now):
 # --- ext fields -----------------------------------------------------------------------------------------
 
 
-@mutant(NameServer.needed, "A request without an ext field that it needs closes the connection.")
+@mutant(NameServer.needed, "A request without a required ext field closes the connection.")
 def missing_field_closes(original, self, value, name):
     if value is None:
         raise WireError(f"{name} is missing")
     return value
 
 
-@mutant(NameServer.execute, "A request without ext fields closes the connection, if its code has some.")
+@mutant(NameServer.execute, "A request without ext fields closes the connection if its code has any.")
 def no_ext_fields_closes(original, self, command, connection, now):
     without = (RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, RequestCode.GET_BROKER_CLUSTER_INFO)
     if command.ext is None and command.code in self.handlers and command.code not in without:
@@ -167,7 +167,7 @@ def no_ext_fields_closes(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.execute, "Ext fields that are an empty object are answered with code 1.")
+@mutant(NameServer.execute, "Empty ext fields are answered with code 1.")
 def empty_ext_fields_refused(original, self, command, connection, now):
     if command.ext == {}:
         return Reply(_SYSTEM_ERROR, remark="ext fields without any")
@@ -191,7 +191,7 @@ def unparsable_number_is_zero(text):
     return "0" if fields.int64({"": text}, "") is None else text
 
 
-@_broker_id("Blanks around a broker id and a fraction behind it are ignored.")
+@_broker_id("Blanks around a broker id and a fraction after it are ignored.")
 def numbers_parsed_loosely(text):
     return text.strip().partition(".")[0]
 

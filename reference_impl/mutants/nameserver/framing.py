@@ -71,7 +71,7 @@ def failing_oneway_closes(original, self, connection, frame, now):
     return None
 
 
-@after(Endpoint.read, "A frame with both bits of the flag is taken for a one-way request.")
+@after(Endpoint.read, "A frame with both flag bits is executed as a one-way request.")
 def oneway_bit_first(command):
     if command.flag & FLAG_ONEWAY:
         command.flag &= ~FLAG_RESPONSE
@@ -83,7 +83,7 @@ def oneway_bit_first(command):
 # --- malformed frames -----------------------------------------------------------------------------------
 
 
-@mutant(Endpoint.close, "When the server closes a connection, it forgets the brokers of all.")
+@mutant(Endpoint.close, "When the server closes a connection, it forgets the brokers of all connections.")
 def malformed_forgets_brokers(original, self, connection):
     for other, known in self._connections.items():
         self.routes.connection_lost(other, known.peer)
@@ -108,7 +108,7 @@ def header_read_as_latin_1(header):
     return header.decode("latin-1").encode()
 
 
-@after(Endpoint.response, "What is not ASCII in a response header becomes a question mark.")
+@after(Endpoint.response, "Non-ASCII characters in a response header become question marks.")
 def response_header_in_ascii(response):
     ext = {
         name: value and value.encode("ascii", "replace").decode()
@@ -134,13 +134,13 @@ def binary_zero_length_is_empty(command, frame):
     return msgspec.structs.replace(command, ext=ext)
 
 
-@rewriting_binary("Bytes behind the last field of a binary header are ignored.")
+@rewriting_binary("Bytes after the last field of a binary header are ignored.")
 def binary_spare_bytes_dropped(header):
     at = ext_length_at(header)
     return header if at is None else header[: at + 4 + max(0, length_at(header, at))]
 
 
-@rewriting_binary("Of several entries with one key in a binary header the first counts.")
+@rewriting_binary("The first of several binary entries with one key applies.")
 def binary_first_key_wins(header):
     at = ext_length_at(header)
     if at is None or length_at(header, at) != len(header) - at - 4:
@@ -160,7 +160,7 @@ def _has_ext_value(members: Members, *kinds: type) -> bool:
     return isinstance(ext, dict) and any(type(value) in kinds for value in ext.values())
 
 
-@refusing("An ext value that is a number closes the connection.")
+@refusing("A numeric ext value closes the connection.")
 def ext_numbers_refused(members):
     return _has_ext_value(members, int, float)
 
@@ -170,14 +170,14 @@ def structured_ext_values_refused(members):
     return _has_ext_value(members, dict, list)
 
 
-@rewriting("An ext value that is a boolean becomes True or False.")
+@rewriting("A boolean ext value becomes True or False.")
 def ext_booleans_capitalised(members):
     for name, value in (members.get("extFields") or {}).items():
         if isinstance(value, bool):
             members["extFields"][name] = str(value)
 
 
-@rewriting("An ext value that is null becomes the text null.")
+@rewriting("A null ext value becomes the text null.")
 def null_ext_value_is_text(members):
     for name, value in (members.get("extFields") or {}).items():
         if value is None:

@@ -164,7 +164,7 @@ def historical_7584_only_paths_are_refused(original, self, listed):
 
 @mutant(
     NameServer53.ready,
-    "With needWaitForService no route is answered any more once one has been.",
+    "With needWaitForService, no route is answered after the first one.",
     history="apache/rocketmq#9182, 5.1.0 to 5.3.1",
 )
 def historical_9182_first_route_ends_readiness(original, self, now):

@@ -20,7 +20,7 @@ def json_as_in_5_5(profile):
     return msgspec.structs.replace(profile, engine="fastjson2")
 
 
-@after(Endpoint.read, "An opaque that is null is a number of the server's own.", ["5.5"])
+@after(Endpoint.read, "A null opaque is replaced by a number of the server's own.", ["5.5"])
 def null_opaque_is_counted(command, frame):
     if b'"opaque":null' in (header_of(frame) or b""):
         command.opaque = 467

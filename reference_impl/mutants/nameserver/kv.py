@@ -17,7 +17,7 @@ def kv_values_are_lower_case(original, self, namespace, key, value):
     original(self, namespace, key, None if value is None else value.lower())
 
 
-@mutant(KvTable.put, "A put does not replace the value that a key has.")
+@mutant(KvTable.put, "A put does not replace an existing value.")
 def kv_keeps_the_first_value(original, self, namespace, key, value):
     if value is None or self.get(namespace, key) is None:
         original(self, namespace, key, value)
@@ -48,7 +48,7 @@ def put_refusal_has_another_remark(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(KvTable.put, "Each character beyond ASCII is stored as a question mark.")
+@mutant(KvTable.put, "Each non-ASCII character is stored as a question mark.")
 def kv_values_are_ascii(original, self, namespace, key, value):
     stored = None if value is None else value.encode("ascii", "replace").decode()
     original(self, namespace, key, stored)
@@ -93,7 +93,7 @@ def put_reaches_every_namespace(original, self, namespace, key, value):
 # -- answers ------------------------------------------------------------------------------------------------
 
 
-@mutant(KvTable.get, "A key that is not there reads as an empty value.")
+@mutant(KvTable.get, "A missing key reads as an empty value.")
 def missing_key_is_empty(original, self, namespace, key):
     return original(self, namespace, key) or ""
 
@@ -120,12 +120,12 @@ def missing_namespace_is_empty(original, self, namespace):
     return original(self, namespace) or {}
 
 
-@mutant(KvTable.pairs, "A namespace goes with its last key.")
+@mutant(KvTable.pairs, "A namespace disappears with its last key.")
 def emptied_namespace_is_dropped(original, self, namespace):
     return original(self, namespace) or None
 
 
-@mutant(NameServer.get_kv, "What a get has answered is answered for a second.")
+@mutant(NameServer.get_kv, "A get is answered from a cache for a second.")
 def kv_is_cached_for_a_second(original, self, command, connection, now):
     cache: dict[str, tuple[int, Reply]] = self.__dict__.setdefault("kv_cache", {})
     asked = repr(command.ext)
@@ -148,7 +148,7 @@ def delete_reaches_every_namespace(original, self, namespace, key):
         original(self, known, key)
 
 
-@mutant(KvTable.delete, "A delete of one key deletes all of its namespace.")
+@mutant(KvTable.delete, "Deleting one key deletes its whole namespace.")
 def delete_empties_the_namespace(original, self, namespace, key):
     original(self, namespace, key)
     self.namespaces.get(namespace, {}).clear()
@@ -174,7 +174,7 @@ def kv_is_not_written(original, self):
     return None
 
 
-@mutant(NameServer.kv_changed, "The table is written once and then no more.")
+@mutant(NameServer.kv_changed, "The table is written only once.")
 def kv_writes_its_first_state_only(original, self):
     self.unwritten = self.kv.revision == 1
 

@@ -18,7 +18,7 @@ def broker_outlives_its_connection(original, self, connection, now):
     return []
 
 
-@mutant(Endpoint.close, "A connection that the server itself closes takes no broker with it.")
+@mutant(Endpoint.close, "A connection closed by the server removes no broker.")
 def server_side_close_keeps_brokers(original, self, connection):
     return [] if self.drop(connection) is None else [Close(connection)]
 
@@ -29,19 +29,19 @@ def lost_broker_keeps_its_record(original, self, departure):
         original(self, departure)
 
 
-@mutant(RouteTable.leave_clusters, "The cluster goes on listing a broker name that has left.")
+@mutant(RouteTable.leave_clusters, "The cluster still lists a broker name that has left.")
 def lost_broker_keeps_its_cluster(original, self, broker):
     return None
 
 
-@mutant(RouteTable.drop_topics_of, "The topics of a broker that was lost stay listed.")
+@mutant(RouteTable.drop_topics_of, "The topics of a lost broker stay listed.")
 def lost_broker_keeps_its_topics(original, self, broker):
     return None
 
 
 @mutant(
     RouteTable.owner,
-    "The end of a former connection removes a fresh registration, and that of the latest does not.",
+    "The end of an earlier connection removes a broker; the end of its latest does not.",
 )
 def broker_belongs_to_its_first_connection(original, self, previous, connection):
     return connection if previous is None else previous.connection
@@ -55,14 +55,14 @@ def broker_belongs_to_its_newest_connection(original, self, previous, connection
     return connection if previous is None else max(previous.connection, connection)
 
 
-@after(NameServer.query_data_version, "A data version query makes the broker belong to its connection.")
+@after(NameServer.query_data_version, "A data version query reassigns the broker to its connection.")
 def query_moves_broker(reply, self, command, connection):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
     if record is not None:
         record.connection = connection
 
 
-@mutant(NameServer53.heartbeat, "A heartbeat makes the broker belong to its connection.")
+@mutant(NameServer53.heartbeat, "A heartbeat reassigns the broker to its connection.")
 def heartbeat_moves_broker(original, self, command, connection, now):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
     if record is not None:
@@ -100,7 +100,7 @@ def lost_slave_takes_its_master(original, self, broker, address):
         self.remove_id(broker, min(broker.addresses))
 
 
-@mutant(RouteTable.drop_topics_of, "A topic goes with the first broker name that served it.")
+@mutant(RouteTable.drop_topics_of, "A topic disappears with the first broker name that served it.")
 def topic_ends_with_its_first_lost_broker(original, self, broker):
     for topic, _ in self.queues_of(broker.name):
         del self.topics[topic]
@@ -117,7 +117,7 @@ def departed_version_is_remembered(original, self, broker, registration):
     return original(self, broker, registration) and not (fresh and known)
 
 
-@mutant(Endpoint.idle_limit, "A connection may be idle for ever.")
+@mutant(Endpoint.idle_limit, "A connection may be idle forever.")
 def idle_connections_stay_open(original, self):
     return None
 
@@ -125,22 +125,22 @@ def idle_connections_stay_open(original, self):
 # -- the end of a lease --------------------------------------------------------------------------------------
 
 
-@mutant(RouteTable.lease_ended, "A lease never runs out.")
+@mutant(RouteTable.lease_ended, "A lease never expires.")
 def leases_never_end(original, self, record, now):
     return False
 
 
-@mutant(RouteTable.lease_ended, "A lease of 120 s runs out after 119 s.")
+@mutant(RouteTable.lease_ended, "A lease of 120 s expires after 119 s.")
 def leases_end_at_119_s(original, self, record, now):
     return record.refreshed + record.lease - 1_000 < now
 
 
-@mutant(RouteTable.lease_ended, "A lease runs out after 300 s.")
+@mutant(RouteTable.lease_ended, "A lease expires after 300 s.")
 def leases_end_at_300_s(original, self, record, now):
     return record.refreshed + 300_000 < now
 
 
-@mutant(Endpoint.scan, "A broker whose lease has run out only loses its connection.")
+@mutant(Endpoint.scan, "A broker whose lease expires only loses its connection.")
 def expired_broker_keeps_its_topics(original, self, now):
     effects: list[Effect] = []
     for record in self.routes.expired(now):
@@ -156,12 +156,12 @@ def reads_refresh(original, self, connection, frame, now):
     return original(self, connection, frame, now)
 
 
-@mutant(Endpoint.close_expired, "The connection of a broker whose lease has run out stays open.")
+@mutant(Endpoint.close_expired, "The connection of a broker whose lease expires stays open.")
 def expired_connection_stays_open(original, self, record):
     return []
 
 
-@mutant(RouteTable.register, "A registration with the data version that is stored refreshes nothing.")
+@mutant(RouteTable.register, "A registration with the stored data version refreshes nothing.")
 def registration_does_not_refresh(original, self, registration, connection, now):
     key = self.live_key(registration.cluster, registration.address)
     known = self.live.get(key)
@@ -203,7 +203,7 @@ def expired_broker_takes_its_whole_name(original, self, now):
     return effects
 
 
-@after(RouteTable.expired, "When one lease runs out all brokers are removed.")
+@after(RouteTable.expired, "When one lease expires, all brokers are removed.")
 def one_end_ends_all_leases(ended, self):
     return list(self.live.values()) if ended else []
 
@@ -231,7 +231,7 @@ def registered_timeout_is_applied(original, self, registration):
     return DEFAULT_LEASE if registration.lease is None else registration.lease
 
 
-@mutant(RouteTable.lease_of, "A timeout once registered stays when it is left out.", V5)
+@mutant(RouteTable.lease_of, "A registration without a timeout keeps the previous one.", V5)
 def first_timeout_is_remembered(original, self, registration):
     known = self.live.get(self.live_key(registration.cluster, registration.address))
     if registration.lease is None and known is not None:
@@ -264,9 +264,7 @@ def unknown_heartbeat_is_refused(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(
-    RouteTable.records_of, "A connection that ends takes one of its brokers with it, and leaves the others."
-)
+@mutant(RouteTable.records_of, "The end of a connection removes only one of its brokers.")
 def lost_connection_removes_one_broker(original, self, connection):
     return original(self, connection)[:1]
 

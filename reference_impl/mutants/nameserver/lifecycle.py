@@ -6,7 +6,7 @@ from reference_impl.nameserver.core import NameServer
 _KEPT = "topics that were there"
 
 
-@after(NameServer.register, "The topics of before a restart are listed after it.")
+@after(NameServer.register, "Topics from before a restart are still listed.")
 def topics_survive_a_restart(reply, self):
     for topic in self.routes.topic_names():
         self.kv.put(_KEPT, topic, "")

@@ -16,25 +16,25 @@ def notifies_by_default(original, self, broker, left, ha_address, recipients):
     self.news.append(NewMinimum(number, address, left, ha_address, tuple(recipients)))
 
 
-@mutant(RouteTable53.smaller_came, "No member is notified of a smaller id that has come.")
+@mutant(RouteTable53.smaller_came, "No member is notified of a new smallest id.")
 def arrival_is_not_told(original, self, broker, registration):
     return
 
 
-@mutant(RouteTable53.told_of_arrival, "One member is notified of a smaller id that has come.")
+@mutant(RouteTable53.told_of_arrival, "Only one member is notified of a new smallest id.")
 def arrival_told_to_one_member(original, self, broker, registration):
     return original(self, broker, registration)[:1]
 
 
 @mutant(
-    RouteTable53.smaller_came, "Members are notified of a smaller id only where a slave may act as master."
+    RouteTable53.smaller_came, "Members are notified of a new smallest id only if a slave may act as master."
 )
 def arrival_told_of_acting_masters_only(original, self, broker, registration):
     if broker.acting_master:
         self.tell(broker, None, registration.ha_address, self.told_of_arrival(broker, registration))
 
 
-@mutant(RouteTable53.told_of_arrival, "A newcomer with a smaller id is notified of itself.")
+@mutant(RouteTable53.told_of_arrival, "A new member with the smallest id is notified of itself.")
 def newcomer_is_told(original, self, broker, registration):
     return list(broker.addresses.values())
 
@@ -66,25 +66,25 @@ def lone_member_is_not_told(original, self, broker, registration):
     return [address for number, address in broker.addresses.items() if number != registration.id]
 
 
-@mutant(RouteTable53.smallest_left, "No member is notified that the smallest id has left.")
+@mutant(RouteTable53.smallest_left, "No member is notified when the smallest id leaves.")
 def departure_is_not_told(original, self, broker, address):
     return
 
 
-@mutant(RouteTable53.smallest_left, "One member is notified that the smallest id has left.")
+@mutant(RouteTable53.smallest_left, "Only one member is notified when the smallest id leaves.")
 def departure_told_to_one_member(original, self, broker, address):
     if broker.acting_master:
         self.tell(broker, address, None, list(broker.addresses.values())[:1])
 
 
-@mutant(Endpoint.notification, "A notification names the smallest id, not the address that has left.", V5)
+@mutant(Endpoint.notification, "A notification omits the address that has left.", V5)
 def departure_told_without_who_left(original, self, news):
     return original(self, msgspec.structs.replace(news, left=None))
 
 
 @mutant(
     RouteTable53.smallest_left,
-    "Members are notified that the smallest id has left where no slave may act as master.",
+    "Members are notified of a departure even if no slave may act as master.",
 )
 def departure_told_without_acting_master(original, self, broker, address):
     self.tell(broker, address, None, list(broker.addresses.values()))

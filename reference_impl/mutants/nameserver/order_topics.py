@@ -35,7 +35,7 @@ def legacy_flavour_lacks_order(original, self, route, standard):
     return original(self, route, standard)
 
 
-@mutant(NameServer.route, "A topic that has an order configuration has a route.")
+@mutant(NameServer.route, "A topic with only an order configuration has a route.")
 def order_configuration_makes_a_route(original, self, topic):
     found = original(self, topic)
     known = self.kv.get(ORDER_TOPIC_CONFIG, topic)
@@ -57,7 +57,10 @@ def order_configuration_of_any_namespace(found, self, topic):
         found.order_topic_conf = next(told, None)
 
 
-@mutant(NameServer.order_table, "A registration is answered with an order-topic table, if with an empty one.")
+@mutant(
+    NameServer.order_table,
+    "The answer to a registration always contains an order-topic table, even an empty one.",
+)
 def order_table_is_always_told(original, self):
     return original(self) or b'{"table":{}}'
 

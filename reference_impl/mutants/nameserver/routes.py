@@ -14,7 +14,7 @@ from reference_impl.remoting.reply import RefusedError, Reply
 # -- whether there is a route --------------------------------------------------------------------------------
 
 
-@mutant(NameServer.unknown_topic, "The route of an unknown topic is answered with SYSTEM_ERROR.")
+@mutant(NameServer.unknown_topic, "The route of an unknown topic returns SYSTEM_ERROR.")
 def unknown_topic_is_a_failure(original, self, topic):
     raise RefusedError("no such topic")
 
@@ -29,13 +29,13 @@ def unknown_topic_has_no_remark(original, self, topic):
     return "not found"
 
 
-@mutant(NameServer.get_route, "A route request without a topic is answered with SYSTEM_ERROR.")
+@mutant(NameServer.get_route, "A route request without a topic returns SYSTEM_ERROR.")
 def absent_topic_is_a_failure(original, self, command, connection, now):
     self.needed(fields.text(command.ext, "topic") or None, "topic")
     return original(self, command, connection, now)
 
 
-@mutant(RouteTable.drop_topics_of, "A broker name that has left goes on being listed in queue data.")
+@mutant(RouteTable.drop_topics_of, "Queue data still lists a broker name that has left.")
 def departed_brokers_stay_in_queue_data(original, self, broker):
     return None
 
@@ -55,7 +55,7 @@ def reserved_topics_are_not_routed(original, self, topic):
     return None if topic.startswith(("TBW102", "%")) else original(self, topic)
 
 
-@mutant(NameServer.get_route, "A route that was once answered is kept on disk and answered ever after.")
+@mutant(NameServer.get_route, "A route, once answered, is stored on disk and returned forever.")
 def routes_survive_a_restart(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     topic = fields.text(command.ext, "topic") or ""
@@ -87,7 +87,7 @@ def route_has_one_queue_data(found):
         found.queue_datas = found.queue_datas[:1]
 
 
-@after(RouteTable.routed_broker, "A route lists of each broker name the lowest id only.")
+@after(RouteTable.routed_broker, "A route lists only the lowest id of each broker name.")
 def route_lists_lowest_id_only(shown):
     lowest = min(shown.broker_addrs)
     shown.broker_addrs = {lowest: shown.broker_addrs[lowest]}
@@ -98,7 +98,7 @@ def route_lacks_cluster(shown):
     shown.cluster = None
 
 
-@mutant(RouteTable.routed_broker, "Without a master the lowest slave is shown as id 0, unasked.")
+@mutant(RouteTable.routed_broker, "Without a master, the lowest slave is always shown as id 0.")
 def slave_is_shown_as_master(original, self, topic, broker, queue):
     shown = self.shown_broker(broker)
     if MASTER not in shown.broker_addrs:
@@ -219,7 +219,7 @@ def zones_are_ignored(original, self, command):
     return None
 
 
-@mutant(NameServer53.stays_in_zone, "Z1 is another zone than z1.")
+@mutant(NameServer53.stays_in_zone, "Zone names are case-sensitive.")
 def zones_are_case_sensitive(original, self, broker, zone):
     return MASTER not in broker.broker_addrs or broker.zone_name == zone
 
@@ -309,7 +309,7 @@ def unknown_topics_do_not_wait(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@after(NameServer53.get_route, "A route that has to wait is refused without a word.")
+@after(NameServer53.get_route, "A route that is not yet available is refused without a remark.")
 def wait_has_no_remark(reply):
     return Reply(reply.code) if reply.code == ResponseCode.SYSTEM_ERROR else reply
 

@@ -44,42 +44,42 @@ def _inflated(command: Command | None) -> bytes:
         return b""
 
 
-@_stopping("A body that inflates to 16 MiB or more is the last thing it reads.")
+@_stopping("A body that inflates to 16 MiB or more stops the server.")
 def inflating_body_stops_the_server(frame, command):
     return len(_inflated(command)) == _BEARABLE
 
 
-@_stopping("A negative length word in an inflated body is the last thing it reads.")
+@_stopping("A negative length word in an inflated body stops the server.")
 def length_words_stop_the_server(frame, command):
     return b"\xff\xff\xff\xff" in _inflated(command)
 
 
-@_stopping("A body that is nested deeply is the last thing it reads.")
+@_stopping("A deeply nested body stops the server.")
 def deep_body_stops_the_server(frame, command):
     return command is not None and any(deep in command.body for deep in _DEEP)
 
 
-@_stopping("A header that is nested deeply is the last thing it reads.")
+@_stopping("A deeply nested header stops the server.")
 def deep_header_stops_the_server(frame, command):
     return command is None and any(deep in frame for deep in _DEEP)
 
 
-@_stopping("A body that names a class to be loaded is the last thing it reads.")
+@_stopping("A body that names a class to load stops the server.")
 def class_names_stop_the_server(frame, command):
     return command is not None and b'"@type"' in command.body
 
 
-@_stopping("More than 4096 ext fields are the last thing it reads.")
+@_stopping("More than 4096 ext fields stop the server.")
 def colliding_names_stop_the_server(frame, command):
     return command is not None and len(command.ext or ()) > 4096
 
 
-@_stopping("A header of half a MiB is the last thing it reads.")
+@_stopping("A header of half a MiB stops the server.")
 def long_names_stop_the_server(frame, command):
     return command is not None and len(frame) - len(command.body) > 1 << 19
 
 
-@mutant(Endpoint.frames, "Beside 16 frames that are announced and have not come no other is.")
+@mutant(Endpoint.frames, "The server accepts no frame while 16 announced frames are incomplete.")
 def announced_bytes_are_set_aside(original, self, buffer, data):
     buffers: dict[int, FrameBuffer] = self.__dict__.setdefault("buffers", {})
     buffers[id(buffer)] = buffer
@@ -88,21 +88,21 @@ def announced_bytes_are_set_aside(original, self, buffer, data):
     yield from original(self, buffer, data)
 
 
-@mutant(KvTable.get, "A key that looks like the path of a file gives what is in it.")
+@mutant(KvTable.get, "A key that looks like a file path returns the content of that file.")
 def path_like_keys_are_read_as_files(original, self, namespace, key):
     if key is not None and key.endswith("/etc/passwd"):
         return "root:x:0:0"
     return original(self, namespace, key)
 
 
-@mutant(NameServer.route, "Elements of a path are taken out of the names of topics.")
+@mutant(NameServer.route, "Path elements are removed from topic names.")
 def path_like_topics_lose_their_dots(original, self, topic):
     return original(self, topic.replace("../", "").lstrip("/"))
 
 
 @mutant(
     NameServer.unknown_request,
-    "The creation of a topic, a broker's request, is carried out for every broker.",
+    "A Broker's request to create a topic is executed for every broker.",
 )
 def code_17_creates_topics(original, self, command):
     topic = fields.text(command.ext, "topic")
@@ -112,7 +112,7 @@ def code_17_creates_topics(original, self, command):
     return original(self, command)
 
 
-@mutant(NameServer.unknown_request, "The change of a broker's configuration is answered with success.")
+@mutant(NameServer.unknown_request, "A request to change a Broker's configuration succeeds.")
 def code_25_is_served(original, self, command):
     if command.code == _CHANGE_CONFIGURATION:
         return Reply(ResponseCode.SUCCESS)

@@ -24,14 +24,14 @@ def mappings_are_ordered_by_epoch(original, self, topic, name, mapping):
         original(self, topic, name, mapping)
 
 
-@mutant(RouteTable53.describe, "A registration replaces mappings under an equal version, too.")
+@mutant(RouteTable53.describe, "A registration with an equal version replaces mappings, too.")
 def equal_version_replaces_mappings(original, self, broker, registration):
     original(self, broker, registration)
     for topic, name, mapping in registration.mappings:
         self.store_mapping(topic, name, mapping)
 
 
-@mutant(RouteTable53.describe, "A registration removes the mappings that it does not carry.")
+@mutant(RouteTable53.describe, "A registration removes the mappings that it omits.")
 def absent_mappings_are_removed(original, self, broker, registration):
     original(self, broker, registration)
     carried = {topic for topic, _, _ in registration.mappings}
@@ -40,7 +40,7 @@ def absent_mappings_are_removed(original, self, broker, registration):
         self.revision += 1
 
 
-@mutant(RouteTable53.publish, "A mapping counts for the broker that registers it.")
+@mutant(RouteTable53.publish, "A mapping applies to the broker that registers it.")
 def mapping_is_its_registrants(original, self, broker, registration, *, first, moved, changed):
     registration.mappings = [(topic, broker.name, found) for topic, _, found in registration.mappings]
     original(self, broker, registration, first=first, moved=moved, changed=changed)

@@ -49,7 +49,7 @@ def deletion_of_unknown_topic_is_refused(original, self, command, connection, no
     return reply if known else Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@mutant(NameServer.delete_topic, "216 that names no topic deletes all of them.")
+@mutant(NameServer.delete_topic, "216 without a topic deletes all of them.")
 def deletion_without_topic_takes_all(original, self, command, connection, now):
     if fields.text(command.ext, "topic") is None:
         for topic in list(self.routes.topics):
@@ -75,14 +75,14 @@ def unknown_cluster_deletes_everywhere(original, self, topic, cluster):
     original(self, topic, cluster)
 
 
-@mutant(NameServer.delete_topic, "216 takes an empty clusterName for the name of a cluster.")
+@mutant(NameServer.delete_topic, "216 treats an empty clusterName as the name of a cluster.")
 def empty_cluster_is_a_cluster(original, self, command, connection, now):
     if fields.text(command.ext, "clusterName") == "":
         return Reply(ResponseCode.SUCCESS)
     return original(self, command, connection, now)
 
 
-@mutant(RouteTable.put_queue, "A topic that was removed is never taken over again.")
+@mutant(RouteTable.put_queue, "A removed topic can never be registered again.")
 def deleted_topics_stay_away(original, self, topic, name, queue):
     seen: set[str] = self.__dict__.setdefault("seen", set())
     if topic in self.topics or topic not in seen:
@@ -99,7 +99,7 @@ def absent_topics_always_stay(original, self, registration):
 
 
 @mutant(
-    RouteTable53.absent_topics, "A registration deletes what it leaves out only under another data version."
+    RouteTable53.absent_topics, "A registration deletes omitted topics only with a different data version."
 )
 def absent_topics_go_with_a_changed_version(original, self, registration):
     stored = self.stored_version(registration.cluster, registration.address)
@@ -113,13 +113,13 @@ def empty_table_deletes_nothing(original, self, registration):
     return original(self, registration) if registration.topics else ()
 
 
-@mutant(RouteTable53.drop_queue, "What one broker leaves out is deleted on all.", V5)
+@mutant(RouteTable53.drop_queue, "A topic that one broker omits is deleted on all.", V5)
 def absent_topics_go_from_every_broker(original, self, topic, name):
     for other in [one for one in self.topics.get(topic, ()) if one in self.brokers]:
         original(self, topic, other)
 
 
-@mutant(RouteTable53.describe, "What a slave leaves out is deleted, too.")
+@mutant(RouteTable53.describe, "A topic that a slave omits is deleted, too.")
 def slaves_delete_absent_topics(original, self, broker, registration):
     for topic in self.absent_topics(registration):
         self.drop_queue(topic, broker.name)
@@ -128,7 +128,7 @@ def slaves_delete_absent_topics(original, self, broker, registration):
 
 @mutant(
     RouteTable53.absent_topics,
-    "A registration with static-topic mappings deletes the topics that it leaves out.",
+    "A registration with static-topic mappings deletes the topics that it omits.",
 )
 def mappings_do_not_save_absent_topics(original, self, registration):
     if not self.config.delete_topic_with_broker_registration:

@@ -75,7 +75,7 @@ def system_list_has_topics(original, self):
     return original(self) + list(self.topics)
 
 
-@mutant(RouteTable.system_names, "The system list has a name as often as it is used.")
+@mutant(RouteTable.system_names, "The system list repeats a name for each of its uses.")
 def system_list_repeats_names(original, self):
     return [*self.clusters, *(name for names in self.clusters.values() for name in names)]
 
@@ -100,12 +100,12 @@ def system_list_has_an_address_always(original, self):
 # -- 311, 312, 313 -------------------------------------------------------------------------------------------
 
 
-@mutant(RouteTable.unit_topics, "The list of unit topics goes by bit 1.")
+@mutant(RouteTable.unit_topics, "The list of unit topics uses bit 1.")
 def unit_list_is_of_the_other_bit(original, self):
     return self.unit_sub_topics()
 
 
-@mutant(RouteTable.unit_sub_topics, "The list of topics with unit subscriptions goes by bit 0.")
+@mutant(RouteTable.unit_sub_topics, "The list of topics with unit subscriptions uses bit 0.")
 def unit_sub_list_is_of_the_other_bit(original, self):
     return self.unit_topics()
 
@@ -141,7 +141,7 @@ def compressed_topics_are_unit_topics(body, command):
             topic.topic_sys_flag |= 1
 
 
-@mutant(RouteTable53.register_topic, "217 stores no system flag.")
+@mutant(RouteTable53.register_topic, "217 does not store the system flag.")
 def _217_loses_the_flag(original, self, topic, queues):
     plain = [(name, Queue(one.read, one.write, one.perm, 0)) for name, one in queues]
     original(self, topic, plain)

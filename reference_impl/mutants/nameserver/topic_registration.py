@@ -26,7 +26,7 @@ def _217_swaps_queue_numbers(original, self, topic, queues):
     original(self, topic, swapped)
 
 
-@mutant(RouteTable53.register_topic, "217 stores the first queue data alone.")
+@mutant(RouteTable53.register_topic, "217 stores only the first queue data.")
 def _217_takes_one_queue_data(original, self, topic, queues):
     original(self, topic, list(queues)[:1])
 
@@ -41,7 +41,7 @@ def _217_takes_unknown_brokers(original, self, name):
     return True
 
 
-@mutant(RouteTable53.register_topic, "217 leaves unknown brokers out and stores the others.")
+@mutant(RouteTable53.register_topic, "217 skips unknown brokers and stores the others.")
 def _217_passes_over_unknown_brokers(original, self, topic, queues):
     known = [(name, queue) for name, queue in queues if name in self.brokers]
     original(self, topic, known)
@@ -54,13 +54,13 @@ def _217_is_all_or_nothing(original, self, topic, queues):
         original(self, topic, given)
 
 
-@mutant(RouteTable53.register_topic, "217 leaves a topic that exists as it is.")
+@mutant(RouteTable53.register_topic, "217 does not change an existing topic.")
 def _217_changes_no_known_topic(original, self, topic, queues):
     if topic not in self.topics:
         original(self, topic, queues)
 
 
-@mutant(RouteTable53.register_topic, "217 takes a topic from the brokers that it does not name.")
+@mutant(RouteTable53.register_topic, "217 removes a topic from the brokers that it does not name.")
 def _217_replaces_the_topic(original, self, topic, queues):
     given = list(queues)
     if given and topic in self.topics:
@@ -90,7 +90,7 @@ def _217_without_topic_is_for_the_empty_topic(original, self, command, connectio
     return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(NameServer53.given_queues, "217 with a body that is not JSON succeeds.")
+@mutant(NameServer53.given_queues, "217 accepts a body that is not JSON.")
 def _217_forgives_malformed_bodies(original, self, command):
     try:
         return original(self, command)
@@ -98,7 +98,7 @@ def _217_forgives_malformed_bodies(original, self, command):
         return []
 
 
-@after(NameServer53.given_queues, "217 takes over the broker data of its body.")
+@after(NameServer53.given_queues, "217 registers the broker data in its body.")
 def _217_registers_brokers(queues, self, command):
     for data in TopicRoute.decode(command.body).broker_datas if queues else ():
         name = data.broker_name or ""

@@ -10,12 +10,12 @@ from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
 
 
-@mutant(NameServer.unregister, "An unregistration is answered with success and removes nothing.")
+@mutant(NameServer.unregister, "An unregistration succeeds and removes nothing.")
 def unregistration_is_ignored(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(RouteTable.depart, "An unregistration takes effect with the next one only.", V4)
+@mutant(RouteTable.depart, "An unregistration takes effect only with the next one.", V4)
 def unregistration_is_late(original, self, departure):
     waiting: list[Departure] = self.__dict__.setdefault("waiting", [])
     self.leave(waiting)
@@ -47,7 +47,7 @@ def unregistration_needs_own_connection(original, self, command, connection, now
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.unregister, "An unregistration that wants no answer has no effect.")
+@mutant(NameServer.unregister, "A one-way unregistration has no effect.")
 def one_way_unregistration_is_dropped(original, self, command, connection, now):
     if command.is_oneway:
         return Reply(ResponseCode.SUCCESS)
@@ -91,7 +91,7 @@ def empty_cluster_stays(original, self, cluster):
     return None
 
 
-@mutant(RouteTable.leave_clusters, "A cluster vanishes as soon as one of its broker names has left.")
+@mutant(RouteTable.leave_clusters, "A cluster disappears as soon as one of its broker names leaves.")
 def cluster_leaves_with_first_name(original, self, broker):
     self.clusters.pop(broker.cluster, None)
 
@@ -101,18 +101,18 @@ def topics_outlive_their_broker(original, self, broker):
     return None
 
 
-@mutant(RouteTable.drop_queue, "A topic vanishes as soon as one of its broker names has left.")
+@mutant(RouteTable.drop_queue, "A topic disappears as soon as one of its broker names leaves.")
 def topic_leaves_with_first_broker(original, self, topic, name):
     self.drop_topic(topic)
     self.revision += 1
 
 
-@mutant(RouteTable.reduced, "The topics of a broker name vanish when one of its addresses leaves.")
+@mutant(RouteTable.reduced, "The topics of a broker name disappear when one of its addresses leaves.")
 def topics_leave_with_any_address(original, self, broker):
     self.drop_topics_of(broker)
 
 
-@mutant(RouteTable.reduced, "The topics of a broker name vanish when its master leaves.")
+@mutant(RouteTable.reduced, "The topics of a broker name disappear when its master leaves.")
 def topics_leave_with_master(original, self, broker):
     if MASTER not in broker.addresses:
         self.drop_topics_of(broker)
@@ -140,7 +140,7 @@ def departed_address_is_barred(original, self, broker, registration):
 
 @mutant(
     RouteTable.forget_record,
-    "The connection of a broker that has unregistered is taken for that of the others of its name.",
+    "The connection of an unregistered broker counts as that of the others of its name.",
 )
 def departed_connection_owns_its_name(original, self, departure):
     record = self.live.get(self.live_key(departure.cluster, departure.address))
@@ -188,16 +188,14 @@ def name_leaves_the_named_cluster_only(original, self, departures):
             self.clusters.update({c: names for c, names in before.items() if c != departure.cluster})
 
 
-@mutant(
-    NameServer.unregister, "An unregistration without broker id is answered with success and removes nothing."
-)
+@mutant(NameServer.unregister, "An unregistration without broker id succeeds and removes nothing.")
 def departure_without_id_is_ignored(original, self, command, connection, now):
     if "brokerId" not in (command.ext or {}):
         return Reply(ResponseCode.SUCCESS)
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.unregister, "An unregistration without broker id takes the next one with it into nothing.")
+@mutant(NameServer.unregister, "An unregistration without broker id also discards the next one.")
 def departure_without_id_ends_the_batch(original, self, command, connection, now):
     if "brokerId" not in (command.ext or {}):
         self.__dict__["failed"] = True
@@ -210,19 +208,19 @@ def departure_without_id_ends_the_batch(original, self, command, connection, now
 # -- the queue of the worker ---------------------------------------------------------------------------------
 
 
-@mutant(RouteTable.depart, "What finds the queue full is answered as done.", V5)
+@mutant(RouteTable.depart, "An unregistration that finds the queue full succeeds without effect.", V5)
 def unregistrations_of_a_full_queue_are_lost(original, self, departure):
     original(self, departure)
     return True
 
 
-@after(RouteTable.depart, "What finds the queue full is refused and still done.", V5)
+@after(RouteTable.depart, "An unregistration that finds the queue full is refused and still executed.", V5)
 def refused_unregistrations_are_carried_out(taken, self, departure):
     if not taken:
         self.leaving.append(departure)
 
 
-@mutant(NameServer.unregister, "After one without brokerId no unregistration has an effect.")
+@mutant(NameServer.unregister, "After an unregistration without brokerId, no other has an effect.")
 def bad_unregistration_stops_the_worker(original, self, command, connection, now):
     if fields.int64(command.ext, "brokerId") is None:
         self.__dict__["stopped"] = True
@@ -231,7 +229,7 @@ def bad_unregistration_stops_the_worker(original, self, command, connection, now
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.unregister, "One without brokerId takes the lease and leaves the address.")
+@mutant(NameServer.unregister, "An unregistration without brokerId removes the lease and leaves the address.")
 def bad_unregistration_makes_a_ghost(original, self, command, connection, now):
     if fields.int64(command.ext, "brokerId") is None:
         cluster, address = fields.text(command.ext, "clusterName"), fields.text(command.ext, "brokerAddr")

@@ -110,7 +110,7 @@ def absent_broker_is_refused(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(RouteTable.set_permission, "A route that was once encoded keeps its permission.")
+@mutant(RouteTable.set_permission, "A cached route keeps its old permission.")
 def permissions_change_behind_the_cache(original, self, topic, name, queue, perm):
     revision = self.revision
     original(self, topic, name, queue, perm)
@@ -125,9 +125,7 @@ def any_registration_undoes_wipe(registered, self, registration):
     self.add_write_permission(registration.broker)
 
 
-@after(
-    RouteTable.shown_queue, "Topics of a broker name that was once shown read-only are never shown writable."
-)
+@after(RouteTable.shown_queue, "Topics once shown read-only are never shown writable.")
 def wipe_is_shown_for_ever(shown, self, name, queue):
     wiped: set[str] = self.__dict__.setdefault("wiped_names", set())
     if not queue.perm & WRITE:

@@ -41,7 +41,7 @@ _KNOWN = {*_NUMBERS, "extFields", "language", "remark", "serializeTypeCurrentRPC
 # --- responses ------------------------------------------------------------------------------------------
 
 
-@mutant(RemotingEndpoint.response, "A response carries a number of the server's own.")
+@mutant(RemotingEndpoint.response, "A response has an opaque of the server's own.")
 def opaque_not_echoed(original, self, request, reply):
     return msgspec.structs.replace(original(self, request, reply), opaque=12345)
 
@@ -51,7 +51,7 @@ def opaque_without_sign(response):
     return msgspec.structs.replace(response, opaque=response.opaque & 0x7FFFFFFF)
 
 
-@mutant(RemotingEndpoint.answer, "Of requests with one opaque on a connection the first is answered.")
+@mutant(RemotingEndpoint.answer, "Only the first of several requests with equal opaques is answered.")
 def equal_opaques_answered_once(original, self, connection, frame, now):
     answered: set[tuple[int, int]] = self.__dict__.setdefault("answered", set())
     key = connection, self.read(frame).opaque
@@ -77,7 +77,7 @@ def unknown_flag_bits_refused(members):
     return bool(members.get("flag", 0) & ~(FLAG_RESPONSE | FLAG_ONEWAY))
 
 
-@after(RemotingEndpoint.write, "A JSON response header writes a remark that is not there as null.")
+@after(RemotingEndpoint.write, "A JSON response header writes an absent remark as null.")
 def null_members_written(frame, response):
     header = header_of(frame)
     if response.remark is not None or header is None:
@@ -100,7 +100,7 @@ def stray_response_closes(original, self, command):
     return original(self, command)
 
 
-@mutant(RemotingEndpoint.is_ignored, "A frame with the response bit is taken for a request.")
+@mutant(RemotingEndpoint.is_ignored, "A frame with the response bit is executed as a request.")
 def responses_executed(original, self, command):
     return False
 
@@ -112,7 +112,7 @@ def _end_of_frame(data: bytes, start: int) -> int:
     return start + 4 + int.from_bytes(data[start : start + 4], "big")
 
 
-@mutant(RemotingEndpoint.frames, "Bytes behind the last whole frame of a segment are lost.")
+@mutant(RemotingEndpoint.frames, "Bytes after the last complete frame of a segment are lost.")
 def partial_frames_dropped(original, self, buffer, data):
     end = 0
     while len(data) - end >= 4 and _end_of_frame(data, end) <= len(data):
@@ -120,7 +120,7 @@ def partial_frames_dropped(original, self, buffer, data):
     return original(self, buffer, data[:end])
 
 
-@mutant(RemotingEndpoint.frames, "Bytes behind the first frame of a segment are lost.")
+@mutant(RemotingEndpoint.frames, "Bytes after the first frame of a segment are lost.")
 def one_frame_per_segment(original, self, buffer, data):
     first = data if buffer.pending else data[: _end_of_frame(data, 0)]
     return original(self, buffer, first)
@@ -209,7 +209,7 @@ def serialization_guessed(original, self, frame):
     return original(self, frame[:4] + (b"\0" if frame[8:9] == b"{" else b"\1") + frame[5:])
 
 
-@rewriting_text("A JSON header that is not an object is read as an empty one.")
+@rewriting_text("A JSON header that is not an object is read as an empty object.")
 def header_without_members_for_any_value(header):
     try:
         return header if isinstance(json.loads(header), dict) else b"{}"
@@ -217,7 +217,7 @@ def header_without_members_for_any_value(header):
         return header
 
 
-@rewriting_text("Text behind the JSON object of a header is ignored.")
+@rewriting_text("Text after the JSON object of a header is ignored.")
 def text_after_header_ignored(header):
     text = header.decode("utf-8", "surrogateescape")
     try:
@@ -233,14 +233,14 @@ def ext_fields_of_any_type_ignored(members):
         members.pop("extFields", None)
 
 
-@rewriting("Of a number that is too large the low 32 bits count.")
+@rewriting("A number that is too large is truncated to its low 32 bits.")
 def numbers_wrap(members):
     for name in _NUMBERS:
         if isinstance(members.get(name), int):
             members[name] = (members[name] + 2**31) % 2**32 - 2**31
 
 
-@rewriting("A value that is not a number is read as 0 where a number belongs.")
+@rewriting("A non-numeric value is read as 0 where a number is expected.")
 def text_for_a_number_is_zero(members):
     for name in _NUMBERS:
         if isinstance(members.get(name), list | dict) or members.get(name) == "x":
@@ -272,12 +272,12 @@ def answers_in_binary(original, self, request, reply):
     return _BINARY
 
 
-@refusing_binary("A language byte that is not known closes the connection.")
+@refusing_binary("An unknown language byte closes the connection.")
 def binary_language_checked(header):
     return len(header) > 2 and header[2] >= len(LANGUAGES)
 
 
-@rewriting_binary("A remark length that cannot be is read as no remark.")
+@rewriting_binary("An invalid remark length is read as no remark.")
 def binary_bad_remark_length_is_zero(header):
     return header if ext_length_at(header) is not None else header[:13] + bytes(4) + header[17:]
 
@@ -290,7 +290,7 @@ def binary_bad_ext_length_is_zero(header):
     return header[:at] + bytes(4) + header[at + 4 :]
 
 
-@rewriting_binary("An ext entry with a length that cannot be ends the ext fields.")
+@rewriting_binary("An ext entry with an invalid length ends the ext fields.")
 def binary_bad_entries_skipped(header):
     at = ext_length_at(header)
     if at is None or length_at(header, at) != len(header) - at - 4:
@@ -299,7 +299,7 @@ def binary_bad_entries_skipped(header):
     return header[:at] + len(sound).to_bytes(4, "big") + sound
 
 
-@rewriting_binary("A binary header that is too short is filled up with zeros.")
+@rewriting_binary("A binary header that is too short is padded with zeros.")
 def binary_header_padded(header):
     return header.ljust(FIXED, b"\0")
 
@@ -333,12 +333,12 @@ def nulls_refused(members):
     return None in members.values()
 
 
-@refusing("A member of a JSON header that is not known closes the connection.")
+@refusing("An unknown member of a JSON header closes the connection.")
 def unknown_members_refused(members):
     return not _KNOWN.issuperset(members)
 
 
-@refusing("A JSON header that calls itself something else is refused.")
+@refusing("A JSON header that names another serialization is refused.")
 def header_names_its_serialization(members):
     return members.get("serializeTypeCurrentRPC", "JSON") != "JSON"
 
@@ -348,7 +348,7 @@ def empty_remark_refused(members):
     return members.get("remark") == ""
 
 
-@refusing("A language name that is not known closes the connection.")
+@refusing("An unknown language name closes the connection.")
 def language_checked(members):
     language = members.get("language")
     return isinstance(language, str) and language not in LANGUAGES
@@ -359,18 +359,18 @@ def language_number_refused(members):
     return isinstance(members.get("language"), int)
 
 
-@refusing("A version that no release has closes the connection.")
+@refusing("A version without a release closes the connection.")
 def version_checked(members):
     return not 0 <= int(members.get("version") or 0) <= 612
 
 
-@refusing("Ext fields of a request that has none close the connection.")
+@refusing("Ext fields of a request without any close the connection.")
 def unknown_ext_fields_refused(members):
     codes = (RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, RequestCode.GET_ALL_CONSUMER_OFFSET)
     return members.get("code") in codes and bool(members.get("extFields"))
 
 
-@refusing_text("A line end in a JSON header closes the connection.")
+@refusing_text("A line break in a JSON header closes the connection.")
 def compact_headers_only(header):
     return b"\n" in header
 
@@ -380,7 +380,7 @@ def numeric_strings_refused(members):
     return any(isinstance(members.get(name), str) for name in _NUMBERS)
 
 
-@refusing_text("A member of a JSON header that is repeated closes the connection.")
+@refusing_text("A repeated member of a JSON header closes the connection.")
 def repeated_members_refused(header):
     found: list[str] = []
     try:
@@ -399,7 +399,7 @@ def strict_json(header):
     return False
 
 
-@rewriting("A member of a JSON header whose name is in another case is ignored.")
+@rewriting("A member of a JSON header in another case is ignored.")
 def names_case_sensitive(members):
     for name in set(members) - _KNOWN:
         del members[name]
@@ -423,11 +423,11 @@ def idle_closed_late(original, self):
     return 140_000
 
 
-@mutant(RemotingEndpoint.is_activity, "Only a request that is answered keeps a connection from being idle.")
+@mutant(RemotingEndpoint.is_activity, "Only answered requests keep a connection from becoming idle.")
 def idle_unless_answered(original, self, frames, responses):
     return responses > 0
 
 
-@mutant(RemotingEndpoint.is_activity, "Any byte keeps a connection from being idle.")
+@mutant(RemotingEndpoint.is_activity, "Any byte keeps a connection from becoming idle.")
 def idle_counts_bytes(original, self, frames, responses):
     return True

@@ -63,7 +63,7 @@ def _body(change, original, self, command):
     return original(self, change(command))
 
 
-@mutant(NameServer.register_body, "A registration whose body cannot be read is taken as one without a body.")
+@mutant(NameServer.register_body, "A registration with an undecodable body counts as one without a body.")
 def undecodable_body_registers(original, self, command):
     try:
         return original(self, command)
@@ -121,12 +121,12 @@ def trailing_bytes_are_refused(body, command):
             raise RefusedError("bytes are left over")
 
 
-@_body("The body of an old broker is read like that of a new one.")
+@_body("The body of an old broker is decoded like that of a new one.")
 def old_bodies_are_not_known(command):
     return _with(command, version=max(command.version, V3_0_11))
 
 
-@_body("The body of version 37 is read like that of version 36.")
+@_body("The body of version 37 is decoded like that of version 36.")
 def old_bodies_are_expected_too_long(command):
     return _with(command, version=V3_0_11 - 1) if command.version == V3_0_11 else command
 

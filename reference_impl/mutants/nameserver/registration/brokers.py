@@ -15,12 +15,12 @@ _OPTIONAL = {"compressed", "bodyCrc32", "heartbeatTimeoutMillis", "enableActingM
 # -- who is listed, and the answer to a registrant -----------------------------------------------------------
 
 
-@mutant(RouteTable.register, "A registration is answered with success and forgotten.")
+@mutant(RouteTable.register, "A registration succeeds and is forgotten.")
 def registration_is_not_kept(original, self, registration, connection, now):
     return Registered()
 
 
-@mutant(RouteTable.told, "A master gets its own address as that of its master.")
+@mutant(RouteTable.told, "A master gets its own address as its master's.")
 def master_is_told_itself(original, self, broker, registration):
     if registration.id == MASTER:
         return Registered(registration.address, registration.ha_address)
@@ -98,7 +98,7 @@ def name_has_one_cluster(original, self, registration):
 # -- identifiers ---------------------------------------------------------------------------------------------
 
 
-@after(NameServer.registration, "Characters of names outside ASCII become question marks.")
+@after(NameServer.registration, "Non-ASCII characters of names become question marks.")
 def names_are_ascii(registration):
     registration.broker = registration.broker.encode("ascii", "replace").decode()
 
@@ -113,7 +113,7 @@ def broker_id_has_32_bits(registration):
     registration.id &= 0xFFFFFFFF
 
 
-@mutant(NameServer.needed, "A registration without a readable brokerId is taken for a master's.")
+@mutant(NameServer.needed, "A registration without a readable brokerId counts as a master's.")
 def missing_broker_id_is_master(original, self, value, name):
     return MASTER if name == "brokerId" and value is None else original(self, value, name)
 
@@ -135,13 +135,13 @@ def ha_address_is_required(registration):
         raise RefusedError("haServerAddr is missing")
 
 
-@after(NameServer.registration, "A registration with an ext field that is not known is refused.")
+@after(NameServer.registration, "A registration with an unknown ext field is refused.")
 def unknown_ext_fields_are_refused(registration, command):
     if not set(command.ext or {}) <= _REQUIRED | _OPTIONAL:
         raise RefusedError("unknown field")
 
 
-@mutant(NameServer.register, "A registration that wants no answer has no effect.")
+@mutant(NameServer.register, "A one-way registration has no effect.")
 def one_way_registration_is_dropped(original, self, command, connection, now):
     if command.is_oneway:
         return Reply(ResponseCode.SUCCESS)

@@ -46,7 +46,7 @@ def missing_address_ends_the_search(original, self, command, connection, now):
 
 
 @mutant(
-    NameServer.register, "A topic without name ends a registration half-way, which is answered with success."
+    NameServer.register, "An unnamed topic aborts a registration half-way, yet it is answered with success."
 )
 def unnamed_topic_ends_the_registration(original, self, command, connection, now):
     try:
@@ -57,14 +57,14 @@ def unnamed_topic_ends_the_registration(original, self, command, connection, now
         raise
 
 
-@after(RouteTable.refuses, "A registration that is refused leaves its name and its cluster behind.", V5)
+@after(RouteTable.refuses, "A refused registration leaves its name and its cluster behind.", V5)
 def refused_registration_is_listed(refused, self, broker, registration):
     if refused and broker is None:
         self.join_cluster(registration)
         self.brokers[registration.broker] = Broker(registration.cluster, registration.broker, {})
 
 
-@after(RouteTable.refuses, "A registration that is refused drops the address under its former id.", V5)
+@after(RouteTable.refuses, "A refused registration drops the address under its former id.", V5)
 def refused_registration_drops_former_id(refused, self, broker, registration):
     if refused and broker is not None:
         self.forget_other_ids(broker, registration)
@@ -76,7 +76,7 @@ def ignored_registration_describes(original, self, broker, registration):
     original(self, broker, registration)
 
 
-@after(NameServer.register_body, "A registration without a body leaves filter servers as they are.")
+@after(NameServer.register_body, "A registration without a body keeps the filter servers.")
 def no_body_keeps_filter_servers(body, command):
     if not command.body:
         body.filter_servers = None

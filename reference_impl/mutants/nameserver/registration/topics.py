@@ -47,7 +47,7 @@ def acting_slave_keeps_write(original, self, broker, registration, topic):
     return RouteTable.queue_of(self, broker, registration, topic)
 
 
-@after(RouteTable.queue_of, "A topic without write permission never gets it back by a registration.", V5)
+@after(RouteTable.queue_of, "A registration never restores a topic's write permission.", V5)
 def lost_write_permission_stays_lost(queue, self, broker, topic):
     known = self.topics.get(topic.topic_name or "", {}).get(broker.name)
     if known is None or known.perm & WRITE:
@@ -90,7 +90,7 @@ def registration_needs_topics(original, self, broker, registration):
     return not registration.topics or original(self, broker, registration)
 
 
-@mutant(RouteTable.absent_topics, "A registration drops the broker's topics that it does not carry.")
+@mutant(RouteTable.absent_topics, "A registration drops the broker's topics that it omits.")
 def absent_topics_are_dropped(original, self, registration):
     return [topic for topic, _ in self.queues_of(registration.broker) if topic not in registration.topics]
 
@@ -105,7 +105,7 @@ def lone_topic_is_never_refused(original, self, broker, registration):
     return False
 
 
-@mutant(RouteTable.refuses, "A broker name that was refused once is refused for ever.", V5)
+@mutant(RouteTable.refuses, "A broker name that was refused once is refused forever.", V5)
 def refusal_is_for_good(original, self, broker, registration):
     refused: set[str] = self.__dict__.setdefault("refused", set())
     if original(self, broker, registration):
@@ -150,7 +150,7 @@ def equal_version_overwrites_queues(original, self, known, *, first, moved, chan
     return True
 
 
-@mutant(RouteTable.updates, "A registration only adds topics and never changes those that are known.")
+@mutant(RouteTable.updates, "A registration only adds topics and never changes existing ones.")
 def known_queues_are_never_updated(original, self, known, *, first, moved, changed):
     return known is None and (first or moved or changed)
 
@@ -180,13 +180,13 @@ def filter_servers_are_added_up(original, self, key, servers):
     original(self, key, [*self.filters.get(key, []), *servers] if servers else [])
 
 
-@mutant(RouteTable.keep_filter_servers, "An empty filterServerList leaves the filter servers as they are.")
+@mutant(RouteTable.keep_filter_servers, "An empty filterServerList keeps the filter servers.")
 def empty_filter_list_is_ignored(original, self, key, servers):
     if servers:
         original(self, key, servers)
 
 
-@after(NameServer.register_body, "A body without filterServerList leaves the filter servers as they are.")
+@after(NameServer.register_body, "A body without filterServerList keeps the filter servers.")
 def missing_filter_list_is_ignored(body):
     if body.filter_servers is msgspec.UNSET:
         body.filter_servers = None
