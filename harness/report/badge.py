@@ -62,7 +62,7 @@ def render(run: Run) -> str:
         left=left,
         right=right,
         colour=_colour(summary),
-        conclusion=summary.conclusion,
+        conclusion=summary.headline,
     )
 
 

@@ -44,6 +44,8 @@ _ASCII = str.maketrans(
 
 _STYLES = {
     Conclusion.CONFORMANT: "bold green",
+    Conclusion.EXCEPT_KNOWN: "bold yellow",
+    Conclusion.PARTIAL: "bold",
     Conclusion.NOT_CONFORMANT: "bold red",
     Conclusion.INCONCLUSIVE: "bold yellow",
     Conclusion.ERROR: "bold red",
@@ -347,7 +349,7 @@ class Console:
         if len(reports) > 1:
             self._wrapped(f"written: {' · '.join(reports)}")
         left = Text(tally(summary))
-        right = f"{summary.conclusion}, exit {summary.exit_status}"
+        right = f"{summary.headline}, exit {summary.exit_status}"
         right += "".join(f" · {path}" for path in reports[:1])
         if left.cell_len + 2 + cell_len(right) <= self._width:
             left.append(" " * (self._width - left.cell_len - cell_len(right))).append(right, style)

@@ -40,6 +40,8 @@ _SIGNS = {
 }
 _TONES = {
     Conclusion.CONFORMANT: "pass",
+    Conclusion.EXCEPT_KNOWN: "xfail",
+    Conclusion.PARTIAL: "observed",
     Conclusion.NOT_CONFORMANT: "fail",
     Conclusion.INCONCLUSIVE: "blocked",
     Conclusion.ERROR: "error",

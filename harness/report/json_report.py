@@ -38,6 +38,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "schema": SCHEMA,
         "suite": header.suite,
         "conclusion": summary.conclusion,
+        "headline": summary.headline,
         "exit_status": summary.exit_status,
         "why": summary.why,
         "complete": end is not None and not run.truncated and not summary.cases.not_run,

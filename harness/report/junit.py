@@ -128,7 +128,7 @@ def _conclusion(root: ElementTree.Element, run: Run, summary: Summary, stale: li
         case = _outside(suite, "what is known is still so")
         ElementTree.SubElement(case, "failure", {"type": "stale", "message": visible(stale[0])}).text = lines
     if summary.exit_status not in (0, 1):
-        why = f"{summary.conclusion}, exit {summary.exit_status}: {summary.why}"
+        why = f"{summary.headline}, exit {summary.exit_status}: {summary.why}"
         case = _outside(suite, "the run is conclusive")
         ElementTree.SubElement(case, "error", {"type": summary.conclusion, "message": visible(why)})
 

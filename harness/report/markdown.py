@@ -20,6 +20,8 @@ from harness.report.verdicts import Conclusion, summarize
 
 _SIGNS = {
     Conclusion.CONFORMANT: "✅",
+    Conclusion.EXCEPT_KNOWN: "☑️",
+    Conclusion.PARTIAL: "☑️",
     Conclusion.NOT_CONFORMANT: "❌",
     Conclusion.INCONCLUSIVE: "⚠️",
     Conclusion.ERROR: "💥",

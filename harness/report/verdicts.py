@@ -44,9 +44,14 @@ MEASURED = frozenset(
 
 
 class Conclusion(StrEnum):
-    """The run in one word, as printed."""
+    """What kind of result the run has. `Summary.headline` adds the numbers that belong to it.
+
+    Only a run of every case that applies can be conformant: a selection in which all holds is partial.
+    """
 
     CONFORMANT = "CONFORMANT"
+    EXCEPT_KNOWN = "CONFORMANT EXCEPT KNOWN FAILURES"
+    PARTIAL = "PARTIAL"
     NOT_CONFORMANT = "NOT CONFORMANT"
     INCONCLUSIVE = "INCONCLUSIVE"
     ERROR = "ERROR"
@@ -54,12 +59,19 @@ class Conclusion(StrEnum):
 
 
 _CONCLUSIONS = {
-    0: Conclusion.CONFORMANT,
     1: Conclusion.NOT_CONFORMANT,
     2: Conclusion.INCONCLUSIVE,
     4: Conclusion.ERROR,
     130: Conclusion.INTERRUPTED,
 }
+
+
+def _conclusion(status: int, cases: Counts, available: int) -> Conclusion:
+    if status:
+        return _CONCLUSIONS[status]
+    if cases.total < available:
+        return Conclusion.PARTIAL
+    return Conclusion.EXCEPT_KNOWN if cases[Verdict.XFAIL] else Conclusion.CONFORMANT
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -110,6 +122,19 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     exit_status: int
     why: str
     conclusion: Conclusion
+
+    @property
+    def headline(self) -> str:
+        """The conclusion with its numbers: ``PARTIAL 22 of 415``, ``CONFORMANT EXCEPT 6 KNOWN FAILURES``."""
+        known = self.cases[Verdict.XFAIL]
+        exception = f" EXCEPT {plural(known, 'known failure').upper()}" if known else ""
+        match self.conclusion:
+            case Conclusion.PARTIAL:
+                return f"{self.conclusion} {self.cases.total} of {self.cases_available}{exception}"
+            case Conclusion.EXCEPT_KNOWN:
+                return f"{Conclusion.CONFORMANT}{exception}"
+            case _:
+                return self.conclusion
 
 
 _GRAVITY = (
@@ -294,7 +319,7 @@ def summarize(run: Run) -> Summary:
         stale=header.stale,
         exit_status=status,
         why=why,
-        conclusion=_CONCLUSIONS[status],
+        conclusion=_conclusion(status, cases, header.cases_available),
     )
 
 

@@ -47,7 +47,7 @@ def said(specs: Path, *arguments: str, status: int = 0) -> str:
 def test_it_is_checked(specs: Path) -> None:
     printed = said(specs, "check", "builtin:5.6", "--select", "lease,routes,json", "--out", "out")
     assert "profile 5.6" in printed
-    assert "CONFORMANT" in printed
+    assert "0 failed" in printed
 
 
 def test_it_is_fuzzed(specs: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import msgspec
 import pytest
 
 from harness.catalogue import LEVELS, Level
@@ -221,3 +222,23 @@ def test_a_shared_wait_counts_once() -> None:
     begun = [0.0, 0.25, 0.125, 2.0, 2.0]
     assert count([result(f"c{b}", Verdict.PASS, begun=b) for b in begun], 5).seconds == 1.25
     assert count([], 0).seconds == 0.0
+
+
+@pytest.mark.parametrize(
+    ("verdict", "available", "conclusion", "headline"),
+    [
+        (Verdict.PASS, 1, Conclusion.CONFORMANT, "CONFORMANT"),
+        (Verdict.PASS, 415, Conclusion.PARTIAL, "PARTIAL 1 of 415"),
+        (Verdict.XFAIL, 1, Conclusion.EXCEPT_KNOWN, "CONFORMANT EXCEPT 1 KNOWN FAILURE"),
+        (Verdict.XFAIL, 415, Conclusion.PARTIAL, "PARTIAL 1 of 415 EXCEPT 1 KNOWN FAILURE"),
+        (Verdict.FAIL, 415, Conclusion.NOT_CONFORMANT, "NOT CONFORMANT"),
+    ],
+)
+def test_only_a_whole_run_without_known_failures_is_conformant(
+    verdict: Verdict, available: int, conclusion: Conclusion, headline: str
+) -> None:
+    recorded = run([result("a", verdict)])
+    header = msgspec.structs.replace(recorded.header, cases_available=available)
+    recorded = Run(header=header, results=recorded.results)
+    summary = summarize(Run(header=header, results=recorded.results, end=ending(recorded, seconds=1)))
+    assert (summary.conclusion, summary.headline) == (conclusion, headline)
