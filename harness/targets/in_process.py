@@ -114,7 +114,7 @@ class InProcess:
                 transport.ended = True
             self._connections.clear()
             self._last_words = ""
-            self._endpoint = self._build()
+            self._endpoint = self._asked(self._build)
             self._act()
 
     def shutdown(self) -> None:

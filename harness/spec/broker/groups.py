@@ -15,7 +15,8 @@ from harness.program.broker import steps as bk
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister
 from harness.spec.broker.wrong import Wrong
-from harness.wire import Command, WireError
+from harness.wire import Command
+from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
 _SURELY_ALIVE = 100.0
@@ -263,7 +264,7 @@ def _parsed(answer: Command, name: str, invariant: str) -> Sequence[object]:
         return []
     try:
         value = json_value(answer.body)
-    except WireError as problem:
+    except ParseError as problem:
         raise Wrong(invariant, f"JSON with {name}", str(problem)) from None
     found = value.get(name) if isinstance(value, dict) else None
     if not isinstance(found, list):

@@ -53,7 +53,7 @@ def opaque_without_sign(response):
 
 @mutant(RemotingEndpoint.answer, "Only the first of several requests with equal opaques is answered.")
 def equal_opaques_answered_once(original, self, connection, frame, now):
-    answered: set[tuple[int, int]] = self.__dict__.setdefault("answered", set())
+    answered: set[tuple[int, int]] = self.__dict__.setdefault("answered_opaques", set())
     key = connection, self.read(frame).opaque
     if key in answered:
         return None

@@ -11,6 +11,7 @@ from harness.cli import main
 from harness.engine.context import TargetContext
 from harness.engine.frames.play import FrameExperiment
 from harness.engine.history import HistoryExperiment
+from harness.engine.kinds import KINDS, Setting
 from harness.engine.peer.experiment import PeerExperiment
 from harness.engine.stateful import StatefulExperiment
 from harness.findings.experiment import Attempt
@@ -85,6 +86,22 @@ def test_who_dies_of_the_end_of_a_program_has_died(monkeypatch: pytest.MonkeyPat
         died = attempt([ns.ClusterInfo()])
         assert (died.ended, len(died.violations)) == ("died", 1)
         assert died.violations[0].actual.endswith(DEATH)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "seen"),
+    [
+        ("checksum-is-zero", "the target died: WireError: the body has the checksum"),
+        ("messages-know-no-place", "the target died: StoreError: commitlog"),
+        ("accepts-every-request", "too many values at offset 0"),
+    ],
+)
+def test_what_a_broker_dies_of_is_seen(mutant: str, seen: str) -> None:
+    target = parse(f"builtin:5.3?mutant={mutant}", "broker")
+    kind = KINDS["broker"]["stateful"](Setting(target=target, profile="5.3", role="broker", words="x"))
+    played = (kind.run(f"s/{seed}").attempt for seed in range(20))
+    assert any(seen in violation.actual for attempt in played for violation in attempt.violations)
+    kind.close()
 
 
 @pytest.mark.parametrize("kind", ["stateful", "history", "frames", "all"])
