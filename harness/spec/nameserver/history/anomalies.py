@@ -55,40 +55,49 @@ ANOMALIES: dict[str, Anomaly] = {
         Anomaly(
             name="overdue lease",
             kinds=("broker",),
-            text="A broker is shown whose lease had run out so long ago that a scan must have found it.",
+            text=(
+                "A broker is still shown although its lease expired so long ago that a scan must have "
+                "found it."
+            ),
             statement="ns.lease.expired-broker-is-removed",
         ),
         Anomaly(
             name="split identity",
             kinds=("broker",),
-            text="An address is shown under several ids of a name, or under one that it never asked for.",
+            text="An address is shown under several ids of a name, or under one that it never requested.",
             statement="ns.registration.one-id-per-address",
         ),
         Anomaly(
             name="stale version accepted",
             kinds=("broker",),
             text=(
-                "A registration took effect that had to be ignored: another address held the id with a "
-                "greater state version, or its queue data came with the data version that was stored."
+                "A registration took effect that the server had to ignore: another address held the id "
+                "with a greater state version, or its queue data came with the stored data version."
             ),
             statement="ns.registration.equal-data-version-keeps-queues",
         ),
         Anomaly(
             name="phantom queue data",
             kinds=("broker",),
-            text="Queue data are shown that no master has registered.",
+            text="Queue data is shown that no master has registered.",
             statement="ns.registration.slave-changes-no-queues",
         ),
         Anomaly(
             name="lost registration",
             kinds=("broker",),
-            text="A registration was answered with success, and all that follows is as if it was not made.",
+            text=(
+                "A registration was answered with success, but everything that follows looks as if it had"
+                " not happened."
+            ),
             statement="ns.registration.effect-precedes-reply",
         ),
         Anomaly(
             name="ghost topic",
             kinds=("broker",),
-            text="Queue data are shown that were deleted, or whose broker name had gone; the broker is not.",
+            text=(
+                "Queue data is shown that was deleted, or whose broker name had left; the broker itself "
+                "is not shown."
+            ),
             statement="ns.topics.unserved-topic-is-not-listed",
         ),
         Anomaly(
@@ -103,7 +112,7 @@ ANOMALIES: dict[str, Anomaly] = {
         Anomaly(
             name="premature expiry",
             kinds=("broker",),
-            text="A broker is gone that was there, although nothing removed it and its lease was not over.",
+            text="A broker has disappeared, although nothing removed it and its lease had not expired.",
             statement="ns.lease.lease-lasts-its-time",
         ),
         Anomaly(
@@ -115,21 +124,24 @@ ANOMALIES: dict[str, Anomaly] = {
         Anomaly(
             name=_LOST_UPDATE,
             kinds=("kv",),
-            text="A put was answered, and what follows is as if it had not been made, or had been undone.",
+            text=(
+                "A put was answered, but everything that follows looks as if it had not happened, or had "
+                "been undone."
+            ),
             statement="ns.kv.put-overwrites",
         ),
         Anomaly(
             name="resurrected pair",
             kinds=("kv",),
-            text="A key has the value again that it had before its deletion, without a new put.",
+            text="A key has its value from before its deletion again, without a new put.",
             statement="ns.kv.delete-removes",
         ),
         Anomaly(
             name=_STALE,
             kinds=("broker", "kv"),
             text=(
-                "One answer shows what was so before its request was sent, and was so no more; the others "
-                "show what is so."
+                "One answer shows a state that had already been replaced before its request was sent; the"
+                " others show the current state."
             ),
             statement="ns.routes.reads-see-every-registration",
         ),
@@ -137,30 +149,30 @@ ANOMALIES: dict[str, Anomaly] = {
             name=_OWN_WRITES,
             kinds=("broker", "kv"),
             text=(
-                "An answer shows what was so before the same connection changed it and was answered: a stale "
-                "read of one's own."
+                "An answer shows the state before a change that the same connection made and saw "
+                "answered: a stale read of one's own change."
             ),
             statement="ns.registration.effect-precedes-reply",
         ),
         Anomaly(
             name=_OWN_READS,
             kinds=("broker", "kv"),
-            text="An answer shows what was so before something that the same connection has seen already.",
+            text="An answer shows a state older than one that the same connection has already seen.",
             statement="ns.routes.reads-see-every-registration",
         ),
         Anomaly(
             name=_IN_TURN,
             kinds=("kv",),
             text=(
-                "Of two puts of one connection, the first answered before the second was sent, the second "
-                "was seen, and then the first in its place."
+                "One connection sent two puts, the second after the answer to the first. The second value"
+                " was seen, and then the first in its place."
             ),
             statement="ns.kv.put-overwrites",
         ),
         Anomaly(
             name=_NONE,
             kinds=("broker", "kv"),
-            text="No order of the calls explains what they saw, whichever one fault is excused.",
+            text="No order of the requests explains the answers, whichever single fault is excused.",
             statement="ns.concurrency.reads-see-what-stays",
         ),
     )
@@ -170,8 +182,8 @@ _DIVERGENCE = Anomaly(
     name=DIVERGENT,
     kinds=("server",),
     text=(
-        "NameServers show different things of a broker that has registered with each of them, and has been "
-        "answered by each, since anything else was done to it."
+        "NameServers disagree about a broker that has registered with each of them, and been "
+        "answered by each, since its last other change."
     ),
     statement="ns.routes.reads-see-every-registration",
 )
