@@ -19,7 +19,7 @@ import msgspec
 
 from harness.catalogue import profile_named
 from harness.program.broker.frames import learnt
-from harness.program.broker.steps import AnyRequest as AnyBrokerRequest
+from harness.program.broker.steps import BrokerRequest
 from harness.program.frames import frame_of
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
@@ -299,7 +299,7 @@ class Executor:
                 outcome = Unanswered() if one.open.left else outcome
             elif isinstance(outcome, Answered):
                 one.open.alive = returned
-                if isinstance(one.step, AnyBrokerRequest):
+                if isinstance(one.step, BrokerRequest):
                     learnt(one.step, outcome.command, self.names)
         return Observation(
             number=one.number,

@@ -20,7 +20,7 @@ _PLACEHOLDERS = Names(chance("nobody"))
 
 def code_of(step: AnyQuestion) -> int:
     """The request code of a step."""
-    if isinstance(step, bk.AnyRequest):
+    if isinstance(step, bk.BrokerRequest):
         return content_for_broker(step, _PLACEHOLDERS, 0)[0]
     return code_for_nameserver(step)
 
@@ -44,6 +44,6 @@ def frame_of(step: AnyQuestion, names: Names, opaque: int, announces: int) -> by
 
 
 def _content(step: AnyQuestion, names: Names, announces: int) -> tuple[int, dict[str, str | None], bytes]:
-    if isinstance(step, bk.AnyRequest):
+    if isinstance(step, bk.BrokerRequest):
         return content_for_broker(step, names, announces)
     return content_for_nameserver(step, names)

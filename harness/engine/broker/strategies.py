@@ -421,7 +421,7 @@ def fails(pick: Pick, state: ProgramState) -> Steps:
 
 def _request(pick: Pick, state: ProgramState) -> bk.AnyRequest:
     step = pick.one(_FAULTY)(pick, state)[0]
-    return step if isinstance(step, bk.AnyRequest) else bk.Bound()
+    return step if isinstance(step, bk.BrokerRequest) else bk.Bound()
 
 
 _FAULTY = (

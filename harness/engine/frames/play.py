@@ -25,7 +25,7 @@ from harness.engine.frames.reading import Stream
 from harness.engine.instances import InstancePool
 from harness.engine.kind import SeededNames
 from harness.findings.experiment import Attempt, Ended
-from harness.program.broker.steps import AnyRequest as AnyBrokerRequest
+from harness.program.broker.steps import BrokerRequest
 from harness.program.damaging import segment_of
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Register
@@ -234,7 +234,7 @@ class _Attempt:
     # --- steps ----------------------------------------------------------------------------------------------
 
     def _step(self, step: AnyStep) -> None:
-        if isinstance(step, Reconnect | Restart | AnyBrokerRequest):
+        if isinstance(step, Reconnect | Restart | BrokerRequest):
             raise ValueError(f"{type(step).__name__} is no part of a program of damaged frames")
         match step:
             case Damaged():

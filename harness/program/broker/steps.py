@@ -14,7 +14,15 @@ from harness.program.step import Request, name, plain
 from harness.wire import RequestCode
 
 
-class MakeTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="make-topic"):
+class BrokerRequest(
+    Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="broker-request"
+):
+    """What all of them are: whether a step is one costs one look, and not one for each of `AnyRequest`."""
+
+
+class MakeTopic(
+    BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="make-topic"
+):
     codes: ClassVar = (RequestCode.UPDATE_AND_CREATE_TOPIC,)
     carries: ClassVar = {
         "topic": name("topic"),
@@ -31,14 +39,16 @@ class MakeTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     queues: int = 4
 
 
-class DropTopic(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="drop-topic"):
+class DropTopic(
+    BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="drop-topic"
+):
     codes: ClassVar = (RequestCode.DELETE_TOPIC_IN_BROKER,)
     carries: ClassVar = {"topic": name("topic")}
 
     topic: str = "T0"
 
 
-class Send(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="send"):
+class Send(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="send"):
     codes: ClassVar = (
         RequestCode.SEND_MESSAGE,
         RequestCode.SEND_MESSAGE_V2,
@@ -73,7 +83,7 @@ class Send(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
         return (self.message, *self.more)
 
 
-class End(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="end"):
+class End(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="end"):
     """37: the transaction of a message ends."""
 
     codes: ClassVar = (RequestCode.END_TRANSACTION,)
@@ -84,7 +94,7 @@ class End(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do"
     group: str = "p0"
 
 
-class Pull(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pull"):
+class Pull(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pull"):
     codes: ClassVar = (RequestCode.PULL_MESSAGE,)
 
     group: str = "g0"
@@ -106,7 +116,7 @@ class Pull(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
         return self.suspend + 5.0 if self.suspend else 0.0
 
 
-class Beat(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="beat"):
+class Beat(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="beat"):
     """34: a client says which groups it is in."""
 
     codes: ClassVar = (RequestCode.HEART_BEAT,)
@@ -122,7 +132,7 @@ class Beat(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     """Of the subscriptions."""
 
 
-class Leave(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="leave"):
+class Leave(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="leave"):
     codes: ClassVar = (RequestCode.UNREGISTER_CLIENT,)
     carries: ClassVar = {"clientID": name("client"), "consumerGroup": name("group")}
 
@@ -130,14 +140,14 @@ class Leave(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="d
     group: str = "g0"
 
 
-class Members(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="members"):
+class Members(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="members"):
     codes: ClassVar = (RequestCode.GET_CONSUMER_LIST_BY_GROUP,)
     carries: ClassVar = {"consumerGroup": name("group")}
 
     group: str = "g0"
 
 
-class Commit(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="commit"):
+class Commit(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="commit"):
     codes: ClassVar = (RequestCode.UPDATE_CONSUMER_OFFSET,)
     carries: ClassVar = {
         "consumerGroup": name("group"),
@@ -152,7 +162,9 @@ class Commit(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     offset: int = 0
 
 
-class Committed(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="committed"):
+class Committed(
+    BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="committed"
+):
     codes: ClassVar = (RequestCode.QUERY_CONSUMER_OFFSET,)
     carries: ClassVar = {"consumerGroup": name("group"), "topic": name("topic"), "queueId": plain("queue")}
 
@@ -161,7 +173,7 @@ class Committed(Request, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     queue: int = 0
 
 
-class Bound(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="bound"):
+class Bound(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="bound"):
     codes: ClassVar = (
         RequestCode.GET_MAX_OFFSET,
         RequestCode.GET_MIN_OFFSET,
@@ -173,7 +185,7 @@ class Bound(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="d
     code: Literal[30, 31] = 30
 
 
-class Back(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="back"):
+class Back(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="back"):
     """36: a consumer sends a message back."""
 
     codes: ClassVar = (RequestCode.CONSUMER_SEND_MSG_BACK,)
@@ -185,7 +197,7 @@ class Back(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     level: int = 0
 
 
-class Lock(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="lock"):
+class Lock(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="lock"):
     codes: ClassVar = (
         RequestCode.LOCK_BATCH_MQ,
         RequestCode.UNLOCK_BATCH_MQ,
@@ -198,7 +210,7 @@ class Lock(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     code: Literal[41, 42] = 41
 
 
-class Find(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="find"):
+class Find(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="find"):
     """12: by key."""
 
     codes: ClassVar = (RequestCode.QUERY_MESSAGE,)
@@ -209,7 +221,7 @@ class Find(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     """The key is that of the message of this symbol."""
 
 
-class View(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="view"):
+class View(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="view"):
     """33: by the offset in the log."""
 
     codes: ClassVar = (RequestCode.VIEW_MESSAGE_BY_ID,)
@@ -217,13 +229,13 @@ class View(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do
     message: str = "m0"
 
 
-class Clean(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clean"):
+class Clean(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clean"):
     """306: queues without messages are removed."""
 
     codes: ClassVar = (RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE,)
 
 
-class Switch(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="switch"):
+class Switch(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="switch"):
     """25: the Broker becomes a slave while it runs, or a master again."""
 
     codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
