@@ -18,8 +18,6 @@ from harness.wire import RawFrame, ResponseCode
 SUCCESS = ResponseCode.SUCCESS
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 
-"""Protocol seconds until a silent broker is removed, and until an idle connection is closed."""
-
 MIDWAY = 80
 """Protocol seconds into a lease."""
 

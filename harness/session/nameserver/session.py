@@ -6,13 +6,14 @@ import random
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
+from harness.session.errors import Blocked
 from harness.session.exchange import Request, SentRequest
 from harness.session.nameserver.broker import BROKER_VERSION, Broker, Topics
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
     CertificateExchange,
 )
-from harness.session.outcome import Replied
+from harness.session.outcome import Outcome, Replied
 from harness.session.requests import Ext, HeaderFields
 from harness.session.session import Session, header_of
 from harness.session.transport import Instance
@@ -73,8 +74,10 @@ class NameServerSession(NameServerRequests):
 
         Two sentinel brokers are registered; one is unregistered, the connection of the other is closed; when
         both are gone, so is what was asked or closed before (5.x queues both in one line,
-        `BatchUnregistrationService`). Where they do not go within the patience of 2 s, the trace says so and
-        the case goes on.
+        `BatchUnregistrationService`).
+
+        Raises `Blocked` where a sentinel cannot be registered, or does not go within the patience of 2 s:
+        then nobody knows whether the target has settled.
         """
         staying, leaving = self.connect(), self.connect()
         topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]
@@ -83,8 +86,10 @@ class NameServerSession(NameServerRequests):
         end = clock.waiting() + clock.timing.patience
         while any(self._is_routed(topic, staying) for topic in topics):
             if clock.waiting() >= end:
-                self.note("settle: the sentinels are still there")
-                break
+                raise Blocked(
+                    "settling needs UNREGISTER_BROKER (104) and the end of a connection to remove brokers: "
+                    f"one is still routed after {clock.timing.patience:g} s"
+                )
             self.pause(clock.timing.pause)
         staying.close()
 
@@ -174,14 +179,30 @@ class NameServerSession(NameServerRequests):
             data_version=DataVersion(1, BROKER_VERSION, self.first_state_version),
         ).encode()
         register = {**identity, "haServerAddr": address}
-        self.ask_own(RequestCode.REGISTER_BROKER, register, body, connection)
+        self._ask_sentinel(RequestCode.REGISTER_BROKER, register, body, connection)
+        if not self._is_routed(topics[0], connection):
+            raise Blocked("settling needs REGISTER_BROKER (103): a broker registered, and has no route")
         if leaves:
-            self.ask_own(RequestCode.UNREGISTER_BROKER, identity, b"", connection)
+            self._ask_sentinel(RequestCode.UNREGISTER_BROKER, identity, b"", connection)
         return topics[0]
+
+    def _ask_sentinel(
+        self, code: RequestCode, identity: dict[str, str], body: bytes, connection: Connection
+    ) -> None:
+        """Asks until it succeeds: a server whose queue of unregistrations is full refuses for a while."""
+        end = self.clock.waiting() + self.clock.timing.patience
+        while not _succeeds(outcome := self.ask_own(code, identity, body, connection)):
+            if self.clock.waiting() >= end:
+                raise Blocked(f"settling needs {code.name} ({code:d}), and got: {outcome}")
+            self.pause(self.clock.timing.pause)
 
     def _is_routed(self, topic: str, connection: Connection) -> bool:
         outcome = self.ask_own(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, b"", connection)
-        return isinstance(outcome, Replied) and outcome.command.code == ResponseCode.SUCCESS
+        return _succeeds(outcome)
+
+
+def _succeeds(outcome: Outcome) -> bool:
+    return isinstance(outcome, Replied) and outcome.command.code == ResponseCode.SUCCESS
 
 
 def _changed_meanwhile(reply: Command) -> bool:

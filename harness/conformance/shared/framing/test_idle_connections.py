@@ -19,8 +19,6 @@ from harness.wire import (
 
 SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 
-"""Protocol seconds after which an idle connection is closed."""
-
 
 @case(kills=["idle-closed-early", "idle-closed-late"], clock=True)
 def test_idle_connection_is_closed(peer: TermSession) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 
 import pytest
 
 from harness.session import (
+    Blocked,
     Misuse,
     NameServerSession,
     Replied,
@@ -16,7 +18,7 @@ from harness.session import (
     Unreadable,
 )
 from harness.targets import parse
-from harness.trace import Note, Sent
+from harness.trace import Sent
 from session.helpers import Code, Gone, Met, Quiet
 
 SUCCESS, TOPIC_NOT_EXIST = 0, 17
@@ -253,12 +255,18 @@ def test_settle_waits_for_what_was_left_to_do(ns: NameServerSession) -> None:
     assert {event.purpose for event in ns.trace.events if isinstance(event, Sent)} == {"case", "barrier"}
 
 
-def test_settle_goes_on_where_nothing_ever_goes() -> None:
-    instance = parse("builtin:4.9?mutant=unregistration-is-ignored").start()
-    with NameServerSession(instance, "4.9") as ns:
+@pytest.mark.parametrize(
+    ("mutant", "problem"),
+    [
+        ("unregistration-is-ignored", "one is still routed after 2 s"),
+        ("accepts-every-request", "a broker registered, and has no route"),
+        ("serves-probes-and-refuses-others", "needs REGISTER_BROKER (103), and got: reply with code 1"),
+    ],
+)
+def test_settling_is_blocked_where_its_sentinels_do_not_come_or_go(mutant: str, problem: str) -> None:
+    instance = parse(f"builtin:4.9?mutant={mutant}").start()
+    with NameServerSession(instance, "4.9", seed=7) as ns, pytest.raises(Blocked, match=re.escape(problem)):
         ns.settle()
-        notes = [event.text for event in ns.trace.events if isinstance(event, Note)]
-        assert notes == ["settle: the sentinels are still there"]
 
 
 def test_restart_keeps_what_is_on_disk_and_nothing_else(ns: NameServerSession) -> None:
