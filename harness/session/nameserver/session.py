@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TypeGuard
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
@@ -198,10 +199,10 @@ class NameServerSession(NameServerRequests):
 
     def _is_routed(self, topic: str, connection: Connection) -> bool:
         outcome = self.ask_own(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, b"", connection)
-        return _succeeds(outcome)
+        return _succeeds(outcome) and bool(outcome.command.body)
 
 
-def _succeeds(outcome: Outcome) -> bool:
+def _succeeds(outcome: Outcome) -> TypeGuard[Replied]:
     return isinstance(outcome, Replied) and outcome.command.code == ResponseCode.SUCCESS
 
 
