@@ -41,6 +41,7 @@ STARTING = 75.0  # real seconds for a target to start in; its own deadline is sh
 IN_LINE = 120.0  # real seconds for earlier servers to start
 AGAIN = 3  # times that a case which came too late is repeated
 TRIES = 3  # a case that fails in some of these, and holds in others, is flaky
+RESTARTS = 5  # times that a target which died or froze is started again
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread is abandoned
 
 
@@ -63,8 +64,9 @@ class Runner:
     """Runs cases against one instance of the target. May be used by several threads.
 
     `start` starts another instance, for cases that need their own; what the `planned` cases need can be
-    started ahead of them. `dead` becomes true when the target takes no connection any more; cases that come
-    after that are blocked at once.
+    started ahead of them. A target that dies or stops answering is started again, so that it costs the case
+    alone in which it happened, and the last case, which judges it. `dead` says why the target is given up: it
+    is not ours to start, does not start, or has ended `RESTARTS` times. Later cases are blocked at once.
     """
 
     def __init__(
@@ -81,6 +83,11 @@ class Runner:
         self._stopwatch = RunningClock()
         self.dead = ""
         self.blocked = ""
+        self._begun: dict[str, int] = {}
+        """How often the target had ended when a case began on it."""
+        self._ends: list[str] = []
+        """In which case the target ended, and how, each time that it did."""
+        self._reviving = threading.Lock()
 
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict.
@@ -136,9 +143,8 @@ class Runner:
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """The result of a case whose target has gone; None while the target lives."""
-        if not self.dead and not self._instance.alive():
-            self.dead = "the target had gone"
-        reason = self._obstacle(one)
+        self._revive("the target had gone")
+        reason = self._obstacle(one) or self._lost(one)
         return (
             _CaseRun(self._setting, one, self._stopwatch).result(Verdict.BLOCKED, reason) if reason else None
         )
@@ -149,6 +155,11 @@ class Runner:
             return self.blocked
         # The last case judges exactly this, and a case with a server of its own has a living one.
         return self.dead if self._instances.is_main(one) and one.chapter not in LAST else ""
+
+    def _lost(self, one: LoadedCase) -> str:
+        """How the target ended while the case ran on it, and lost what the case had brought; else empty."""
+        begun = self._begun.get(one.name, len(self._ends))
+        return self._ends[begun] if begun < len(self._ends) else ""
 
     def look_ahead(self) -> None:
         """Starts in the background the instances that the planned cases need."""
@@ -167,15 +178,41 @@ class Runner:
         except Exception as error:  # a target that does not start a second time: no fault of the case
             run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {_in_a_line(error)}")
             return
+        if self._ends and run.one.chapter in LAST and instance is self._instance:
+            run.ends_last("; ".join(self._ends))
+            return
+        if instance is self._instance:
+            self._begun[run.one.name] = len(self._ends)
         try:
             run.measure(instance)
         finally:
             self._instances.give_back(run.one)
-        if instance is self._instance and not self.dead:
-            if run.target_died and not instance.alive():
-                self.dead = f"the target had gone in {run.one.name}: {run.target_died}"
-            elif run.stalled and not self._answers():
-                self.dead = "the target had stopped answering"
+        lost = self._lost(run.one)
+        self._begun.pop(run.one.name, None)
+        if lost:
+            run.is_lost(lost)
+            return
+        if instance is self._instance:
+            if run.target_died:
+                self._revive(f"the target had gone in {run.one.name}: {run.target_died}")
+            elif run.stalled and not self.dead and not self._answers():
+                self._revive(f"the target had stopped answering in {run.one.name}", is_frozen=True)
+
+    def _revive(self, how: str, *, is_frozen: bool = False) -> None:
+        """Starts the target again if it has ended; `dead` says why where it cannot be."""
+        with self._reviving:
+            if self.dead or (not is_frozen and self._instance.alive()):
+                return
+            self._ends.append(how)
+            if len(self._ends) > RESTARTS:
+                self.dead = f"{how}; it had been started again {RESTARTS} times"
+                return
+            try:
+                self._instance.restart("kill")
+            except Unsupported:
+                self.dead = how
+            except Exception as error:  # whatever it is, there is no target any more
+                self.dead = f"{how}, and does not start again: {_in_a_line(error)}"
 
     def _answers(self) -> bool:
         """Whether the target still answers: if not, every later case would wait for its whole deadline."""
@@ -231,6 +268,14 @@ class _CaseRun:
         except BaseException as error:  # whatever it is, a case comes to a verdict
             self.ends(Verdict.ERROR, _said(error), detail="".join(traceback.format_exception(error)))
 
+    def ends_last(self, how: str) -> None:
+        """The verdict of the last case on a target that did not live through the run."""
+        self.ends(judge(self._level, held=False, strict=self._setting.strict), how)
+
+    def is_lost(self, how: str) -> None:
+        """The target has ended for another reason meanwhile: what the case saw proves nothing."""
+        self.ended = self.result(Verdict.BLOCKED, how)
+
     def measure(self, instance: Instance) -> None:
         """Runs the function of the case on a session of its own."""
         longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
@@ -257,7 +302,7 @@ class _CaseRun:
         except TargetDied as error:
             self.target_died = str(error)
             if self.one.chapter in LAST:
-                self.ends(judge(self._level, held=False), f"the target did not live through the run: {error}")
+                self.ends_last(f"the target did not live through the run: {error}")
             else:
                 self.ends(Verdict.BLOCKED, str(error))
         except Blocked as error:

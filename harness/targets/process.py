@@ -48,9 +48,18 @@ _ENDS_WITHIN = 40.0
 """Real seconds in which it must have ended where that is asked: Apache's Broker 5.3.3 takes 13 to 16."""
 _WATCHDOG_TELLS_WITHIN = 2.0
 _TAIL = 4000
+_LAST_WORDS = 400
+"""Characters of the end of the output that are quoted where a command has ended in the middle of a run."""
 _PORT_TAKEN = re.compile(
     r"already in use|BindException|EADDRINUSE|[Ff]ailed to bind|cannot bind", re.IGNORECASE
 )
+
+
+def status_words(status: int) -> str:
+    """``status 9``, or ``status 137 (SIGKILL)``: beyond 128, as in a shell, the signal that ended it."""
+    with contextlib.suppress(ValueError):
+        return f"status {status} ({signal.Signals(status - 128).name})"
+    return f"status {status}"
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +136,18 @@ class ProcessInstance:
         except TargetDied as problem:
             if not self._has_ended():
                 raise
-            raise TargetDied(f"{self._command.name} has ended by itself: {self.output()[-400:]}") from problem
+            raise TargetDied(self._last_words()) from problem
+
+    def _last_words(self) -> str:
+        """How the command ended, and what it wrote last."""
+        status = self._process.returncode if self._process is not None else None
+        said = self.output().strip()[-_LAST_WORDS:]
+        how = (
+            f"{self._command.name} ended with {status_words(status)}"
+            if status is not None
+            else "it is stopped"
+        )
+        return f"{how}; it wrote last: {said}" if said else f"{how}; it wrote nothing"
 
     def _has_ended(self) -> bool:
         """Whether the command is gone. Its watchdog tells, and on a busy machine needs a moment for it."""
@@ -250,7 +270,7 @@ class ProcessInstance:
     def _look_alive(self) -> None:
         assert self._process is not None
         if (status := self._process.poll()) is not None:
-            raise self._failed(f"it ended with status {status} before it was ready")
+            raise self._failed(f"it ended with {status_words(status)} before it was ready")
 
     def _failed(self, got: str) -> TargetError:
         self._end()

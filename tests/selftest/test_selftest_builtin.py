@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.report.results import Verdict, read_run
+from harness.wire import RequestCode
 
 PROGRAM = "import sys; from harness.cli import main; sys.exit(main())"
 # A shell that starts programs in the background makes them ignore SIGINT; one that is to be interrupted must
@@ -98,6 +99,49 @@ def test_a_server_that_dies_fails_the_last_case_and_blocks_the_rest(tmp_path: Pa
     assert by_case["endurance.serves-after-everything"].verdict is Verdict.FAIL
     assert sum(one.verdict is Verdict.BLOCKED for one in run.results) > 20
     assert time.monotonic() - began < 120
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ("os._exit(9)", f"gone in {{}}: {sys.executable} ended with status 9; it wrote last: nameserver 5.5"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped answering in {}"),
+    ],
+)
+def test_a_server_that_ends_once_is_started_again(ending: str, words: str, tmp_path: Path) -> None:
+    mark = tmp_path / "ended"
+    server = tmp_path / "server.py"
+    server.write_text(
+        "import os, pathlib, signal, sys\n"
+        "from reference_impl import serve\n"
+        "from reference_impl.remoting.requests import RequestTable\n"
+        f"mark, sound = pathlib.Path({str(mark)!r}), RequestTable.execute\n"
+        "def execute(self, command, connection, now):\n"
+        f"    if command.code == {RequestCode.WIPE_WRITE_PERM_OF_BROKER:d} and not mark.exists():\n"
+        "        mark.touch()\n"
+        f"        {ending}\n"
+        "    return sound(self, command, connection, now)\n"
+        "RequestTable.execute = execute\n"
+        "serve.run(host='127.0.0.1', port=int(sys.argv[1]))\n"
+    )
+    target = f"exec:{sys.executable} {server} {{port}}"
+    chapters = "sanity,cluster,errors,routes,topic-lists,write-permission,endurance"
+    ended = rmq("check", target, "--profile", "5.5", "--select", chapters, cwd=tmp_path)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    results = read_run(tmp_path / "out").results
+    (failed,) = [one for one in results if one.verdict is Verdict.FAIL]
+    assert failed.case == "endurance.serves-after-everything"
+    hit = [one.case for one in results if one.verdict in (Verdict.BLOCKED, Verdict.FLAKY)]
+    assert len(hit) == 1
+    assert failed.reason.startswith(f"the target had {words.format(hit[0])}")
+
+
+def test_a_mutant_that_dies_in_one_case_costs_one_case(tmp_path: Path) -> None:
+    ended = rmq("check", "builtin:5.3?mutant=refused-registration-is-listed", cwd=tmp_path)
+    assert ended.returncode == 1, ended.stderr
+    results = {one.case: one for one in read_run(tmp_path / "out").results}
+    (blocked,) = [one for one in results.values() if one.verdict is Verdict.BLOCKED]
+    assert blocked.case in results["endurance.serves-after-everything"].reason
 
 
 def plain_pytest(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

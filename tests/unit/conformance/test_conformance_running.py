@@ -185,6 +185,9 @@ class Gone:
     def alive(self) -> bool:
         return self._alive
 
+    def restart(self, how: str = "term") -> None:
+        raise Unsupported("others run it")
+
     def stop(self) -> None:
         pass
 

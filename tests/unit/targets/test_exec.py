@@ -201,7 +201,7 @@ def test_one_that_has_died_is_told_from_one_that_refuses(started) -> None:
     instance = started()
     os.kill(instance.pid, signal.SIGKILL)
     assert _ends(instance.pid)
-    with pytest.raises(TargetDied, match="ended by itself: I am plain"):
+    with pytest.raises(TargetDied, match=r"status 137 \(SIGKILL\); it wrote last: I am plain"):
         for _ in range(50):
             instance.open().close("fin")
             time.sleep(0.02)
