@@ -86,7 +86,7 @@ class Runner:
         self._begun: dict[str, int] = {}
         """How often the target had ended when a case began on it."""
         self._ends: list[str] = []
-        """In which case the target ended, and how, each time that it did."""
+        """The case in which the target ended, and how; an entry for each time."""
         self._reviving = threading.Lock()
 
     def run(self, one: LoadedCase) -> CaseResult:
@@ -157,7 +157,7 @@ class Runner:
         return self.dead if self._instances.is_main(one) and one.chapter not in LAST else ""
 
     def _lost(self, one: LoadedCase) -> str:
-        """How the target ended while the case ran on it, and lost what the case had brought; else empty."""
+        """How the target ended while the case ran on it, losing what the case had set up; else empty."""
         begun = self._begun.get(one.name, len(self._ends))
         return self._ends[begun] if begun < len(self._ends) else ""
 
@@ -199,7 +199,7 @@ class Runner:
                 self._revive(f"the target had stopped answering in {run.one.name}", is_frozen=True)
 
     def _revive(self, how: str, *, is_frozen: bool = False) -> None:
-        """Starts the target again if it has ended; `dead` says why where it cannot be."""
+        """Starts the target again if it has ended; if that fails, `dead` says why."""
         with self._reviving:
             if self.dead or (not is_frozen and self._instance.alive()):
                 return
@@ -273,7 +273,7 @@ class _CaseRun:
         self.ends(judge(self._level, held=False, strict=self._setting.strict), how)
 
     def is_lost(self, how: str) -> None:
-        """The target has ended for another reason meanwhile: what the case saw proves nothing."""
+        """Another case ended the target while this one ran: what this one saw proves nothing."""
         self.ended = self.result(Verdict.BLOCKED, how)
 
     def measure(self, instance: Instance) -> None:

@@ -77,8 +77,8 @@ class NameServerSession(NameServerRequests):
         both are gone, so is what was asked or closed before (5.x queues both in one line,
         `BatchUnregistrationService`).
 
-        Raises `Blocked` where a sentinel cannot be registered, or does not go within the patience of 2 s:
-        then nobody knows whether the target has settled.
+        Raises `Blocked` if a sentinel cannot be registered, or is still there after the patience of 2 s:
+        whether the target has settled is then unknown.
         """
         staying, leaving = self.connect(), self.connect()
         topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]
