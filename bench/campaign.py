@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             steps, seconds = _timed(lambda first=first: _alone(first, options.runs))
             rates["alone"].append(options.runs / seconds)
             kept = _campaign(f"{root}/kept{number}", first, options.runs, chunk=options.runs // 4)
-            _, seconds = _timed(lambda kept=kept: sum(carry_out(order).steps for order in kept.orders))
+            _, seconds = _timed(lambda kept=kept: sum(carry_out(order).tally.steps for order in kept.orders))
             rates["kept"].append(options.runs / seconds)
             made = _campaign(f"{root}/made{number}", first, options.runs, chunk=options.runs // 4)
             made.run(spark.sparkContext)

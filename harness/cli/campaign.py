@@ -29,6 +29,8 @@ from harness.targets import Target, parse, spelled_out
 _CHUNK, _LATE_CHUNK = 1000, 100
 """Runs in a file: where nothing is started, and elsewhere, where they take long."""
 _SHOWN = 12
+_LOG_EVERY = 30.0
+"""Real seconds after which a log has a new line, if no tenth of the runs was completed meanwhile."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -196,11 +198,12 @@ def _recorded(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 
 class _Shown:
-    """On a terminal all there is to say; elsewhere a line for each tenth of the runs."""
+    """On a terminal all there is to say; elsewhere a line for each tenth of the runs, and twice a minute."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
         self._tenth = 0
+        self._logged = 0.0
 
     def show(self, at: Progress) -> None:
         """The progress."""
@@ -211,8 +214,8 @@ class _Shown:
             said += f" · {_outcomes(at.outcomes)}"
         self._line.show(said, at.runs, at.of_runs)
         tenth = 10 * at.runs // max(1, at.of_runs)
-        if tenth > self._tenth:
-            self._tenth = tenth
+        if tenth > self._tenth or at.seconds - self._logged >= _LOG_EVERY:
+            self._tenth, self._logged = tenth, at.seconds
             self._line.log(f"  {at.seconds:.0f} s · {said}")
 
 

@@ -16,6 +16,7 @@ from harness.cli.bar import Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, INCONCLUSIVE, OK
+from harness.mining import dictionary
 from harness.mining.mine import Mined, mine, nothing
 from harness.mining.page.report import About, headline, often, render
 from harness.mining.page.tables import Folder, write_tables
@@ -60,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
     )
     statements = {one.id: one for one in catalogue().statements}
     write_tables(mined.tables, folder)
+    folder.write("tables/README.md", lambda stream: stream.write(dictionary.page().encode()))
     folder.write("report.html", lambda out: out.write(render(rows, statements, about).encode()))
     answer = _answer(options, mined, rows, stopwatch.waiting())
     _print(console, answer, rows)

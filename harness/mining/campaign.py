@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
-from pyspark import AccumulatorParam, SparkContext
+from pyspark import SparkContext
 
 from harness.catalogue import catalogue
 from harness.mining.errors import MiningError
@@ -32,6 +32,8 @@ Ending = Literal["done", "time", "interrupted", "stopped"]
 
 _LOOK = 0.25
 """Real seconds between two looks at the job."""
+_REPORTS = 2.0
+"""Real seconds between two readings of what the workers report."""
 _TASKS = 64
 _GRACE = 60.0
 """Real seconds that runs under way have to come to their end, over their own deadline."""
@@ -111,10 +113,8 @@ def settings_of(**chosen: Any) -> Settings:
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """The progress of a campaign. Chunks count when they are written."""
+    """The progress of a campaign, with the runs of chunks that are under way."""
 
-    chunks: int
-    of_chunks: int
     runs: int
     of_runs: int
     steps: int
@@ -125,20 +125,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end, at the rate by now; None before the first chunk is there."""
+        """Seconds until the end, at the rate so far; None before the first runs are reported."""
         return None if not self.runs else self.seconds / self.runs * (self.of_runs - self.runs)
-
-
-class _Sum(AccumulatorParam):  # type: ignore[misc]
-    """Counts by name."""
-
-    def zero(self, value: dict[str, int]) -> dict[str, int]:
-        return {}
-
-    def addInPlace(self, one: dict[str, int], other: dict[str, int]) -> dict[str, int]:  # noqa: N802
-        for key, count in other.items():
-            one[key] = one.get(key, 0) + count
-        return one
 
 
 class Campaign:
@@ -149,7 +137,7 @@ class Campaign:
     ) -> None:
         """Raises ``MiningError`` where the root is none, or where the campaign there is another one."""
         self.store = Store(plan.root)
-        self.played = Progress(chunks=0, of_chunks=0, runs=0, of_runs=0, steps=0, seconds=0.0, outcomes={})
+        self.played = Progress(runs=0, of_runs=0, steps=0, seconds=0.0, outcomes={})
         """What this command has played, whatever ended it."""
         self.trouble = ""
         """Why it was stopped."""
@@ -165,19 +153,18 @@ class Campaign:
     def run(self, context: SparkContext) -> Ending:
         """Plays what is missing. Raises what the job raises; what was written by then is there."""
         self._began = self._now()
-        counts = context.accumulator({}, _Sum())
-        job = _Job(context, self.orders, counts)
+        job = _Job(context, self.orders)
         ending: Ending = "done"
         job.start()
         try:
-            ending = self._watch(job, counts)
+            ending = self._watch(job)
         except KeyboardInterrupt:
             ending = "interrupted"
             self._end(job)
         if job.problem is not None and ending == "done":
             raise job.problem
         self.seconds = self._now() - self._began
-        self.played = self._progress(counts)
+        self.played = self._progress()
         self._heard(self.played)
         self.note()
         self.trouble = next((one.trouble for one in job.receipts if one.trouble), "")
@@ -228,13 +215,13 @@ class Campaign:
 
     # --- while it goes on -----------------------------------------------------------------------------------
 
-    def _watch(self, job: _Job, counts: Any) -> Ending:
-        told = 0
-        self._heard(self._progress(counts))
+    def _watch(self, job: _Job) -> Ending:
+        self._heard(self._progress())
+        looked = self._now()
         while not job.is_over(_LOOK):
-            if counts.value.get("chunks", 0) != told:
-                told = counts.value["chunks"]
-                self._heard(self._progress(counts))
+            if self._now() - looked >= _REPORTS:
+                looked = self._now()
+                self._heard(self._progress())
             limit = self._plan.max_time
             if limit is not None and self._now() - self._began >= limit:
                 self._end(job)
@@ -253,30 +240,29 @@ class Campaign:
             pass  # asked twice: what is under way is given up
         job.cancel()
 
-    def _progress(self, counts: Any) -> Progress:
-        value = counts.value
-        known = ("chunks", "runs", "steps", "bytes")
+    def _progress(self) -> Progress:
+        tallies = self.store.reported(self._plan.campaign)
+        outcomes: Counter[str] = Counter()
+        for one in tallies:
+            outcomes.update(one.outcomes)
         return Progress(
-            chunks=value.get("chunks", 0),
-            of_chunks=len(self.orders),
-            runs=value.get("runs", 0),
+            runs=sum(one.runs for one in tallies),
             of_runs=sum(len(order.span) for order in self.orders),
-            steps=value.get("steps", 0),
-            size=value.get("bytes", 0),
+            steps=sum(one.steps for one in tallies),
+            size=sum(one.size for one in tallies),
             seconds=self._now() - self._began,
-            outcomes={key: count for key, count in sorted(value.items()) if key not in known},
+            outcomes=dict(sorted(outcomes.items())),
         )
 
 
 class _Job:
     """The Spark job, in a thread of its own, so that the waiting thread can be interrupted."""
 
-    def __init__(self, context: SparkContext, orders: Sequence[Order], counts: Any) -> None:
+    def __init__(self, context: SparkContext, orders: Sequence[Order]) -> None:
         self.receipts: list[Receipt] = []
         self.problem: BaseException | None = None
         self._context = context
         self._orders = list(orders)
-        self._counts = counts
         self._over = threading.Event()  # a join that is interrupted takes its thread for ended (bpo-45274)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -294,20 +280,11 @@ class _Job:
             self._over.wait(_GRACE)
 
     def _run(self) -> None:
-        counts = self._counts
-
-        def play(order: Order) -> Receipt:
-            receipt = carry_out(order)
-            if receipt.runs:
-                told = {"chunks": 1, "runs": receipt.runs, "steps": receipt.steps, "bytes": receipt.size}
-                counts.add(told | receipt.outcomes)
-            return receipt
-
         try:
             if self._orders:
                 # Few enough tasks that those which have not begun are soon through once all is to stop.
                 tasks = min(len(self._orders), max(_TASKS, 8 * self._context.defaultParallelism))
-                self.receipts = self._context.parallelize(self._orders, tasks).map(play).collect()
+                self.receipts = self._context.parallelize(self._orders, tasks).map(carry_out).collect()
         except BaseException as problem:
             self.problem = problem
         finally:

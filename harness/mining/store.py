@@ -8,6 +8,7 @@ Layout below the root, which is a path or a URL of a file system that Arrow know
     traces/campaign=C/target=T/KIND-FIRST-LAST.zip      KIND-SEED.trace of failing runs, and of a few others
     manifest/C/campaign.json                            what the campaign is: its settings, what it came to
     .partial/C/                                         what is being written; swept when the campaign begins
+    .partial/C/tallies/                                 what each chunk of this command has come to so far
 
 Invariants:
 - A chunk is there when its file below ``runs`` is, which is moved into its place last. What else belongs to
@@ -23,6 +24,7 @@ import io
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -39,7 +41,7 @@ from harness.mining.records import Row, table_of
 from harness.mining.schema import INDEX, RUNS
 from harness.trace import Trace
 
-_TRACES, _MANIFEST, _PARTIAL, _STOP = "traces", "manifest", ".partial", "stop"
+_TRACES, _MANIFEST, _PARTIAL, _STOP, _TALLIES = "traces", "manifest", ".partial", "stop", "tallies"
 _CHUNK = re.compile(r"(?P<kind>[a-z]+)-(?P<first>-?\d+)-(?P<last>-?\d+)\.parquet")
 
 
@@ -90,6 +92,16 @@ class Span(msgspec.Struct, frozen=True, order=True):
 
     def __len__(self) -> int:
         return self.last - self.first + 1
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """What a chunk has come to so far."""
+
+    runs: int = 0
+    steps: int = 0
+    size: int = 0
+    """Bytes of the file of whole rows; 0 before the chunk is written."""
+    outcomes: dict[str, int] = {}
 
 
 def _part(campaign: str, target: str) -> str:
@@ -212,6 +224,22 @@ class Store:
         data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
         path = f"{_MANIFEST}/{quote(manifest.campaign, safe='')}/campaign.json"
         self._put(manifest.campaign, path, data)
+
+    # --- while a campaign runs ------------------------------------------------------------------------------
+
+    def report(self, campaign: str, target: str, span: Span, tally: Tally) -> None:
+        """Says what a chunk has come to so far. A later report replaces the earlier one."""
+        name = f"{quote(target, safe='')[:80]}-{zlib.crc32(target.encode()):08x}-{span.name}"
+        path = f"{_PARTIAL}/{quote(campaign, safe='')}/{_TALLIES}/{name}"
+        self._put(campaign, path, msgspec.json.encode(tally))
+
+    def reported(self, campaign: str) -> list[Tally]:
+        """The latest report of each chunk since the campaign has begun."""
+        found = []
+        for info in self._listed(self._at(f"{_PARTIAL}/{quote(campaign, safe='')}/{_TALLIES}")):
+            with self._fs.open_input_stream(info.path) as file:
+                found.append(msgspec.json.decode(file.read(), type=Tally))
+        return found
 
     # --- stopping -------------------------------------------------------------------------------------------
 

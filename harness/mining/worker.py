@@ -30,13 +30,15 @@ from harness.findings.failing_cases import FailingCases
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.mining.records import Judged, Origin, Row, row_of
-from harness.mining.store import Settings, Span, Store
+from harness.mining.store import Settings, Span, Store, Tally
 from harness.session import RunningClock, TargetDied
 from harness.targets import TargetError, parse
 from harness.trace import Trace
 
 _STOP_EVERY = 0.5
 """Real seconds between two looks at whether to stop."""
+_REPORT_EVERY = 5.0
+"""Real seconds between two reports of what the chunk has come to."""
 _PATIENCE = 4
 """Deadlines after which a run that checks no clock is aborted; and its outcome."""
 _UNABLE = 5
@@ -60,12 +62,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """What became of an order."""
 
     order: Order
-    runs: int = 0
-    steps: int = 0
-    size: int = 0
-    """Bytes of the file of whole rows."""
-    outcomes: dict[str, int] = {}
-    seconds: float = 0.0
+    tally: Tally = Tally()
     trouble: str = ""
     """Why it was ended early, if the user did not ask for it."""
 
@@ -87,29 +84,27 @@ def carry_out(order: Order, *, now: Callable[[], float] | None = None) -> Receip
     clock = RunningClock().waiting if now is None else now
     store = Store(order.root)
     chunk = _Chunk(order, _kind(order), clock)
-    looked = float("-inf")
+    looked, reported = float("-inf"), clock()
     for seed in range(order.span.first, order.span.last + 1):
         if clock() - looked >= _STOP_EVERY:
             looked = clock()
             if store.is_to_stop(order.campaign):
                 break
+        if clock() - reported >= _REPORT_EVERY:
+            reported = clock()
+            store.report(order.campaign, order.target, order.span, chunk.tally())
         chunk.play(seed)
         if chunk.unable >= _UNABLE:
             store.ask_to_stop(order.campaign)  # nor would it start for anybody else
             break
-    size = 0
+    tally = chunk.tally()
     if chunk.rows:
         span = msgspec.structs.replace(order.span, last=order.span.first + len(chunk.rows) - 1)
         size = store.write(order.campaign, order.target, span, chunk.rows, chunk.traces)
-    return Receipt(
-        order=order,
-        runs=len(chunk.rows),
-        steps=sum(row["steps"] for row in chunk.rows),
-        size=size,
-        outcomes=dict(Counter(row["outcome"] for row in chunk.rows)),
-        seconds=clock(),
-        trouble=chunk.rows[-1]["actual"] if chunk.unable >= _UNABLE else "",
-    )
+        tally = chunk.tally(size)
+        store.report(order.campaign, order.target, order.span, tally)
+    trouble = chunk.rows[-1]["actual"] if chunk.unable >= _UNABLE else ""
+    return Receipt(order=order, tally=tally, trouble=trouble)
 
 
 def generator_of(order: Order) -> str:
@@ -179,6 +174,15 @@ class _Chunk:
             suite_version=order.settings.suite_version,
             catalogue_digest=order.settings.catalogue_digest,
             generator=kind.generator,
+        )
+
+    def tally(self, size: int = 0) -> Tally:
+        """What the runs so far have come to. ``size``: bytes that were written of them."""
+        return Tally(
+            runs=len(self.rows),
+            steps=sum(row["steps"] for row in self.rows),
+            size=size,
+            outcomes=dict(Counter(row["outcome"] for row in self.rows)),
         )
 
     def play(self, seed: int) -> None:

@@ -1,5 +1,6 @@
 """`campaign`: what is refused, and a whole one on this machine."""
 
+import io
 import json
 import os
 import signal
@@ -9,8 +10,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from harness.cli import main
+from harness.cli.bar import Line
+from harness.cli.campaign import _Shown
+from harness.mining.campaign import Progress
 
 MUTANT = "failure-without-remark"
 
@@ -135,3 +140,15 @@ def test_an_interrupt_loses_no_run_that_was_played(
     assert answer["runs"] == answer["played"] == sum(rows) < 100_000
     assert ("what was played is kept" if rows else "no run had come to its end") in answer["why"]
     assert not list((tmp_path / ".partial").rglob("*.parquet"))
+
+
+def test_a_log_has_a_line_for_each_tenth_and_twice_a_minute() -> None:
+    log = io.StringIO()
+    shown = _Shown(Line(Console(file=log, width=200)))
+    for at, runs in [(0, 0), (20, 0), (30, 0), (40, 1), (59, 5), (60, 5), (62, 10), (80, 12), (93, 13)]:
+        outcomes = {"pass": runs} if runs else {}
+        shown.show(Progress(runs=runs, of_runs=100, steps=9 * runs, seconds=float(at), outcomes=outcomes))
+    lines = log.getvalue().splitlines()
+    assert [line.split(" · ")[0].strip() for line in lines] == ["30 s", "60 s", "62 s", "93 s"]
+    assert lines[0].strip() == "30 s · 0 of 100 runs"
+    assert "10 of 100 runs" in lines[2] and "left" in lines[2]

@@ -155,5 +155,5 @@ def test_a_campaign_counts_deaths(tmp_path: Path) -> None:
         span=Span("stateful", 0, 19),
         settings=settings_of(chunk=20, shrink=0, attempts=0, deadline=60.0, sample=0, quirks=""),
     )
-    outcomes = carry_out(order).outcomes
+    outcomes = carry_out(order).tally.outcomes
     assert outcomes["died"] and "error" not in outcomes

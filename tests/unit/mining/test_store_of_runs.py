@@ -81,7 +81,7 @@ def test_more_runs_are_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_chunk_is_rows_an_index_and_traces(tmp_path: Path) -> None:
     receipt = _played(tmp_path, 15, 18, MUTANT)
-    assert receipt.runs == 4 and receipt.outcomes["fail"] > 0
+    assert receipt.tally.runs == 4 and receipt.tally.outcomes["fail"] > 0
     part = "campaign=c%201/target=builtin%3A5.3%3Fmutant%3Dfailure-without-remark"
     whole = pq.read_table(tmp_path / "runs" / part / "stateful-15-18.parquet", partitioning=None)
     assert whole.schema.equals(arrow_schema())
@@ -123,6 +123,25 @@ def test_the_same_seeds_give_the_same_rows_in_other_chunks(tmp_path: Path) -> No
     assert one == other
 
 
+def test_a_chunk_reports_while_it_is_under_way(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.begin("c 1")
+    seen: list[int] = []
+    looks = 0
+
+    def now() -> float:
+        nonlocal looks
+        looks += 1
+        seen.extend(one.runs for one in store.reported("c 1") if not one.size)
+        return float(looks)
+
+    receipt = carry_out(_order(tmp_path, 1, 12), now=now)
+    assert seen == sorted(seen) and 0 < seen[0] < 12
+    assert store.reported("c 1") == [receipt.tally] and receipt.tally.size > 0
+    store.begin("c 1")
+    assert store.reported("c 1") == []
+
+
 def test_a_chunk_ends_when_it_is_asked_to_and_keeps_what_it_has(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.begin("c 1")
@@ -136,9 +155,9 @@ def test_a_chunk_ends_when_it_is_asked_to_and_keeps_what_it_has(tmp_path: Path) 
         return float(looks)
 
     receipt = carry_out(_order(tmp_path, 1, 50), now=now)
-    assert 0 < receipt.runs < 12
-    assert store.spans("c 1", "builtin:5.3") == [Span("stateful", 1, receipt.runs)]
-    assert carry_out(_order(tmp_path, 20, 50)).runs == 0
+    assert 0 < receipt.tally.runs < 12
+    assert store.spans("c 1", "builtin:5.3") == [Span("stateful", 1, receipt.tally.runs)]
+    assert carry_out(_order(tmp_path, 20, 50)).tally.runs == 0
     store.begin("c 1")
     assert not store.is_to_stop("c 1")
 
@@ -165,7 +184,7 @@ def test_orphans_and_doubles_are_swept(tmp_path: Path) -> None:
 def test_a_target_that_does_not_start_ends_the_chunk_and_says_why(tmp_path: Path) -> None:
     receipt = _played(tmp_path, 1, 50, "exec:/nowhere/at-all {port}")
     close_all()
-    assert receipt.runs == 5 and receipt.outcomes == {"died": 5}
+    assert receipt.tally.runs == 5 and receipt.tally.outcomes == {"died": 5}
     assert "nowhere" in receipt.trouble
 
 
@@ -203,7 +222,7 @@ def test_a_run_that_hangs_and_an_error_of_ours_are_outcomes(
     monkeypatch.setattr("harness.mining.worker._PATIENCE", 0.1)
     receipt = _played(tmp_path, 1, 4)
     close_all()
-    assert receipt.outcomes == {"pass": 2, "timeout": 1, "error": 1}
+    assert receipt.tally.outcomes == {"pass": 2, "timeout": 1, "error": 1}
     table = Store(str(tmp_path)).index("c 1", "builtin:5.3", ["seed", "outcome", "actual"])
     assert table is not None
     rows = table.to_pylist()
