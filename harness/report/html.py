@@ -116,10 +116,12 @@ def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
 def _section(run: Run, verdict: Verdict) -> _Section:
     results = [result for result in run.results if result.verdict is verdict]
     together: dict[str, list[CaseResult]] = {}
+    alone: list[CaseResult] = []
     for result in results:
-        if result.failure is None and not result.detail:
+        if result.blocked_by or (result.failure is None and not result.detail):
             together.setdefault(result.reason, []).append(result)
-    alone = [result for result in results if result.failure is not None or result.detail]
+        else:
+            alone.append(result)
     return _Section(verdict, alone, together, len(results))
 
 

@@ -117,6 +117,7 @@ def _result(result: CaseResult) -> dict[str, Any]:
         "detail": result.detail,
         "trace": result.trace,
         "quirk": result.quirk or None,
+        "blocked_by": result.blocked_by or None,
         "failure": None if result.failure is None else _failure(result),
     }
 

@@ -188,7 +188,7 @@ class Failure(_Heard, frozen=True):
     """The six facts of a failure: statement, expected, actual, frame, source, reproduction.
 
     Used for every verdict that has something to show: ``fail``, ``xfail``, ``quirk``, ``deviates``,
-    ``flaky``.
+    ``flaky``, and ``blocked`` by a statement.
     """
 
     statement: str
@@ -236,6 +236,9 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     trace: str | None = None
     quirk: str = ""
     """For ``quirk``: the id of the quirk that it is."""
+    blocked_by: str = ""
+    """For ``blocked``: the id of the statement that the case builds on and the target breaks; empty where
+    something else kept it from being measured. ``failure`` is then what the case saw of it."""
 
 
 class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):
