@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from harness.conformance.matchers import ANYTHING, Path, at, difference, show
+from harness.conformance.wrong import CLOSED, SILENCE, answer_words, change_at, code_name, place_words
+from harness.report.results import Wrong
 from harness.session.errors import Unmet
 from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
 from harness.wire import Command, dissect
-from harness.wire.code_names import request_name, response_name
 
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
@@ -49,6 +50,10 @@ class Missed(msgspec.Struct, frozen=True):
     reason: str = ""
     field: str | None = None
     path: Path = ()
+    part: str = ""
+    """The part of the reply that differs, as `Reply` names it."""
+    by: _Expectation | None = None
+    """Which of several expectations came nearest."""
 
 
 Check: TypeAlias = Met | Missed
@@ -79,7 +84,16 @@ class _Expectation:
             exchange=exchange,
             outcome=outcome,
             decisive=_decisive(outcome, checked, exchange),
+            wrong=self.wrong(checked, outcome, value, exchange.place),
         )
+
+    def wanted(self) -> str:
+        """The outcomes that meet it, without what is in them: ``SUCCESS (0)``, ``closed``."""
+        raise NotImplementedError
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
+        """How the outcome misses it, as causes are told apart. ``place``: where the view is in the body."""
+        return Wrong(kind="outcome", wanted=self.wanted(), got=answer_words(outcome))
 
 
 class Reply(_Expectation):
@@ -133,13 +147,33 @@ class Reply(_Expectation):
             path = difference(pattern, actual)
             if path is not None:
                 actual_line = f"{kind} {self._name(command.code)}, {name} {show(actual)}"
-                return Missed(actual_line, _differs(path), _field(name, path))
+                return Missed(actual_line, _differs(path), _field(name, path), path, part=name)
         if isinstance(value, Unreadable):
             return Missed(f"{kind} {self._name(command.code)}, {value}")
         path = difference(self._value, value)
         if path is not None:
             return Missed(f"{kind} {self._name(command.code)}, {show(value)}", _differs(path), path=path)
         return Met()
+
+    def wanted(self) -> str:
+        return " or ".join(self._name(code) for code in self._codes)
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
+        if isinstance(value, Unreadable) and not missed.part and missed.field is None:
+            return Wrong(kind="unreadable", wanted="readable", place=place_words("body", place))
+        if not isinstance(outcome, Replied) or (missed.field in ("code", "flag") and not missed.part):
+            return super().wrong(missed, outcome, value, place)
+        if missed.part:
+            name, pattern, actual = missed.part, self._parts[missed.part], _part(outcome, missed.part)
+            place = ()
+        else:
+            name, pattern, actual = "body", self._value, value
+        return Wrong(
+            kind="member",
+            wanted=self.wanted(),
+            place=place_words(name, place, missed.path, actual),
+            change=change_at(pattern, actual, missed.path),
+        )
 
     def _name(self, code: int) -> str:
         return code_name(code, is_response=self._is_response)
@@ -179,7 +213,7 @@ class AnyOf(_Expectation):
             checked = one.check(outcome, value)
             if isinstance(checked, Met):
                 return checked
-            misses.append(checked)
+            misses.append(msgspec.structs.replace(checked, by=checked.by or one))
         for one in self._tolerated:
             if isinstance(one.check(outcome, value), Met):
                 return Met(str(one))
@@ -187,6 +221,14 @@ class AnyOf(_Expectation):
 
     def alternatives(self) -> tuple[str, ...]:
         return tuple(line for one in (*self._plain, *self._tolerated) for line in one.alternatives())
+
+    def wanted(self) -> str:
+        return " or ".join(dict.fromkeys(one.wanted() for one in (*self._plain, *self._tolerated)))
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
+        assert missed.by is not None
+        wrong = missed.by.wrong(missed, outcome, value, place)
+        return msgspec.structs.replace(wrong, wanted=self.wanted()) if wrong.kind == "outcome" else wrong
 
     def __str__(self) -> str:
         return " or ".join(self.alternatives())
@@ -205,6 +247,9 @@ class Silence(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome))
 
+    def wanted(self) -> str:
+        return SILENCE
+
     def __str__(self) -> str:
         return "no reply, while the connection goes on to serve"
 
@@ -216,6 +261,9 @@ class Closed(_Expectation):
         if isinstance(outcome, ClosedBy) and outcome.by == "target":
             return Met()
         return Missed(_outcome_text(outcome))
+
+    def wanted(self) -> str:
+        return CLOSED
 
     def __str__(self) -> str:
         return "the target closes the connection, without a reply"
@@ -232,14 +280,14 @@ class Unchanged(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         return self._reply.check(outcome, value)
 
+    def wanted(self) -> str:
+        return self._reply.wanted()
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
+        return self._reply.wrong(missed, outcome, value, place)
+
     def __str__(self) -> str:
         return f"as before: {self._reply}"
-
-
-def code_name(code: int, *, is_response: bool = True) -> str:
-    """A code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
-    name = response_name(code) if is_response else request_name(code)
-    return str(code) if name is None else f"{name} ({code})"
 
 
 _FIELDS = {"ext": "extFields", "serialization": "serialize type"}  # where the frame's name is another

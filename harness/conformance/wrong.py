@@ -1,0 +1,123 @@
+"""In which way an answer is wrong, in words that are the same for all cases of one cause.
+
+Pure. Names, addresses and ports that a run made stand as ``*``, positions in lists as ``[]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from harness.conformance.matchers import ABSENT, Including, Path
+from harness.report.results import Change
+from harness.session.outcome import ClosedBy, Garbled, Outcome, Replied, Silent
+from harness.wire.code_names import request_name, response_name
+
+CLOSED: Final = "closed"
+SILENCE: Final = "silence"
+_NAMES_OF_PARTS: Final = {"serialization": "serializeTypeCurrentRPC", "ext": "extFields"}
+_MADE: Final = re.compile(r"^\d|[^A-Za-z0-9_]")
+"""A key that is no name of the protocol: made by the run, a number, an address."""
+_NOTHING: Final = object()
+
+
+def code_name(code: int, *, is_response: bool = True) -> str:
+    """A code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
+    name = response_name(code) if is_response else request_name(code)
+    return str(code) if name is None else f"{name} ({code})"
+
+
+def answer_words(outcome: Outcome) -> str:
+    """What came, without what is in it."""
+    if isinstance(outcome, Replied):
+        return code_name(outcome.command.code, is_response=outcome.command.is_response)
+    if isinstance(outcome, ClosedBy):
+        return CLOSED if outcome.by == "target" else "closed by the case"
+    if isinstance(outcome, Garbled):
+        return "no command"
+    return SILENCE if isinstance(outcome, Silent) else "no answer"
+
+
+def place_words(part: str, base: Path, path: Path = (), value: object = None) -> str:
+    """``body.brokerDatas.*.brokerAddrs``; ``extFields.haServerAddr``; ``body.queueDatas.*[2]``.
+
+    ``path`` leads from ``base`` into ``value``: positions in a tuple mean something, those in a list do not.
+    """
+    words = _NAMES_OF_PARTS.get(part, part) + "".join(_step_words(step) for step in base)
+    for step in path:
+        words += (
+            f"[{step}]" if isinstance(value, tuple) else _step_words(step, is_key=isinstance(value, Mapping))
+        )
+        value = _below(value, step)
+    return words
+
+
+def _step_words(step: object, *, is_key: bool = False) -> str:
+    if isinstance(step, int) and not is_key:
+        return "[]"
+    return ".*" if _MADE.search(str(step)) else f".{step}"
+
+
+def change_at(pattern: object, actual: object, path: Path) -> Change:
+    """How the value differs from the pattern at the end of the path."""
+    for number, step in enumerate(path):
+        wanted, came = _below(pattern, step), _below(actual, step)
+        if came is _NOTHING or (wanted is _NOTHING and number + 1 == len(path)):
+            if isinstance(step, int) or _MADE.search(str(step)):
+                return _entries(pattern, actual)
+            return "absent" if came is _NOTHING else "added"
+        if isinstance(step, int) and isinstance(pattern, list) and len(path) == number + 1:
+            return _entries(pattern, actual)
+        pattern, actual = wanted, came
+    return _change(pattern, actual)
+
+
+def _below(value: object, step: object) -> object:
+    if isinstance(value, Including):
+        value = value.items
+    if isinstance(value, Mapping):
+        return value.get(step, _NOTHING)
+    if isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return _NOTHING
+
+
+def _change(pattern: object, actual: object) -> Change:
+    if pattern is ABSENT or pattern is None:
+        return "added"
+    if actual is None:
+        return "absent"
+    if isinstance(pattern, Including) and not isinstance(actual, str | bytes | Mapping):
+        return "fewer"
+    if isinstance(pattern, list | tuple | set | frozenset | Mapping):
+        return _entries(pattern, actual)
+    plain = isinstance(pattern, str | bytes | int | float)
+    if plain and type(pattern) is not type(actual) and not isinstance(pattern, type(actual)):
+        return "of another type"
+    return "different"
+
+
+def _entries(pattern: object, actual: object) -> Change:
+    """Of two collections: the actual one has more, fewer or other entries, or the same in another order."""
+    wanted, came = _listed(pattern), _listed(actual)
+    if wanted is None or came is None:
+        return "different" if wanted is None else "of another type"
+    more = [one for one in came if one not in wanted]
+    fewer = [one for one in wanted if one not in came]
+    if more and fewer:
+        return "others"
+    if more or len(came) > len(wanted):
+        return "more"
+    if fewer or len(came) < len(wanted):
+        return "fewer"
+    return "in another order"
+
+
+def _listed(value: object) -> list[object] | None:
+    """What a collection holds; of a mapping the keys."""
+    if isinstance(value, Including):
+        value = value.items
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        return list(value)
+    return None
