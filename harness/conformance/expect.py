@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from harness.conformance.matchers import ANYTHING, Path, at, difference, show
-from harness.conformance.wrong import CLOSED, SILENCE, answer_words, change_at, code_name, place_words
+from harness.conformance.wrong import (
+    CLOSED,
+    SILENCE,
+    answer_words,
+    change_at,
+    code_name,
+    is_made,
+    place_words,
+)
 from harness.report.results import Wrong
 from harness.session.errors import Unmet
 from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
@@ -172,7 +180,7 @@ class Reply(_Expectation):
             kind="member",
             wanted=self.wanted(),
             place=place_words(name, place, missed.path, actual),
-            change=change_at(pattern, actual, missed.path),
+            change=change_at(pattern, actual, missed.path, is_entry=any(map(is_made, place))),
         )
 
     def _name(self, code: int) -> str:

@@ -53,18 +53,27 @@ def place_words(part: str, base: Path, path: Path = (), value: object = None) ->
     return words
 
 
+def is_made(step: object) -> bool:
+    """Whether a step of a path is a number or name that is not the protocol's."""
+    return isinstance(step, int) or _MADE.search(str(step)) is not None
+
+
 def _step_words(step: object, *, is_key: bool = False) -> str:
     if isinstance(step, int) and not is_key:
         return "[]"
     return ".*" if _MADE.search(str(step)) else f".{step}"
 
 
-def change_at(pattern: object, actual: object, path: Path) -> Change:
-    """How the value differs from the pattern at the end of the path."""
+def change_at(pattern: object, actual: object, path: Path, *, is_entry: bool = False) -> Change:
+    """How the value differs from the pattern at the end of the path. ``is_entry``: the value is what a table
+    holds under a name that the run made.
+    """
+    if is_entry and not path and (pattern is None or actual is None):
+        return "fewer" if actual is None else "more"
     for number, step in enumerate(path):
         wanted, came = _below(pattern, step), _below(actual, step)
         if came is _NOTHING or (wanted is _NOTHING and number + 1 == len(path)):
-            if isinstance(step, int) or _MADE.search(str(step)):
+            if is_made(step):
                 return _entries(pattern, actual)
             return "absent" if came is _NOTHING else "added"
         if isinstance(step, int) and isinstance(pattern, list) and len(path) == number + 1:
