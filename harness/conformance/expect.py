@@ -24,7 +24,8 @@ from harness.conformance.wrong import (
     change_at,
     code_name,
     is_made,
-    place_words,
+    place_in_part,
+    place_in_view,
 )
 from harness.report.results import Wrong
 from harness.session.errors import Unmet
@@ -32,7 +33,7 @@ from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied
 from harness.wire import Command, dissect
 
 if TYPE_CHECKING:
-    from harness.session.exchange import Exchange
+    from harness.session.exchange import Exchange, View
 
 
 _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "header", "body")
@@ -92,15 +93,15 @@ class _Expectation:
             exchange=exchange,
             outcome=outcome,
             decisive=_decisive(outcome, checked, exchange),
-            wrong=self.wrong(checked, outcome, value, exchange.place),
+            wrong=self.wrong(checked, outcome, value, exchange.shows),
         )
 
     def wanted(self) -> str:
         """The outcomes that meet it, without what is in them: ``SUCCESS (0)``, ``closed``."""
         raise NotImplementedError
 
-    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
-        """How the outcome misses it, as causes are told apart. ``place``: where the view is in the body."""
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
+        """How the outcome misses it, as causes are told apart."""
         return Wrong(kind="outcome", wanted=self.wanted(), got=answer_words(outcome))
 
 
@@ -166,22 +167,21 @@ class Reply(_Expectation):
     def wanted(self) -> str:
         return " or ".join(self._name(code) for code in self._codes)
 
-    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
         if isinstance(value, Unreadable) and not missed.part and missed.field is None:
-            return Wrong(kind="unreadable", wanted="readable", place=place_words("body", place))
+            return Wrong(kind="unreadable", wanted="readable", place=place_in_view(view))
         if not isinstance(outcome, Replied) or (missed.field in ("code", "flag") and not missed.part):
-            return super().wrong(missed, outcome, value, place)
+            return super().wrong(missed, outcome, value, view)
         if missed.part:
-            name, pattern, actual = missed.part, self._parts[missed.part], _part(outcome, missed.part)
-            place = ()
+            pattern, actual = self._parts[missed.part], _part(outcome, missed.part)
+            place, is_entry = place_in_part(missed.part, missed.path, actual), False
+        elif view.path is not None and not outcome.command.body:
+            return Wrong(kind="member", wanted=self.wanted(), place="body", change="absent")
         else:
-            name, pattern, actual = "body", self._value, value
-        return Wrong(
-            kind="member",
-            wanted=self.wanted(),
-            place=place_words(name, place, missed.path, actual),
-            change=change_at(pattern, actual, missed.path, is_entry=any(map(is_made, place))),
-        )
+            pattern, actual, is_entry = self._value, value, any(map(is_made, view.path or ()))
+            place = place_in_view(view, missed.path, actual)
+        change = change_at(pattern, actual, missed.path, is_entry=is_entry)
+        return Wrong(kind="member", wanted=self.wanted(), place=place, change=change)
 
     def _name(self, code: int) -> str:
         return code_name(code, is_response=self._is_response)
@@ -233,9 +233,9 @@ class AnyOf(_Expectation):
     def wanted(self) -> str:
         return " or ".join(dict.fromkeys(one.wanted() for one in (*self._plain, *self._tolerated)))
 
-    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
         assert missed.by is not None
-        wrong = missed.by.wrong(missed, outcome, value, place)
+        wrong = missed.by.wrong(missed, outcome, value, view)
         return msgspec.structs.replace(wrong, wanted=self.wanted()) if wrong.kind == "outcome" else wrong
 
     def __str__(self) -> str:
@@ -291,8 +291,8 @@ class Unchanged(_Expectation):
     def wanted(self) -> str:
         return self._reply.wanted()
 
-    def wrong(self, missed: Missed, outcome: Outcome, value: object, place: Path) -> Wrong:
-        return self._reply.wrong(missed, outcome, value, place)
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
+        return self._reply.wrong(missed, outcome, value, view)
 
     def __str__(self) -> str:
         return f"as before: {self._reply}"

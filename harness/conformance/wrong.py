@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from harness.conformance.matchers import ABSENT, Including, Path
 from harness.report.results import Change
 from harness.session.outcome import ClosedBy, Garbled, Outcome, Replied, Silent
 from harness.wire.code_names import request_name, response_name
+
+if TYPE_CHECKING:
+    from harness.session.exchange import View
 
 CLOSED: Final = "closed"
 SILENCE: Final = "silence"
@@ -39,16 +42,30 @@ def answer_words(outcome: Outcome) -> str:
     return SILENCE if isinstance(outcome, Silent) else "no answer"
 
 
-def place_words(part: str, base: Path, path: Path = (), value: object = None) -> str:
-    """``body.brokerDatas.*.brokerAddrs``; ``extFields.haServerAddr``; ``body.queueDatas.*[2]``.
+def place_in_part(part: str, path: Path, value: object) -> str:
+    """A place in a part of a reply as `Reply` names it: ``extFields.haServerAddr``, ``remark``."""
+    return _NAMES_OF_PARTS.get(part, part) + _steps(path, value, ())
 
-    ``path`` leads from ``base`` into ``value``: positions in a tuple mean something, those in a list do not.
-    """
-    words = _NAMES_OF_PARTS.get(part, part) + "".join(_step_words(step) for step in base)
+
+def place_in_view(view: View, path: Path = (), value: object = None) -> str:
+    """A place in what a view shows: ``body.brokerDatas.*.brokerAddrs``, ``body.queueDatas.*.perm``."""
+    if view.path is not None:
+        return "body" + _steps(view.path, None, ()) + _steps(path, value, view.columns)
+    if len(view.columns) == 1:
+        return f"extFields.{view.columns[0]}"
+    return ("extFields" if view.columns else view.name) + _steps(path, value, view.columns)
+
+
+def _steps(path: Path, value: object, columns: tuple[str, ...]) -> str:
+    """The path from the value on. Positions in a tuple mean something, those in a list do not."""
+    words = ""
     for step in path:
-        words += (
-            f"[{step}]" if isinstance(value, tuple) else _step_words(step, is_key=isinstance(value, Mapping))
-        )
+        if isinstance(value, tuple) and isinstance(step, int):
+            words += f".{columns[step]}" if step < len(columns) else f"[{step}]"
+        elif isinstance(step, int) and not isinstance(value, Mapping):
+            words += "[]"
+        else:
+            words += ".*" if is_made(step) else f".{step}"
         value = _below(value, step)
     return words
 
@@ -56,12 +73,6 @@ def place_words(part: str, base: Path, path: Path = (), value: object = None) ->
 def is_made(step: object) -> bool:
     """Whether a step of a path is a number or name that is not the protocol's."""
     return isinstance(step, int) or _MADE.search(str(step)) is not None
-
-
-def _step_words(step: object, *, is_key: bool = False) -> str:
-    if isinstance(step, int) and not is_key:
-        return "[]"
-    return ".*" if _MADE.search(str(step)) else f".{step}"
 
 
 def change_at(pattern: object, actual: object, path: Path, *, is_entry: bool = False) -> Change:

@@ -66,11 +66,6 @@ class Item(msgspec.Struct, frozen=True, dict=True):
     def kept(self) -> bool | None:
         return kept(self.wrong)
 
-    @cached_property
-    def last(self) -> str | None:
-        """What had changed something last."""
-        return self.failure.after[-1] if self.failure.after else None
-
 
 class Cause(msgspec.Struct, frozen=True, dict=True):
     """Failures with one explanation, and the blocked cases that wait for it."""
@@ -185,9 +180,11 @@ def explanations(item: Item) -> Iterator[Explanation]:
     elif wrong.kind != "outcome":
         yield Explanation(place=wrong.place, change=wrong.change)
         yield Explanation(request=request, place=wrong.place, change=wrong.change)
+    if wrong.got == SUCCESS:
+        yield Explanation(got=SUCCESS)
     if item.kept is not None:
-        if item.last is not None:
-            yield Explanation(kept=item.kept, after=item.last)
+        for event in item.failure.after:
+            yield Explanation(kept=item.kept, after=event)
         yield Explanation(kept=item.kept, request=request)
 
 
@@ -231,6 +228,8 @@ def _speaks_of(explanation: Explanation, held: Held) -> bool:
 def _refutes(explanation: Explanation, answer: str) -> bool:
     if explanation.wanted is not None:
         return answer in explanation.wanted.split(" or ")
+    if explanation.got == SUCCESS and explanation.request is None and explanation.trait is None:
+        return answer not in (SUCCESS, *NO_OUTCOMES)
     return answer != explanation.got
 
 

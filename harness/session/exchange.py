@@ -59,6 +59,8 @@ class View(msgspec.Struct, frozen=True):
     name: str
     read: Callable[[Command], Any]
     path: Path | None = None
+    columns: tuple[str, ...] = ()
+    """What the values in a tuple are called on the wire; of a view without a path: its ext fields."""
 
 
 BODY = View("body", lambda reply: reply.body, ())
@@ -236,9 +238,9 @@ class Exchange:
         return subject if words in subject else f"{subject} ({words})"
 
     @property
-    def place(self) -> Path:
-        """Where in the body the view looks; empty where it is all of it, or no one place."""
-        return self._view.path or ()
+    def shows(self) -> View:
+        """The view through which the reply is seen."""
+        return self._view
 
     @property
     def view(self) -> str:
