@@ -19,18 +19,21 @@ from harness.wire.requests import REQUESTS
 
 LONGEST = 2000  # characters of a header or body in the record
 _MOST = 400  # requests of one case that are looked at
+_BEGUN = {"preamble": "behind other bytes", "under TLS": "under TLS"}
 _PASSING = ("advance", "restart", "killed and started again")
 
 
 def held_of(session: Session, failing: Request | None = None) -> tuple[Held, ...]:
     """The requests whose outcome was as expected, each kind once. ``failing`` is the one whose was not."""
     found: dict[Held, None] = {}
+    begun = _beginnings(session)
     for request in session.requests[:_MOST]:
         outcome, link = request.decided, request.asked.link
         if outcome is None or not request.judged or request is failing or link is None:
             continue
         data = request.asked.sent or _written(session.trace.events, link.number)
         words, traits = _kind(request.asked.request, data, session.profile)
+        traits = (*traits, *begun.get(link.number, ()))
         found.setdefault(Held(request=words, traits=traits, answer=answer_words(outcome)))
     return tuple(found)
 
@@ -41,6 +44,7 @@ def sent_of(exchange: Exchange) -> Sent | None:
     if not data:
         return None
     request, traits = _kind(exchange.request, data, exchange.session.profile)
+    traits = (*traits, *_beginnings(exchange.session).get(exchange.connection, ()))
     header, body = _texts(exchange.request, data)
     text, form = _readable(body)
     return Sent(
@@ -89,6 +93,17 @@ def _kind(command: Command | None, data: bytes, profile: Profile) -> tuple[str, 
     if command is not None:
         return request_words(command.code), traits_of(command, profile.name, profile.announces)
     return traits_of_bytes(data, profile.name, profile.announces)
+
+
+def _beginnings(session: Session) -> dict[int, tuple[str, ...]]:
+    """What is special in connections, by their number: TLS, bytes before the first frame."""
+    found: dict[int, tuple[str, ...]] = {}
+    for event in session.trace.events:
+        if isinstance(event, Note) and event.connection is not None:
+            for beginning, trait in _BEGUN.items():
+                if event.text.startswith(beginning):
+                    found[event.connection] = (*found.get(event.connection, ()), trait)
+    return found
 
 
 def _written(events: Iterable[Event], connection: int) -> bytes:

@@ -127,10 +127,12 @@ def _entries(pattern: object, actual: object) -> Change:
     fewer = [one for one in wanted if one not in came]
     if more and fewer:
         return "others"
-    if more or len(came) > len(wanted):
+    if more:
         return "more"
-    if fewer or len(came) < len(wanted):
+    if fewer:
         return "fewer"
+    if len(came) != len(wanted):
+        return "repeated" if len(came) > len(wanted) else "fewer"
     return "in another order"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ import msgspec
 from harness.report.causes import CLOSED, NO_OUTCOMES, SILENCE, SUCCESS, Cause, causes_of
 from harness.report.results import Run, Sent
 from harness.report.text import plural
+from harness.report.traits import families
 
 _T = TypeVar("_T")
 _TRAITS = 4
@@ -120,10 +122,10 @@ class _Title:
     def __init__(self, cause: Cause) -> None:
         self._items = cause.items
         self._requests = list(dict.fromkeys(item.request for item in cause.items))
-        self._wanted = _shared(item.wrong.wanted for item in cause.items)
-        self._got = _shared(item.wrong.got for item in cause.items)
+        self._wanted = cause.explanation.wanted or _shared(item.wrong.wanted for item in cause.items)
+        self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
         self._after = cause.explanation.after
-        self._is_about_trait = cause.explanation.trait is not None
+        self._about = cause.explanation.trait
 
     def sentence(self) -> str:
         wrong = self._items[0].wrong
@@ -173,6 +175,8 @@ class _Title:
                 return f"{answer} has {place}, which should be absent"
             case "more":
                 return f"{answer} has too much in {place}"
+            case "repeated":
+                return f"{answer} has an entry twice in {place}"
             case "fewer":
                 return f"{answer} has too little in {place}"
             case "others":
@@ -206,14 +210,24 @@ class _Title:
         return f"every request{special}" if traits else f"a request with any of {len(self._requests)} codes"
 
     def _traits(self) -> list[str]:
-        shared = frozenset.intersection(*(item.traits for item in self._items))
-        if not self._is_about_trait and len(self._items) > 1 and self._items[0].wrong.kind != "outcome":
+        """What is special in all the requests, or else what is of one kind in each of them."""
+        if self._about is None and len(self._items) > 1 and self._items[0].wrong.kind != "outcome":
             return []
-        first = self._items[0].failure.sent
-        named = [one for one in (first.traits if first is not None else ()) if one in shared]
+        shared = frozenset.intersection(*(item.traits for item in self._items))
+        if self._about is not None and self._about not in shared:
+            return self._of_family(self._about)
+        named = [one for one in self._items[0].ordered_traits if one in shared]
         telling = [one for one in named if one != _AMBIENT] or named
-        more = len(telling) - _TRAITS
-        return telling[:_TRAITS] + ([f"and {more} more"] if more > 0 else [])
+        return _cut(telling)
+
+    def _of_family(self, family: str) -> list[str]:
+        found = Counter(one for item in self._items for one in item.traits if family in families(one))
+        return [f"{family}: {'; '.join(_cut([one for one, _ in found.most_common()]))}"]
+
+
+def _cut(traits: list[str]) -> list[str]:
+    more = len(traits) - _TRAITS
+    return traits[:_TRAITS] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _shared(values: Iterable[_T]) -> _T | None:

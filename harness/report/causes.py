@@ -20,6 +20,7 @@ from typing import Final
 import msgspec
 
 from harness.report.results import CaseResult, Change, Failure, Held, Run, Verdict, Wrong
+from harness.report.traits import families
 
 SUCCESS: Final = "SUCCESS (0)"
 CLOSED: Final = "closed"
@@ -28,6 +29,9 @@ NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command")
 """What came where no reply did."""
 _TOLERATED: Final = 0.25
 """Contradictions for each failure that an explanation accounts for: few faults show without exception."""
+_LEAVING: Final = ("time", "closed connection", "restart")
+_REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
+"""What the names of requests that take something away have in them."""
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -36,6 +40,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
     request: str | None = None
     trait: str | None = None
+    """How the requests differ from ordinary ones, or the family of such differences."""
     wanted: str | None = None
     got: str | None = None
     place: str | None = None
@@ -58,9 +63,13 @@ class Item(msgspec.Struct, frozen=True, dict=True):
     def request(self) -> str:
         return self.failure.sent.request if self.failure.sent is not None else ""
 
+    @property
+    def ordered_traits(self) -> tuple[str, ...]:
+        return self.failure.sent.traits if self.failure.sent is not None else ()
+
     @cached_property
     def traits(self) -> frozenset[str]:
-        return frozenset(self.failure.sent.traits if self.failure.sent is not None else ())
+        return frozenset(self.ordered_traits)
 
     @cached_property
     def kept(self) -> bool | None:
@@ -130,17 +139,17 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
         one: numbers
         for one, numbers in covered.items()
         if contradictions(one, known) <= len(numbers) * _TOLERATED
-        and (one.trait is None or _is_special(one, [left[number] for number in numbers], plain))
+        and (one.trait is None or _is_special([left[number] for number in numbers], plain))
     }
     groups = _taken(left, sound, order)
     return groups + _taken(left, *_covered(left, likenesses))
 
 
-def _asked(item: Item) -> tuple[str, str]:
-    return item.request, item.wrong.got
+def _asked(item: Item) -> tuple[str, str, str]:
+    return item.request, item.wrong.wanted, item.wrong.got
 
 
-def _is_special(explanation: Explanation, items: list[Item], plain: Mapping[tuple[str, str], int]) -> bool:
+def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
     """Whether it may be the trait: not where as many ordinary requests were answered in the same way."""
     return sum(plain[asked] for asked in {_asked(item) for item in items}) < len(items)
 
@@ -173,10 +182,10 @@ def _taken(
 
 
 def explanations(item: Item) -> Iterator[Explanation]:
-    """From the most general to the one that is about this kind of failure alone."""
-    wrong, request, traits = item.wrong, item.request, sorted(item.traits)
+    """From the most general to the most particular."""
+    wrong, request = item.wrong, item.request
     if wrong.kind == "outcome" and item.kept is None:
-        yield from _of_outcome(wrong, request, traits)
+        yield from _of_outcome(wrong, request, _with_families(item.ordered_traits))
     elif wrong.kind != "outcome":
         yield Explanation(place=wrong.place, change=wrong.change)
         yield Explanation(request=request, place=wrong.place, change=wrong.change)
@@ -184,8 +193,19 @@ def explanations(item: Item) -> Iterator[Explanation]:
         yield Explanation(got=SUCCESS)
     if item.kept is not None:
         for event in item.failure.after:
-            yield Explanation(kept=item.kept, after=event)
+            if not item.kept or _removes(event):
+                yield Explanation(kept=item.kept, after=event)
         yield Explanation(kept=item.kept, request=request)
+
+
+def _with_families(traits: Iterable[str]) -> list[str]:
+    """The traits and their kinds, the most general first."""
+    kinds = [list(reversed(families(one))) for one in traits]
+    return list(dict.fromkeys([*(one for kind in kinds for one in kind), *traits]))
+
+
+def _removes(event: str) -> bool:
+    return event in _LEAVING or any(word in event for word in _REMOVING)
 
 
 def likenesses(item: Item) -> Iterator[Explanation]:
@@ -198,8 +218,9 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
         yield Explanation(wanted=wrong.wanted)
     if wrong.got in NO_OUTCOMES:
         yield Explanation(got=wrong.got)
-    elif wrong.got != SUCCESS and SUCCESS not in wrong.wanted:
-        yield Explanation(wanted=wrong.wanted, got=wrong.got)
+    elif wrong.got != SUCCESS:
+        for refusal in _alternatives(wrong.wanted) - {SUCCESS, *NO_OUTCOMES}:
+            yield Explanation(wanted=refusal, got=wrong.got)
     for trait in traits:
         yield Explanation(trait=trait, got=wrong.got)
     yield Explanation(request=request, wanted=wrong.wanted, got=wrong.got)
@@ -208,26 +229,37 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
     yield Explanation(request=request, got=wrong.got)
 
 
+def _alternatives(wanted: str) -> set[str]:
+    return set(wanted.split(" or "))
+
+
 def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
-    """In how many cases a request had an outcome that the explanation rules out."""
+    """In how many cases a request had an outcome that the explanation rules out.
+
+    That a refusal has another number is ruled out by kinds of requests, not by cases: one kind that is
+    refused with the right number is one exception, however often it is sent.
+    """
     if explanation.got is None and explanation.wanted is None:
         return 0
-    return sum(
-        cases
+    against = {
+        one: cases
         for one, cases in held.items()
         if _speaks_of(explanation, one) and _refutes(explanation, one.answer)
-    )
+    }
+    if explanation.request is None and explanation.trait is None and explanation.wanted is not None:
+        return len({one.traits for one in against})
+    return sum(against.values())
 
 
 def _speaks_of(explanation: Explanation, held: Held) -> bool:
     return (explanation.request is None or explanation.request == held.request) and (
-        explanation.trait is None or explanation.trait in held.traits
+        explanation.trait is None or explanation.trait in _with_families(held.traits)
     )
 
 
 def _refutes(explanation: Explanation, answer: str) -> bool:
     if explanation.wanted is not None:
-        return answer in explanation.wanted.split(" or ")
+        return answer in _alternatives(explanation.wanted)
     if explanation.got == SUCCESS and explanation.request is None and explanation.trait is None:
         return answer not in (SUCCESS, *NO_OUTCOMES)
     return answer != explanation.got

@@ -21,6 +21,29 @@ from harness.wire.view import json_value, view
 
 RAW: Final = "raw bytes"
 _LONG: Final = 255
+_UNUSUAL: Final = "an unusual header"
+_OF_HEADERS: Final = (
+    "value coerced",
+    "language unknown",
+    "member unknown",
+    "member duplicate",
+    "member case",
+    "json name unquoted",
+    "ext duplicate",
+)
+"""Diagnostics of headers that Apache's servers read."""
+_BEGINNINGS: Final = {
+    "header without ": "a header without a member",
+    "language ": "another language than JAVA",
+    "without the field ": "a field that is missing",
+    "with the extra field": "an extra field",
+    "body without ": "a body without a member",
+    "body with the extra member": "a body with an extra member",
+}
+_ENDINGS: Final = {
+    one: f"a value that is {one}"
+    for one in ("null", "empty", "no number", "no boolean", "below 0", "beyond ASCII")
+}
 _MOST: Final = 12
 """Phrases for one request."""
 _NAMED: Final = 3
@@ -46,6 +69,17 @@ def traits_of_bytes(data: bytes, profile: str, version: int) -> tuple[str, tuple
     found = [_of_frame(frame, profile, version) for frame in frames[:8]] or [(RAW, ["no bytes"])]
     request, traits = next((one for one in found if one[1]), found[0])
     return request, _few([*shared, *traits])
+
+
+def families(trait: str) -> tuple[str, ...]:
+    """The kinds of difference that one belongs to, narrower first: servers treat many of a kind alike."""
+    for beginning, family in _BEGINNINGS.items():
+        if trait.startswith(beginning):
+            return (family, _UNUSUAL) if trait in _OF_HEADERS or "header" in beginning else (family,)
+    for ending, family in _ENDINGS.items():
+        if trait.endswith(f" {ending}"):
+            return (family,)
+    return (_UNUSUAL,) if trait in _OF_HEADERS else ()
 
 
 def _few(traits: Iterable[str]) -> tuple[str, ...]:
@@ -169,6 +203,7 @@ def _body(command: Command, message: Message, profile: str) -> Iterator[str]:
         yield "body compressed"
     if seen.problem:
         yield "body that cannot be read"
+    if seen.is_compressed or seen.problem:
         return
     yield from (f"body with {trait}" for trait in seen.dialect)
     value = _json_value(command)
