@@ -9,9 +9,9 @@ from typing import TypeVar
 import msgspec
 
 from harness.report.causes import CLOSED, NO_OUTCOMES, SILENCE, SUCCESS, Cause, causes_of
-from harness.report.results import Run, Sent
+from harness.report.results import BodyForm, Failure, Run, Sent
 from harness.report.text import plural
-from harness.report.traits import families
+from harness.report.traits import differing, families
 
 _T = TypeVar("_T")
 _TRAITS = 4
@@ -38,6 +38,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     """Code and name; empty where the target was to speak first."""
     header: str
     body: str
+    body_form: BodyForm
     expected: str
     actual: str
     where: str
@@ -80,6 +81,19 @@ def holds_back(one: Explained) -> str:
     return ", ".join([*parts, *([f"blocks {one.blocks}"] if one.blocks else [])])
 
 
+def sent_lines(sent: Sent | Explained) -> list[str]:
+    """What was sent, a line for each part; none where nothing was."""
+    if not sent.request:
+        return []
+    body = f"body {'in hex ' if sent.body_form == 'hex' else ''}{sent.body}" if sent.body else ""
+    return [sent.request, *([f"header {sent.header}"] if sent.header else []), *([body] if body else [])]
+
+
+def sent_text(failure: Failure) -> str:
+    """What was sent, in lines; empty where nothing was."""
+    return "" if failure.sent is None else "\n".join(sent_lines(failure.sent))
+
+
 def _sentence(causes: int, failed: int, blocked: int) -> str:
     counts = [plural(failed, "failure")] if failed or not blocked else []
     counts += [f"{plural(blocked, 'blocked case')}"] if blocked else []
@@ -97,7 +111,8 @@ def _explained(number: int, cause: Cause) -> Explained:
         blocks=len(cause.blocked),
         request=sent.request,
         header=sent.header,
-        body=sent.body if sent.body_form == "text" or not sent.body else f"hex {sent.body}",
+        body=sent.body,
+        body_form=sent.body_form,
         expected=failure.expected,
         actual=failure.actual,
         where=failure.where or "none: nothing was received",
@@ -111,7 +126,10 @@ def _explained(number: int, cause: Cause) -> Explained:
 
 
 def title(cause: Cause) -> str:
-    """What the failures of the cause have in common, in one sentence."""
+    """What the failures of the cause have in common, in one sentence, without any text of a target."""
+    first = cause.items[0].failure
+    if first.wrong is None:
+        return f"{first.statement} does not hold"
     sentence = _Title(cause).sentence()
     return sentence[:1].upper() + sentence[1:]
 
@@ -221,8 +239,9 @@ class _Title:
         return _cut(telling)
 
     def _of_family(self, family: str) -> list[str]:
-        found = Counter(one for item in self._items for one in item.traits if family in families(one))
-        return [f"{family}: {'; '.join(_cut([one for one, _ in found.most_common()]))}"]
+        found = Counter(one for item in self._items for one in item.ordered_traits if family in families(one))
+        names = list(dict.fromkeys(differing(one) for one, _ in found.most_common()))
+        return [f"{family}: {', '.join(_cut(names))}"]
 
 
 def _cut(traits: list[str]) -> list[str]:

@@ -126,6 +126,8 @@ def causes_of(run: Run) -> list[Cause]:
         Cause(explanation, tuple(items), (), tuple(item.result for item in items))
         for explanation, items in group(alone, held)
     ]
+    place = {one.case: number for number, one in enumerate(run.results)}
+    causes.sort(key=lambda cause: min(place[item.result.case] for item in cause.items))
     return sorted(causes, key=_holds_back)
 
 
@@ -266,11 +268,15 @@ def _refutes(explanation: Explanation, answer: str) -> bool:
 
 
 def _item(result: CaseResult) -> Item | None:
+    """None for a blocked case that saw nothing."""
     failure = result.failure
+    if failure is None and result.verdict is Verdict.FAIL:
+        failure = Failure(
+            statement=result.statements[0], text=result.title, expected="that it holds", actual=result.reason
+        )
     if failure is None:
         return None
-    wrong = failure.wrong or Wrong(kind="outcome", wanted=failure.expected, got=failure.actual)
-    return Item(result, failure, wrong)
+    return Item(result, failure, failure.wrong or Wrong(kind="member", place=failure.statement))
 
 
 def _holding(blocked: CaseResult, groups: list[tuple[Explanation, list[Item]]]) -> int | None:
@@ -290,9 +296,10 @@ def _holding(blocked: CaseResult, groups: list[tuple[Explanation, list[Item]]]) 
     return counts.most_common(1)[0][0] if counts else None
 
 
-def _holds_back(cause: Cause) -> tuple[int, int, int]:
-    """The key of the order of causes: a rank of classes is to stand first in it."""
-    return (-len(cause.failed) - len(cause.blocked), -len(cause.failed), len(cause.shown.traits))
+def _holds_back(cause: Cause) -> tuple[int, int]:
+    """The key of the order of causes, equal ones staying in the order of the catalogue: a rank of classes is
+    to stand first in it."""
+    return (-len(cause.failed) - len(cause.blocked), -len(cause.failed))
 
 
 def _plainness(item: Item) -> tuple[bool, int, int, int]:

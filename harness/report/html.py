@@ -17,6 +17,7 @@ from collections.abc import Mapping
 import msgspec
 from markupsafe import Markup
 
+from harness.report.cause_words import explained
 from harness.report.diagram import sequence_diagram
 from harness.report.hexdump import Dump, hexdump
 from harness.report.results import CaseResult, Failure, Run, RunHeader, StatementSummary, Verdict
@@ -98,6 +99,7 @@ def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
         "report/templates/run.html.j2",
         run=run,
         summary=summary,
+        found=explained(run),
         tone=_TONES[summary.conclusion],
         about=_present(header.target, header.description, header.rules, clock_words(header)),
         origin=_origin(run),

@@ -29,8 +29,15 @@ BodyForm = Literal["text", "hex"]
 WrongKind = Literal["outcome", "member", "unreadable"]
 """Another outcome than expected; a part of the answer that differs; an answer that cannot be read."""
 Change = Literal[
-    *("absent", "added", "of another type", "different"),
-    *("more", "repeated", "fewer", "others", "in another order"),
+    "absent",
+    "added",
+    "of another type",
+    "different",
+    "more",
+    "repeated",
+    "fewer",
+    "others",
+    "in another order",
 ]
 """Of a member, and of the entries of a list or table."""
 

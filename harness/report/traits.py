@@ -22,16 +22,17 @@ from harness.wire.view import json_value, view
 RAW: Final = "raw bytes"
 _LONG: Final = 255
 _UNUSUAL: Final = "an unusual header"
-_OF_HEADERS: Final = (
-    "value coerced",
-    "language unknown",
-    "member unknown",
-    "member duplicate",
-    "member case",
-    "json name unquoted",
-    "ext duplicate",
-)
+_ODDITIES: Final = {
+    "value-coerced": "a header value of another type",
+    "language-unknown": "an unknown language",
+    "member-unknown": "an unknown header member",
+    "member-duplicate": "a header member twice",
+    "member-case": "a header member in other case",
+    "json-name-unquoted": "an unquoted name in the header",
+    "ext-duplicate": "an ext field twice",
+}
 """Diagnostics of headers that Apache's servers read."""
+_OF_HEADERS: Final = frozenset(_ODDITIES.values())
 _BEGINNINGS: Final = {
     "header without ": "a header without a member",
     "language ": "another language than JAVA",
@@ -82,6 +83,15 @@ def families(trait: str) -> tuple[str, ...]:
     return (_UNUSUAL,) if trait in _OF_HEADERS else ()
 
 
+def differing(trait: str) -> str:
+    """What distinguishes a difference from others of its family: the name of the member or field."""
+    for beginning in _BEGINNINGS:
+        trait = trait.removeprefix(beginning)
+    for ending in _ENDINGS:
+        trait = trait.removesuffix(f" {ending}")
+    return trait.rsplit(".", 1)[-1]
+
+
 def _few(traits: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(traits))[:_MOST]
 
@@ -99,7 +109,7 @@ def _frames(data: bytes) -> Iterator[bytes]:
 def _of_frame(frame: bytes, profile: str, version: int) -> tuple[str, list[str]]:
     dissection = dissect(frame[:FRAME_LIMIT])
     command = dissection.command
-    oddities = [one.code.replace("-", " ") for one in dissection.diagnostics]
+    oddities = [_ODDITIES.get(one.code, one.code.replace("-", " ")) for one in dissection.diagnostics]
     if command is None:
         return RAW, oddities
     if command.serialization == Serialization.JSON:
