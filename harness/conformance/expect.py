@@ -17,13 +17,23 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from harness.conformance.matchers import ANYTHING, Path, at, difference, show
+from harness.conformance.wrong import (
+    CLOSED,
+    SILENCE,
+    answer_words,
+    change_at,
+    code_name,
+    is_made,
+    place_in_part,
+    place_in_view,
+)
+from harness.report.results import Wrong
 from harness.session.errors import Unmet
 from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
 from harness.wire import Command, dissect
-from harness.wire.code_names import request_name, response_name
 
 if TYPE_CHECKING:
-    from harness.session.exchange import Exchange
+    from harness.session.exchange import Exchange, View
 
 
 _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "header", "body")
@@ -49,6 +59,10 @@ class Missed(msgspec.Struct, frozen=True):
     reason: str = ""
     field: str | None = None
     path: Path = ()
+    part: str = ""
+    """The part of the reply that differs, as `Reply` names it."""
+    by: _Expectation | None = None
+    """Which of several expectations came nearest."""
 
 
 Check: TypeAlias = Met | Missed
@@ -79,7 +93,16 @@ class _Expectation:
             exchange=exchange,
             outcome=outcome,
             decisive=_decisive(outcome, checked, exchange),
+            wrong=self.wrong(checked, outcome, value, exchange.shows),
         )
+
+    def wanted(self) -> str:
+        """The outcomes that meet it, without what is in them: ``SUCCESS (0)``, ``closed``."""
+        raise NotImplementedError
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
+        """How the outcome misses it, as causes are told apart."""
+        return Wrong(kind="outcome", wanted=self.wanted(), got=answer_words(outcome))
 
 
 class Reply(_Expectation):
@@ -133,13 +156,32 @@ class Reply(_Expectation):
             path = difference(pattern, actual)
             if path is not None:
                 actual_line = f"{kind} {self._name(command.code)}, {name} {show(actual)}"
-                return Missed(actual_line, _differs(path), _field(name, path))
+                return Missed(actual_line, _differs(path), _field(name, path), path, part=name)
         if isinstance(value, Unreadable):
             return Missed(f"{kind} {self._name(command.code)}, {value}")
         path = difference(self._value, value)
         if path is not None:
             return Missed(f"{kind} {self._name(command.code)}, {show(value)}", _differs(path), path=path)
         return Met()
+
+    def wanted(self) -> str:
+        return " or ".join(self._name(code) for code in self._codes)
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
+        if isinstance(value, Unreadable) and not missed.part and missed.field is None:
+            return Wrong(kind="unreadable", wanted="readable", place=place_in_view(view))
+        if not isinstance(outcome, Replied) or (missed.field in ("code", "flag") and not missed.part):
+            return super().wrong(missed, outcome, value, view)
+        if missed.part:
+            pattern, actual = self._parts[missed.part], _part(outcome, missed.part)
+            place, is_entry = place_in_part(missed.part, missed.path, actual), False
+        elif view.path is not None and not outcome.command.body:
+            return Wrong(kind="member", wanted=self.wanted(), place="body", change="absent")
+        else:
+            pattern, actual, is_entry = self._value, value, any(map(is_made, view.path or ()))
+            place = place_in_view(view, missed.path, actual)
+        change = change_at(pattern, actual, missed.path, is_entry=is_entry)
+        return Wrong(kind="member", wanted=self.wanted(), place=place, change=change)
 
     def _name(self, code: int) -> str:
         return code_name(code, is_response=self._is_response)
@@ -179,7 +221,7 @@ class AnyOf(_Expectation):
             checked = one.check(outcome, value)
             if isinstance(checked, Met):
                 return checked
-            misses.append(checked)
+            misses.append(msgspec.structs.replace(checked, by=checked.by or one))
         for one in self._tolerated:
             if isinstance(one.check(outcome, value), Met):
                 return Met(str(one))
@@ -187,6 +229,14 @@ class AnyOf(_Expectation):
 
     def alternatives(self) -> tuple[str, ...]:
         return tuple(line for one in (*self._plain, *self._tolerated) for line in one.alternatives())
+
+    def wanted(self) -> str:
+        return " or ".join(dict.fromkeys(one.wanted() for one in (*self._plain, *self._tolerated)))
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
+        assert missed.by is not None
+        wrong = missed.by.wrong(missed, outcome, value, view)
+        return msgspec.structs.replace(wrong, wanted=self.wanted()) if wrong.kind == "outcome" else wrong
 
     def __str__(self) -> str:
         return " or ".join(self.alternatives())
@@ -205,6 +255,9 @@ class Silence(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome))
 
+    def wanted(self) -> str:
+        return SILENCE
+
     def __str__(self) -> str:
         return "no reply, while the connection goes on to serve"
 
@@ -216,6 +269,9 @@ class Closed(_Expectation):
         if isinstance(outcome, ClosedBy) and outcome.by == "target":
             return Met()
         return Missed(_outcome_text(outcome))
+
+    def wanted(self) -> str:
+        return CLOSED
 
     def __str__(self) -> str:
         return "the target closes the connection, without a reply"
@@ -232,14 +288,14 @@ class Unchanged(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         return self._reply.check(outcome, value)
 
+    def wanted(self) -> str:
+        return self._reply.wanted()
+
+    def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
+        return self._reply.wrong(missed, outcome, value, view)
+
     def __str__(self) -> str:
         return f"as before: {self._reply}"
-
-
-def code_name(code: int, *, is_response: bool = True) -> str:
-    """A code as people know it: `TOPIC_NOT_EXIST (17)`, or the bare number of an unknown one."""
-    name = response_name(code) if is_response else request_name(code)
-    return str(code) if name is None else f"{name} ({code})"
 
 
 _FIELDS = {"ext": "extFields", "serialization": "serialize type"}  # where the frame's name is another

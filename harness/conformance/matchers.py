@@ -131,27 +131,27 @@ class Including:
     def __init__(self, items: Mapping[Any, object] | Iterable[object]) -> None:
         if isinstance(items, str | bytes):
             raise ValueError("Including: takes a mapping or a collection; use Containing for text")
-        self._items: dict[Any, object] | list[object] = (
+        self.items: dict[Any, object] | list[object] = (
             dict(items) if isinstance(items, Mapping) else list(items)
         )
-        if not self._items:
+        if not self.items:
             raise ValueError("Including: everything includes nothing; say what must be in it")
 
     def differs(self, actual: object) -> Path | None:
-        if isinstance(self._items, dict):
+        if isinstance(self.items, dict):
             if not isinstance(actual, Mapping):
                 return ()
-            return _first(((key, item) for key, item in self._items.items()), actual)
+            return _first(((key, item) for key, item in self.items.items()), actual)
         if isinstance(actual, str | bytes | Mapping) or not isinstance(actual, Iterable):
             return ()
         present = list(actual)
-        for item in self._items:
+        for item in self.items:
             if not any(difference(item, one) is None for one in present):
                 return ()
         return None
 
     def __str__(self) -> str:
-        return f"including {show(self._items)}"
+        return f"including {show(self.items)}"
 
     __repr__ = __str__
 

@@ -23,8 +23,9 @@ from harness.conformance.baseline import Baseline
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
+from harness.conformance.observed import changed_before, held_of, sent_of
 from harness.conformance.sessions import session_of
-from harness.report.results import CaseResult, Failure, FieldLine, Verdict
+from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
 from harness.report.verdicts import MEASURED, judge
 from harness.session import Clock, Instance, Session, Setup
 from harness.session.clock import RunningClock
@@ -241,6 +242,7 @@ class _CaseRun:
         self._statements = one.statements(setting.catalogue, setting.profile)
         self._level = one.level(setting.catalogue, setting.profile)
         self._session: Session | None = None
+        self._held: tuple[Held, ...] = ()
         self._patience = IN_LINE + STARTING + GIVEN_UP  # until the case itself begins
         self._lock = threading.Lock()
 
@@ -296,6 +298,7 @@ class _CaseRun:
                 self.one.function(session)
         except Unmet as unmet:
             self.stalled = isinstance(unmet.outcome, Stalled)
+            self._held = held_of(session, unmet.exchange.origin)
             self._breaks(unmet.reason, self._failure(unmet, session))
         except Unsupported as error:
             self.ends(Verdict.UNSUPPORTED, str(error))
@@ -312,6 +315,7 @@ class _CaseRun:
             self.stalled = True
             self.ends(Verdict.BLOCKED, str(error))
         else:
+            self._held = held_of(session)
             tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
             self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
         self.target_died = self.target_died or session.death
@@ -362,6 +366,7 @@ class _CaseRun:
             detail=detail,
             trace=failure.trace if failure else self._trace(verdict),
             quirk=quirk,
+            held=self._held,
         )
 
     def _failure(self, unmet: Unmet, session: Session) -> Failure:
@@ -387,6 +392,9 @@ class _CaseRun:
             issues=statement.issues,
             trace=self._write_trace(session),
             replay=reproduction(self._setting, statement.id),
+            sent=sent_of(unmet.exchange),
+            wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
+            after=changed_before(unmet.exchange),
         )
 
     def _decisive_statement(self) -> Statement:

@@ -64,6 +64,8 @@ def decorate(result: CaseResult, *, profile: str, judged: str, directory: Path |
     dynamic.label("verdict", result.verdict.value)
     if result.quirk:
         dynamic.label("quirk", result.quirk)
+    if result.blocked_by:
+        dynamic.label("blocked by", result.blocked_by)
     dynamic.parent_suite(f"RocketMQ {judged}, profile {profile}")
     dynamic.suite(result.chapter)
     dynamic.description(_description(result))

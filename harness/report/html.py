@@ -17,6 +17,7 @@ from collections.abc import Mapping
 import msgspec
 from markupsafe import Markup
 
+from harness.report.cause_words import explained
 from harness.report.diagram import sequence_diagram
 from harness.report.hexdump import Dump, hexdump
 from harness.report.results import CaseResult, Failure, Run, RunHeader, StatementSummary, Verdict
@@ -98,6 +99,7 @@ def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
         "report/templates/run.html.j2",
         run=run,
         summary=summary,
+        found=explained(run),
         tone=_TONES[summary.conclusion],
         about=_present(header.target, header.description, header.rules, clock_words(header)),
         origin=_origin(run),
@@ -116,10 +118,12 @@ def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
 def _section(run: Run, verdict: Verdict) -> _Section:
     results = [result for result in run.results if result.verdict is verdict]
     together: dict[str, list[CaseResult]] = {}
+    alone: list[CaseResult] = []
     for result in results:
-        if result.failure is None and not result.detail:
+        if result.blocked_by or (result.failure is None and not result.detail):
             together.setdefault(result.reason, []).append(result)
-    alone = [result for result in results if result.failure is not None or result.detail]
+        else:
+            alone.append(result)
     return _Section(verdict, alone, together, len(results))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from harness.report.cause_words import explained
 from harness.report.results import SCHEMA, CaseResult, QuirkSummary, Run, StatementSummary, Verdict
 from harness.report.verdicts import Counts, gravest, summarize
 
@@ -24,7 +25,7 @@ def render(run: Run) -> str:
 
 def result_object(run: Run) -> dict[str, Any]:
     """The object that ``--json`` prints and ``result.json`` holds, as plain values."""
-    header, end, summary = run.header, run.end, summarize(run)
+    header, end, summary, found = run.header, run.end, summarize(run), explained(run)
     done = {result.case for result in run.results}
     by_statement: dict[str, list[CaseResult]] = {}
     for result in run.results:
@@ -41,6 +42,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "headline": summary.headline,
         "exit_status": summary.exit_status,
         "why": summary.why,
+        "causes": {"sentence": found.sentence, "list": msgspec.to_builtins(found.causes)},
         "complete": end is not None and not run.truncated and not summary.cases.not_run,
         "target": {"uri": header.target, "description": header.description},
         "role": header.role,
@@ -117,6 +119,7 @@ def _result(result: CaseResult) -> dict[str, Any]:
         "detail": result.detail,
         "trace": result.trace,
         "quirk": result.quirk or None,
+        "blocked_by": result.blocked_by or None,
         "failure": None if result.failure is None else _failure(result),
     }
 
@@ -124,6 +127,11 @@ def _result(result: CaseResult) -> dict[str, Any]:
 def _failure(result: CaseResult) -> dict[str, Any]:
     failure = result.failure
     assert failure is not None
-    members = {name: getattr(failure, name) for name in failure.__struct_fields__}
-    fields = [{name: getattr(field, name) for name in field.__struct_fields__} for field in failure.fields]
-    return {**members, "fields": fields}
+    return {name: _plain(getattr(failure, name)) for name in failure.__struct_fields__}
+
+
+def _plain(value: Any) -> Any:
+    """Structs as mappings, members that have their default included."""
+    if isinstance(value, msgspec.Struct):
+        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value

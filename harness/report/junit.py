@@ -81,6 +81,7 @@ def _case(
             ("profile", header.profile),
             ("verdict", result.verdict if result is not None else "not run"),
             *([("quirk", result.quirk)] if result is not None and result.quirk else []),
+            *([("blocked by", result.blocked_by)] if result is not None and result.blocked_by else []),
             *([("trace", result.trace)] if result is not None and result.trace else []),
         ],
     )

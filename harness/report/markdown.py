@@ -2,7 +2,7 @@
 
 Invariants:
 
-1. The verdict with its denominators comes first, then what is wrong, then what is known; lists unfold.
+1. The verdict with its denominators comes first, then causes, then all that is wrong, then what is known.
 2. Text from a target stands in code, where neither Markdown nor HTML is interpreted.
 3. It stays far below GitHub's limit of a megabyte: after a number of failures the rest is counted.
 """
@@ -13,6 +13,7 @@ from html import escape
 
 import msgspec
 
+from harness.report.cause_words import Explained, explained, sent_lines, sent_text
 from harness.report.results import CaseResult, Run, Verdict
 from harness.report.templating import filled
 from harness.report.text import clock_words, source_line, tally, visible
@@ -33,6 +34,7 @@ _ORDER = (
 )
 """What is wrong, then what is known."""
 _SHOWN = 25
+_CAUSES = 15
 _LONGEST = 600
 
 
@@ -48,8 +50,10 @@ def render(run: Run) -> str:
     """The document, with a line break at its end."""
     summary, header = summarize(run), run.header
     about = [header.target, header.description, header.rules, clock_words(header)]
+    found = explained(run)
+    unfolded = (Verdict.XPASS,) if found.causes else (Verdict.FAIL, Verdict.XPASS)
     sections = [
-        _Section(verdict, results, verdict in (Verdict.FAIL, Verdict.XPASS))
+        _Section(verdict, results, verdict in unfolded)
         for verdict in _ORDER
         if (results := [result for result in run.results if result.verdict is verdict])
     ]
@@ -61,10 +65,13 @@ def render(run: Run) -> str:
             sign=_SIGNS[summary.conclusion],
             tally=tally(summary),
             about=" · ".join(part for part in about if part),
+            found=found,
+            causes_shown=_CAUSES,
             sections=sections,
             shown=_SHOWN,
             name=_name,
             facts=_facts,
+            cause=_cause,
         )
     )
 
@@ -74,18 +81,36 @@ def _name(result: CaseResult) -> str:
 
 
 def _facts(result: CaseResult) -> str:
-    """Preformatted text in HTML, because no text can end it."""
     failure = result.failure
     facts = [("why", result.reason)]
     if failure is not None:
         facts += [
             ("statement", f"{failure.statement}: {failure.text}"),
+            ("sent", sent_text(failure)),
             ("expected", failure.expected),
             ("actual", failure.actual),
             ("frame", failure.where or "none: nothing was received"),
             ("source", source_line(failure)),
         ]
     facts += [("case", result.case), ("replay", failure.replay if failure is not None else "")]
+    return _preformatted(facts)
+
+
+def _cause(one: Explained) -> str:
+    return _preformatted(
+        [
+            ("sent", "\n".join(_cut(line) for line in sent_lines(one))),
+            ("expected", one.expected),
+            ("actual", one.actual),
+            ("frame", one.where),
+            ("because", f"{one.because} ({one.statement})"),
+            ("again", one.again),
+        ]
+    )
+
+
+def _preformatted(facts: list[tuple[str, str]]) -> str:
+    """Text in HTML, because no text can end it."""
     lines = [
         f"{name:<11}{_cut(visible(value, keep_lines=True))}".replace("\n", "\n" + " " * 11)
         for name, value in facts

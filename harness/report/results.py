@@ -25,6 +25,21 @@ SCHEMA = 1
 FILE_NAME = "results.jsonl"
 
 Direction = Literal["sent", "received"]
+BodyForm = Literal["text", "hex"]
+WrongKind = Literal["outcome", "member", "unreadable"]
+"""Another outcome than expected; a part of the answer that differs; an answer that cannot be read."""
+Change = Literal[
+    "absent",
+    "added",
+    "of another type",
+    "different",
+    "more",
+    "repeated",
+    "fewer",
+    "others",
+    "in another order",
+]
+"""Of a member, and of the entries of a list or table."""
 
 
 class Verdict(StrEnum):
@@ -184,11 +199,53 @@ class FieldLine(_Heard, frozen=True):
     """Whether this field is the one that decided."""
 
 
+class Asked(_Heard, frozen=True, kw_only=True, omit_defaults=True):
+    """A request that a case judged, as far as causes are looked for in it."""
+
+    request: str
+    """Code and name: ``322 QUERY_DATA_VERSION``; ``raw bytes`` where no code can be read."""
+    traits: tuple[str, ...] = ()
+    """How it differs from an ordinary request of its code, a phrase each (:mod:`harness.report.traits`)."""
+
+
+class Sent(Asked, frozen=True, kw_only=True, omit_defaults=True):
+    """The request that a failure is about."""
+
+    header: str = ""
+    """As JSON, also where it was sent in binary form; as it is where it is no header."""
+    body: str = ""
+    """Text, or hexadecimal digits (``body_form``)."""
+    body_form: BodyForm = "text"
+    size: int = 0
+    """Bytes of the whole; ``header`` and ``body`` may be cut, with the number of characters left out."""
+
+
+class Held(Asked, frozen=True, kw_only=True, omit_defaults=True):
+    """A request whose outcome was as expected."""
+
+    answer: str
+    """``0 SUCCESS``, ``closed``, ``silence``, ``no command``."""
+
+
+class Wrong(_Heard, frozen=True, kw_only=True, omit_defaults=True):
+    """In which way an answer was wrong, free of names, addresses and numbers that the run made."""
+
+    kind: WrongKind
+    wanted: str = ""
+    """What was expected of the outcome: ``0 SUCCESS``, ``closed``, ``silence``; alternatives with ``or``."""
+    got: str = ""
+    """What came: ``29``, ``closed``, ``silence``, ``no answer``, ``no command``."""
+    place: str = ""
+    """Where the answer differs: ``extFields.haServerAddr``, ``body.brokerDatas[]``, ``remark``."""
+    change: Change | None = None
+    """How it differs there."""
+
+
 class Failure(_Heard, frozen=True):
     """The six facts of a failure: statement, expected, actual, frame, source, reproduction.
 
     Used for every verdict that has something to show: ``fail``, ``xfail``, ``quirk``, ``deviates``,
-    ``flaky``.
+    ``flaky``, and ``blocked`` by a statement.
     """
 
     statement: str
@@ -213,6 +270,12 @@ class Failure(_Heard, frozen=True):
     """Path of the recorded trace, relative to the directory of the results file where it lies inside it."""
     replay: str = ""
     """The command that shows it again."""
+    sent: Sent | None = None
+    """The request that was answered wrongly; None where the target was to speak first."""
+    wrong: Wrong | None = None
+    after: tuple[str, ...] = ()
+    """What had changed something before in the case: requests as ``104 UNREGISTER_BROKER``, ``time``,
+    ``closed connection``, ``restart``; each once, by when it came last."""
 
 
 class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
@@ -236,6 +299,11 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     trace: str | None = None
     quirk: str = ""
     """For ``quirk``: the id of the quirk that it is."""
+    blocked_by: str = ""
+    """For ``blocked``: the id of the statement that the case builds on and the target breaks; empty where
+    something else kept it from being measured. ``failure`` is then what the case saw of it."""
+    held: tuple[Held, ...] = ()
+    """The different kinds of requests whose outcome was as expected: what no cause may contradict."""
 
 
 class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):

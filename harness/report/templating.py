@@ -11,12 +11,13 @@ import base64
 import functools
 import hashlib
 import re
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from harness.report import md, text
+from harness.report import cause_words, md, text
 
 if TYPE_CHECKING:
     import jinja2
@@ -54,11 +55,14 @@ def _environment() -> jinja2.Environment:
         count=lambda number: f"{number:,}",
         counted=text.counted,
         digest=_digest,
+        escaped=lambda value: escape(value, quote=False),
+        holds_back=cause_words.holds_back,
         issue=md.issue,
         one_line=md.one_line,
         plain=md.plain,
         plural=text.plural,
         seconds=text.seconds,
+        sent=cause_words.sent_text,
         source_line=text.source_line,
         source_link=md.source_link,
         span=md.span,

@@ -26,6 +26,7 @@ from harness.session.outcome import (
     Unreadable,
 )
 from harness.wire import Command, fastjson
+from harness.wire.code_names import request_words
 
 if TYPE_CHECKING:
     from harness.session.session import Session
@@ -58,6 +59,8 @@ class View(msgspec.Struct, frozen=True):
     name: str
     read: Callable[[Command], Any]
     path: Path | None = None
+    columns: tuple[str, ...] = ()
+    """What the values in a tuple are called on the wire; of a view without a path: its ext fields."""
 
 
 BODY = View("body", lambda reply: reply.body, ())
@@ -98,6 +101,11 @@ class Request:
         """Sends it once more and forgets what came of it before."""
         self.asked = self._ask()
         self._outcome = None
+
+    @property
+    def decided(self) -> Outcome | None:
+        """What became of it, or None where that was not waited for."""
+        return self._outcome
 
     def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
         """What became of it; waits the first time. After a reply that is excused it is asked again."""
@@ -224,13 +232,25 @@ class Exchange:
 
     @property
     def subject(self) -> str:
-        """What was asked, in words: ``route of T-k3f9a1``."""
-        return self._request.subject
+        """What was asked, in words: ``route of T-k3f9a1 (105 GET_ROUTEINFO_BY_TOPIC)``."""
+        asked, subject = self.request, self._request.subject
+        words = "" if asked is None else request_words(asked.code)
+        return subject if words in subject else f"{subject} ({words})"
+
+    @property
+    def shows(self) -> View:
+        """The view through which the reply is seen."""
+        return self._view
 
     @property
     def view(self) -> str:
         """The name of the part that is compared."""
         return self._view.name
+
+    @property
+    def origin(self) -> Request:
+        """The request that it sees; exchanges that are views of one request share it."""
+        return self._request
 
     @property
     def request(self) -> Command | None:

@@ -25,6 +25,7 @@ import msgspec
 
 from harness.trace import How
 from harness.wire import Command, Diagnostic
+from harness.wire.code_names import response_name
 
 if TYPE_CHECKING:
     from harness.session.exchange import Exchange
@@ -79,7 +80,9 @@ class Replied(_Outcome, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         remark = "" if self.command.remark is None else f" remark {_short(self.command.remark)}"
-        return f"reply with code {self.command.code}{remark}"
+        name = response_name(self.command.code)
+        code = f"with code {self.command.code}" if name is None else f"{name} ({self.command.code})"
+        return f"reply {code}{remark}"
 
 
 class Silent(_Outcome, frozen=True, kw_only=True):

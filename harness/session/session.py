@@ -35,6 +35,7 @@ from harness.session.tls import TlsTransport
 from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
+from harness.wire.code_names import request_words
 
 _HANDSHAKES = 8
 _HANDSHAKE_TERM = 9.0
@@ -267,7 +268,7 @@ class Session:
                 self._leases_since = sent_at
             return SentRequest(connection.link, want, asked, data, connection.link.send(data), sent_at)
 
-        return Request(self, subject or f"code {int(code)}", ask)
+        return Request(self, subject or request_words(code), ask)
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -333,6 +334,11 @@ class Session:
         self._instance.shutdown()
 
     # --- the end --------------------------------------------------------------------------------------------
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What was asked, in order, judged or not."""
+        return tuple(self._requests)
 
     def unjudged(self) -> list[str]:
         """What was asked and never judged."""
@@ -416,7 +422,7 @@ class Session:
         sent_at = self.clock.now()
         event = connection.link.send(data, "barrier")
         asked = SentRequest(connection.link, want, request, data, event, sent_at)
-        return self.decide(asked, f"code {int(code)}", silence_is_an_answer=False)
+        return self.decide(asked, request_words(code), silence_is_an_answer=False)
 
     def next_opaque(self) -> int:
         """An opaque that no other request of the session has."""

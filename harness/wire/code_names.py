@@ -18,3 +18,9 @@ def request_name(code: int) -> str | None:
 def response_name(code: int) -> str | None:
     """The name of a response code, or None."""
     return _RESPONSES.get(code)
+
+
+def request_words(code: int) -> str:
+    """``322 QUERY_DATA_VERSION``, or ``request 9`` where there is no name for it."""
+    name = request_name(code)
+    return f"request {code}" if name is None else f"{code} {name}"

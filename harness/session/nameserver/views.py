@@ -15,6 +15,8 @@ from harness.session.views import JsonExchange, json_of
 from harness.wire import Command, WireError
 from harness.wire.bodies import DataVersion
 
+_COLUMNS = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
+
 
 class RouteExchange(JsonExchange):
     """Code 105: TopicRouteData."""
@@ -22,7 +24,7 @@ class RouteExchange(JsonExchange):
     @property
     def queues(self) -> Self:
         """View: ``{broker name: (read queues, write queues, perm, sysflag)}``."""
-        return self.seen_as(View("queues", _queues, ("queueDatas",)))
+        return self.seen_as(View("queues", _queues, ("queueDatas",), _COLUMNS))
 
     @property
     def addresses(self) -> Self:
@@ -135,7 +137,7 @@ class ValueExchange(Exchange):
     @property
     def value(self) -> Self:
         """View: the value, or None where the reply has none."""
-        return self.seen_as(View("value", lambda reply: _field(reply, "value")))
+        return self.seen_as(View("value", lambda reply: _field(reply, "value"), columns=("value",)))
 
 
 class TableExchange(JsonExchange):
@@ -215,7 +217,11 @@ class RegisterExchange(JsonExchange):
     def master(self) -> Self:
         """View: ``(masterAddr, haServerAddr)``, each None where it is not given."""
         return self.seen_as(
-            View("master", lambda reply: (_field(reply, "masterAddr"), _field(reply, "haServerAddr")))
+            View(
+                "master",
+                lambda reply: (_field(reply, "masterAddr"), _field(reply, "haServerAddr")),
+                columns=("masterAddr", "haServerAddr"),
+            )
         )
 
 
@@ -235,7 +241,7 @@ class QueryVersionExchange(JsonExchange):
                 raise NotSo(f"ext field changed is {changed!r}, neither true nor false")
             return None if changed is None else changed == "true"
 
-        return self.seen_as(View("changed", read))
+        return self.seen_as(View("changed", read, columns=("changed",)))
 
     @property
     def stored(self) -> Self:

@@ -30,6 +30,7 @@ from harness.session import (
     Stalled,
     Unmet,
 )
+from harness.session.exchange import View
 from harness.session.outcome import Decisive, Unreadable
 from harness.wire import Command, ResponseCode, Serialization, encode
 
@@ -54,6 +55,7 @@ class AnExchange:
     """As much of an exchange as judging needs."""
 
     subject = "route of T"
+    shows = View("addresses", lambda reply: reply.body, ("brokerDatas",))
 
     def decisive(self, outcome: Outcome, path: tuple[str | int, ...] = ()) -> Decisive | None:
         return Decisive(6, 1, f"{self.subject} at {path}", "body", 0, 2, b"{}")

@@ -11,7 +11,7 @@ import report_samples as samples
 from report_golden import check
 
 from harness.report.console import Console
-from harness.report.results import Run, Verdict
+from harness.report.results import Run, Sent, Verdict
 
 
 class Terminal(io.StringIO):
@@ -106,9 +106,23 @@ def test_many_failures_are_shown_in_short_and_counted() -> None:
     results = tuple(msgspec.structs.replace(failed, case=f"case{n}", chapter="framing") for n in range(40))
     header = msgspec.structs.replace(run.header, cases=planned, cases_available=40)
     text = shown(Run(header=header, results=results))
-    assert text.count("  expected   ") == 25
-    assert "25 of 40 shown above" in text
-    assert text.count("✘ case") == 15
+    assert "1 cause explains 40 failures." in text
+    assert text.count("  expected   ") == 1
+    assert "All 40 failures in short" in text
+    assert text.count("✘ case") == 40
+
+
+def test_a_failure_alone_is_shown_in_full_with_what_was_sent() -> None:
+    run = samples.run()
+    failed = next(r for r in run.results if r.failure is not None)
+    sent = Sent(request="9999 NO_SUCH", header='{"code":9999}', body="cafe", body_form="hex", size=20)
+    alone = msgspec.structs.replace(failed, failure=msgspec.structs.replace(failed.failure, sent=sent))
+    text = shown(Run(header=run.header, results=(alone,)))
+    assert "cause" not in text
+    assert (
+        '  sent       9999 NO_SUCH\n             header {"code":9999}\n             body in hex cafe\n'
+        in text
+    )
 
 
 def test_an_endless_value_is_cut_and_says_of_how_many() -> None:

@@ -189,7 +189,7 @@ def test_a_late_answer_is_not_silence(served) -> None:
 
     held: list[Command] = []
     ns = served(answering(answer))
-    with pytest.raises(Unmet, match="reply with code 0"):
+    with pytest.raises(Unmet, match=r"reply SUCCESS \(0\)"):
         ns.call(12345) >> Quiet()
 
 

@@ -260,7 +260,7 @@ def test_settle_waits_for_what_was_left_to_do(ns: NameServerSession) -> None:
     [
         ("unregistration-is-ignored", "one is still routed after 2 s"),
         ("accepts-every-request", "a broker registered, and has no route"),
-        ("serves-probes-and-refuses-others", "needs REGISTER_BROKER (103), and got: reply with code 1"),
+        ("serves-probes-and-refuses-others", "needs REGISTER_BROKER (103), and got: reply SYSTEM_ERROR (1)"),
     ],
 )
 def test_settling_is_blocked_where_its_sentinels_do_not_come_or_go(mutant: str, problem: str) -> None:
@@ -311,7 +311,9 @@ def test_a_failure_shows_the_decisive_bytes(ns: NameServerSession) -> None:
     assert decisive.part == "body"
     assert outcome.command.body[decisive.start : decisive.end] == decisive.excerpt
     assert decisive.excerpt.startswith(b'{0:"10.')
-    assert f"#{outcome.event} ← cluster information, body bytes" in str(caught.value)
+    assert f"#{outcome.event} ← cluster information (106 GET_BROKER_CLUSTER_INFO), body bytes" in str(
+        caught.value
+    )
 
 
 def test_a_question_that_is_never_judged_is_an_error() -> None:
@@ -328,7 +330,7 @@ def test_a_question_that_is_never_judged_is_an_error() -> None:
 def test_a_tolerated_alternative_is_kept(ns: NameServerSession) -> None:
     answer = ns.route("T") >> Code(TOPIC_NOT_EXIST, grade="politely")
     assert answer.grade == "politely"
-    assert ns.grades == [("route of T", "politely")]
+    assert ns.grades == [("route of T (105 GET_ROUTEINFO_BY_TOPIC)", "politely")]
 
 
 def test_the_head_of_the_trace_tells_the_names(ns: NameServerSession) -> None:

@@ -1,0 +1,152 @@
+"""What a case asked and what came of it, as the record keeps it for causes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from harness.catalogue import Profile
+from harness.conformance.wrong import answer_words
+from harness.report.results import BodyForm, Held, Sent
+from harness.report.traits import traits_of, traits_of_bytes
+from harness.session import Session
+from harness.session.exchange import Exchange, Request
+from harness.trace import Closed, Event, Note, Received
+from harness.trace import Sent as SentBytes
+from harness.wire import Command, dissect
+from harness.wire.code_names import request_words
+from harness.wire.requests import REQUESTS
+
+LONGEST = 2000  # characters of a header or body in the record
+_MOST = 400  # requests of one case that are looked at
+_BEGUN = {"preamble": "behind other bytes", "under TLS": "under TLS"}
+_PASSING = ("advance", "restart", "killed and started again")
+
+
+def held_of(session: Session, failing: Request | None = None) -> tuple[Held, ...]:
+    """The requests whose outcome was as expected, each kind once. ``failing`` is the one whose was not."""
+    found: dict[Held, None] = {}
+    begun = _beginnings(session)
+    for request in session.requests[:_MOST]:
+        outcome, link = request.decided, request.asked.link
+        if outcome is None or not request.judged or request is failing or link is None:
+            continue
+        data = request.asked.sent or _written(session.trace.events, link.number)
+        words, traits = _kind(request.asked.request, data, session.profile)
+        traits = (*traits, *begun.get(link.number, ()))
+        found.setdefault(Held(request=words, traits=traits, answer=answer_words(outcome)))
+    return tuple(found)
+
+
+def sent_of(exchange: Exchange) -> Sent | None:
+    """What was sent before the answer that was judged; None where the target was to speak first."""
+    data = exchange.sent or _written(exchange.session.trace.events, exchange.connection)
+    if not data:
+        return None
+    request, traits = _kind(exchange.request, data, exchange.session.profile)
+    traits = (*traits, *_beginnings(exchange.session).get(exchange.connection, ()))
+    header, body = _texts(exchange.request, data)
+    text, form = _readable(body)
+    return Sent(
+        request=request,
+        traits=traits,
+        header=_cut(header),
+        body=_cut(text),
+        body_form=form,
+        size=len(data),
+    )
+
+
+def changed_before(exchange: Exchange) -> tuple[str, ...]:
+    """What had changed something before, each once, by when it came last."""
+    found: dict[str, None] = {}
+    request = exchange.request
+    for asked in _events(exchange):
+        found.pop(asked, None)
+        found[asked] = None
+    if request is not None:
+        found.pop(request_words(request.code), None)
+    return tuple(found)
+
+
+def _events(exchange: Exchange) -> Iterable[str]:
+    until = exchange.sent_event
+    for number, event in enumerate(exchange.session.trace.events):
+        if until is not None and number >= until:
+            return
+        if isinstance(event, SentBytes) and event.purpose == "case":
+            command = dissect(event.data).command
+            if command is not None and not command.is_response and _changes(command.code):
+                yield request_words(command.code)
+        elif isinstance(event, Closed) and event.by == "us":
+            yield "closed connection"
+        elif isinstance(event, Note) and event.text.startswith(_PASSING):
+            yield "time" if event.text.startswith("advance") else "restart"
+
+
+def _changes(code: int) -> bool:
+    form = REQUESTS.get(code)
+    return form is not None and not form.read_only
+
+
+def _kind(command: Command | None, data: bytes, profile: Profile) -> tuple[str, tuple[str, ...]]:
+    if command is not None:
+        return request_words(command.code), traits_of(command, profile.name, profile.announces)
+    return traits_of_bytes(data, profile.name, profile.announces)
+
+
+def _beginnings(session: Session) -> dict[int, tuple[str, ...]]:
+    """What is special in connections, by their number: TLS, bytes before the first frame."""
+    found: dict[int, tuple[str, ...]] = {}
+    for event in session.trace.events:
+        if isinstance(event, Note) and event.connection is not None:
+            for beginning, trait in _BEGUN.items():
+                if event.text.startswith(beginning):
+                    found[event.connection] = (*found.get(event.connection, ()), trait)
+    return found
+
+
+def _written(events: Iterable[Event], connection: int) -> bytes:
+    """What the case has written on the connection since something came on it."""
+    data = b""
+    for event in events:
+        if isinstance(event, Received) and event.connection == connection:
+            data = b""
+        elif isinstance(event, SentBytes) and event.connection == connection and event.purpose == "case":
+            data += event.data
+    return data
+
+
+def _texts(command: Command | None, data: bytes) -> tuple[str, bytes]:
+    """The header as text and the body; bytes that are no frame are all body."""
+    if command is None:
+        command = dissect(data).command
+        if command is None:
+            return "", data
+        length = int.from_bytes(data[5:8], "big")
+        if data[4] == 0:
+            return data[8 : 8 + length].decode("utf-8", "backslashreplace"), command.body
+    header = {
+        "code": command.code,
+        "extFields": command.ext,
+        "flag": command.flag,
+        "language": command.language,
+        "opaque": command.opaque,
+        "remark": command.remark,
+        "serializeTypeCurrentRPC": command.serialization.name,
+        "version": command.version,
+    }
+    present = {name: value for name, value in header.items() if value is not None}
+    return json.dumps(present, ensure_ascii=False, separators=(",", ":")), command.body
+
+
+def _readable(body: bytes) -> tuple[str, BodyForm]:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return body[:LONGEST].hex(), "hex"
+    return text, "text"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"

@@ -1,0 +1,255 @@
+"""What reports say of causes: the same words and facts on a console, in HTML, Markdown and JSON. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+
+from harness.report.causes import CLOSED, NO_OUTCOMES, SILENCE, SUCCESS, Cause, causes_of
+from harness.report.results import BodyForm, Failure, Run, Sent
+from harness.report.text import plural
+from harness.report.traits import differing, families
+
+_T = TypeVar("_T")
+_TRAITS = 4
+"""Traits that a title names."""
+_CODES = 2
+"""Requests that a title names."""
+_AMBIENT = "version of another release"
+_AFTER = {
+    "time": "after time has passed",
+    "closed connection": "after a connection was closed",
+    "restart": "after a restart",
+}
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
+    """One cause, as every report shows it."""
+
+    number: int
+    """From 1, in the order in which they are to be mended."""
+    title: str
+    fails: int
+    blocks: int
+    request: str
+    """Code and name; empty where the target was to speak first."""
+    header: str
+    body: str
+    body_form: BodyForm
+    expected: str
+    actual: str
+    where: str
+    statement: str
+    because: str
+    """The statement's sentence."""
+    again: str
+    """The command that shows it again, and little else."""
+    shown: str
+    """The case that the exchange is taken from."""
+    cases: tuple[str, ...]
+    """All that it makes fail."""
+    blocked: tuple[str, ...]
+
+
+class Causes(msgspec.Struct, frozen=True, kw_only=True):
+    """All causes of a run."""
+
+    sentence: str
+    """Empty where there is none."""
+    causes: tuple[Explained, ...] = ()
+
+
+def explained(run: Run) -> Causes:
+    """The causes of a run in words, what holds back most first."""
+    causes = causes_of(run)
+    if not causes:
+        return Causes(sentence="")
+    failed = sum(len(one.failed) for one in causes)
+    blocked = sum(len(one.blocked) for one in causes)
+    return Causes(
+        sentence=_sentence(len(causes), failed, blocked),
+        causes=tuple(_explained(number, one) for number, one in enumerate(causes, start=1)),
+    )
+
+
+def holds_back(one: Explained) -> str:
+    """``fails 9, blocks 38``."""
+    parts = [f"fails {one.fails}"] if one.fails or not one.blocks else []
+    return ", ".join([*parts, *([f"blocks {one.blocks}"] if one.blocks else [])])
+
+
+def sent_lines(sent: Sent | Explained) -> list[str]:
+    """What was sent, a line for each part; none where nothing was."""
+    if not sent.request:
+        return []
+    body = f"body {'in hex ' if sent.body_form == 'hex' else ''}{sent.body}" if sent.body else ""
+    return [sent.request, *([f"header {sent.header}"] if sent.header else []), *([body] if body else [])]
+
+
+def sent_text(failure: Failure) -> str:
+    """What was sent, in lines; empty where nothing was."""
+    return "" if failure.sent is None else "\n".join(sent_lines(failure.sent))
+
+
+def _sentence(causes: int, failed: int, blocked: int) -> str:
+    counts = [plural(failed, "failure")] if failed or not blocked else []
+    counts += [f"{plural(blocked, 'blocked case')}"] if blocked else []
+    explains = f"{plural(causes, 'cause')} explain{'s' if causes == 1 else ''} {' and '.join(counts)}."
+    return explains if causes == 1 else f"{explains} Start with the first."
+
+
+def _explained(number: int, cause: Cause) -> Explained:
+    failure = cause.failure
+    sent = failure.sent or Sent(request="")
+    return Explained(
+        number=number,
+        title=title(cause),
+        fails=len(cause.failed),
+        blocks=len(cause.blocked),
+        request=sent.request,
+        header=sent.header,
+        body=sent.body,
+        body_form=sent.body_form,
+        expected=failure.expected,
+        actual=failure.actual,
+        where=failure.where or "none: nothing was received",
+        statement=failure.statement,
+        because=failure.text,
+        again=failure.replay,
+        shown=cause.shown.result.case,
+        cases=tuple(one.case for one in cause.failed),
+        blocked=tuple(one.case for one in cause.blocked),
+    )
+
+
+def title(cause: Cause) -> str:
+    """What the failures of the cause have in common, in one sentence, without any text of a target."""
+    first = cause.items[0].failure
+    if first.wrong is None:
+        return f"{first.statement} does not hold"
+    sentence = _Title(cause).sentence()
+    return sentence[:1].upper() + sentence[1:]
+
+
+class _Title:
+    """A title in the making: what all the items of a cause share."""
+
+    def __init__(self, cause: Cause) -> None:
+        self._items = cause.items
+        self._requests = list(dict.fromkeys(item.request for item in cause.items))
+        self._wanted = cause.explanation.wanted or _shared(item.wrong.wanted for item in cause.items)
+        self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
+        self._after = cause.explanation.after
+        self._about = cause.explanation.trait
+
+    def sentence(self) -> str:
+        wrong = self._items[0].wrong
+        kept = _shared(item.kept for item in self._items)
+        if kept is not None and len({(item.wrong.place, item.wrong.got) for item in self._items}) > 1:
+            return self._of_content(kept)
+        if wrong.kind == "outcome":
+            return self._of_outcome()
+        return self._of_answer()
+
+    def _of_outcome(self) -> str:
+        if self._requests == [""]:
+            return self._unasked()
+        asked, got, wanted = self._asked(), self._got, self._wanted
+        if wanted == CLOSED:
+            came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "is not"
+            return f"{asked} should close the connection, and {came}"
+        if wanted == SILENCE:
+            came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "closes the connection"
+            return f"{asked} should get no answer, and {came}"
+        instead = f" instead of {wanted}" if wanted else ""
+        if got == CLOSED:
+            return f"{asked} closes the connection{instead}"
+        if got in (SILENCE, "no answer"):
+            return f"{asked} gets no answer{instead}"
+        if got == "no command":
+            return f"{asked} is answered with bytes that are no command"
+        if got == SUCCESS:
+            return f"{asked} is accepted{instead}"
+        verb = "is refused with" if wanted == SUCCESS else "is answered"
+        return f"{asked} {verb} {got or 'other codes'}{instead}"
+
+    def _of_answer(self) -> str:
+        asked, wrong = self._asked(), self._items[0].wrong
+        if self._requests == [""]:
+            asked = f"what the server sends of its own accord ({wrong.wanted})"
+            answer = asked
+        else:
+            answer = f"the answer to {asked}"
+        if wrong.kind == "unreadable":
+            return f"{answer} cannot be read"
+        place = wrong.place
+        match _shared(item.wrong.change for item in self._items):
+            case "absent":
+                return f"{answer} lacks {place}"
+            case "added":
+                return f"{answer} has {place}, which should be absent"
+            case "more":
+                return f"{answer} has too much in {place}"
+            case "repeated":
+                return f"{answer} has an entry twice in {place}"
+            case "fewer":
+                return f"{answer} has too little in {place}"
+            case "others":
+                return f"{answer} has other entries than expected in {place}"
+            case "in another order":
+                return f"{answer} has the entries of {place} in another order"
+            case "of another type":
+                return f"{answer} has {place} of another type"
+            case _:
+                return f"{answer} has a wrong value of {place}"
+
+    def _of_content(self, kept: bool) -> str:
+        after = self._after
+        when = "" if after is None else f" {_AFTER.get(after, f'after {after}')}"
+        what = "still has what should be gone" if kept else "lacks what should be there"
+        return f"the answer to {self._asked()} {what}{when}"
+
+    def _unasked(self) -> str:
+        if self._got in (SILENCE, "no answer"):
+            return f"the server does not send {self._wanted or 'what it should'} of its own accord"
+        return (
+            f"the server sends {self._got or 'something else'} instead of {self._wanted or 'what it should'}"
+        )
+
+    def _asked(self) -> str:
+        """The request, or how many there are, and what is special in all of them."""
+        traits = self._traits()
+        special = f" ({', '.join(traits)})" if traits else ""
+        if len(self._requests) <= _CODES:
+            return " or ".join(one or "no request" for one in self._requests) + special
+        return f"every request{special}" if traits else f"a request with any of {len(self._requests)} codes"
+
+    def _traits(self) -> list[str]:
+        """What is special in all the requests, or else what is of one kind in each of them."""
+        if self._about is None and len(self._items) > 1 and self._items[0].wrong.kind != "outcome":
+            return []
+        shared = frozenset.intersection(*(item.traits for item in self._items))
+        if self._about is not None and self._about not in shared:
+            return self._of_family(self._about)
+        named = [one for one in self._items[0].ordered_traits if one in shared]
+        telling = [one for one in named if one != _AMBIENT] or named
+        return _cut(telling)
+
+    def _of_family(self, family: str) -> list[str]:
+        found = Counter(one for item in self._items for one in item.ordered_traits if family in families(one))
+        names = list(dict.fromkeys(differing(one) for one, _ in found.most_common()))
+        return [f"{family}: {', '.join(_cut(names))}"]
+
+
+def _cut(traits: list[str]) -> list[str]:
+    more = len(traits) - _TRAITS
+    return traits[:_TRAITS] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _shared(values: Iterable[_T]) -> _T | None:
+    """The one value that all have, or None."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None

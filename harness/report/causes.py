@@ -1,0 +1,308 @@
+"""Groups the failures of a run into causes: the few explanations that together account for all of them.
+
+Pure, from the record alone. For every failure there are explanations, from general to particular: *every
+request with this trait is closed on*, *code 322 is answered 29*, *this member is absent from every answer*,
+*what was unregistered is still shown*. One that an outcome as expected contradicts is dropped. Then the
+explanation that accounts for most of what is left is taken, again and again, until nothing is left.
+
+What contradicts: an explanation foretells the outcome of every request that it is about, so a request of that
+kind with another outcome refutes it. Of the content of an answer nothing is foretold, because it depends on
+what the case did before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from harness.report.results import CaseResult, Change, Failure, Held, Run, Verdict, Wrong
+from harness.report.traits import families
+
+SUCCESS: Final = "SUCCESS (0)"
+CLOSED: Final = "closed"
+SILENCE: Final = "silence"
+NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command")
+"""What came where no reply did."""
+_TOLERATED: Final = 0.25
+"""Contradictions for each failure that an explanation accounts for: few faults show without exception."""
+_LEAVING: Final = ("time", "closed connection", "restart")
+_REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
+"""What the names of requests that take something away have in them."""
+_GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What failures may have in common. A member that is None says nothing."""
+
+    request: str | None = None
+    trait: str | None = None
+    """How the requests differ from ordinary ones, or the family of such differences."""
+    wanted: str | None = None
+    got: str | None = None
+    place: str | None = None
+    change: Change | None = None
+    kept: bool | None = None
+    """Whether answers show what should be gone (True) or lack what should be there (False)."""
+    after: str | None = None
+    alike: tuple[str, Wrong] | None = None
+    """The same request and the same wrong answer, and nothing more in common."""
+
+
+class Item(msgspec.Struct, frozen=True, dict=True):
+    """A failure, or a blocked case that says what it saw."""
+
+    result: CaseResult
+    failure: Failure
+    wrong: Wrong
+
+    @cached_property
+    def request(self) -> str:
+        return self.failure.sent.request if self.failure.sent is not None else ""
+
+    @property
+    def ordered_traits(self) -> tuple[str, ...]:
+        return self.failure.sent.traits if self.failure.sent is not None else ()
+
+    @cached_property
+    def traits(self) -> frozenset[str]:
+        return frozenset(self.ordered_traits)
+
+    @cached_property
+    def kept(self) -> bool | None:
+        return kept(self.wrong)
+
+
+class Cause(msgspec.Struct, frozen=True, dict=True):
+    """Failures with one explanation, and the blocked cases that wait for it."""
+
+    explanation: Explanation
+    items: tuple[Item, ...]
+    """The failures; where there is none, the blocked cases."""
+    failed: tuple[CaseResult, ...]
+    blocked: tuple[CaseResult, ...]
+
+    @cached_property
+    def shown(self) -> Item:
+        """The failure that shows it best: with the most ordinary and the shortest request."""
+        return min(self.items, key=_plainness)
+
+    @property
+    def failure(self) -> Failure:
+        return self.shown.failure
+
+
+def kept(wrong: Wrong) -> bool | None:
+    """Whether the answer shows too much (True) or too little (False) of what the server stores; else None."""
+    if wrong.kind == "outcome":
+        if wrong.got == SUCCESS and any(word in wrong.wanted for word in _GONE):
+            return True
+        return False if SUCCESS in wrong.wanted and any(word in wrong.got for word in _GONE) else None
+    return {"more": True, "fewer": False}.get(wrong.change or "")
+
+
+def causes_of(run: Run) -> list[Cause]:
+    """The causes of a run, what holds back most first."""
+    failed = [item for one in run.results if one.verdict is Verdict.FAIL and (item := _item(one))]
+    blocked = [one for one in run.results if one.verdict is Verdict.BLOCKED and one.blocked_by]
+    held = [held for one in run.results for held in one.held]
+    groups = group(failed, held)
+    waiting: dict[int, list[CaseResult]] = {}
+    alone: list[Item] = []
+    for one in blocked:
+        number = _holding(one, groups)
+        if number is not None:
+            waiting.setdefault(number, []).append(one)
+        elif item := _item(one):
+            alone.append(item)
+    causes = [
+        Cause(explanation, tuple(items), tuple(item.result for item in items), tuple(waiting.get(number, ())))
+        for number, (explanation, items) in enumerate(groups)
+    ]
+    causes += [
+        Cause(explanation, tuple(items), (), tuple(item.result for item in items))
+        for explanation, items in group(alone, held)
+    ]
+    place = {one.case: number for number, one in enumerate(run.results)}
+    causes.sort(key=lambda cause: min(place[item.result.case] for item in cause.items))
+    return sorted(causes, key=_holds_back)
+
+
+def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explanation, list[Item]]]:
+    """The explanations, and which items each accounts for. Every item is in one of them."""
+    left = dict(enumerate(items))
+    known = Counter(held)
+    covered, order = _covered(left, explanations)
+    plain = Counter(_asked(item) for item in left.values() if not item.traits)
+    sound = {
+        one: numbers
+        for one, numbers in covered.items()
+        if contradictions(one, known) <= len(numbers) * _TOLERATED
+        and (one.trait is None or _is_special([left[number] for number in numbers], plain))
+    }
+    groups = _taken(left, sound, order)
+    return groups + _taken(left, *_covered(left, likenesses))
+
+
+def _asked(item: Item) -> tuple[str, str, str]:
+    return item.request, item.wrong.wanted, item.wrong.got
+
+
+def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
+    """Whether it may be the trait: not where as many ordinary requests were answered in the same way."""
+    return sum(plain[asked] for asked in {_asked(item) for item in items}) < len(items)
+
+
+def _covered(
+    items: Mapping[int, Item], accounts: Callable[[Item], Iterable[Explanation]]
+) -> tuple[dict[Explanation, set[int]], dict[Explanation, int]]:
+    """Which items each explanation accounts for, and how particular it is."""
+    covered: dict[Explanation, set[int]] = {}
+    order: dict[Explanation, int] = {}
+    for number, item in items.items():
+        for rank, explanation in enumerate(accounts(item)):
+            covered.setdefault(explanation, set()).add(number)
+            order[explanation] = min(rank, order.get(explanation, rank))
+    return covered, order
+
+
+def _taken(
+    left: dict[int, Item], covered: dict[Explanation, set[int]], order: Mapping[Explanation, int]
+) -> list[tuple[Explanation, list[Item]]]:
+    """Takes the explanation that accounts for most of what is left, the more particular of equal ones."""
+    groups = []
+    while covered:
+        best = max(covered, key=lambda one: (len(covered[one] & left.keys()), order[one]))
+        taken = sorted(covered.pop(best) & left.keys())
+        if not taken:
+            break
+        groups.append((best, [left.pop(number) for number in taken]))
+    return groups
+
+
+def explanations(item: Item) -> Iterator[Explanation]:
+    """From the most general to the most particular."""
+    wrong, request = item.wrong, item.request
+    if wrong.kind == "outcome" and item.kept is None:
+        yield from _of_outcome(wrong, request, _with_families(item.ordered_traits))
+    elif wrong.kind != "outcome":
+        yield Explanation(place=wrong.place, change=wrong.change)
+        yield Explanation(request=request, place=wrong.place, change=wrong.change)
+    if wrong.got == SUCCESS:
+        yield Explanation(got=SUCCESS)
+    if item.kept is not None:
+        for event in item.failure.after:
+            if not item.kept or _removes(event):
+                yield Explanation(kept=item.kept, after=event)
+        yield Explanation(kept=item.kept, request=request)
+
+
+def _with_families(traits: Iterable[str]) -> list[str]:
+    """The traits and their kinds, the most general first."""
+    kinds = [list(reversed(families(one))) for one in traits]
+    return list(dict.fromkeys([*(one for kind in kinds for one in kind), *traits]))
+
+
+def _removes(event: str) -> bool:
+    return event in _LEAVING or any(word in event for word in _REMOVING)
+
+
+def likenesses(item: Item) -> Iterator[Explanation]:
+    """For a failure that nothing explains: it is put together with those that look alike."""
+    yield Explanation(alike=(item.request, item.wrong))
+
+
+def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Explanation]:
+    if wrong.wanted in (CLOSED, SILENCE):
+        yield Explanation(wanted=wrong.wanted)
+    if wrong.got in NO_OUTCOMES:
+        yield Explanation(got=wrong.got)
+    elif wrong.got != SUCCESS:
+        for refusal in _alternatives(wrong.wanted) - {SUCCESS, *NO_OUTCOMES}:
+            yield Explanation(wanted=refusal, got=wrong.got)
+    for trait in traits:
+        yield Explanation(trait=trait, got=wrong.got)
+    yield Explanation(request=request, wanted=wrong.wanted, got=wrong.got)
+    for trait in traits:
+        yield Explanation(request=request, trait=trait, got=wrong.got)
+    yield Explanation(request=request, got=wrong.got)
+
+
+def _alternatives(wanted: str) -> set[str]:
+    return set(wanted.split(" or "))
+
+
+def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
+    """In how many cases a request had an outcome that the explanation rules out.
+
+    That a refusal has another number is ruled out by kinds of requests, not by cases: one kind that is
+    refused with the right number is one exception, however often it is sent.
+    """
+    if explanation.got is None and explanation.wanted is None:
+        return 0
+    against = {
+        one: cases
+        for one, cases in held.items()
+        if _speaks_of(explanation, one) and _refutes(explanation, one.answer)
+    }
+    if explanation.request is None and explanation.trait is None and explanation.wanted is not None:
+        return len({one.traits for one in against})
+    return sum(against.values())
+
+
+def _speaks_of(explanation: Explanation, held: Held) -> bool:
+    return (explanation.request is None or explanation.request == held.request) and (
+        explanation.trait is None or explanation.trait in _with_families(held.traits)
+    )
+
+
+def _refutes(explanation: Explanation, answer: str) -> bool:
+    if explanation.wanted is not None:
+        return answer in _alternatives(explanation.wanted)
+    if explanation.got == SUCCESS and explanation.request is None and explanation.trait is None:
+        return answer not in (SUCCESS, *NO_OUTCOMES)
+    return answer != explanation.got
+
+
+def _item(result: CaseResult) -> Item | None:
+    """None for a blocked case that saw nothing."""
+    failure = result.failure
+    if failure is None and result.verdict is Verdict.FAIL:
+        failure = Failure(
+            statement=result.statements[0], text=result.title, expected="that it holds", actual=result.reason
+        )
+    if failure is None:
+        return None
+    return Item(result, failure, failure.wrong or Wrong(kind="member", place=failure.statement))
+
+
+def _holding(blocked: CaseResult, groups: list[tuple[Explanation, list[Item]]]) -> int | None:
+    """The number of the group that a blocked case waits for: what it saw is alike, or it builds on its
+    statement."""
+    if item := _item(blocked):
+        mine = set(explanations(item))
+        for number, (explanation, _) in enumerate(groups):
+            if explanation in mine:
+                return number
+    counts = Counter(
+        number
+        for number, (_, items) in enumerate(groups)
+        for one in items
+        if blocked.blocked_by in one.result.statements
+    )
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _holds_back(cause: Cause) -> tuple[int, int]:
+    """The key of the order of causes, equal ones staying in the order of the catalogue: a rank of classes is
+    to stand first in it."""
+    return (-len(cause.failed) - len(cause.blocked), -len(cause.failed))
+
+
+def _plainness(item: Item) -> tuple[bool, int, int, int]:
+    sent = item.failure.sent
+    is_must = item.result.level == "MUST"
+    return (not is_must, len(item.traits), len(item.failure.after), sent.size if sent is not None else 0)

@@ -1,0 +1,204 @@
+"""What is wrong, on a terminal: causes, then failures in short; few failures in full.
+
+Facts that a target chose pass through :class:`harness.report.console_lines.Lines`, which escapes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich.text import Text
+
+from harness.report.cause_words import Causes, Explained, explained, holds_back, sent_lines
+from harness.report.console_lines import Lines
+from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Sent, Verdict
+from harness.report.text import counted, plural, source_line, visible
+
+VERDICT_STYLES: Final = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.XPASS: "bold red",
+    Verdict.ERROR: "bold red",
+    Verdict.QUIRK: "yellow",
+    Verdict.BLOCKED: "yellow",
+    Verdict.FLAKY: "yellow",
+}
+_REPEATED: Final = (Verdict.FAIL, Verdict.XPASS, Verdict.FLAKY, Verdict.ERROR)
+_IN_FULL: Final = 3
+"""Failures are shown in full where there are no more, and no case waits for them."""
+_CAUSES: Final = 15
+"""Causes that are shown with their exchange."""
+_SHOWN_NAMES: Final = 8
+_PART: Final = 420
+"""Characters of a header or body that was sent."""
+_SHORT: Final = 160
+_VALUE: Final = 60
+_FRAMING: Final = ("length", "serialize type", "header length", "serializeTypeCurrentRPC")
+
+
+def print_wrong(lines: Lines, run: Run) -> None:
+    """Everything that fails a run or makes it inconclusive, but for what was merely blocked."""
+    found = explained(run)
+    wrong = [result for result in run.results if result.verdict in _REPEATED]
+    if _are_few(run, found):
+        _in_full(lines, run.header, wrong)
+        return
+    if found.causes:
+        lines.line("")
+        lines.wrapped(found.sentence, style="bold")
+    for one in found.causes[:_CAUSES]:
+        _cause(lines, one)
+    _other_causes(lines, found.causes[_CAUSES:])
+    _in_short(lines, [result for result in wrong if result.verdict is Verdict.FAIL])
+    _in_full(lines, run.header, [result for result in wrong if result.verdict is not Verdict.FAIL])
+
+
+def _are_few(run: Run, found: Causes) -> bool:
+    failed = sum(result.verdict is Verdict.FAIL for result in run.results)
+    return failed <= _IN_FULL and not any(one.blocks for one in found.causes)
+
+
+def _cause(lines: Lines, one: Explained) -> None:
+    lines.line("")
+    lines.ends(Text(f"{one.number}  {visible(one.title)}", "bold red"), holds_back(one), indent="   ")
+    _sent(lines, one)
+    lines.fact("expected", one.expected)
+    lines.fact("actual", one.actual)
+    lines.fact("frame", one.where)
+    lines.fact("because", f"{one.because} ({one.statement})")
+    lines.fact("cases", _names(one.cases))
+    lines.fact("blocked", _names(one.blocked))
+    lines.fact("again", one.again, continued=" \\")
+
+
+def _sent(lines: Lines, sent: Sent | Explained) -> None:
+    """Code, header and body, long ones without their middle: the report has all."""
+    for number, part in enumerate(sent_lines(sent)):
+        middle = "" if len(part) <= _PART else f" …({len(part) - _PART} more characters)… "
+        shown = part[: _PART * 2 // 3] + middle + part[-_PART // 3 :] if middle else part
+        lines.fact("" if number else "sent", shown)
+
+
+def _other_causes(lines: Lines, others: Iterable[Explained]) -> None:
+    for number, one in enumerate(others):
+        if not number:
+            lines.line("")
+            lines.line("The other causes in short; the report shows the exchange of each:", "bold")
+        lines.wrapped(f"{one.number}  {visible(one.title)}: {holds_back(one)}", indent="    ")
+
+
+def _in_short(lines: Lines, failed: list[CaseResult]) -> None:
+    """A line for each failure; what does not fit on it is in the report."""
+    if failed:
+        lines.line("")
+        lines.line(f"All {plural(len(failed), 'failure')} in short; the report has them in full:", "bold")
+    for result in failed:
+        what = _difference(result.failure) if result.failure is not None else result.reason
+        lines.line(_cut(f"  ✘ {result.case}: {visible(what)}", lines.width))
+
+
+def _difference(failure: Failure) -> str:
+    expected = " or ".join(failure.expected.splitlines())
+    return f"expected {_cut(expected, _SHORT)}; actual {_cut(failure.actual, _SHORT)}"
+
+
+def _in_full(lines: Lines, header: RunHeader, wrong: Iterable[CaseResult]) -> None:
+    for result in wrong:
+        if result.failure is not None:
+            _failure(lines, header, result, result.failure)
+        else:
+            _oddity(lines, result)
+
+
+def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failure) -> None:
+    lines.line("")
+    profiles = next((s.profiles for s in header.statements if s.id == failure.statement), ())
+    right = " · ".join(part for part in (result.level, ", ".join(profiles)) if part)
+    mark = "✘ " if result.verdict is Verdict.FAIL else f"✘ {result.verdict}: "
+    lines.ends(Text(mark + failure.statement, "bold red"), right)
+    lines.wrapped(visible(failure.text), indent="  ")
+    if result.reason:
+        lines.fact("why", result.reason)
+    if failure.sent is not None:
+        _sent(lines, failure.sent)
+    lines.fact("expected", failure.expected)
+    lines.fact("actual", failure.actual)
+    lines.fact("frame", failure.where or "none: nothing was received")
+    lines.fact("", _decoded(failure.fields))
+    lines.fact("source", source_line(failure))
+    lines.fact("case", result.case)
+    lines.fact("replay", failure.replay, continued=" \\")
+
+
+def _decoded(fields: tuple[FieldLine, ...]) -> str:
+    """The header in one line, with the bytes of what decided; the body is in the report."""
+    parts = []
+    for field in fields:
+        span = f"bytes {field.start}–{field.end}"
+        if field.name == "body" and len(field.value) > _VALUE:
+            parts.append(f"body {span}")
+        elif field.decisive:
+            parts.append(f"{field.name} {_cut(field.value, _VALUE)} ({span})")
+        elif field.name not in _FRAMING:
+            parts.append(f"{field.name} {_cut(field.value, _VALUE)}")
+    return " · ".join(parts)
+
+
+def _oddity(lines: Lines, result: CaseResult) -> None:
+    lines.line("")
+    lines.ends(Text(f"✘ {result.verdict}: {result.case}", "bold red"), result.level)
+    lines.wrapped(visible(result.title), indent="  ")
+    lines.fact("why", result.reason)
+    if result.detail:
+        lines.fact("", result.detail.strip().splitlines()[-1])
+        lines.fact("", "The stack trace is in the report: please file it, this is no fault of the target.")
+
+
+def print_remarks(lines: Lines, run: Run) -> None:
+    """Verdicts that do not fail a run, together where they share a reason."""
+    remarkable = (
+        Verdict.DEVIATES,
+        Verdict.OBSERVED,
+        Verdict.XFAIL,
+        Verdict.UNSUPPORTED,
+        Verdict.BLOCKED,
+    )
+    for verdict in remarkable:
+        groups: dict[str, list[str]] = {}
+        for result in run.results:
+            if result.verdict is verdict:
+                groups.setdefault(_remark(result), []).append(result.case)
+        if not groups:
+            continue
+        lines.line("")
+        total = sum(map(len, groups.values()))
+        style = VERDICT_STYLES.get(verdict, "bold")
+        lines.line(f"{counted(total, verdict)}, of {len(run.header.cases)} cases", style)
+        for reason, names in groups.items():
+            lines.wrapped(f"{_names(names)}{': ' if reason else ''}{visible(reason)}", indent="  ")
+
+
+def _remark(result: CaseResult) -> str:
+    if result.failure is None:
+        return result.reason
+    return "; ".join(part for part in (result.reason, _difference(result.failure)) if part)
+
+
+def first_of(run: Run) -> str:
+    """Where to begin, in one line; empty where failures were shown in full."""
+    found = explained(run)
+    if not found.causes or _are_few(run, found):
+        return ""
+    first = found.causes[0]
+    return f"{found.sentence.removesuffix('.')}: {first.title} ({holds_back(first)})."
+
+
+def _names(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN_NAMES} more" if len(listed) > _SHOWN_NAMES else ""
+    return ", ".join(listed[:_SHOWN_NAMES]) + more
+
+
+def _cut(value: str, longest: int) -> str:
+    return value if len(value) <= longest else value[: longest - 1] + "…"

@@ -1,0 +1,287 @@
+"""Which failures are one cause: by what the wire shows, and against what outcomes as expected contradict."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import cause_samples as made
+import msgspec
+import pytest
+from cause_samples import (
+    GONE,
+    INVALID,
+    OK,
+    QUERY,
+    REFUSED,
+    REGISTER,
+    ROUTE,
+    TOPICS,
+    UNREGISTER,
+    answered,
+    failed,
+    member,
+    outcome,
+    passed,
+    run_of,
+)
+from pages import Page
+from report_golden import check
+
+from harness.report import html, json_report, markdown
+from harness.report.cause_words import explained
+from harness.report.causes import causes_of
+from harness.report.console import Console
+from harness.report.results import CaseResult, Run, Verdict
+
+
+def groups(*results: CaseResult) -> list[set[str]]:
+    """The names of the cases that each cause makes fail."""
+    return [{one.case for one in cause.failed} for cause in causes_of(run_of(*results))]
+
+
+def titles(*results: CaseResult) -> list[str]:
+    return [one.title for one in explained(run_of(*results)).causes]
+
+
+def test_every_error_with_another_number_is_one_cause_whatever_was_asked() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome(REFUSED, INVALID), "no body"),
+        failed("a.2", QUERY, outcome(REFUSED, INVALID), "body that cannot be read"),
+        failed("a.3", "100 PUT_KV_CONFIG", outcome(f"{REFUSED} or {OK}", INVALID), "key empty"),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results) == [
+        "A request with any of 3 codes is answered INVALID_PARAMETER (29) instead of SYSTEM_ERROR (1)"
+    ]
+
+
+def test_a_refusal_of_what_is_to_be_accepted_is_no_matter_of_the_number() -> None:
+    assert groups(
+        failed("a.1", REGISTER, outcome(REFUSED, INVALID), "no body"),
+        failed("a.2", QUERY, outcome(REFUSED, INVALID), "no body"),
+        failed("b.1", REGISTER, outcome(OK, INVALID), "body compressed"),
+        passed("c", answered(REGISTER, OK)),
+    ) == [{"a.1", "a.2"}, {"b.1"}]
+
+
+def test_what_is_missing_in_every_answer_is_one_cause_whatever_was_special_in_the_request() -> None:
+    results = (
+        failed("a.1", REGISTER, member("extFields.haServerAddr")),
+        failed("a.2", REGISTER, member("extFields.haServerAddr"), "brokerId below 0"),
+        failed("a.3", "901 GET_BROKER_MEMBER_GROUP", member("extFields.haServerAddr")),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert groups(*results, failed("b", REGISTER, member("extFields.masterAddr"))) == [
+        {"a.1", "a.2", "a.3"},
+        {"b"},
+    ]
+
+
+def test_a_header_that_lacks_members_explains_closed_connections_where_complete_ones_are_answered() -> None:
+    short = ("header without language", "header without version")
+    results = (
+        failed("a.1", TOPICS, outcome(OK, "closed"), *short),
+        failed("a.2", TOPICS, outcome(OK, "closed"), *short, "several frames at once"),
+        failed("a.3", QUERY, outcome(REFUSED, "closed"), *short),
+        passed(
+            "b", answered(TOPICS, OK), answered(TOPICS, OK, "several frames at once"), answered(QUERY, OK)
+        ),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert "header without language, header without version" in titles(*results)[0]
+
+
+def test_a_trait_that_was_answered_elsewhere_is_not_to_blame() -> None:
+    """Of two traits the one is blamed that no other outcome contradicts."""
+    results = (
+        failed("a.1", REGISTER, outcome(OK, INVALID), "one-way", "body compressed"),
+        failed("a.2", REGISTER, outcome(OK, INVALID), "one-way", "brokerId below 0"),
+        *(passed(f"b.{n}", answered(REGISTER, OK, "one-way"), answered(REGISTER, OK)) for n in range(3)),
+    )
+    assert groups(*results) == [{"a.1"}, {"a.2"}]
+
+
+def test_members_that_are_missing_one_at_a_time_are_one_cause_and_named() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome(OK, INVALID), "body without topicConfigSerializeWrapper.dataVersion"),
+        failed("a.2", REGISTER, outcome(OK, INVALID), "body without filterServerList"),
+        passed("b", answered(REGISTER, OK)),
+    )
+    assert groups(*results) == [{"a.1", "a.2"}]
+    assert titles(*results) == [
+        "103 REGISTER_BROKER (a body without a member: dataVersion, filterServerList) is refused with "
+        "INVALID_PARAMETER (29) instead of SUCCESS (0)"
+    ]
+
+
+def test_an_ordinary_request_that_fails_alike_acquits_the_trait() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome(OK, INVALID)),
+        failed("a.2", REGISTER, outcome(OK, INVALID)),
+        failed("a.3", REGISTER, outcome(OK, INVALID), "brokerId below 0"),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results) == [
+        "103 REGISTER_BROKER is refused with INVALID_PARAMETER (29) instead of SUCCESS (0)"
+    ]
+
+
+def test_few_exceptions_do_not_split_a_cause() -> None:
+    many = [failed(f"a.{n}", REGISTER, outcome(OK, INVALID)) for n in range(12)]
+    assert len(groups(*many, passed("b.1", answered(REGISTER, OK)))) == 1
+
+
+def test_what_stays_after_it_was_unregistered_is_one_cause_in_all_answers() -> None:
+    gone = (REGISTER, UNREGISTER)
+    results = (
+        failed("a.1", ROUTE, outcome(GONE, OK), after=gone),
+        failed("a.2", TOPICS, member("body.topicList[]", "more"), after=gone),
+        failed("a.3", "106 GET_BROKER_CLUSTER_INFO", member("body.brokerAddrTable.*", "more"), after=gone),
+        passed("b", answered(ROUTE, GONE), answered(ROUTE, OK)),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    (title,) = titles(*results)
+    assert title.endswith("still has what should be gone after 104 UNREGISTER_BROKER")
+
+
+def test_too_much_and_too_little_are_two_causes_and_a_registration_keeps_nothing_alive() -> None:
+    assert groups(
+        failed("a", ROUTE, outcome(GONE, OK), after=(REGISTER, "time")),
+        failed("b", ROUTE, outcome(OK, GONE), after=(REGISTER, "time")),
+    ) == [{"a"}, {"b"}]
+    assert groups(
+        failed("a", ROUTE, member("body.brokerDatas.*", "more"), after=(REGISTER,)),
+        failed("b", TOPICS, member("body.topicList[]", "more"), after=(REGISTER,)),
+    ) == [{"a"}, {"b"}]
+
+
+def test_the_order_is_by_what_a_cause_holds_back() -> None:
+    causes = explained(made.several()).causes
+    assert [(one.fails, one.blocks) for one in causes] == [(1, 4), (4, 0), (2, 0), (2, 0)]
+    assert causes[0].statement == "ns.registration.compressed"
+    assert explained(made.several()).sentence == (
+        "4 causes explain 9 failures and 4 blocked cases. Start with the first."
+    )
+
+
+def test_what_is_blocked_by_a_statement_that_was_not_run_is_a_cause_too() -> None:
+    seen = failed("setup", REGISTER, outcome(OK, INVALID))
+    waiting = [
+        msgspec.structs.replace(
+            made.blocked(name, "ns.registration.plain"), failure=seen.failure, reason="it builds on it"
+        )
+        for name in ("a", "b")
+    ]
+    (cause,) = explained(run_of(*waiting)).causes
+    assert (cause.fails, cause.blocks, cause.blocked) == (0, 2, ("a", "b"))
+    assert "103 REGISTER_BROKER is refused" in cause.title
+
+
+def test_a_blocked_case_waits_for_the_cause_whose_failure_it_saw() -> None:
+    seen = failed("owner", REGISTER, outcome(OK, INVALID), "body compressed")
+    alike = msgspec.structs.replace(made.blocked("a", "ns.elsewhere"), failure=seen.failure)
+    causes = explained(run_of(seen, passed("b", answered(REGISTER, OK)), alike)).causes
+    assert [(one.cases, one.blocked) for one in causes] == [(("owner",), ("a",))]
+
+
+def test_a_target_that_died_is_a_cause_with_its_last_words() -> None:
+    died = msgspec.structs.replace(
+        passed("endurance.lives"), verdict=Verdict.FAIL, reason="the target had gone in errors.bad-id: panic"
+    )
+    (cause,) = explained(run_of(died)).causes
+    assert cause.title == "ns.endurance.lives does not hold"
+    assert cause.actual == "the target had gone in errors.bad-id: panic"
+
+
+def test_known_failures_and_what_is_allowed_have_no_cause() -> None:
+    for verdict in (Verdict.XFAIL, Verdict.DEVIATES, Verdict.QUIRK, Verdict.FLAKY):
+        one = msgspec.structs.replace(failed("a", ROUTE, outcome(OK, GONE)), verdict=verdict)
+        assert explained(run_of(one)).sentence == ""
+
+
+def test_the_exchange_shown_has_the_plainest_request() -> None:
+    (cause,) = explained(
+        run_of(
+            failed("a.special", REGISTER, member("extFields.haServerAddr"), "one-way", "brokerId empty"),
+            failed("b.plain", REGISTER, member("extFields.haServerAddr")),
+        )
+    ).causes
+    assert cause.shown == "b.plain"
+    assert cause.again.endswith("--select ns.b.plain")
+
+
+def shown(run: Run, width: int | None = None) -> str:
+    stream = io.StringIO()
+    console = Console(stream, environ={}, width=width)
+    console.start(run.header)
+    for result in run.results:
+        console.case(result)
+    console.finish(run.end, ["out/report.html"])
+    return stream.getvalue()
+
+
+def test_a_console_shows_causes_then_failures_in_short() -> None:
+    text = shown(made.several())
+    check("console-causes.txt", text)
+    assert (
+        text.index("4 causes explain") < text.index("1  103 REGISTER_BROKER") < text.index("All 9 failures")
+    )
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_narrow_console_wraps_causes() -> None:
+    lines = shown(made.several(), width=60).splitlines()
+    assert [line for line in lines if len(line) > 60 and "#2" not in line] == []
+
+
+def test_causes_beyond_fifteen_are_counted_in_short() -> None:
+    places = [f"extFields.{chr(97 + n)}" for n in range(20)]
+    run = run_of(*(failed(f"a.{n}", REGISTER, member(place)) for n, place in enumerate(places)))
+    text = shown(run)
+    assert text.count("  again ") == 15
+    assert len(re.findall(r"^    \d+  The answer", text, re.MULTILINE)) == 5
+
+
+@pytest.mark.parametrize("name", ["a cause", "none"])
+def test_markdown_begins_with_them(name: str) -> None:
+    text = markdown.render(made.several() if name == "a cause" else run_of(passed("a.b")))
+    if name == "a cause":
+        check("summary-causes.md", text)
+        assert text.index("**4 causes explain") < text.index("<b>9 failed")
+    else:
+        assert "cause" not in text
+
+
+def test_the_page_begins_with_them_and_every_link_leads_somewhere() -> None:
+    page = html.render(made.several())
+    begin = page.index('<section aria-label="Causes">')
+    check("html-causes.html", page[begin : page.index("</section>", begin)] + "\n")
+    assert begin < page.index('aria-label="Chapters"')
+    parsed = Page(page)
+    assert {target[1:] for target in parsed.attributes("href")} <= set(parsed.attributes("id"))
+
+
+def test_json_has_them_by_its_schema() -> None:
+    found = json.loads(json_report.render(made.several()))["causes"]
+    check("causes.json", json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+
+
+def test_hostile_text_in_a_cause_is_text() -> None:
+    run = made.several()
+    hostile = "<script>alert(1)</script>\x1b[31m\u202e"
+    results = tuple(
+        one
+        if one.failure is None
+        else msgspec.structs.replace(
+            one, failure=msgspec.structs.replace(one.failure, actual=hostile, text=hostile, where=hostile)
+        )
+        for one in run.results
+    )
+    run = msgspec.structs.replace(run, results=results)
+    for text in (shown(run), html.render(run), markdown.render(run)):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "<script>alert" not in html.render(run)
+    assert "<script>alert" not in markdown.render(run)
