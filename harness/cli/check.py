@@ -32,7 +32,7 @@ from harness.report.allure import AllureMissingError, pytest_arguments
 from harness.report.console import Console
 from harness.report.results import CaseResult, Run, RunHeader
 from harness.report.write import FORMATS, write_reports
-from harness.targets import TargetError
+from harness.targets import LOGS, TargetError
 
 ALLURE = "allure-results"
 
@@ -143,7 +143,7 @@ def _answer_json(options: argparse.Namespace, status: int, why: str) -> None:
 def _prepare(out: Path) -> None:
     try:
         (out / "traces").mkdir(parents=True, exist_ok=True)
-        for old in (out / "traces").glob("*.trace"):
+        for old in (*(out / "traces").glob("*.trace"), *out.glob(LOGS)):
             old.unlink()
     except OSError as error:
         raise Usage(

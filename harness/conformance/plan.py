@@ -125,7 +125,7 @@ def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tupl
 
 
 def _target(options: CheckOptions) -> Target:
-    return parse(options.target, options.role, options.nameserver)
+    return parse(options.target, options.role, options.nameserver, logs=options.directory)
 
 
 def _profile(options: CheckOptions, target: Target) -> str:

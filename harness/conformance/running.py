@@ -23,6 +23,7 @@ from harness.conformance.baseline import Baseline
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
+from harness.conformance.server_log import ServerLog
 from harness.conformance.sessions import session_of
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import MEASURED, judge
@@ -241,6 +242,7 @@ class _CaseRun:
         self._statements = one.statements(setting.catalogue, setting.profile)
         self._level = one.level(setting.catalogue, setting.profile)
         self._session: Session | None = None
+        self._log = ServerLog(None)
         self._patience = IN_LINE + STARTING + GIVEN_UP  # until the case itself begins
         self._lock = threading.Lock()
 
@@ -280,6 +282,7 @@ class _CaseRun:
         """Runs the function of the case on a session of its own."""
         longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
         restart = STARTING if self.one.case.own_server or self.one.case.setup else 0.0
+        self._log = ServerLog(instance.log)
         started = self._stopwatch.waiting() - self._begun
         self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
         session = self._session = session_of(
@@ -361,8 +364,14 @@ class _CaseRun:
             failure=failure,
             detail=detail,
             trace=failure.trace if failure else self._trace(verdict),
+            log=self._log.quoted() if self._is_its_fault(verdict) else (),
             quirk=quirk,
         )
+
+    def _is_its_fault(self, verdict: Verdict) -> bool:
+        """Whether the server may have written why the case came to this."""
+        ended = self.target_died or self.stalled
+        return verdict in (Verdict.FAIL, Verdict.ERROR) or (verdict is Verdict.BLOCKED and bool(ended))
 
     def _failure(self, unmet: Unmet, session: Session) -> Failure:
         statement = self._decisive_statement()

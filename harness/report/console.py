@@ -35,6 +35,7 @@ _REPEATED = (Verdict.FAIL, Verdict.XPASS, Verdict.FLAKY, Verdict.ERROR)
 _IN_FULL = 25
 _SHOWN_NAMES = 8
 _LONGEST = 1000
+_LOG_LINES = 8
 _VALUE = 60
 _FRAMING = ("length", "serialize type", "header length", "serializeTypeCurrentRPC")
 
@@ -288,6 +289,7 @@ class Console:
         self._fact("frame", failure.where or "none: nothing was received")
         self._decoded(failure.fields)
         self._fact("source", source_line(failure))
+        self._server_log(result)
         self._fact("case", result.case)
         self._fact("replay", failure.replay, continued=" \\")
 
@@ -309,11 +311,19 @@ class Console:
         self._ends(Text(f"✘ {result.verdict}: {result.case}", "bold red"), result.level)
         self._wrapped(visible(result.title), indent="  ")
         self._fact("why", result.reason)
+        self._server_log(result)
         if result.detail:
             self._fact("", result.detail.strip().splitlines()[-1])
             self._fact(
                 "", "The stack trace is in the report: please file it, this is no fault of the target."
             )
+
+    def _server_log(self, result: CaseResult) -> None:
+        """What the server wrote meanwhile."""
+        lines = list(result.log)
+        if len(lines) > _LOG_LINES:
+            lines[_LOG_LINES // 2 : -_LOG_LINES // 2] = ["…"]
+        self._fact("your log", "\n".join(lines))
 
     def _remarks(self) -> None:
         """Verdicts that do not fail a run, together where they share a reason."""

@@ -117,10 +117,13 @@ def _section(run: Run, verdict: Verdict) -> _Section:
     results = [result for result in run.results if result.verdict is verdict]
     together: dict[str, list[CaseResult]] = {}
     for result in results:
-        if result.failure is None and not result.detail:
+        if not _shows_something(result):
             together.setdefault(result.reason, []).append(result)
-    alone = [result for result in results if result.failure is not None or result.detail]
-    return _Section(verdict, alone, together, len(results))
+    return _Section(verdict, [one for one in results if _shows_something(one)], together, len(results))
+
+
+def _shows_something(result: CaseResult) -> bool:
+    return bool(result.failure is not None or result.detail or result.log)
 
 
 def _coverage(run: Run) -> list[_Coverage]:

@@ -116,6 +116,7 @@ def _result(result: CaseResult) -> dict[str, Any]:
         "reason": result.reason,
         "detail": result.detail,
         "trace": result.trace,
+        "log": list(result.log),
         "quirk": result.quirk or None,
         "failure": None if result.failure is None else _failure(result),
     }

@@ -85,7 +85,11 @@ def _facts(result: CaseResult) -> str:
             ("frame", failure.where or "none: nothing was received"),
             ("source", source_line(failure)),
         ]
-    facts += [("case", result.case), ("replay", failure.replay if failure is not None else "")]
+    facts += [
+        ("your log", "\n".join(result.log)),
+        ("case", result.case),
+        ("replay", failure.replay if failure is not None else ""),
+    ]
     lines = [
         f"{name:<11}{_cut(visible(value, keep_lines=True))}".replace("\n", "\n" + " " * 11)
         for name, value in facts

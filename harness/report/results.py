@@ -57,18 +57,21 @@ class _Heard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if isinstance(value, str) and not _writable(value):
-                msgspec.structs.force_setattr(
-                    self, name, value.encode("utf-8", "backslashreplace").decode("utf-8")
-                )
+            writable = _writable(value)
+            if writable is not value:
+                msgspec.structs.force_setattr(self, name, writable)
 
 
-def _writable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def _writable(value: object) -> object:
+    """The value itself, unless it is a text, or a tuple of texts, that UTF-8 cannot carry."""
+    if isinstance(value, tuple) and value and isinstance(value[0], str):
+        return tuple(map(_writable, value))
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
 
 
 class StatementSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -234,6 +237,8 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     detail: str = ""
     """For ``error``: the stack trace. Nothing else is shown of it on a console."""
     trace: str | None = None
+    log: tuple[str, ...] = ()
+    """What a server that we started wrote while the case ran, where it did not pass: a few lines."""
     quirk: str = ""
     """For ``quirk``: the id of the quirk that it is."""
 
