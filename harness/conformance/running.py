@@ -23,7 +23,6 @@ from harness.conformance.baseline import Baseline
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances, Waiting
 from harness.conformance.loading import LAST, LoadedCase
-from harness.conformance.server_log import ServerLog
 from harness.conformance.sessions import session_of
 from harness.report.results import CaseResult, Failure, FieldLine, Verdict
 from harness.report.verdicts import MEASURED, judge
@@ -31,6 +30,7 @@ from harness.session import Clock, Instance, Session, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
+from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
 from harness.wire import dissect

@@ -85,6 +85,12 @@ class ExecTarget:
                 "write it where the command takes a .properties file"
             )
 
+    @property
+    def _name(self) -> str:
+        """The command up to its options: `python3 ns.py`."""
+        options = (n for n, word in enumerate(self._words) if n and (word.startswith("-") or "{" in word))
+        return shlex.join(self._words[: next(options, len(self._words))])
+
     def _look_for_program(self) -> None:
         """Raises ``TargetError`` where the first word of the command is no program."""
         program = self._words[0]
@@ -111,7 +117,7 @@ class ExecTarget:
         """What to run. ``known`` are further placeholders and what they stand for."""
         self._look_for_program()
         return Command(
-            name=self._words[0],
+            name=self._name,
             description=shlex.join(self._words) + (f", time x{self._warp:g}" if self._warp > 1 else ""),
             arguments=lambda port, directory: self._arguments(port, directory, setup, known),
             environment=lambda _: {**_UNBUFFERED, **faketime.environment(self._warp)},

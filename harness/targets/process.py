@@ -40,6 +40,7 @@ from harness.session import (
 )
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers, refuses, takes_connections
+from harness.targets.server_log import last_words
 from harness.targets.starting import Starting
 from harness.targets.warp import ahead
 
@@ -52,8 +53,6 @@ _ENDS_WITHIN = 40.0
 """Real seconds in which it must have ended where that is asked: Apache's Broker 5.3.3 takes 13 to 16."""
 _WATCHDOG_TELLS_WITHIN = 2.0
 _TAIL = 4000
-_LAST_WORDS = 400
-"""Characters of the end of the output that are quoted where a command has ended in the middle of a run."""
 LOGS = "target*.log"
 """The files with output: target.log, target-2.log, … in the order of starts."""
 _USAGE = re.compile(
@@ -162,7 +161,7 @@ class ProcessInstance:
     def _last_words(self) -> str:
         """How the command ended, and what it wrote last."""
         status = self._process.returncode if self._process is not None else None
-        said = self.output().strip()[-_LAST_WORDS:]
+        said = last_words(self.output())
         how = (
             f"{self._command.name} ended with {status_words(status)}"
             if status is not None
@@ -305,12 +304,14 @@ class ProcessInstance:
     def _failed(self, got: str) -> TargetError:
         self._end()
         said = self.output().strip()
+        do = "correct the options after exec:" if _USAGE.search(said) else "let it serve there"
+        if self._command.runs_in is not None:
+            do += f"; this was run in {self._command.runs_in}:\n{self._words}"
         return TargetError(
             expected=f"{self._command.name} to serve RocketMQ's protocol at {_HOST}:{self._port}",
             got=got,
             why=f"it wrote: {said[-1500:]}" if said else "it wrote nothing",
-            do=("correct the options after exec:; " if _USAGE.search(said) else "mend that first; ")
-            + f"it was started in {self._command.runs_in or 'a directory of its own'} as\n{self._words}",
+            do=do,
         )
 
     def _end(self) -> None:

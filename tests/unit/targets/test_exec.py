@@ -323,4 +323,4 @@ def test_a_command_that_is_no_program_is_not_started(
 def test_a_command_with_wrong_options_is_told_so() -> None:
     with pytest.raises(TargetError) as caught:
         parse("exec:sh -c 'echo \"unknown option: --port\" >&2; exit 2' {port}").start()
-    assert caught.value.do.startswith("correct the options after exec:; it was started in ")
+    assert caught.value.do.startswith("correct the options after exec:; this was run in ")

@@ -48,6 +48,14 @@ class ServerLog:
         return excerpt([line.rstrip() for line in text.splitlines() if line.strip()])
 
 
+def last_words(text: str) -> str:
+    """The line that says most of why a server ended: the last that speaks of trouble, else the last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    at = next((n for n in reversed(range(len(lines))) if _TROUBLE.search(lines[n])), len(lines) - 1)
+    words = lines[at : at + (2 if lines and lines[at].endswith(":") else 1)]  # (Rust) it goes on below
+    return excerpt([" ".join(words)])[0] if words else ""
+
+
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     """The lines; of more than ``MOST`` those from the first that speaks of trouble on, no middle."""
     cut = [line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines]

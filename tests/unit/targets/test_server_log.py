@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.conformance.server_log import MOST, ServerLog, excerpt
+import pytest
+
+from harness.targets.server_log import MOST, ServerLog, excerpt, last_words
 
 
 def test_only_lines_written_since_are_quoted(tmp_path: Path) -> None:
@@ -45,3 +47,20 @@ def test_many_harmless_lines_are_cut_to_the_last() -> None:
 def test_a_long_line_is_cut() -> None:
     (line,) = excerpt(["x" * 1000])
     assert line == "x" * 300 + "…"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ""),
+        ("listening\nbye\n\n", "bye"),
+        ("ready\npanic: nil map\n\ngoroutine 1 [running]:\n\tmain.go:12 +0x1d\n", "panic: nil map"),
+        ("Traceback (most recent call last):\n  File x\nKeyError: 'topic'\n", "KeyError: 'topic'"),
+        (
+            "thread 'main' panicked at src/main.rs:2:5:\nno room\nnote: x",
+            "thread 'main' panicked at src/main.rs:2:5: no room",
+        ),
+    ],
+)
+def test_last_words_say_what_went_wrong(text: str, words: str) -> None:
+    assert last_words(text) == words
