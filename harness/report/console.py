@@ -6,7 +6,8 @@ Invariants:
    ``NO_COLOR`` or a dumb terminal leaves no escape code of style.
 2. At most 120 columns: longer text wraps under its own column. A fact of more than a thousand characters is
    cut, and says of how many.
-3. Chapters appear in the order of the catalogue, each as soon as it and all before it are finished.
+3. A chapter appears as soon as it is finished. While none is, a terminal has a bar, and a log gets a line now
+   and then; both say how much time is left.
 4. Failures come last, just above the line with the verdict: no scrolling up.
 5. Text that a target chose is escaped, so that it cannot steer the terminal.
 """
@@ -15,19 +16,18 @@ from __future__ import annotations
 
 import os
 import textwrap
+import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole
 from rich.text import Text
 
+from harness.report.progress import Standing
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunEnd, RunHeader, Verdict
 from harness.report.text import clock_words, counted, seconds, source_line, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 WIDTH = 120
 _LABEL = 11
@@ -88,7 +88,10 @@ class _Encodable:
 
 
 class Console:
-    """Prints one run: :meth:`start`, :meth:`case` for each result as it comes, :meth:`finish`."""
+    """Prints one run: :meth:`start`, :meth:`case` for each result as it comes, :meth:`finish`.
+
+    :meth:`passed`, called every second or so, keeps the time; another thread may call it.
+    """
 
     def __init__(
         self, stream: TextIO, *, environ: Mapping[str, str] = os.environ, width: int | None = None
@@ -109,11 +112,10 @@ class Console:
             },
         )
         self._width = min(self._console.width, WIDTH)
-        self._animated = terminal
+        self._standing = Standing(self._console, self._wrapped, animated=terminal)
         self._results: list[CaseResult] = []
         self._pending: list[str] = []
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._lock = threading.RLock()
 
     def start(self, header: RunHeader) -> None:
         """Print what is about to be measured, against what."""
@@ -131,23 +133,27 @@ class Console:
             f"{_of(selected, applicable)} statements, {_of(len(header.cases), header.cases_available)} cases",
             f"target {visible(header.target)}",
             *([visible(header.description)] if header.description else []),
-            clock_words(header),
+            f"{clock_words(header)}{self._standing.estimate(header)}",
+            *([f"{header.waiting_left_out} that wait left out (--fast)"] if header.waiting_left_out else []),
         ]
         self._wrapped(" · ".join(facts))
         self._line("")
-        if self._animated and header.cases:
-            self._begin_progress(len(header.cases))
+        self._standing.begin()
 
     def case(self, result: CaseResult) -> None:
         """Count one finished case; print its chapter if that completes it."""
-        self._results.append(result)
-        while self._pending and len(self._of_chapter(self._pending[0])) >= self._totals[self._pending[0]]:
-            self._chapter(self._pending.pop(0))
-        if self._progress is not None and self._task is not None:
-            failed = sum(one.verdict in (Verdict.FAIL, Verdict.XPASS, Verdict.ERROR) for one in self._results)
-            waiting = self._pending[0] if self._pending else "finishing"
-            words = f"{waiting} · {failed} failed" if failed else waiting
-            self._progress.update(self._task, advance=1, description=words)
+        with self._lock:
+            self._results.append(result)
+            self._standing.case(result)
+            chapter = result.chapter
+            if chapter in self._pending and len(self._of_chapter(chapter)) >= self._totals[chapter]:
+                self._pending.remove(chapter)
+                self._chapter(chapter)
+
+    def passed(self, elapsed: float, starting: str = "") -> None:
+        """So many real seconds have passed since the run began, or since ``starting`` is being started."""
+        with self._lock:
+            self._standing.passed(elapsed, visible(starting))
 
     def finish(self, end: RunEnd | None, reports: Iterable[str] = ()) -> Summary:
         """Print the rest: unfinished chapters, what is wrong, and the verdict.
@@ -164,31 +170,18 @@ class Console:
         self._wrong()
         self._remarks()
         self._stale(summary)
+        if end is not None and end.stopped:
+            self._line("")
+            self._line(
+                f"stopped at the first failure (-x), {summary.cases.not_run} of {summary.cases.total} not run"
+            )
         self._verdict(summary, list(reports))
         return summary
 
     def close(self) -> None:
         """Take the progress line off the terminal. Safe at any time, also twice."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-
-    def _begin_progress(self, cases: int) -> None:
-        # Here: its import is not needed off a terminal.
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.completed:.0f} of {task.total:.0f} cases"),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._task = self._progress.add_task(self._pending[0], total=cases)
-        self._progress.start()
+        with self._lock:
+            self._standing.close()
 
     # one chapter --------------------------------------------------------------------------------
 
@@ -408,6 +401,7 @@ class Console:
         self._print(Text(text, style))
 
     def _print(self, text: Text) -> None:
+        self._standing.printed()
         self._console.print(text, soft_wrap=True)
 
 

@@ -156,7 +156,12 @@ def _origin(run: Run) -> list[str]:
 
 def _selection(header: RunHeader) -> str:
     chosen = [f"--select {one}" for one in header.select] + [f"--exclude {one}" for one in header.exclude]
-    return " ".join([*chosen, *(["--strict"] if header.strict else [])])
+    flags = (
+        ("--failed", header.only_failed),
+        (f"--fast (without {header.waiting_left_out})", header.waiting_left_out),
+        ("--strict", header.strict),
+    )
+    return " ".join([*chosen, *(flag for flag, is_set in flags if is_set)])
 
 
 def _present(*parts: str) -> list[str]:

@@ -51,6 +51,8 @@ def result_object(run: Run) -> dict[str, Any]:
         "catalogue": header.catalogue,
         "select": list(header.select),
         "exclude": list(header.exclude),
+        "only_failed": header.only_failed,
+        "waiting_left_out": header.waiting_left_out,
         "server": header.server or None,
         "quirks": [_quirk(one, run.results) for one in header.quirks],
         "quirks_not_seen": list(summary.unseen),

@@ -115,6 +115,10 @@ class PlannedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     level: Level
     statements: tuple[str, ...]
     title: str = ""
+    waits: bool = False
+    """Whether it lets time pass: in real time such cases wait together."""
+    expected: float = 0.0
+    """Real seconds that it is expected to take, with others beside it where they run so."""
 
 
 ROLE_NAMES: dict[Role, str] = {"nameserver": "NameServer", "broker": "Broker"}
@@ -146,11 +150,19 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     catalogue: str = ""
     """Digest of the statements that were loaded."""
     seed: int | None = None
+    workers: int = 1
+    """Processes that run the cases."""
     command: tuple[str, ...] = ()
     strict: bool = False
     """Whether a broken SHOULD fails the run."""
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    only_failed: bool = False
+    """Whether only cases were selected that had failed in the record before it."""
+    waiting_left_out: int = 0
+    """Cases that were left out because they wait in real time."""
+    failed_before: tuple[str, ...] = ()
+    """Cases that had failed in the records before it in the same directory and had not passed since."""
     server: str = ""
     """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
     quirks: tuple[QuirkSummary, ...] = ()
@@ -251,6 +263,8 @@ class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
     seconds: float
     """Real time from the first case to the last."""
     interrupted: bool = False
+    stopped: bool = False
+    """Whether it was to stop at the first failure, and did."""
     trouble: str = ""
     """Why the target could not be reached or started, or what failed in the harness outside of any case."""
 
