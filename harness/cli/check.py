@@ -15,31 +15,39 @@ from datetime import date
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
 from harness import conformance
 from harness.catalogue import Level
+from harness.cli.following import Follower, Ticking
+from harness.cli.options.shared import DEFAULT_TARGET, SCHEMES
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
 from harness.conformance.baseline import BaselineError, Entry, written
+from harness.conformance.last_record import last_record, still_failing
 from harness.conformance.plan import CheckOptions, CheckOptionsError, plan, with_baseline
 from harness.conformance.record import CheckRecord
 from harness.conformance.selection import Selection
-from harness.pytest_plugin import RECORD
 from harness.report import json_report
 from harness.report.allure import AllureMissingError, pytest_arguments
 from harness.report.console import Console
-from harness.report.results import CaseResult, Run, RunHeader
+from harness.report.results import RecordError, Run, read_run
 from harness.report.write import FORMATS, write_reports
-from harness.targets import TargetError
+from harness.targets import LOGS, TargetError
 
 ALLURE = "allure-results"
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
+    before = last_record(options.out)
+    if options.target == DEFAULT_TARGET and (options.failed or "").partition(":")[0] in SCHEMES:
+        options.target, options.failed = options.failed, ""  # `check --failed TARGET`
     asked, entries = _with_baseline(options, _check_options(options))
+    if options.failed is not None:
+        asked = _failed(options, asked)
     people = sys.stderr if options.json else sys.stdout
     try:
         chosen = plan(asked)
@@ -48,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     for sentence in chosen.renamed:
         complain(f"rmq-harness check: {sentence}")
     if chosen.selection.unmatched or not chosen.selection.cases:
-        return _nothing(options, chosen.selection)
+        return _nothing(options, asked, chosen.selection)
     if options.listing:
         from harness.cli.listing import print_selection
 
@@ -58,20 +66,41 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("rmq-harness check: --nameserver: one process can listen there; leave -n out")
     _prepare(options.out)
     arguments = _arguments(options)
+    console = Console(people)
     try:
-        instance = chosen.target.start()
+        with Ticking(console, chosen.target.uri):
+            instance = chosen.target.start()
     except TargetError as error:
         _answer_json(options, 4, str(error))
         raise
-    record = CheckRecord(chosen, instance)
-    console = Console(people)
+    record = CheckRecord(chosen, instance, before, workers=options.workers)
     try:
-        with _own_environment():
-            pytest.main(arguments, plugins=[_Follower(record, console)])
+        with _own_environment(), Ticking(console):
+            pytest.main(arguments, plugins=[Follower(record, console)])
     finally:
         console.close()
         instance.stop()
     return _finish(options, record, console, entries)
+
+
+def _failed(options: argparse.Namespace, asked: CheckOptions) -> CheckOptions:
+    """The options for the cases alone that failed in the last record; its profile, if none is named."""
+    directory = Path(options.failed) if options.failed else options.out
+    try:
+        run = read_run(directory)
+    except RecordError as problem:
+        raise Usage(
+            f"rmq-harness check: --failed: {problem}; run without --failed first, or name the directory that "
+            "was its --out"
+        ) from None
+    header = run.header
+    if header.role != asked.role:
+        raise Usage(
+            f"rmq-harness check: --failed: {directory} is the record of a {header.role}, and this checks a "
+            f"{asked.role}; say --role {header.role}, or name another directory"
+        )
+    profile = asked.profile or (header.profile if header.target == asked.target else "")
+    return msgspec.structs.replace(asked, names=still_failing(run), profile=profile)
 
 
 def _with_baseline(
@@ -107,6 +136,8 @@ def _check_options(options: argparse.Namespace) -> CheckOptions:
         select=tuple(options.select),
         exclude=tuple(options.exclude),
         level=cast("Level | None", options.level and options.level.upper()),
+        fast=options.fast,
+        stop_at_failure=options.stop_at_failure,
         strict=options.strict,
         quirks=options.quirks,
         deadline=options.deadline,
@@ -116,12 +147,23 @@ def _check_options(options: argparse.Namespace) -> CheckOptions:
     )
 
 
-def _nothing(options: argparse.Namespace, chosen: Selection) -> int:
+def _nothing(options: argparse.Namespace, asked: CheckOptions, chosen: Selection) -> int:
     """A selection that leaves nothing is said, and is never green."""
-    why = "; ".join(chosen.unmatched) or (
-        f"nothing of what was selected applies under profile {chosen.profile}; "
-        f"`rmq-harness check --list --profile {chosen.profile}` prints what does"
-    )
+    if chosen.unmatched:
+        why = "; ".join(chosen.unmatched)
+    elif asked.names == ():
+        why = (
+            f"no case failed, was blocked or flaky in the record in {options.failed or options.out}; "
+            "leave --failed out to run them all"
+        )
+    elif chosen.waiting:
+        count = "the one case" if chosen.waiting == 1 else f"all {chosen.waiting} cases"
+        why = f"{count} that you selected must wait for time to pass, and --fast leaves these out"
+    else:
+        why = (
+            f"nothing of what was selected applies under profile {chosen.profile}; "
+            f"`rmq-harness check --list --profile {chosen.profile}` prints what does"
+        )
     complain(f"rmq-harness check: nothing was measured: {why}")
     _answer_json(options, INCONCLUSIVE, why)
     return INCONCLUSIVE
@@ -143,30 +185,12 @@ def _answer_json(options: argparse.Namespace, status: int, why: str) -> None:
 def _prepare(out: Path) -> None:
     try:
         (out / "traces").mkdir(parents=True, exist_ok=True)
-        for old in (out / "traces").glob("*.trace"):
+        for old in (*(out / "traces").glob("*.trace"), *out.glob(LOGS)):
             old.unlink()
     except OSError as error:
         raise Usage(
             f"rmq-harness check: --out {out}: {error.strerror}; expected a directory to write to"
         ) from None
-
-
-class _Follower:
-    """Hands the record to the plug-in, and its events to the console."""
-
-    def __init__(self, record: CheckRecord, console: Console) -> None:
-        self._record = record
-        self._console = console
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: pytest.Config) -> None:
-        config.stash[RECORD] = self._record
-
-    def pytest_rmq_start(self, header: RunHeader) -> None:
-        self._console.start(header)
-
-    def pytest_rmq_case(self, result: CaseResult) -> None:
-        self._console.case(result)
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:

@@ -41,6 +41,11 @@ class CheckOptions(msgspec.Struct, frozen=True):
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     level: Level | None = None
+    names: tuple[str, ...] | None = None
+    """Only these cases, those that failed in an earlier run; None: any."""
+    fast: bool = False
+    """Leaves out what waits in real time."""
+    stop_at_failure: bool = False
     strict: bool = False
     quirks: str = ""
     """NAME@VERSION or none; empty: those of the server that the target is known to be."""
@@ -97,7 +102,8 @@ def plan(options: CheckOptions) -> Plan:
     except UnknownServer as problem:
         raise CheckOptionsError(f"--quirks {server}: expected {problem}") from None
     loaded = checked_cases(options.role, unfinished=bool(options.select))
-    choice = Choice(options.select, options.exclude, options.level)
+    no_waits = options.fast and target.capabilities.clock == "real"
+    choice = Choice(options.select, options.exclude, options.level, options.names, no_waits)
     selection = select(catalogue().of(options.role), loaded, profile, choice)
     return Plan(options, target, server, quirks, selection)
 
@@ -125,7 +131,7 @@ def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tupl
 
 
 def _target(options: CheckOptions) -> Target:
-    return parse(options.target, options.role, options.nameserver)
+    return parse(options.target, options.role, options.nameserver, logs=options.directory)
 
 
 def _profile(options: CheckOptions, target: Target) -> str:

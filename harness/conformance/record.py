@@ -8,6 +8,8 @@ from datetime import datetime
 import msgspec
 
 from harness.catalogue import catalogue
+from harness.conformance.estimate import durations, expected_seconds
+from harness.conformance.last_record import failed_before
 from harness.conformance.plan import Plan
 from harness.conformance.selection import quirk_summaries
 from harness.report.results import FILE_NAME, CaseResult, ResultsWriter, Run, RunHeader, Verdict
@@ -20,8 +22,13 @@ from harness.version import version
 class CheckRecord:
     """The results of a plan on a running target, kept in memory and, with `--out`, in a file."""
 
-    def __init__(self, plan: Plan, instance: Shareable) -> None:
+    def __init__(
+        self, plan: Plan, instance: Shareable, before: Run | None = None, *, workers: int = 1
+    ) -> None:
+        """`before` is the record that was in the directory; `workers` processes run the cases."""
         self.plan = plan
+        self._before = before
+        self._workers = workers
         self.instance = instance
         self.run: Run | None = None
         self._stopwatch = RunningClock()
@@ -64,11 +71,17 @@ class CheckRecord:
             detail=detail,
         )
 
-    def finish(self, *, interrupted: bool = False, trouble: str = "") -> Run:
+    def finish(self, *, interrupted: bool = False, stopped: bool = False, trouble: str = "") -> Run:
         """Ends the record, which must have begun."""
         assert self.run is not None
         run = msgspec.structs.replace(self.run, results=tuple(self._results.values()))
-        end = ending(run, seconds=self._stopwatch.waiting(), interrupted=interrupted, trouble=trouble)
+        end = ending(
+            run,
+            seconds=self._stopwatch.waiting(),
+            interrupted=interrupted,
+            stopped=stopped,
+            trouble=trouble,
+        )
         self.run = msgspec.structs.replace(run, end=end)
         if self._writer is not None:
             self._writer.write(end)
@@ -77,7 +90,13 @@ class CheckRecord:
 
     def _header(self, collected: set[str]) -> RunHeader:
         options, selection, clock = self.plan.options, self.plan.selection, self.instance.clock
-        planned = tuple(one for one in selection.planned if one.name in collected)
+        starts, before = self.plan.target.capabilities.starts, durations(self._before, clock)
+        foreseen = {one.name: expected_seconds(one, clock, starts, before) for one in selection.cases}
+        planned = tuple(
+            msgspec.structs.replace(one, expected=round(foreseen[one.name], 3))
+            for one in selection.planned
+            if one.name in collected
+        )
         return RunHeader(
             suite=version(),
             target=options.target,
@@ -95,6 +114,10 @@ class CheckRecord:
             strict=options.strict,
             select=options.select,
             exclude=options.exclude,
+            only_failed=options.names is not None,
+            waiting_left_out=selection.waiting,
+            failed_before=failed_before(self._before, options.target, options.role, selection.profile),
+            workers=self._workers,
             baseline=options.baseline.file,
             stale=options.baseline.stale,
             server=self.plan.server,

@@ -31,6 +31,7 @@ from harness.session import Clock, Instance, Session, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
+from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
 from harness.wire import dissect
@@ -243,6 +244,7 @@ class _CaseRun:
         self._level = one.level(setting.catalogue, setting.profile)
         self._session: Session | None = None
         self._held: tuple[Held, ...] = ()
+        self._log = ServerLog(None)
         self._patience = IN_LINE + STARTING + GIVEN_UP  # until the case itself begins
         self._lock = threading.Lock()
 
@@ -282,6 +284,7 @@ class _CaseRun:
         """Runs the function of the case on a session of its own."""
         longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
         restart = STARTING if self.one.case.own_server or self.one.case.setup else 0.0
+        self._log = ServerLog(instance.log)
         started = self._stopwatch.waiting() - self._begun
         self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
         session = self._session = session_of(
@@ -365,9 +368,15 @@ class _CaseRun:
             failure=failure,
             detail=detail,
             trace=failure.trace if failure else self._trace(verdict),
+            log=self._log.quoted() if self._is_its_fault(verdict) else (),
             quirk=quirk,
             held=self._held,
         )
+
+    def _is_its_fault(self, verdict: Verdict) -> bool:
+        """Whether the server may have written why the case came to this."""
+        ended = self.target_died or self.stalled
+        return verdict in (Verdict.FAIL, Verdict.ERROR) or (verdict is Verdict.BLOCKED and bool(ended))
 
     def _failure(self, unmet: Unmet, session: Session) -> Failure:
         statement = self._decisive_statement()

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, did_you_mean, matches, tags_of
 from harness.conformance.loading import FIRST, LAST, LoadedCase
@@ -23,11 +23,15 @@ class Choice:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     level: Level | None = None
+    names: tuple[str, ...] | None = None
+    """Only these cases, by name; None: any."""
+    no_waits: bool = False
+    """Leaves out the cases that let time pass."""
 
     def under_current_ids(self, catalogue: Catalogue) -> Choice:
         """The same selection, with renamed ids replaced by their new names."""
         include, exclude = (tuple(map(catalogue.current, some)) for some in (self.include, self.exclude))
-        return Choice(include, exclude, self.level)
+        return replace(self, include=include, exclude=exclude)
 
     def renamed(self, catalogue: Catalogue) -> tuple[str, ...]:
         """One sentence for each id that has a new name."""
@@ -49,6 +53,7 @@ class Selection:
     available: int
     planned: tuple[PlannedCase, ...]
     statements: tuple[StatementSummary, ...]
+    waiting: int  # cases that were chosen and are left out because they let time pass
     unmatched: tuple[str, ...]  # one sentence for each filter that chooses nothing
     renamed: tuple[str, ...]  # one sentence for each id in a filter that has a new name
 
@@ -58,7 +63,9 @@ def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, c
     renamed = choice.renamed(catalogue)
     choice = choice.under_current_ids(catalogue)
     applicable = [one for one in loaded if one.statements(catalogue, profile)]
-    chosen = [one for one in applicable if _chosen(one, catalogue, profile, choice)]
+    wanted = [one for one in applicable if _chosen(one, catalogue, profile, choice)]
+    chosen = [one for one in wanted if not (choice.no_waits and one.case.clock)]
+    waiting = len(wanted) - len(chosen)
     if chosen:
         chosen += [one for one in applicable if one.chapter in (*FIRST, *LAST) and one not in chosen]
     chapters = {name: number for number, name in enumerate(catalogue.chapters)}
@@ -69,6 +76,7 @@ def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, c
         available=len(applicable),
         planned=tuple(_planned(one, catalogue, profile) for one in chosen),
         statements=tuple(_summary(one) for one in catalogue.under(profile)),
+        waiting=waiting,
         unmatched=tuple(_unmatched(catalogue, loaded, choice)),
         renamed=renamed,
     )
@@ -79,6 +87,8 @@ def _stage(one: LoadedCase) -> int:
 
 
 def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice) -> bool:
+    if choice.names is not None and one.name not in choice.names:
+        return False
     statements = one.statements(catalogue, profile)
     if choice.level is not None and LEVELS.index(one.level(catalogue, profile)) > LEVELS.index(choice.level):
         return False
@@ -117,6 +127,7 @@ def _planned(one: LoadedCase, catalogue: Catalogue, profile: str) -> PlannedCase
         level=one.level(catalogue, profile),
         statements=tuple(statement.id for statement in one.statements(catalogue, profile)),
         title=one.title(catalogue),
+        waits=one.case.clock,
     )
 
 

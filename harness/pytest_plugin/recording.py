@@ -11,7 +11,10 @@ import pytest
 from harness.conformance.layout import key_of_node
 from harness.conformance.record import CheckRecord
 from harness.pytest_plugin.measuring import PROPERTY
-from harness.report.results import CaseResult
+from harness.report.results import CaseResult, Verdict
+
+STOPPING = (Verdict.FAIL, Verdict.XPASS, Verdict.ERROR)
+"""Verdicts at which a run stops that is to stop at the first failure."""
 
 
 class Recording:
@@ -22,6 +25,11 @@ class Recording:
         self._record = record
         self._names = {one.key: one.name for one in record.plan.selection.cases}
         self._own_failed = False
+        self._stopped = False
+        self._session: pytest.Session | None = None
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self._session = session
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -55,14 +63,23 @@ class Recording:
     def _add(self, result: CaseResult) -> None:
         if self._record.add(result):
             self._hooks.pytest_rmq_case(result=result)
+            if self._record.plan.options.stop_at_failure and result.verdict in STOPPING:
+                self._stop()
+
+    def _stop(self) -> None:
+        """Ends the run after this case. Workers (xdist) are asked by their own plug-in."""
+        assert self._session is not None
+        self._stopped = True
+        workers: Any = self._session.config.pluginmanager.getplugin("dsession")
+        (self._session if workers is None else workers).shouldstop = "a case failed"
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        interrupted = int(exitstatus) == pytest.ExitCode.INTERRUPTED
+        interrupted = int(exitstatus) == pytest.ExitCode.INTERRUPTED and not self._stopped
         internal = int(exitstatus) == pytest.ExitCode.INTERNAL_ERROR
         trouble = "pytest failed inside; its message is above" if internal else ""
         self._begin(())
-        run = self._record.finish(interrupted=interrupted, trouble=trouble)
+        run = self._record.finish(interrupted=interrupted, stopped=self._stopped, trouble=trouble)
         self._hooks.pytest_rmq_finish(run=run)
         assert run.end is not None
         session.exitstatus = run.end.exit_status or int(self._own_failed)

@@ -95,6 +95,7 @@ def _description(result: CaseResult) -> str:
             "actual": failure.actual,
             "frame": failure.where,
             "source": source_line(failure),
+            "your log": "\n".join(result.log),
             "replay": failure.replay,
         }
         lines += [f"{name}: {value}" for name, value in facts.items() if value]

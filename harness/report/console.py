@@ -4,28 +4,27 @@ Invariants:
 
 1. It is given the stream and no option: colour and progress on a terminal, plain lines elsewhere.
    What a line may be is the invariant of :mod:`harness.report.console_lines`.
-2. Chapters appear in the order of the catalogue, each as soon as it and all before it are finished.
+2. A chapter appears as soon as it is finished. While none is, a terminal has a bar, and a log gets a line now
+   and then; both say how much time is left.
 3. What is wrong comes last, above the line with the verdict: causes before failures.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from harness.report.console_lines import Lines
 from harness.report.console_wrong import VERDICT_STYLES, first_of, print_remarks, print_wrong
+from harness.report.progress import Standing
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
 from harness.report.text import clock_words, counted, seconds, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
 
 _STYLES = {
     Conclusion.CONFORMANT: "bold green",
@@ -39,16 +38,20 @@ _STYLES = {
 
 
 class Console:
-    """Prints one run: :meth:`start`, :meth:`case` for each result as it comes, :meth:`finish`."""
+    """Prints one run: :meth:`start`, :meth:`case` for each result as it comes, :meth:`finish`.
+
+    :meth:`passed`, called every second or so, keeps the time; another thread may call it.
+    """
 
     def __init__(
         self, stream: TextIO, *, environ: Mapping[str, str] = os.environ, width: int | None = None
     ) -> None:
         self._lines = Lines(stream, environ=environ, width=width)
+        self._standing = Standing(self._lines.rich, self._lines.wrapped, animated=self._lines.animated)
+        self._lines.printed = self._standing.printed
         self._results: list[CaseResult] = []
         self._pending: list[str] = []
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._lock = threading.RLock()
 
     def start(self, header: RunHeader) -> None:
         """Print what is about to be measured, against what."""
@@ -66,23 +69,27 @@ class Console:
             f"{_of(selected, applicable)} statements, {_of(len(header.cases), header.cases_available)} cases",
             f"target {visible(header.target)}",
             *([visible(header.description)] if header.description else []),
-            clock_words(header),
+            f"{clock_words(header)}{self._standing.estimate(header)}",
+            *([f"{header.waiting_left_out} that wait left out (--fast)"] if header.waiting_left_out else []),
         ]
         self._lines.wrapped(" · ".join(facts))
         self._lines.line("")
-        if self._lines.animated and header.cases:
-            self._begin_progress(len(header.cases))
+        self._standing.begin()
 
     def case(self, result: CaseResult) -> None:
         """Count one finished case; print its chapter if that completes it."""
-        self._results.append(result)
-        while self._pending and len(self._of_chapter(self._pending[0])) >= self._totals[self._pending[0]]:
-            self._chapter(self._pending.pop(0))
-        if self._progress is not None and self._task is not None:
-            failed = sum(one.verdict in (Verdict.FAIL, Verdict.XPASS, Verdict.ERROR) for one in self._results)
-            waiting = self._pending[0] if self._pending else "finishing"
-            words = f"{waiting} · {failed} failed" if failed else waiting
-            self._progress.update(self._task, advance=1, description=words)
+        with self._lock:
+            self._results.append(result)
+            self._standing.case(result)
+            chapter = result.chapter
+            if chapter in self._pending and len(self._of_chapter(chapter)) >= self._totals[chapter]:
+                self._pending.remove(chapter)
+                self._chapter(chapter)
+
+    def passed(self, elapsed: float, starting: str = "") -> None:
+        """So many real seconds have passed since the run began, or since ``starting`` is being started."""
+        with self._lock:
+            self._standing.passed(elapsed, visible(starting))
 
     def finish(self, end: RunEnd | None, reports: Iterable[str] = ()) -> Summary:
         """Print the rest: unfinished chapters, what is wrong, and the verdict.
@@ -100,6 +107,11 @@ class Console:
         print_wrong(self._lines, run)
         print_remarks(self._lines, run)
         self._stale(summary)
+        if end is not None and end.stopped:
+            self._lines.line("")
+            self._lines.line(
+                f"stopped at the first failure (-x), {summary.cases.not_run} of {summary.cases.total} not run"
+            )
         if begin := first_of(run):
             self._lines.line("")
             self._lines.wrapped(visible(begin), style="bold")
@@ -108,26 +120,8 @@ class Console:
 
     def close(self) -> None:
         """Take the progress line off the terminal. Safe at any time, also twice."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-
-    def _begin_progress(self, cases: int) -> None:
-        # Here: its import is not needed off a terminal.
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.completed:.0f} of {task.total:.0f} cases"),
-            TimeElapsedColumn(),
-            console=self._lines.rich,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._task = self._progress.add_task(self._pending[0], total=cases)
-        self._progress.start()
+        with self._lock:
+            self._standing.close()
 
     # one chapter --------------------------------------------------------------------------------
 

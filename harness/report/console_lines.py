@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -77,6 +77,8 @@ class Lines:
         )
         self.width = min(self.rich.width, WIDTH)
         self.animated = terminal
+        self.printed: Callable[[], None] = lambda: None
+        """Called after each line."""
 
     def ends(self, left: Text, right: str, at: int = WIDTH, indent: str = "") -> None:
         """A line with one text at its left and one that ends at column ``at``, or on a line below; a longer
@@ -119,3 +121,4 @@ class Lines:
 
     def print(self, text: Text) -> None:
         self.rich.print(text, soft_wrap=True)
+        self.printed()

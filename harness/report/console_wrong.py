@@ -34,6 +34,7 @@ _PART: Final = 420
 """Characters of a header or body that was sent."""
 _SHORT: Final = 160
 _VALUE: Final = 60
+_LOG_LINES: Final = 8
 _FRAMING: Final = ("length", "serialize type", "header length", "serializeTypeCurrentRPC")
 
 
@@ -127,6 +128,7 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     lines.fact("frame", failure.where or "none: nothing was received")
     lines.fact("", _decoded(failure.fields))
     lines.fact("source", source_line(failure))
+    _server_log(lines, result)
     lines.fact("case", result.case)
     lines.fact("replay", failure.replay, continued=" \\")
 
@@ -150,9 +152,18 @@ def _oddity(lines: Lines, result: CaseResult) -> None:
     lines.ends(Text(f"✘ {result.verdict}: {result.case}", "bold red"), result.level)
     lines.wrapped(visible(result.title), indent="  ")
     lines.fact("why", result.reason)
+    _server_log(lines, result)
     if result.detail:
         lines.fact("", result.detail.strip().splitlines()[-1])
         lines.fact("", "The stack trace is in the report: please file it, this is no fault of the target.")
+
+
+def _server_log(lines: Lines, result: CaseResult) -> None:
+    """What the server wrote while the case ran."""
+    shown = list(result.log)
+    if len(shown) > _LOG_LINES:
+        shown[_LOG_LINES // 2 : -_LOG_LINES // 2] = ["…"]
+    lines.fact("your log", "\n".join(shown))
 
 
 def print_remarks(lines: Lines, run: Run) -> None:

@@ -120,11 +120,15 @@ def _section(run: Run, verdict: Verdict) -> _Section:
     together: dict[str, list[CaseResult]] = {}
     alone: list[CaseResult] = []
     for result in results:
-        if result.blocked_by or (result.failure is None and not result.detail):
+        if result.blocked_by or not _shows_something(result):
             together.setdefault(result.reason, []).append(result)
         else:
             alone.append(result)
     return _Section(verdict, alone, together, len(results))
+
+
+def _shows_something(result: CaseResult) -> bool:
+    return bool(result.failure is not None or result.detail or result.log)
 
 
 def _coverage(run: Run) -> list[_Coverage]:
@@ -157,7 +161,12 @@ def _origin(run: Run) -> list[str]:
 
 def _selection(header: RunHeader) -> str:
     chosen = [f"--select {one}" for one in header.select] + [f"--exclude {one}" for one in header.exclude]
-    return " ".join([*chosen, *(["--strict"] if header.strict else [])])
+    flags = (
+        ("--failed", header.only_failed),
+        (f"--fast (without {header.waiting_left_out})", header.waiting_left_out),
+        ("--strict", header.strict),
+    )
+    return " ".join([*chosen, *(flag for flag, is_set in flags if is_set)])
 
 
 def _present(*parts: str) -> list[str]:

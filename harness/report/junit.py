@@ -113,6 +113,7 @@ def _facts(result: CaseResult) -> tuple[str, str]:
         ("actual", failure.actual),
         ("frame", failure.where),
         ("source", source_line(failure)),
+        ("your log", "\n".join(result.log)),
         ("replay", failure.replay),
     ]
     facts = "\n".join(f"{name + ':':<11}{value}" for name, value in lines if value)

@@ -92,7 +92,11 @@ def _facts(result: CaseResult) -> str:
             ("frame", failure.where or "none: nothing was received"),
             ("source", source_line(failure)),
         ]
-    facts += [("case", result.case), ("replay", failure.replay if failure is not None else "")]
+    facts += [
+        ("your log", "\n".join(result.log)),
+        ("case", result.case),
+        ("replay", failure.replay if failure is not None else ""),
+    ]
     return _preformatted(facts)
 
 

@@ -72,18 +72,21 @@ class _Heard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if isinstance(value, str) and not _writable(value):
-                msgspec.structs.force_setattr(
-                    self, name, value.encode("utf-8", "backslashreplace").decode("utf-8")
-                )
+            writable = _writable(value)
+            if writable is not value:
+                msgspec.structs.force_setattr(self, name, writable)
 
 
-def _writable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def _writable(value: object) -> object:
+    """The value itself, unless it is a text, or a tuple of texts, that UTF-8 cannot carry."""
+    if isinstance(value, tuple) and value and isinstance(value[0], str):
+        return tuple(map(_writable, value))
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
 
 
 class StatementSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,6 +130,10 @@ class PlannedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     level: Level
     statements: tuple[str, ...]
     title: str = ""
+    waits: bool = False
+    """Whether it lets time pass: in real time such cases wait together."""
+    expected: float = 0.0
+    """Real seconds that it is expected to take, with others beside it where they run so."""
 
 
 ROLE_NAMES: dict[Role, str] = {"nameserver": "NameServer", "broker": "Broker"}
@@ -158,11 +165,19 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     catalogue: str = ""
     """Digest of the statements that were loaded."""
     seed: int | None = None
+    workers: int = 1
+    """Processes that run the cases."""
     command: tuple[str, ...] = ()
     strict: bool = False
     """Whether a broken SHOULD fails the run."""
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    only_failed: bool = False
+    """Whether only cases were selected that had failed in the record before it."""
+    waiting_left_out: int = 0
+    """Cases that were left out because they wait in real time."""
+    failed_before: tuple[str, ...] = ()
+    """Cases that had failed in the records before it in the same directory and had not passed since."""
     server: str = ""
     """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
     quirks: tuple[QuirkSummary, ...] = ()
@@ -297,6 +312,8 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     detail: str = ""
     """For ``error``: the stack trace. Nothing else is shown of it on a console."""
     trace: str | None = None
+    log: tuple[str, ...] = ()
+    """What a server that we started wrote while the case ran, where it did not pass: a few lines."""
     quirk: str = ""
     """For ``quirk``: the id of the quirk that it is."""
     blocked_by: str = ""
@@ -314,6 +331,8 @@ class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
     seconds: float
     """Real time from the first case to the last."""
     interrupted: bool = False
+    stopped: bool = False
+    """Whether it was to stop at the first failure, and did."""
     trouble: str = ""
     """Why the target could not be reached or started, or what failed in the harness outside of any case."""
 

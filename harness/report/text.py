@@ -75,7 +75,17 @@ def clock_words(header: RunHeader) -> str:
         return "virtual time"
     if header.clock == "warped":
         return f"time runs at ×{header.warp:g}"
-    return "real time, leases share one wait"
+    return "real time, one shared wait" if any(case.waits for case in header.cases) else "real time"
+
+
+def duration(value: float) -> str:
+    """``40 s``, ``2 min 20 s``, ``1 h 5 min``: as exact as an estimate can be."""
+    if value < 60:
+        return f"{max(1, round(value))} s"
+    minutes, rest = divmod(round(value / 5) * 5, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def seconds(value: float) -> str:

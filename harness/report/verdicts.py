@@ -265,7 +265,9 @@ def exit_status(
     return 0, why
 
 
-def ending(run: Run, *, seconds: float, interrupted: bool = False, trouble: str = "") -> RunEnd:
+def ending(
+    run: Run, *, seconds: float, interrupted: bool = False, stopped: bool = False, trouble: str = ""
+) -> RunEnd:
     """The end record of a run that is over, from its header and the results it got as far as."""
     status, why = exit_status(
         count(run.results, len(run.header.cases)),
@@ -274,7 +276,14 @@ def ending(run: Run, *, seconds: float, interrupted: bool = False, trouble: str 
         stale_entries=len(run.header.stale),
         stale_quirks=len(unseen(run.header, run.results)) if run.header.strict else 0,
     )
-    return RunEnd(exit_status=status, why=why, seconds=seconds, interrupted=interrupted, trouble=trouble)
+    return RunEnd(
+        exit_status=status,
+        why=why,
+        seconds=seconds,
+        interrupted=interrupted,
+        stopped=stopped,
+        trouble=trouble,
+    )
 
 
 def summarize(run: Run) -> Summary:

@@ -13,6 +13,7 @@ import socket
 import struct
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from harness.session.clock import Clock
@@ -126,6 +127,11 @@ class Instance(Protocol):
 
     def output(self) -> str:
         """The end of what it wrote, where it is a process of ours; else nothing."""
+        ...
+
+    @property
+    def log(self) -> Path | None:
+        """The file that gets everything that it writes, over all restarts; None where there is none."""
         ...
 
     def stop(self) -> None:

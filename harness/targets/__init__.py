@@ -6,7 +6,18 @@ asked of it. Only ``builtin`` imports the reference.
 
 from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
+from harness.targets.process import LOGS
 from harness.targets.remote import attach
 from harness.targets.uri import Shareable, Target, forms, parse, spelled_out
 
-__all__ = ["Capabilities", "Shareable", "Target", "TargetError", "attach", "forms", "parse", "spelled_out"]
+__all__ = [
+    "LOGS",
+    "Capabilities",
+    "Shareable",
+    "Target",
+    "TargetError",
+    "attach",
+    "forms",
+    "parse",
+    "spelled_out",
+]

@@ -58,8 +58,11 @@ second of protocol time that is the default, a warped Broker does little else.
 class ApacheTarget:
     """``apache:VERSION[?warp=N]``."""
 
-    def __init__(self, uri: str, version: str, warp: float, role: Role = "nameserver") -> None:
+    def __init__(
+        self, uri: str, version: str, warp: float, role: Role = "nameserver", logs: Path | None = None
+    ) -> None:
         self.uri = uri
+        self._logs = logs
         self.capabilities = Capabilities(scheme="apache", starts="slowly", warp=warp)
         self._version = version
         self._warp = warp
@@ -84,7 +87,8 @@ class ApacheTarget:
                     setup,
                     lambda port, home: _nameserver_arguments(java, classpath, port, home, self.line, setup),
                     start_within=60.0,
-                )
+                ),
+                kept_in=self._logs,
             )
 
         def command(nameservers: tuple[str, ...]) -> Command:
@@ -97,7 +101,7 @@ class ApacheTarget:
                 ports=PORTS,
             )
 
-        return BrokerProcess(command, self._warp, nameservers_in(setup))
+        return BrokerProcess(command, self._warp, nameservers_in(setup), self._logs)
 
     def _command(
         self,

@@ -5,7 +5,9 @@ No shell; ``{port}``, ``{dir}`` and ``{config}`` are the only things that are re
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,13 +22,18 @@ from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
 _NOTHING: Mapping[str, str] = {}
+_UNBUFFERED = {"PYTHONUNBUFFERED": os.environ.get("PYTHONUNBUFFERED", "1")}
+"""Python keeps back what it prints to a file; what it printed in a case would be seen in a later one."""
 _START_WITHIN = 20.0
+_AT_MOST = 300.0  # real seconds for the first start, which may compile (`go run .`)
 _ANSWER_WITHIN = 3.0
 
 
 class ExecTarget:
     """``exec:COMMAND[?warp=N]``; ``{port}`` is a free port, ``{dir}`` an empty directory of the target's
     own, ``{config}`` a `.properties` file with the settings that a case asks for, under Apache's names.
+
+    It runs in the current directory, as it would from a shell. ``logs`` is where its output is kept.
     """
 
     server = None
@@ -35,8 +42,9 @@ class ExecTarget:
     line = None
     _example = "exec:'./my-ns --port {port}'"
 
-    def __init__(self, uri: str, command: str, warp: float) -> None:
+    def __init__(self, uri: str, command: str, warp: float, logs: Path | None = None) -> None:
         self.uri = uri
+        self._logs = logs
         self.capabilities = Capabilities(scheme="exec", starts="soon", warp=warp)
         self._warp = warp
         try:
@@ -51,22 +59,23 @@ class ExecTarget:
                 got="nothing",
                 do=f"write for instance {self._example}",
             )
-        if "/" in self._words[0] and not self._words[0].startswith("{"):
-            # `./my-ns` is meant from here, and runs in the directory of its own.
-            self._words[0] = str(Path(self._words[0]).absolute())
         if not any("{port}" in word for word in self._words):
             raise TargetError(
                 expected="{port} somewhere in the command, in place of the port to listen at",
                 got=command,
-                do=f"write for instance {self._example}, or use tcp:// for a running server",
+                do=f"write for instance {self._example}, or 'env PORT={{port}} ./my-server' where it reads a "
+                "variable, or use tcp:// for a running server",
             )
 
     def start(self) -> ProcessInstance:
-        return self.another()
+        return self._started(DEFAULT_SETUP, at_most=_AT_MOST)
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         self._check(setup)
-        return ProcessInstance(self._command(setup))
+        return self._started(setup)
+
+    def _started(self, setup: Setup, at_most: float = 0.0) -> ProcessInstance:
+        return ProcessInstance(self._command(setup, at_most=at_most), kept_in=self._logs)
 
     def _check(self, setup: Setup) -> None:
         """Raises ``Unsupported`` where the command takes no settings."""
@@ -76,16 +85,47 @@ class ExecTarget:
                 "write it where the command takes a .properties file"
             )
 
-    def _command(self, setup: Setup, known: Mapping[str, str] = _NOTHING) -> Command:
+    @property
+    def _name(self) -> str:
+        """The command up to its options: `python3 ns.py`."""
+        options = (n for n, word in enumerate(self._words) if n and (word.startswith("-") or "{" in word))
+        return shlex.join(self._words[: next(options, len(self._words))])
+
+    def _look_for_program(self) -> None:
+        """Raises ``TargetError`` where the first word of the command is no program."""
+        program = self._words[0]
+        if "{" in program or shutil.which(program):
+            return
+        path, here = Path(program), Path.cwd()
+        if "/" not in program:
+            got, do = (
+                "no such command on the PATH",
+                "install it, or write ./ before a program of this directory",
+            )
+        elif not path.exists():
+            got, do = f"no such file (the current directory is {here})", "build it first, or correct the path"
+        elif path.is_dir():
+            got, do = "a directory", "name the program in it"
+        else:
+            got, do = (
+                "a file that is not executable",
+                f"say chmod +x {program}, or write what runs it before it",
+            )
+        raise TargetError(expected=f"a program called {program}", got=got, do=do)
+
+    def _command(self, setup: Setup, known: Mapping[str, str] = _NOTHING, *, at_most: float = 0.0) -> Command:
         """What to run. ``known`` are further placeholders and what they stand for."""
+        self._look_for_program()
         return Command(
-            name=self._words[0],
+            name=self._name,
             description=shlex.join(self._words) + (f", time x{self._warp:g}" if self._warp > 1 else ""),
             arguments=lambda port, directory: self._arguments(port, directory, setup, known),
-            environment=lambda _: faketime.environment(self._warp),
+            environment=lambda _: {**_UNBUFFERED, **faketime.environment(self._warp)},
             warp=self._warp,
             start_within=_START_WITHIN,
+            at_most=at_most,
             answer_within=_ANSWER_WITHIN,
+            runs_in=Path.cwd(),
             wants_tls=demands_tls(setup),
         )
 
@@ -108,8 +148,8 @@ class ExecBrokerTarget(ExecTarget):
 
     _example = "exec:'./my-broker --port {port} --namesrv {nameserver} --config {config}'"
 
-    def __init__(self, uri: str, command: str, warp: float) -> None:
-        super().__init__(uri, command, warp)
+    def __init__(self, uri: str, command: str, warp: float, logs: Path | None = None) -> None:
+        super().__init__(uri, command, warp, logs)
         if not any("{nameserver}" in word or "{config}" in word for word in self._words):
             raise TargetError(
                 expected="{nameserver} in the command, in place of the NameServer to register with, "
@@ -118,13 +158,13 @@ class ExecBrokerTarget(ExecTarget):
                 do=f"write for instance {self._example}",
             )
 
-    def another(self, setup: Setup = DEFAULT_SETUP) -> BrokerProcess:
-        self._check(setup)
+    def _started(self, setup: Setup, at_most: float = 0.0) -> BrokerProcess:
         wanted = {"namesrvAddr": "{nameserver}", "storePathRootDir": "{dir}/store", **dict(setup)}
 
         def command(addresses: tuple[str, ...]) -> Command:
             told = {key: with_nameservers(value, addresses) for key, value in wanted.items()}
             known = {"{nameserver}": told["namesrvAddr"]}
-            return msgspec.structs.replace(self._command(tuple(told.items()), known), ports=PORTS)
+            made = self._command(tuple(told.items()), known, at_most=at_most)
+            return msgspec.structs.replace(made, ports=PORTS)
 
-        return BrokerProcess(command, self._warp, nameservers_in(setup))
+        return BrokerProcess(command, self._warp, nameservers_in(setup), self._logs)

@@ -221,6 +221,10 @@ class ContainerInstance:
             self._output = self._container.output() or self._output
         return self._output
 
+    @property
+    def log(self) -> None:
+        return None
+
     def stop(self) -> None:
         atexit.unregister(self.stop)
         self.output()

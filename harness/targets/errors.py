@@ -16,8 +16,6 @@ class TargetError(Blocked):
         self.got = got
         self.why = why
         self.do = do
-        lines = [f"expected  {expected}", f"got       {got}"]
-        if why:
-            lines.append(f"why       {why}")
-        lines.append(f"do        {do}")
+        facts = (("expected", expected), ("got", got), ("why", why), ("do", do))
+        lines = (f"{label:<10}{text}".replace("\n", "\n" + " " * 10) for label, text in facts if text)
         super().__init__("\n".join(lines))

@@ -140,6 +140,10 @@ class InProcess:
         """The stack trace of its death; nothing before that."""
         return self._output
 
+    @property
+    def log(self) -> None:
+        return None
+
     def stop(self) -> None:
         with self._lock:
             self._end()

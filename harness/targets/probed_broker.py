@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from harness.session import ServedNameServer, Setup
 from harness.session.clock import RunningClock
@@ -23,10 +24,16 @@ _PLACEHOLDER = re.compile(r"\{nameserver(\d?)\}")
 class BrokerProcess(ProcessInstance):
     """A running Broker. ``command`` is made once it is known where ``count`` NameServers are."""
 
-    def __init__(self, command: Callable[[tuple[str, ...]], Command], warp: float, count: int) -> None:
+    def __init__(
+        self,
+        command: Callable[[tuple[str, ...]], Command],
+        warp: float,
+        count: int,
+        kept_in: Path | None = None,
+    ) -> None:
         clock = RunningClock(warp)
         self._nameservers = tuple(ServedNameServer(clock) for _ in range(count))
-        super().__init__(command(tuple(one.address for one in self._nameservers)), clock)
+        super().__init__(command(tuple(one.address for one in self._nameservers)), clock, kept_in)
 
     @property
     def nameservers(self) -> tuple[ServedNameServer, ...]:

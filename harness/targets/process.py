@@ -2,7 +2,8 @@
 
 - A started process is always stopped: by ``stop``, at the exit of the interpreter, and by its watchdog when
   this process is killed. The whole process group goes.
-- Its output goes to a file in its directory; the end of it is part of every error.
+- Its output goes to one file over all restarts; the end of it is part of every error. With ``kept_in`` the
+  file stays there when the process has ended.
 - Ports are found by trying: another program may take one in between, so a start that fails for that is tried
   again.
 """
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -37,6 +40,8 @@ from harness.session import (
 )
 from harness.targets.errors import TargetError
 from harness.targets.reach import answers, refuses, takes_connections
+from harness.targets.server_log import last_words
+from harness.targets.starting import Starting
 from harness.targets.warp import ahead
 
 _HOST = "127.0.0.1"
@@ -48,8 +53,13 @@ _ENDS_WITHIN = 40.0
 """Real seconds in which it must have ended where that is asked: Apache's Broker 5.3.3 takes 13 to 16."""
 _WATCHDOG_TELLS_WITHIN = 2.0
 _TAIL = 4000
-_LAST_WORDS = 400
-"""Characters of the end of the output that are quoted where a command has ended in the middle of a run."""
+LOGS = "target*.log"
+"""The files with output: target.log, target-2.log, … in the order of starts."""
+_USAGE = re.compile(
+    r"usage:|(unknown|unrecognized|unexpected|invalid|no such|not defined)[\w: ]*(option|flag|argument)|"
+    r"flag provided but not defined",
+    re.IGNORECASE,
+)
 _PORT_TAKEN = re.compile(
     r"already in use|BindException|EADDRINUSE|[Ff]ailed to bind|cannot bind", re.IGNORECASE
 )
@@ -74,7 +84,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Additions to the environment."""
     warp: float
     start_within: float
-    """Real seconds until it must take connections."""
+    """Real seconds until it must take connections; those in which it works (compiles) do not count."""
+    at_most: float = 0.0
+    """Real seconds until it must take connections, whatever it does; 0: ``start_within``."""
     answer_within: float
     """Real seconds from then on in which an answered request is awaited."""
     must_answer: bool = False
@@ -83,14 +95,21 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it closes a connection without TLS: then that is its answer."""
     ports: tuple[int, ...] = (0,)
     """Which ports it listens at, counted from the one that it is given."""
+    runs_in: Path | None = None
+    """Its current directory; None for the one that it has for itself."""
 
 
 class ProcessInstance:
-    """A running process and the directory that it works in."""
+    """A running process and the directory that it has for itself."""
 
-    def __init__(self, command: Command, clock: RunningClock | None = None) -> None:
+    def __init__(
+        self, command: Command, clock: RunningClock | None = None, kept_in: Path | None = None
+    ) -> None:
         self._command = command
         self._directory = Path(tempfile.mkdtemp(prefix="rmq-harness-"))
+        self._log = _new_log(kept_in or self._directory)
+        self._begin = 0
+        """Where in the log the output of the running process begins."""
         self._output = ""
         self._port = 0
         self._process: subprocess.Popen[str] | None = None
@@ -128,6 +147,7 @@ class ProcessInstance:
             "port": self._port,
             "warp": self._command.warp,
             "description": self.description,
+            "log": str(self._log),
         }
 
     def open(self) -> SocketTransport:
@@ -141,7 +161,7 @@ class ProcessInstance:
     def _last_words(self) -> str:
         """How the command ended, and what it wrote last."""
         status = self._process.returncode if self._process is not None else None
-        said = self.output().strip()[-_LAST_WORDS:]
+        said = last_words(self.output())
         how = (
             f"{self._command.name} ended with {status_words(status)}"
             if status is not None
@@ -192,20 +212,22 @@ class ProcessInstance:
         )
 
     def output(self) -> str:
-        """The end of what it wrote; also after it was stopped."""
-        with contextlib.suppress(OSError):
-            self._output = self._output_file.read_bytes()[-_TAIL:].decode("utf-8", "replace")
+        """The end of what it wrote since it was last started; also after it was stopped."""
+        with contextlib.suppress(OSError), self._log.open("rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(self._begin, end - _TAIL))
+            self._output = file.read().decode("utf-8", "replace")
         return self._output
+
+    @property
+    def log(self) -> Path:
+        return self._log
 
     def stop(self) -> None:
         atexit.unregister(self.stop)
         self._end()
         self.output()
         shutil.rmtree(self._directory, ignore_errors=True)
-
-    @property
-    def _output_file(self) -> Path:
-        return self._directory / "output.log"
 
     def _start_somewhere(self) -> None:
         for left in reversed(range(_TRIES)):
@@ -233,53 +255,63 @@ class ProcessInstance:
         environment = self._command.environment(self._directory)
         additions = json.dumps(ahead(environment, self._clock.now(), self._command.warp))
         watchdog = Path(__file__).with_name("watchdog.py")
-        with self._output_file.open("wb") as output:
+        with self._log.open("ab") as output:
+            self._begin = output.tell()
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(watchdog), additions, str(_GRACE), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,
-                cwd=self._directory,
+                cwd=self._command.runs_in or self._directory,
                 text=True,
                 start_new_session=True,
             )
         assert self._process.stdout is not None
         self._pid = int(self._process.stdout.readline() or 0)
+        self._words = shlex.join(arguments)
         self._wait_until_ready()
 
     def _wait_until_ready(self) -> None:
-        end = time.monotonic() + self._command.start_within
+        starting = Starting(
+            self._pid,
+            self._port,
+            self._command.ports,
+            within=self._command.start_within,
+            at_most=self._command.at_most,
+        )
         while not takes_connections(_HOST, self._port):
-            self._look_alive()
-            if time.monotonic() > end:
-                raise self._failed(
-                    f"no connection at port {self._port} within {self._command.start_within:g} s"
-                )
+            self._look_alive(f"listened at port {self._port}")
+            if problem := starting.problem():
+                raise self._failed(problem)
             time.sleep(0.02)
         end = time.monotonic() + self._command.answer_within
         is_ready = refuses if self._command.wants_tls else answers
         while not is_ready(_HOST, self._port, _ATTEMPT):
-            self._look_alive()
+            self._look_alive("answered its first request")
             if time.monotonic() > end:
                 if self._command.must_answer:
                     raise self._failed(f"no answer to a request within {self._command.answer_within:g} s")
                 break
             time.sleep(0.05)
-        self._look_alive()
+        self._look_alive("answered its first request")
 
-    def _look_alive(self) -> None:
+    def _look_alive(self, what: str) -> None:
+        """Raises ``TargetError`` if it has ended before it did ``what``."""
         assert self._process is not None
         if (status := self._process.poll()) is not None:
-            raise self._failed(f"it ended with {status_words(status)} before it was ready")
+            raise self._failed(f"it ended with {status_words(status)} before it {what}")
 
     def _failed(self, got: str) -> TargetError:
         self._end()
         said = self.output().strip()
+        do = "correct the options after exec:" if _USAGE.search(said) else "let it serve there"
+        if self._command.runs_in is not None:
+            do += f"; this was run in {self._command.runs_in}:\n{self._words}"
         return TargetError(
             expected=f"{self._command.name} to serve RocketMQ's protocol at {_HOST}:{self._port}",
             got=got,
             why=f"it wrote: {said[-1500:]}" if said else "it wrote nothing",
-            do="run the command by hand; {port} in it stands for the port that it must listen at",
+            do=do,
         )
 
     def _end(self) -> None:
@@ -318,3 +350,12 @@ class ProcessInstance:
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, number)
+
+
+def _new_log(directory: Path) -> Path:
+    """A new file for output, which no other process has."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in (LOGS.replace("*", f"-{number}" if number > 1 else "") for number in itertools.count(1)):
+        with contextlib.suppress(FileExistsError), (directory / name).open("xb"):
+            return directory / name
+    raise AssertionError  # numbers do not end

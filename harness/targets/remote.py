@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from pathlib import Path
 
 from harness.session import (
     DEFAULT_SETUP,
@@ -60,9 +61,12 @@ class TcpTarget:
 class RemoteInstance:
     """A server that others run, or another process of ours."""
 
-    def __init__(self, host: str, port: int, warp: float = 1.0, description: str = "") -> None:
+    def __init__(
+        self, host: str, port: int, warp: float = 1.0, description: str = "", log: Path | None = None
+    ) -> None:
         self._host = host
         self._port = port
+        self._log = log
         self._clock = RunningClock(warp)
         self._description = description or f"server at {host}:{port}"
 
@@ -80,6 +84,7 @@ class RemoteInstance:
             "port": self._port,
             "warp": self._clock.warp,
             "description": self._description,
+            **({"log": str(self._log)} if self._log is not None else {}),
         }
 
     def open(self) -> SocketTransport:
@@ -105,6 +110,10 @@ class RemoteInstance:
     def output(self) -> str:
         return ""
 
+    @property
+    def log(self) -> Path | None:
+        return self._log
+
     def stop(self) -> None:
         """Nothing: its owner stops it."""
 
@@ -122,7 +131,11 @@ def _is_here(host: str) -> bool:
 def attach(shared: Mapping[str, str | int | float]) -> RemoteInstance:
     """An instance that another process has started; ``shared`` is what its ``shared()`` gave."""
     return RemoteInstance(
-        str(shared["host"]), int(shared["port"]), float(shared["warp"]), str(shared["description"])
+        str(shared["host"]),
+        int(shared["port"]),
+        float(shared["warp"]),
+        str(shared["description"]),
+        Path(str(shared["log"])) if "log" in shared else None,
     )
 
 

@@ -7,6 +7,7 @@ a URI that would be right.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
@@ -94,8 +95,10 @@ def _lines(role: Role) -> list[str]:
     return [profile.name for profile in profiles(role)]
 
 
-def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
+def parse(uri: str, role: Role = "nameserver", nameserver: str = "", *, logs: Path | None = None) -> Target:
     """The target that ``uri`` names, as a server of this role. Raises ``TargetError`` where it names none.
+
+    ``logs`` is the directory where processes that are started here leave what they write; None: nowhere.
 
     ``nameserver`` is where a Broker that others run (``tcp:``) finds our NameServer:
     ``HOST:PORT``.
@@ -117,12 +120,12 @@ def parse(uri: str, role: Role = "nameserver", nameserver: str = "") -> Target:
         return TcpTarget(uri, host, port)
     if colon and scheme == "exec":
         command, options = _options(uri, rest, {"warp"})
-        return (ExecBrokerTarget if is_broker else ExecTarget)(uri, command, _warp(uri, options))
+        return (ExecBrokerTarget if is_broker else ExecTarget)(uri, command, _warp(uri, options), logs)
     if colon and scheme == "apache":
         version, options = _options(uri, rest, {"warp"})
         if not re.fullmatch(r"\d[\w.-]*", version):
             raise _wrong(uri, "a version after apache:", "apache:5.3.3")
-        return ApacheTarget(uri, version, _warp(uri, options), role)
+        return ApacheTarget(uri, version, _warp(uri, options), role, logs)
     if colon and scheme == "docker" and not is_broker:
         return _docker(uri, rest)
     raise TargetError(

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 SERVED = Path(__file__).with_name("served_mutant.py")
-TARGET = f"exec:{sys.executable} {SERVED} 5.3 {{mutant}} {{{{port}}}}"
+TARGET = f"exec:{sys.executable} {SERVED} 5.3 {{mutant}} {{{{port}}}} {{{{dir}}}}"
 JUMPS = """\
 import time
 _HOURS, _real, _real_ns = (0, 1, -2, 24, -24, 0.01, -1, 9000, -9000), time.time, time.time_ns

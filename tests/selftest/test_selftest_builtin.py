@@ -104,7 +104,10 @@ def test_a_server_that_dies_fails_the_last_case_and_blocks_the_rest(tmp_path: Pa
 @pytest.mark.parametrize(
     ("ending", "words"),
     [
-        ("os._exit(9)", f"gone in {{}}: {sys.executable} ended with status 9; it wrote last: nameserver 5.5"),
+        (
+            "os._exit(9)",
+            f"gone in {{}}: {sys.executable} {{}} ended with status 9; it wrote last: nameserver 5.5",
+        ),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped answering in {}"),
     ],
 )
@@ -133,7 +136,7 @@ def test_a_server_that_ends_once_is_started_again(ending: str, words: str, tmp_p
     assert failed.case == "endurance.serves-after-everything"
     hit = [one.case for one in results if one.verdict in (Verdict.BLOCKED, Verdict.FLAKY)]
     assert len(hit) == 1
-    assert failed.reason.startswith(f"the target had {words.format(hit[0])}")
+    assert failed.reason.startswith(f"the target had {words.format(hit[0], server)}")
 
 
 def test_a_mutant_that_dies_in_one_case_costs_one_case(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def uri(mutant: str) -> str:
-    return f"exec:{sys.executable} {HERE / 'served_mutant.py'} 5.3 {mutant} {{port}}?warp={WARP}"
+    return f"exec:{sys.executable} {HERE / 'served_mutant.py'} 5.3 {mutant} {{port}} {{dir}}?warp={WARP}"
 
 
 @pytest.fixture(scope="module")

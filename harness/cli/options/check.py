@@ -26,6 +26,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_nameserver(parser)
     add_selection(parser)
     parser.add_argument(
+        "--failed",
+        nargs="?",
+        const="",
+        metavar="DIR",
+        help="only the cases that failed, were blocked or flaky in the last run recorded in --out, or in DIR",
+    )
+    parser.add_argument(
+        "--fast", action="store_true", help="leave out the cases that wait for time to pass; says how many"
+    )
+    parser.add_argument("-x", action="store_true", dest="stop_at_failure", help="stop at the first failure")
+    parser.add_argument(
         "--strict", action="store_true", help="a broken SHOULD or an unseen quirk fails the run"
     )
     parser.add_argument(

@@ -13,6 +13,9 @@ TARGETS = (
     "docker:IMAGE[?warp=60]"
 )
 
+SCHEMES = ("builtin", "tcp", "exec", "apache", "docker")
+DEFAULT_TARGET = "builtin:"
+
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Adds `--json`."""
@@ -32,7 +35,7 @@ def add_role(parser: argparse.ArgumentParser) -> None:
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Adds `TARGET`, the reference by default."""
     parser.add_argument(
-        "target", nargs="?", default="builtin:", metavar="TARGET", help=f"default builtin:; {TARGETS}"
+        "target", nargs="?", default=DEFAULT_TARGET, metavar="TARGET", help=f"default builtin:; {TARGETS}"
     )
 
 

@@ -178,6 +178,7 @@ class Gone:
         self._alive = alive
         self.clock = self._instance.clock
         self.description = "gone"
+        self.log = None
 
     def open(self) -> Any:
         raise TargetDied("connection refused")
@@ -227,6 +228,34 @@ def test_a_case_that_came_too_late_is_tried_again() -> None:
     assert run(late).verdict is Verdict.PASS
     assert len(tries) == 3
     assert run(raising(TooLate("always"))).verdict is Verdict.BLOCKED
+
+
+class Writing:
+    """The built-in target, with a log that a test writes."""
+
+    def __init__(self, log: Path) -> None:
+        self._instance = parse("builtin:5.3").start()
+        self.log = log
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._instance, name)
+
+
+def test_what_the_server_wrote_meanwhile_stands_beside_a_failure(tmp_path: Path) -> None:
+    log = tmp_path / "target.log"
+    log.write_text("started\n")
+
+    def with_words(case: Callable[[NameServerSession], None]) -> CaseResult:
+        def said(ns: NameServerSession) -> None:
+            with log.open("a") as file:
+                file.write("panic: nil map\n")
+            case(ns)
+
+        instance: Any = Writing(log)
+        return runner(instance=instance).run(loaded(said))
+
+    assert with_words(unmet).log == ("panic: nil map",)
+    assert with_words(met).log == ()
 
 
 class InRunningTime:

@@ -217,6 +217,7 @@ def results() -> tuple[CaseResult, ...]:
                 failure=failure,
                 detail=detail,
                 trace=failure.trace if failure else None,
+                log=("panic: assignment to entry in nil map", HOSTILE) if failure else (),
             )
         )
     return tuple(found)

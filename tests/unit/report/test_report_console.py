@@ -81,22 +81,55 @@ def test_a_stream_that_cannot_say_everything_still_gets_everything_else() -> Non
     assert "#9 <- cluster information" in text
 
 
-def test_a_chapter_appears_as_soon_as_it_and_all_before_it_are_finished() -> None:
+def test_a_chapter_appears_as_soon_as_it_is_finished() -> None:
     run = samples.run()
     stream = io.StringIO()
     console = Console(stream, environ={})
     console.start(run.header)
     framing, errors, rest = run.results[:2], run.results[2:5], run.results[5:]
-    for result in errors:
+    for result in errors[:-1]:
         console.case(result)
     assert "errors " not in stream.getvalue()
-    for result in framing:
+    for result in (*errors[-1:], *framing):
         console.case(result)
     lines = stream.getvalue().splitlines()
-    assert [line.split()[0] for line in lines[-2:]] == ["framing", "errors"]
+    assert [line.split()[0] for line in lines[-2:]] == ["errors", "framing"]
     for result in rest:
         console.case(result)
     console.finish(run.end)
+
+
+def test_a_log_gets_a_line_where_nothing_else_was_printed_for_long() -> None:
+    run = samples.run()
+    stream = io.StringIO()
+    console = Console(stream, environ={})
+    console.passed(2.0, "exec:go run .")
+    console.passed(4.0, "exec:go run .")
+    console.passed(5.0, "exec:go run .")
+    assert stream.getvalue() == "starting exec:go run ., 4 s so far\n"
+    cases = tuple(msgspec.structs.replace(case, expected=10.0) for case in run.header.cases)
+    console.start(msgspec.structs.replace(run.header, cases=cases))
+    begun = stream.getvalue()
+    assert f"(about 1 min {10 * len(cases) - 60} s)" in begun
+    for second in range(1, 20):
+        console.passed(float(second))
+        if second == 3:
+            console.case(run.results[2])
+    console.passed(31.0)
+    first, second_line = stream.getvalue().removeprefix(begun).splitlines()
+    assert (
+        first == f"1 of {len(cases)} cases after 16 s · 1 failed · about 1 min {10 * len(cases) - 70} s left"
+    )
+    assert second_line.startswith(f"1 of {len(cases)} cases after 31 s")
+
+
+def test_a_run_that_stopped_at_its_first_failure_says_so() -> None:
+    run = samples.run()
+    assert run.end is not None
+    text = shown(
+        Run(header=run.header, results=run.results, end=msgspec.structs.replace(run.end, stopped=True))
+    )
+    assert f"stopped at the first failure (-x), 1 of {len(run.header.cases)} not run" in text
 
 
 def test_many_failures_are_shown_in_short_and_counted() -> None:

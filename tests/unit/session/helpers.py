@@ -112,6 +112,10 @@ class Server:
     def output(self) -> str:
         return ""
 
+    @property
+    def log(self) -> None:
+        return None
+
     def stop(self) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.session import NameServerSession, TargetDied
+from harness.session import NameServerSession, TargetDied, free_port
 from harness.targets import TargetError, attach, parse
 from harness.targets.process import ProcessInstance
 
@@ -180,9 +180,9 @@ def test_one_that_never_answers_is_started_all_the_same(started, monkeypatch: py
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("false {port}", "ended with status 1 before it was ready"),
+        ("false {port}", "ended with status 1 before it listened at port"),
         ("sh -c 'echo no such option >&2; exit 3' {port}", "it wrote: no such option"),
-        ("/nonexistent/ns {port}", "No such file or directory"),
+        ("/nonexistent/ns {port}", "no such file"),
     ],
 )
 def test_one_that_does_not_start_says_why(command: str, message: str) -> None:
@@ -254,3 +254,73 @@ def test_the_reference_as_a_server() -> None:
             assert "code 0" in str(answer)
     finally:
         instance.stop()
+
+
+def test_it_runs_in_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ns.py").write_text(_SERVER)
+    monkeypatch.chdir(tmp_path)
+    instance = parse(f"exec:{sys.executable} ns.py {{port}} {{dir}}").start()
+    try:
+        assert (instance._directory / "starts").read_text() == "1"
+        assert Path(f"/proc/{instance.pid}/cwd").readlink() == tmp_path
+    finally:
+        instance.stop()
+    assert [one.name for one in tmp_path.iterdir()] == ["ns.py"]
+
+
+def test_its_output_is_kept_over_restarts(script: Path, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    target = parse(f"exec:{sys.executable} '{script}' {{port}} {{dir}}", logs=logs)
+    instances = [target.start(), target.another()]
+    instances[0].restart()
+    for instance in instances:
+        instance.stop()
+    assert (logs / "target.log").read_text() == "I am plain at 1\nI am plain at 2\n"
+    assert (logs / "target-2.log").read_text() == "I am plain at 1\n"
+    assert instances[0].output() == "I am plain at 2\n"
+
+
+def test_one_that_listens_elsewhere_is_told_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.targets.starting._IDLE_ELSEWHERE", 0.3)
+    port = free_port((0,))
+    program = f'import socket, time; s = socket.create_server(("127.0.0.1", {port})); time.sleep(600)'
+    with pytest.raises(TargetError, match=rf"it listens at 127\.0\.0\.1:{port}, and not at"):
+        parse(f"exec:{sys.executable} -c '{program}' {{port}}").start()
+
+
+def test_one_that_works_gets_more_time(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`go run .` compiles first."""
+    monkeypatch.setattr("harness.targets.command._START_WITHIN", 0.6)
+    works = "import time; end = time.process_time() + 1.2\nwhile time.process_time() < end: pass\n"
+    script.write_text(works + _SERVER)
+    target = parse(f"exec:{sys.executable} '{script}' {{port}} {{dir}}")
+    instance = target.start()
+    instance.stop()
+    with pytest.raises(TargetError, match="no connection at port"):
+        target.another()
+
+
+@pytest.mark.parametrize(
+    ("command", "got"),
+    [
+        ("./ns {port}", "no such file (the current directory is "),
+        ("./plain {port}", "a file that is not executable"),
+        ("./folder {port}", "a directory"),
+        ("no-such-command {port}", "no such command on the PATH"),
+    ],
+)
+def test_a_command_that_is_no_program_is_not_started(
+    command: str, got: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain").touch()
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TargetError) as caught:
+        parse(f"exec:{command}").start()
+    assert got in caught.value.got
+
+
+def test_a_command_with_wrong_options_is_told_so() -> None:
+    with pytest.raises(TargetError) as caught:
+        parse("exec:sh -c 'echo \"unknown option: --port\" >&2; exit 2' {port}").start()
+    assert caught.value.do.startswith("correct the options after exec:; this was run in ")

@@ -1,0 +1,148 @@
+"""The loop of a person at work: `-x`, `--failed`, `--fast`, `--list`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.report.results import Verdict, read_run
+
+BROKEN = "builtin:5.3?mutant=cluster-lists-lowest-id-only"
+SERVED = (
+    f"exec:{sys.executable} -c 'import sys; from harness.cli import main; sys.exit(main())' "
+    "serve nameserver --host 127.0.0.1 --port {port}"
+)
+
+
+def check(capsys: pytest.CaptureFixture[str], out: Path, *arguments: str) -> tuple[int, str]:
+    status = main(["check", *arguments, "--out", str(out)])
+    written = capsys.readouterr()
+    return status, written.out + written.err
+
+
+def failed(out: Path) -> list[str]:
+    return [one.case for one in read_run(out).results if one.verdict is Verdict.FAIL]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_run_stops_at_its_first_failure(
+    workers: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    status, text = check(capsys, tmp_path, BROKEN, "--select", "cluster,kv", "-x", "-n", workers)
+    run = read_run(tmp_path)
+    assert status == 1, text
+    assert run.end is not None
+    assert run.end.stopped
+    assert failed(tmp_path)
+    assert len(run.results) < len(run.header.cases)
+    assert "stopped at the first failure (-x)" in text
+    assert "NOT CONFORMANT, exit 1" in text
+
+
+def test_a_run_without_failures_does_not_stop(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, text = check(capsys, tmp_path, "--select", "cluster", "-x")
+    assert status == 0
+    assert "stopped" not in text
+
+
+def test_only_what_failed_runs_again_until_it_passes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    check(capsys, tmp_path, BROKEN, "--select", "cluster")
+    first = failed(tmp_path)
+    assert first
+    status, text = check(capsys, tmp_path, BROKEN, "--failed")
+    assert status == 1, text
+    assert failed(tmp_path) == first
+    header = read_run(tmp_path).header
+    assert header.only_failed
+    assert header.profile == "5.3"
+    assert {one.name for one in header.cases} == {
+        *first,
+        "sanity.well-formed-request-is-answered",
+        "endurance.serves-after-everything",
+    }
+    status, text = check(capsys, tmp_path, "builtin:5.3", "--failed")
+    assert status == 0, text
+    assert "PARTIAL" in text
+    status, text = check(capsys, tmp_path, "builtin:5.3", "--failed")
+    assert status == 2
+    assert f"no case failed, was blocked or flaky in the record in {tmp_path}" in text
+
+
+def test_a_run_of_something_else_does_not_forget_what_failed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    check(capsys, tmp_path, BROKEN, "--select", "cluster")
+    first = failed(tmp_path)
+    check(capsys, tmp_path, BROKEN, "--select", "kv.put-overwrites")
+    check(capsys, tmp_path, BROKEN, "--failed")
+    assert failed(tmp_path) == first
+
+
+def test_the_failures_of_another_directory(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    check(capsys, tmp_path / "a", BROKEN, "--select", "cluster")
+    check(capsys, tmp_path / "b", BROKEN, "--failed", str(tmp_path / "a"))
+    assert failed(tmp_path / "b") == failed(tmp_path / "a")
+
+
+def test_a_target_behind_failed_is_the_target(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    check(capsys, tmp_path, BROKEN, "--select", "cluster")
+    status, text = check(capsys, tmp_path, "--failed", BROKEN)
+    assert status == 1, text
+    assert read_run(tmp_path).header.target == BROKEN
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "run without --failed first"),
+        (("elsewhere",), "elsewhere: cannot be read"),
+    ],
+)
+def test_failed_without_a_record_is_a_mistake(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    status, text = check(capsys, tmp_path / "none", "--failed", *arguments)
+    assert status == 3
+    assert message in text
+
+
+def test_failed_with_the_record_of_another_role_is_a_mistake(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    check(capsys, tmp_path, "--select", "sanity")
+    status, text = check(capsys, tmp_path, "--failed", "--role", "broker")
+    assert status == 3
+    assert "say --role nameserver" in text
+
+
+def test_fast_leaves_out_what_waits_in_real_time(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, text = check(capsys, tmp_path, SERVED, "--select", "lease,cluster", "--fast")
+    header = read_run(tmp_path).header
+    assert status == 0, text
+    assert header.waiting_left_out > 5
+    assert not any(one.waits for one in header.cases)
+    assert f"{header.waiting_left_out} that wait left out (--fast)" in " ".join(text.split())
+    assert "PARTIAL" in text
+    assert "real time" in text
+    assert "one shared wait" not in text
+
+
+def test_fast_leaves_nothing_out_where_time_is_virtual(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    check(capsys, tmp_path, "--select", "lease", "--fast")
+    header = read_run(tmp_path).header
+    assert header.waiting_left_out == 0
+    assert any(one.waits for one in header.cases)
+
+
+def test_fast_that_leaves_nothing_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    case = "lease.expired-broker-is-removed"
+    status, text = check(capsys, tmp_path, SERVED, "--select", case, "--fast")
+    assert status == 2
+    assert "--fast leaves these out" in text
