@@ -16,6 +16,7 @@ from harness.engine.executor import Executor
 from harness.engine.instances import InstancePool
 from harness.engine.nameserver.role import NAMESERVER
 from harness.engine.role import Role
+from harness.findings.deviations import Deviations
 from harness.findings.experiment import Ended
 from harness.program.names import Names
 from harness.session import TargetDied, TooLate
@@ -44,12 +45,15 @@ class TargetContext:
         deadline: float = DEADLINE,
         role: Role = NAMESERVER,
         quirks: str = "",
+        deviations: Deviations | None = None,
     ) -> None:
         self.role = role
         self.quirks: Sequence[Quirk] = known_quirks(role.name, judged_as(quirks, target.server))
         """Those of the server that the target is known to be, or is judged as."""
         self.target = target
         self.profile: str = profile
+        self.deviations = Deviations() if deviations is None else deviations
+        """What is known that it does otherwise; more may be learnt while programs are played."""
         self.servers = InstancePool(target) if servers is None else servers
         self.known = role.quirks(self.quirks)
         """Those that programs bring about."""

@@ -12,22 +12,20 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from harness.catalogue import profile_named
+from harness.engine.sending import Asked, Open, Sender
 from harness.program.broker.frames import learnt
 from harness.program.broker.steps import BrokerRequest
-from harness.program.frames import frame_of
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyQuestion, AnyStep
 from harness.session import (
     ClosedBy,
-    Connection,
     Instance,
     NameServerSession,
     Replied,
@@ -44,9 +42,6 @@ from harness.spec import Answered, Ended, Garbled, Observation, Unanswered
 from harness.spec.observation import Outcome
 from harness.trace import Trace
 
-_GAP = 0.002
-"""Real seconds between two segments, so that they do not arrive as one."""
-
 
 class Unsolicited(msgspec.Struct, frozen=True):
     """A frame that answers nothing that was asked on its connection."""
@@ -56,28 +51,6 @@ class Unsolicited(msgspec.Struct, frozen=True):
     server: int
     conn: str
     stray: UnsolicitedFrame
-
-
-class _Open(msgspec.Struct):
-    """A connection in use."""
-
-    connection: Connection
-    alive: float
-    """When it was last seen to be open, in protocol seconds."""
-    held: list[tuple[int, AnyQuestion]] = []
-    strays: int = 0
-    """How many of its unsolicited frames have been reported."""
-    left: bool = False
-    """Whether we have ended it, be it our half: that the target ends it, too, says nothing."""
-
-
-class Asked(msgspec.Struct):
-    """A request in flight."""
-
-    number: int
-    step: AnyQuestion
-    open: _Open
-    asked: SentRequest
 
 
 class Executor:
@@ -104,9 +77,7 @@ class Executor:
         self.names = names
         self.unsolicited: list[Unsolicited] = []
         """Unsolicited frames."""
-        self.waited = 0.0
-        """Real seconds that steps have asked for: time that passes, stalls, gaps in frames, restarts."""
-        self._announces = profile_named(profile).announces
+        self._sender = Sender(names, profile_named(profile).announces)
         self._sessions: list[Session] = []
         for instance in instances:
             self._sessions.append(
@@ -122,7 +93,7 @@ class Executor:
                     beside=self._sessions[0] if self._sessions else None,
                 )
             )
-        self._opens: list[dict[str, _Open]] = [{} for _ in instances]
+        self._opens: list[dict[str, Open]] = [{} for _ in instances]
         self._underway: list[Asked] = []
         self._number = -1
 
@@ -138,6 +109,11 @@ class Executor:
     def servers(self) -> int:
         """How many there are."""
         return len(self._sessions)
+
+    @property
+    def waited(self) -> float:
+        """Real seconds that steps have asked for: time that passes, stalls, gaps in frames, restarts."""
+        return self._sender.waited
 
     def now(self, server: int = 0) -> float:
         """Protocol seconds on the clock of a server."""
@@ -204,52 +180,20 @@ class Executor:
         self._send(open_)
         return [*seen, *self._collect()] if step.awaited else seen
 
-    def _send(self, open_: _Open) -> None:
+    def _send(self, open_: Open) -> None:
         """Sends what a connection holds back, cut where the steps say so."""
         held, open_.held = open_.held, []
-        if not held:
-            return
-        link, session = open_.connection.link, self._sessions[held[0][1].server]
-        link.idle = False
-        data, stops, sent_at = bytearray(), {}, session.now()
-        going = []
-        for number, step in held:
-            opaque = session.next_opaque()
-            frame = frame_of(step, self.names, opaque, self._announces)
-            for cut in step.cuts:
-                at = cut if cut >= 0 else len(frame) + cut
-                if 0 < at < len(frame):
-                    stops[len(data) + at] = step.stall
-            for _ in range(1 + step.twice):
-                data += frame
-                want = None if step.oneway else link.want(opaque)
-                going.append(Asked(number, step, open_, SentRequest(link, want, None, frame, None, sent_at)))
-        event = self._in_segments(open_, session, bytes(data), stops)
-        for one in going:
-            one.asked.event = event
-        self._underway += going
+        if held:
+            session = self._sessions[held[0][1].server]
+            self._underway += self._sender.send(session, open_, held)
 
-    def _in_segments(self, open_: _Open, session: Session, data: bytes, stops: dict[int, int]) -> int:
-        """Sends bytes with stops between them; returns the number of the first event."""
-        link, at, first = open_.connection.link, 0, None
-        for stop in sorted(stops):
-            event = link.send(data[at:stop])
-            at, first = stop, event if first is None else first
-            with self._waiting(session):
-                if stops[stop]:
-                    session.advance(stops[stop])
-                elif session.clock.kind != "virtual":
-                    session.clock.pause(_GAP)
-        event = link.send(data[at:])
-        return event if first is None else first
-
-    def _break_off(self, step: AnyQuestion, broken: int, open_: _Open) -> list[Observation]:
+    def _break_off(self, step: AnyQuestion, broken: int, open_: Open) -> list[Observation]:
         """Sends a part of a request, and resets the connection."""
         self._send(open_)
         session, link = self._sessions[step.server], open_.connection.link
         invoked = session.now()
         opaque = session.next_opaque()
-        frame = frame_of(step, self.names, opaque, self._announces)
+        frame = self._sender.frame(step, opaque)
         part = frame[:broken]
         whole = len(part) == len(frame)
         want = link.want(opaque) if whole and not step.oneway else None
@@ -321,7 +265,7 @@ class Executor:
             )
         return self._sessions[number]
 
-    def _open(self, server: int, conn: str) -> tuple[_Open, list[Observation]]:
+    def _open(self, server: int, conn: str) -> tuple[Open, list[Observation]]:
         """A connection that is open, and what was noticed on the way to it."""
         seen: list[Observation] = []
         open_ = self._opens[server].get(conn)
@@ -333,10 +277,10 @@ class Executor:
                 open_ = None
         if open_ is None:
             session = self._sessions[server]
-            open_ = self._opens[server][conn] = _Open(session.connect(), session.now(), [])
+            open_ = self._opens[server][conn] = Open(session.connect(), session.now(), [])
         return open_, seen
 
-    def _notice_end(self, server: int, conn: str, open_: _Open, seen: list[Observation]) -> None:
+    def _notice_end(self, server: int, conn: str, open_: Open, seen: list[Observation]) -> None:
         """Observes, once, that the target has ended a connection."""
         if self._opens[server].get(conn) is not open_:
             return
@@ -347,7 +291,7 @@ class Executor:
         outcome = Ended() if ending is None or ending.event is None else Ended(ending.event)
         seen.append(self._observed(Close(server=server, conn=conn), open_.alive, outcome))
 
-    def _refuse_if_quiet(self, session: Session, open_: _Open) -> None:
+    def _refuse_if_quiet(self, session: Session, open_: Open) -> None:
         link = open_.connection.link
         if session.clock.kind == "virtual" or link.idle:
             return
@@ -358,7 +302,7 @@ class Executor:
                 f"the machine is too slow for this warp"
             )
 
-    def _notice_strays(self, server: int, conn: str, open_: _Open) -> None:
+    def _notice_strays(self, server: int, conn: str, open_: Open) -> None:
         strays = open_.connection.link.strays
         for stray in strays[open_.strays :]:
             self.unsolicited.append(Unsolicited(self._number, server, conn, stray))
@@ -398,7 +342,7 @@ class Executor:
                 seen += self._collect()
                 self._notice_end(step.server, step.conn, before, seen)
         invoked = session.now()
-        another = _Open(session.connect(), session.now(), [])
+        another = Open(session.connect(), session.now(), [])
         before = opens.pop(step.conn, None)
         if before is not None and step.old != step.conn:
             opens[step.old] = before
@@ -412,7 +356,7 @@ class Executor:
         seen = self._collect()
         invoked = session.now()
         try:
-            with self._waiting(session):
+            with self._sender.waiting(session):
                 session.restart(step.how)
         except Unsupported:
             session.note("it is not ours to start again; the step is left out")
@@ -436,7 +380,7 @@ class Executor:
         invoked = [session.now() for session in self._sessions]
         ends = until or [began + step.seconds for began in invoked]
         for session, end in zip(self._sessions, ends, strict=True):
-            with self._waiting(session):
+            with self._sender.waiting(session):
                 session.advance(max(0.0, end - session.now()))
         seen = []
         for server, began in enumerate(invoked):
@@ -451,16 +395,6 @@ class Executor:
             )
             seen += self._ended(server)
         return seen
-
-    @contextlib.contextmanager
-    def _waiting(self, session: Session) -> Iterator[None]:
-        """What is done here was asked for, and takes the time that it takes."""
-        began = session.clock.waiting()
-        try:
-            yield
-        finally:
-            if session.clock.kind != "virtual":
-                self.waited += session.clock.waiting() - began
 
     def _ended(self, server: int) -> list[Observation]:
         """The connections of which the end has been noticed by now."""

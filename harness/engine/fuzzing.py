@@ -18,6 +18,7 @@ from typing import Literal
 import msgspec
 
 from harness.engine.kind import Kind, Transition, Tried
+from harness.findings.deviations import Deviations
 from harness.findings.experiment import Explain, Finding, Flaky
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
@@ -50,6 +51,8 @@ class KindRecord(msgspec.Struct, kw_only=True):
     """What one kind has done."""
 
     name: str
+    probes: int = 0
+    """Programs that were played first, to see what the target does otherwise."""
     batches: int = 0
     programs: int = 0
     steps: int = 0
@@ -130,6 +133,7 @@ class Fuzzing:
         limits: Limits,
         *,
         explain: Explain | None = None,
+        deviations: Deviations | None = None,
         is_ours: bool = True,
         out: Path | None = None,
         heard: Callable[[Progress], None] = lambda _: None,
@@ -139,11 +143,15 @@ class Fuzzing:
         """Why the record could not be written, where it could not."""
         self.death = ""
         """What was seen when the target had died."""
+        self.slowness = "the machine is too slow for the target's clock"
+        """Why no program was in time, where none was."""
         self._kinds = kinds
         self._store = store
         self._budget = budget
         self._limits = limits
         self._explain = explain
+        self._deviations = Deviations() if deviations is None else deviations
+        self._deviations.learn(store.findings)
         self._is_ours = is_ours
         self._out = out
         self._heard = heard
@@ -163,6 +171,8 @@ class Fuzzing:
         """Until a limit, an interrupt, or the death of the target."""
         ending: Ending = "done"
         try:
+            for kind in self._kinds:
+                self._probe(kind)
             while self._goes_on():
                 for kind in self._kinds:
                     self._batch(kind)
@@ -186,6 +196,19 @@ class Fuzzing:
             return False
         return limits.seconds is None or limits.now() - self._began < limits.seconds
 
+    def _probe(self, kind: Kind) -> None:
+        """Sees what the target does otherwise, so that programs go round it."""
+        record = self._records[kind.name]
+        if record.probes or record.programs:
+            return
+        for number, program in enumerate(kind.probes()):
+            record.probes += 1
+            self._judge(kind, record, kind.probe(program, number))
+            if not self._goes_on():
+                raise _Enough
+        if self._deviations.left_out:
+            self._tell(kind, f"left out: {', '.join(map(str, self._deviations.left_out))}")
+
     def _batch(self, kind: Kind) -> None:
         record = self._records[kind.name]
         number, record.batches = record.batches, record.batches + 1
@@ -205,6 +228,13 @@ class Fuzzing:
         record.steps += attempt.stepped
         record.waited += attempt.waited
         self._tell(kind)
+        self._judge(kind, record, tried)
+        if not self._goes_on():
+            raise _Enough
+
+    def _judge(self, kind: Kind, record: KindRecord, tried: Tried) -> None:
+        """What a program has come to."""
+        attempt = tried.attempt
         if attempt.ended == "late":
             record.late += 1
             self._late_in_a_row += 1
@@ -220,11 +250,14 @@ class Fuzzing:
         if tried.quirk is not None:
             record.quirks[tried.quirk] = record.quirks.get(tried.quirk, 0) + 1
         elif attempt.violations and attempt.ended != "late":
+            known = self._store.known(tried.program, attempt.violations[0])
+            if known is not None:
+                self._store.again(known)
+                return
             self._tell(kind, f"confirming {attempt.violations[0].statement}")
             found = triage(kind.experiment, tried.program, attempt, self._store, self._budget, self._explain)
+            self._deviations.learn(self._store.findings)
             self._tell(kind, _told(found))
-        if not self._goes_on():
-            raise _Enough
 
     # --- telling --------------------------------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ Seed = int | str
 Transition = tuple[str, str, str, int]
 """Kind of step, state before, state after, how often."""
 
+_GOES_ROUND = 8
+"""All programs but one in this many leave out what is known to bring deviations about."""
 _SAMPLE = 12
 """How many programs tell one generator from another."""
 
@@ -62,6 +64,11 @@ class SeededNames:
         """The names of the next attempt."""
         self._attempts += 1
         return Names(chance("names", self._kind, self._words, self._seed, self._attempts))
+
+
+def goes_round(kind: str, seed: Seed) -> bool:
+    """Whether the program of a seed leaves out what is known to bring deviations about."""
+    return chance("goes round", kind, seed).randrange(_GOES_ROUND) > 0
 
 
 class Kind(ABC):
@@ -105,6 +112,14 @@ class Kind(ABC):
     def broken_off(self) -> Tried | None:
         """What a run that was broken off had played, where that is known. What it left goes with `close`."""
         return None
+
+    def probes(self) -> Sequence[Program]:
+        """Small programs that show, before all others, what the target does otherwise."""
+        return ()
+
+    def probe(self, program: Program, number: int) -> Tried:
+        """Plays such a program. Raises ``TargetError``."""
+        raise NotImplementedError
 
     def settle(self) -> None:  # noqa: B027  (most kinds learn nothing)
         """Learns from the programs of a batch that is over."""

@@ -21,6 +21,7 @@ from harness.engine.kind import Kind
 from harness.engine.nameserver.role import NAMESERVER
 from harness.engine.role import Role
 from harness.engine.stateful import StatefulKind
+from harness.findings.deviations import Deviations
 from harness.targets import Target
 
 ROLES: Final[Mapping[RoleName, Role]] = {"nameserver": NAMESERVER, "broker": BROKER}
@@ -42,6 +43,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """
     deadline: float = DEADLINE
     """Real seconds for a program; what it waits for by itself does not count."""
+    deviations: Deviations | None = None
+    """What the target is known to do otherwise, for all kinds; None: nothing."""
     suite: str = ""
     started: float = 0.0
     """Unix time."""
@@ -65,6 +68,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
             deadline=self.deadline,
             role=ROLES[self.role],
             quirks=self.quirks,
+            deviations=self.deviations,
         )
 
 
@@ -87,7 +91,7 @@ def _frames(setting: Setting) -> Kind:
         suite=setting.suite,
         started=setting.started,
     )
-    return FramesKind(experiment, setting.corpus)
+    return FramesKind(experiment, setting.corpus, setting.deviations)
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.engine.executor import Unsolicited
+from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.spec import Observation, StateTracker, Violation
 
@@ -18,11 +19,16 @@ DEATH = "server-stays-alive"
 
 class Oracle:
     """Judges one run. `jitter` is that of each server's clock, in protocol seconds; `fresh` says that
-    the servers have not been used before.
+    the servers have not been used before; ``deviations`` are those that are known of them.
     """
 
-    def __init__(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> None:
-        self._known = [StateTracker(profile, names, jitter=one, fresh=fresh) for one in jitter]
+    def __init__(
+        self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool, deviations: Deviations
+    ) -> None:
+        forgives = deviations.forgives if deviations else None
+        self._known = [
+            StateTracker(profile, names, jitter=one, fresh=fresh, forgives=forgives) for one in jitter
+        ]
         self._told = 0
 
     @property

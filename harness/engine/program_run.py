@@ -6,6 +6,7 @@
   the one that shows a violation. No verdict is another for it: nothing is judged behind the first violation,
   and what a quirk may explain or time may end is not begun before all is judged.
 - What a target does, an end of it included, is reported as violations and as `ended`, never as an exception.
+- What is known that the target does otherwise ends no program (`harness.findings.deviations`).
 - Steps that a named quirk of the target is about are left out, unless the run *seeks* them: then what
   is wrong afterwards is the quirk's, and is counted as such.
 """
@@ -34,7 +35,8 @@ from harness.spec import Observation, Violation
 class ProgramRun:
     """A program on a context.
 
-    ``seeks``: steps that quirks are about are carried out. ``fresh`` and ``sound`` are those of
+    ``seeks``: steps that quirks are about are carried out. ``goes_round``: steps that are known to bring
+    deviations about are left out. ``fresh`` and ``sound`` are those of
     `InstancePool.take`. Raises ``TargetError`` where no server starts.
     """
 
@@ -48,6 +50,7 @@ class ProgramRun:
         sound: bool = True,
         quirks: KnownQuirks | None = None,
         seeks: bool = True,
+        goes_round: bool = False,
         tally: Coverage | None = None,
         case: str = "stateful",
     ) -> None:
@@ -63,6 +66,7 @@ class ProgramRun:
         self._context = context
         self._quirks = Quirks(()) if quirks is None else quirks
         self._seeks = seeks
+        self._goes_round = goes_round
         self._triggered: list[Quirk] = []
         self._passing: dict[str, None] = {}
         """Quirks that may have come to pass, or not."""
@@ -70,7 +74,9 @@ class ProgramRun:
         self._executor, jitter, is_fresh = context.executor(
             servers, names, fresh=fresh, sound=sound, case=case
         )
-        self._judge = context.role.judge(context.profile, names, jitter, fresh=is_fresh)
+        self._judge = context.role.judge(
+            context.profile, names, jitter, fresh=is_fresh, deviations=context.deviations
+        )
         self._left = False
 
     @property
@@ -192,9 +198,16 @@ class ProgramRun:
                 self._judged(seen, unsolicited)
 
     def _judged(self, seen: Sequence[Observation], unsolicited: int) -> None:
-        self.violations += self._judge.observe(seen, self._executor.unsolicited[:unsolicited])
+        found = self._judge.observe(seen, self._executor.unsolicited[:unsolicited])
+        self.violations += [one for one in found if not self._is_tolerated(one)]
         if self.violations and self._triggered:
             self.quirk = self._explanation()
+
+    def _is_tolerated(self, violation: Violation) -> bool:
+        """Whether a violation is known of the server, and the program goes on behind it."""
+        if not (self._context.role.tolerates and self._context.deviations):
+            return False
+        return self._context.deviations.recognises(self.steps, violation)
 
     def _look_for_proof(self) -> None:
         """Whether a quirk explains the violation that comes to pass on some runs only: it breaks what it
@@ -217,6 +230,8 @@ class ProgramRun:
         return self._triggered[-1].id
 
     def _is_avoided(self, step: AnyStep) -> bool:
+        if self._goes_round and self._context.deviations.leaves_out(step):
+            return True
         found = self._quirks.about(at_most(step, self._context.capabilities), self.state)
         about = [quirk for quirk in found if not quirk.is_intermittent]
         self._passing |= {quirk.id: None for quirk in found if quirk.is_intermittent}

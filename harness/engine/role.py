@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.catalogue import Quirk
 from harness.catalogue import Role as RoleName
+from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import Session
@@ -66,7 +67,14 @@ class Role(Protocol):
         """What exists at first; ``apply(step)`` of it carries a step out."""
         ...
 
-    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> Judging:
+    @property
+    def tolerates(self) -> bool:
+        """Whether its judge goes on behind a violation, so that programs may."""
+        ...
+
+    def judge(
+        self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool, deviations: Deviations
+    ) -> Judging:
         """A judge of a run."""
         ...
 

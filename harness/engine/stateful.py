@@ -9,14 +9,15 @@ import msgspec
 from harness.catalogue import profile_named
 from harness.engine.context import TargetContext
 from harness.engine.coverage import Coverage, Need
-from harness.engine.generator import Generator, Traits
-from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried
+from harness.engine.generator import Allowance, Generator, Traits
+from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried, goes_round
+from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.program_run import ProgramRun
 from harness.engine.rules import RULES
 from harness.findings.experiment import Attempt
 from harness.program.chance import Chance, chance
 from harness.program.names import Names
-from harness.program.steps import AnyStep
+from harness.program.steps import AnyStep, encode_step
 
 
 class StatefulExperiment:
@@ -93,12 +94,30 @@ class StatefulKind(Kind):
             expected.apply(step)
         return (*steps, *self._context.role.look(expected, moment=self._context.settling))
 
+    def probes(self) -> list[Program]:
+        """Every rule alone, with the plainest choices."""
+        found: dict[str, Program] = {}
+        plainest = Pick(lambda _: 0)
+        for rule in self._generator.rules:
+            state = self._context.role.state(self._context.profile, 1)
+            steps = tuple(Allowance(self._generator.traits, 0, 0, 0).within(rule.make(plainest, state)))
+            for step in steps:
+                state.apply(step)
+            program = (*steps, *self._context.role.look(state, moment=self._context.settling))
+            found.setdefault("\n".join(map(encode_step, program)), program)
+        return list(found.values())
+
+    def probe(self, program: Program, number: int) -> Tried:
+        self.experiment.seeded.begin(f"probe/{number}")
+        attempt = self.experiment.attempt(program, fresh=False)
+        return Tried(program=program[: attempt.stepped] or program, attempt=attempt)
+
     def run(self, seed: Seed) -> Tried:
         source = self._source(seed)
         allowance = self._generator.allowance(source)
         self.experiment.seeded.begin(seed)
         self._tally, self._program_run = self._context.role.tally(), None
-        program_run = self._program_run = self._begun(self._tally, allowance.servers, allowance.seeks)
+        program_run = self._program_run = self._begun(self._tally, allowance, seed)
         for step in self._generator.steps(source, allowance, program_run.state):
             program_run.do(step)
             if program_run.is_over:
@@ -123,13 +142,14 @@ class StatefulKind(Kind):
     def _source(self, seed: Seed) -> Chance:
         return chance(self.name, self._context.profile, seed)
 
-    def _begun(self, tally: Coverage, servers: int, seeks: bool) -> ProgramRun:
+    def _begun(self, tally: Coverage, allowance: Allowance, seed: Seed) -> ProgramRun:
         return ProgramRun(
             self._context,
             self.experiment.names(),
-            servers=servers,
+            servers=allowance.servers,
             quirks=self._context.known,
-            seeks=seeks,
+            seeks=allowance.seeks,
+            goes_round=goes_round(self.name, seed),
             tally=tally,
             case=self.name,
         )

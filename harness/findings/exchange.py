@@ -68,6 +68,8 @@ def _body(body: bytes, header: Header) -> Iterator[str]:
             return
     try:
         yield from _said("body", json.loads(body), header)
+    except RecursionError:  # nested as deep as a hostile peer can make it
+        yield "body nested very deep"
     except ValueError:
         for line in body.decode("utf-8", "replace").splitlines():
             name, _, value = line.partition("=")

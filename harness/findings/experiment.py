@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from harness.program.steps import AnyStep
+from harness.program.traits import kind_of, traits_of
 from harness.spec import Observation, Violation
 from harness.trace import Trace
 
@@ -74,7 +75,11 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     invariant: str
     anomaly: str | None
     kind: str
-    """Tag of the step whose outcome shows it: ``route``, ``time``."""
+    """What the step is whose outcome shows it: ``route``, ``kv 101``, ``time``."""
+    answer: str = ""
+    """In what the answer differs first: ``code 29``, ``address missing``; empty where it was not compared."""
+    special: tuple[str, ...] = ()
+    """The traits of that step in the smallest program: what is known to be needed for it."""
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -85,6 +90,24 @@ class Rate(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.shown} of {self.tried}"
+
+
+class Trigger(msgspec.Struct, frozen=True):
+    """Steps that bring a failure about: of a kind, with at least these traits."""
+
+    kind: str
+    traits: frozenset[str]
+    words: str
+    """The kind, for people."""
+    why: str
+    """What comes of it: ``refused``, or the statement that is broken."""
+
+    def is_about(self, step: AnyStep) -> bool:
+        """Whether a step is one of them."""
+        return kind_of(step) == self.kind and traits_of(step) >= self.traits
+
+    def __str__(self) -> str:
+        return " ".join([self.words, *sorted(self.traits)]) + f" ({self.why})"
 
 
 class Finding(msgspec.Struct, kw_only=True, tag="finding"):
@@ -102,6 +125,12 @@ class Finding(msgspec.Struct, kw_only=True, tag="finding"):
     """What it has cost, confirmations included."""
     also_fails: tuple[str, ...] = ()
     """Statements that cases about the same requests have shown to be broken too, the most telling first."""
+    trigger: Trigger | None = None
+    """What brings it about, where that is one step."""
+    judged: str = ""
+    """The statement that the judge named, where `check` names another."""
+    known: str = ""
+    """Why it is known, where `--known` or the record of a check names it."""
     exhausted: bool = False
     """Something smaller may show it too: the budget, or the run, was at its end before all was tried."""
     times: int = 1
@@ -109,9 +138,39 @@ class Finding(msgspec.Struct, kw_only=True, tag="finding"):
     directory: str | None = None
     """Where it is written down; None where that is nowhere."""
 
+    @property
+    def special(self) -> frozenset[str]:
+        """What is needed of the decisive step."""
+        return frozenset(self.signature.special)
 
-Explain = Callable[[Sequence[AnyStep], Violation, Attempt], tuple[str, ...]]
-"""From a program, the violation that it shows and an attempt that shows it to `Finding.also_fails`."""
+    @property
+    def plain(self) -> Signature:
+        """The signature that the judge gives such a failure, whatever is special."""
+        statement = self.judged or self.signature.statement
+        return msgspec.structs.replace(self.signature, statement=statement, special=())
+
+    def is_shown_by(self, program: Sequence[AnyStep], violation: Violation) -> bool:
+        """Whether another program shows it again: a step that has what is special is answered alike, behind
+        what brings it about.
+        """
+        if signature_of(program, violation) != self.plain or not self.special <= special_of(
+            program, violation
+        ):
+            return False
+        played = program[: violation.number + 1]
+        return self.trigger is None or any(map(self.trigger.is_about, played))
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """What cases say of a finding."""
+
+    also_fails: tuple[str, ...] = ()
+    statement: str = ""
+    """The statement that `check` names for it, where that is another."""
+
+
+Explain = Callable[[Sequence[AnyStep], Violation, Attempt], Explanation]
+"""From a program, the violation that it shows and an attempt that shows it."""
 
 
 class Flaky(msgspec.Struct, kw_only=True, tag="flaky"):
@@ -126,11 +185,31 @@ class Flaky(msgspec.Struct, kw_only=True, tag="flaky"):
 
 
 def signature_of(program: Sequence[AnyStep], violation: Violation) -> Signature:
-    """The signature of a violation that ``program`` shows."""
-    step = program[violation.number] if 0 <= violation.number < len(program) else None
+    """The signature of a violation that ``program`` shows, without what is special."""
+    step = decisive_step(program, violation)
     return Signature(
         statement=violation.statement,
         invariant=violation.invariant,
         anomaly=violation.anomaly,
-        kind="" if step is None else str(type(step).__struct_config__.tag),
+        kind="" if step is None else kind_of(step),
+        answer=answer_of(violation),
     )
+
+
+def decisive_step(program: Sequence[AnyStep], violation: Violation) -> AnyStep | None:
+    """The step whose outcome shows a violation."""
+    return program[violation.number] if 0 <= violation.number < len(program) else None
+
+
+def special_of(program: Sequence[AnyStep], violation: Violation) -> frozenset[str]:
+    """The traits of the decisive step."""
+    step = decisive_step(program, violation)
+    return frozenset() if step is None else traits_of(step)
+
+
+def answer_of(violation: Violation) -> str:
+    """In what an answer differs first."""
+    if not violation.differences:
+        return ""
+    first = violation.differences[0]
+    return first.actual.partition(" (")[0] if first.aspect == "code" else f"{first.aspect} {first.presence}"

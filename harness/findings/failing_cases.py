@@ -26,7 +26,7 @@ from harness.catalogue import Role, Statement, catalogue, judged_as, known_quirk
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases
 from harness.conformance.running import Runner, Setting
 from harness.findings.exchange import exchange_facts
-from harness.findings.experiment import Attempt
+from harness.findings.experiment import Attempt, Explanation, decisive_step
 from harness.program.frames import code_of
 from harness.program.nameserver.steps import Damaged
 from harness.program.steps import AnyQuestion, AnyStep
@@ -38,6 +38,8 @@ from harness.trace import read_trace
 _MOST = 200
 """Cases that are run for one finding, the nearest ones."""
 _LEVELS = {"MUST": 0, "SHOULD": 1, "MAY": 2}
+_ASKED_BY_ALL = frozenset({105, 106, 206})
+"""Requests by which cases look at what came of others."""
 _WORD = re.compile(r"\b(?:\d+|[A-Z][A-Z0-9_]+)\b")
 
 
@@ -48,6 +50,10 @@ class _Failed(msgspec.Struct, frozen=True):
     level: int
     asked: frozenset[str]
     """`exchange_facts` of what it did until it failed."""
+    codes: frozenset[int] = frozenset()
+    """The requests that it sent."""
+    is_general: bool = False
+    """Whether it is about any request."""
 
 
 class FailingCases:
@@ -72,22 +78,45 @@ class FailingCases:
         self._seconds = seconds
         self._quirks = quirks
         self._seen: dict[str, _Failed | None] = {}
+        self._held: set[str] = set()
+        """Statements that a case has proven to hold."""
 
-    def broken_by(self, program: Sequence[AnyStep], violation: Violation, shown: Attempt) -> tuple[str, ...]:
-        """Ids of the other statements that the target breaks, the most telling first; ``shown`` is an
-        attempt that shows the violation.
+    def explained(self, program: Sequence[AnyStep], violation: Violation, shown: Attempt) -> Explanation:
+        """The statements that the target breaks, the most telling first, and the one that `check` names for
+        the violation; ``shown`` is an attempt that shows it.
         """
-        nearest = self._about(_codes(program), violation.statement)
+        codes = _codes(program)
+        nearest = self._about(codes, violation.statement)
         self._run([one for one in nearest if one.name not in self._seen])
         asked = exchange_facts(shown.trace)
 
-        def beyond(one: _Failed) -> tuple[bool, bool, int, int, int]:
+        def beyond(one: _Failed) -> tuple[bool, bool, bool, int, int, int]:
             is_other, common = violation.statement not in one.statements, len(one.asked & asked)
-            return (is_other, not common, len(one.asked - asked), one.level, -common)
+            return (is_other, one.is_general, not common, len(one.asked - asked), one.level, -common)
 
         failed = [found for one in nearest if (found := self._seen.get(one.name)) is not None]
         failed.sort(key=beyond)
-        return tuple(dict.fromkeys(statement for one in failed for statement in one.statements))
+        also_fails = tuple(dict.fromkeys(statement for one in failed for statement in one.statements))
+        return Explanation(also_fails, self._named(failed, program, violation, codes))
+
+    def _named(
+        self,
+        failed: Sequence[_Failed],
+        program: Sequence[AnyStep],
+        violation: Violation,
+        codes: frozenset[int],
+    ) -> str:
+        """The statement that `check` names: that of the judge, unless its cases hold and one fails that asks
+        nothing but what the program asks, about the request that decides.
+        """
+        if violation.statement not in self._held:
+            return violation.statement
+        step = decisive_step(program, violation)
+        decides = _codes([] if step is None else [step])
+        for one in failed:
+            if decides and decides <= one.codes <= codes | _ASKED_BY_ALL and not one.is_general:
+                return one.statements[0]
+        return violation.statement
 
     # --- which cases ----------------------------------------------------------------------------------------
 
@@ -152,13 +181,20 @@ class FailingCases:
 
     def _failure(self, runner: Runner, one: LoadedCase, traces: Path) -> _Failed | None:
         result = runner.run(one)
+        if result.verdict is Verdict.PASS:
+            self._held.update(result.statements)
         if result.verdict is not Verdict.FAIL or result.failure is None:
             return None
         path = result.failure.trace
+        asked = frozenset[str]() if path is None else exchange_facts(read_trace(traces / path))
+        known = catalogue().of(self._role)
+        statements = one.statements(known, self._profile)
         return _Failed(
             statements=result.statements,
             level=_LEVELS[result.level],
-            asked=frozenset() if path is None else exchange_facts(read_trace(traces / path)),
+            asked=asked,
+            codes=frozenset(int(fact.partition(" ")[0]) for fact in asked if fact.endswith(" is sent")),
+            is_general=not any(_requests_of(statement, self._role) for statement in statements),
         )
 
 

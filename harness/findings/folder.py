@@ -226,6 +226,7 @@ def _readme(summary: Summary) -> str:
             "unconfirmed": "seen once, not confirmed yet",
         }[summary.state],
         also_fails=found.also_fails if isinstance(found, Finding) else (),
+        known=found.known if isinstance(found, Finding) else "",
         speed=_speed(summary),
     )
 

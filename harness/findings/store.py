@@ -11,14 +11,23 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from harness.catalogue import Statement
 from harness.findings import folder
-from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature
+from harness.findings.experiment import (
+    Attempt,
+    Experiment,
+    Finding,
+    Flaky,
+    Signature,
+)
 from harness.findings.folder import FindingReport, State
+from harness.program.steps import AnyStep
+from harness.spec import Violation
 
 INDEX = "index.jsonl"
 _ROOMS = {"unconfirmed": "unconfirmed", "finding": "findings", "flaky": "flaky"}
@@ -34,9 +43,17 @@ class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class FindingStore:
-    """The findings of a run. `out` None: nothing is written. `statements` tells the text of a statement."""
+    """The findings of a run. `out` None: nothing is written. `statements` tells the text of a statement,
+    `why` why a finding is known, or nothing.
+    """
 
-    def __init__(self, out: Path | None, *, statements: dict[str, Statement] | None = None) -> None:
+    def __init__(
+        self,
+        out: Path | None,
+        *,
+        statements: dict[str, Statement] | None = None,
+        why: Callable[[Finding], str] = lambda _: "",
+    ) -> None:
         """Takes over what a run before has left in `out`."""
         self.findings: list[Finding] = []
         self.flaky: list[Flaky] = []
@@ -45,8 +62,8 @@ class FindingStore:
         self.trouble = ""
         """Why nothing more is written; empty while it is."""
         self._statements = statements or {}
+        self._why = why
         self._out = out
-        self._known: dict[Signature, Finding] = {}
         self._given_up: Counter[Signature] = Counter()
         if out is not None:
             try:
@@ -54,9 +71,9 @@ class FindingStore:
             except OSError as problem:
                 self._fails(problem)
 
-    def known(self, signature: Signature) -> Finding | None:
-        """The finding of a signature, if it was confirmed before."""
-        return self._known.get(signature)
+    def known(self, program: Sequence[AnyStep], violation: Violation) -> Finding | None:
+        """The finding that a violation shows again, if it was confirmed before."""
+        return next((one for one in self.findings if one.is_shown_by(program, violation)), None)
 
     def given_up(self, signature: Signature) -> int:
         """How often a signature was flaky."""
@@ -78,20 +95,33 @@ class FindingStore:
         ``attempts`` are those that show the program of `found`.
         """
         signature = found.signature
-        first = signature not in self._known
         self.unconfirmed.pop(signature, None)
         if isinstance(found, Finding):
-            self._known[signature] = found
-            if first:
-                self.findings.append(found)
-            else:
-                self.findings = [found if one.signature == signature else one for one in self.findings]
+            self._remember(found)
         elif state == "flaky":
             self.flaky.append(found)
             self._given_up[signature] += 1
         else:
             self.unconfirmed[signature] = found
         self._write(state, found, experiment, attempts)
+
+    def rename(self, found: Finding, signature: Signature) -> None:
+        """A finding is of another signature, now that more is known; its old folder goes."""
+        old, name = found.signature, folder.name_of(found.signature)
+        self.findings = [one for one in self.findings if one.signature != old]
+        found.signature, found.directory = signature, None
+        found.violation = msgspec.structs.replace(found.violation, statement=signature.statement)
+        if self._out is not None and not self.trouble:
+            for room in _ROOMS.values():
+                shutil.rmtree(self._out / room / name, ignore_errors=True)
+
+    def _remember(self, found: Finding) -> None:
+        signature = found.signature
+        found.known = self._why(found)
+        if any(one.signature == signature for one in self.findings):
+            self.findings = [found if one.signature == signature else one for one in self.findings]
+        else:
+            self.findings.append(found)
 
     # --- on disk --------------------------------------------------------------------------------------------
 
@@ -164,8 +194,7 @@ class FindingStore:
         found.directory = str(directory)
         if isinstance(found, Finding):
             found.times = max(found.times, line.times)
-            self._known[line.signature] = found
-            self.findings.append(found)
+            self._remember(found)
         elif line.state == "flaky":
             self.flaky.append(found)
         else:

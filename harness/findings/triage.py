@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from harness.findings.deviations import trigger_of
 from harness.findings.experiment import (
     Attempt,
     Experiment,
@@ -26,6 +27,7 @@ from harness.findings.experiment import (
     Rate,
     Signature,
     signature_of,
+    special_of,
 )
 from harness.findings.store import FindingStore
 from harness.program.shrink import shrunk
@@ -71,9 +73,9 @@ def triage(
     if not attempt.violations:
         raise ValueError("an attempt without a violation is nothing to triage")
     steps = tuple(program)
-    news = [one for one in attempt.violations if store.known(signature_of(steps, one)) is None]
+    news = [one for one in attempt.violations if store.known(steps, one) is None]
     if not news:
-        known = store.known(signature_of(steps, attempt.violations[0]))
+        known = store.known(steps, attempt.violations[0])
         assert known is not None
         store.again(known)
         return known
@@ -142,9 +144,25 @@ class _Triage:
         return finding
 
     def _explained(self, finding: Finding, shows: Sequence[Attempt]) -> Finding:
+        """The finding under its last signature, which names what is special, and the statement that `check`
+        names; where there is one of this signature already, that one.
+        """
+        special = tuple(sorted(special_of(finding.program, finding.violation)))
+        signature = msgspec.structs.replace(self._signature, special=special)
+        finding.trigger = trigger_of(finding, self._experiment.profile)
         if self._explain is not None:
-            finding.also_fails = self._explain(finding.program, finding.violation, shows[0])
-            self._store.keep("finding", finding, self._experiment, tuple(shows))
+            said = self._explain(finding.program, finding.violation, shows[0])
+            finding.also_fails = said.also_fails
+            if said.statement and said.statement != signature.statement:
+                finding.judged = signature.statement
+                signature = msgspec.structs.replace(signature, statement=said.statement)
+        if signature != finding.signature:
+            self._store.rename(finding, signature)
+            before = next((one for one in self._store.findings if one.signature == signature), None)
+            if before is not None:
+                self._store.again(before)
+                return before
+        self._store.keep("finding", finding, self._experiment, tuple(shows))
         return finding
 
     def _confirm(self, program: tuple[AnyStep, ...], tries: int) -> tuple[Rate, list[Attempt]]:

@@ -267,7 +267,7 @@ class _Chunk:
             needed=3 if is_to_shrink else 1,
             tries=3 if is_to_shrink else 1,
         )
-        explain = _cases_of(self._order, self._clock).broken_by if is_to_shrink else None
+        explain = _cases_of(self._order, self._clock).explained if is_to_shrink else None
         try:
             with _within(max(600.0, settings.deadline * _PATIENCE)):
                 store = FindingStore(None)

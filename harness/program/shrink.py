@@ -1,7 +1,8 @@
 """A failing program, made small: chunks of steps are dropped, then single steps, then fields are made plain.
 
 Pure; the caller says what still fails, and how long to go on. The number of attempts is
-bounded; no program is tried twice. Waits are not made shorter: one that is just long enough holds on one day
+bounded; no program is tried twice. A step never gets a trait that it had not (`traits`): what a server makes
+of that may be another failure. Waits are not made shorter: one that is just long enough holds on one day
 and fails on the next.
 """
 
@@ -14,6 +15,7 @@ import msgspec
 
 from harness.program.step import Time
 from harness.program.steps import AnyStep, encode_step
+from harness.program.traits import traits_of
 
 Fails = Callable[[Sequence[AnyStep]], bool]
 
@@ -91,6 +93,8 @@ def _fields(steps: list[AnyStep], budget: _Budget) -> list[AnyStep]:
                 continue
             for value in _candidates(_default(field), getattr(steps[at], field.name)):
                 changed = msgspec.structs.replace(steps[at], **{field.name: value})
+                if not traits_of(changed) <= traits_of(steps[at]):
+                    continue
                 candidate = [*steps[:at], changed, *steps[at + 1 :]]
                 if budget.fails(candidate):
                     steps = candidate

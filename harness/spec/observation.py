@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -73,6 +73,23 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """Whose clock the times are of. Time that passes is observed once for each server."""
 
 
+Presence: TypeAlias = Literal["missing", "surplus", "other"]
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Something in an answer that is not as predicted: missing, surplus, or another."""
+
+    aspect: str
+    """What kind of thing it is about: ``code``, ``address``, ``permission``, or the name of an ext field."""
+    name: str
+    """Whose: the name of a broker, a topic, a cluster, a key; "" for the whole answer."""
+    presence: Presence
+    expected: str
+    actual: str
+    id: int | None = None
+    """The id of the broker whose address it is about."""
+
+
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """Something that the catalogue does not allow."""
 
@@ -88,3 +105,5 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """The step whose outcome shows it."""
     anomaly: str | None = None
     """Its name in `harness.spec.nameserver.history.anomalies`, where it is of a named kind."""
+    differences: tuple[Difference, ...] = ()
+    """In what the answer differs, where it was held against a prediction: all that decides."""

@@ -194,7 +194,7 @@ def hunt(
             return Hunted(name, profile, seed, number, statement)
         now = RunningClock().waiting
         budget = Budget(now=now, attempts=800, seconds=_SHRINKING, needed=1, tries=_TRIES)
-        explain = FailingCases(target, profile, role, now=now).broken_by if explains else None
+        explain = FailingCases(target, profile, role, now=now).explained if explains else None
         played = program[: attempt.stepped]
         found = triage(experiment, played, attempt, FindingStore(None), budget, explain)
         assert isinstance(found, Finding), f"{name} did not fail again"

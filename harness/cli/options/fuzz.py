@@ -26,7 +26,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--corpus", type=Path, metavar="DIR", help="frames: corpus kept between runs (OUT/corpus)"
     )
-    parser.add_argument("--strict", action="store_true", help="frames: a broken SHOULD fails, too")
+    parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails, too")
+    parser.add_argument(
+        "--known", type=Path, metavar="FILE", help="known findings, in the form of a baseline of `check`"
+    )
+    parser.add_argument(
+        "--after",
+        type=Path,
+        metavar="DIR",
+        help="the --out of a `check` of the target: what failed there is known",
+    )
     parser.add_argument(
         "--memory",
         type=count,

@@ -14,6 +14,7 @@ from harness.engine.broker.strategies import look
 from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
 from harness.engine.role import Role
+from harness.findings.deviations import Deviations
 from harness.program.broker.steps import DropTopic, End, Switch
 from harness.program.names import Names
 from harness.program.steps import AnyStep
@@ -60,6 +61,7 @@ class _Quirks:
 class _Broker:
     name: RoleName = "broker"
     servers = 1
+    tolerates = False
 
     def session(self, instance: BrokerInstance, profile: str, **said: Any) -> BrokerSession:
         """What it tells its NameServers is of no interest to programs."""
@@ -68,7 +70,9 @@ class _Broker:
     def state(self, profile: str, servers: int) -> ProgramState:
         return ProgramState(profile)
 
-    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> BrokerOracle:
+    def judge(
+        self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool, deviations: Deviations
+    ) -> BrokerOracle:
         return BrokerOracle(profile, names, jitter)
 
     def look(self, state: ProgramState, *, moment: int) -> list[AnyStep]:

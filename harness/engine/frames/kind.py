@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from harness.engine.frames.corpus import Corpus
 from harness.engine.frames.generate import programs
 from harness.engine.frames.play import FrameExperiment, Reaction
-from harness.engine.kind import Kind, Program, Seed, Tried
+from harness.engine.kind import Kind, Program, Seed, Tried, goes_round
+from harness.findings.deviations import Deviations
 from harness.program.chance import chance
 from harness.program.frames import code_of
 from harness.program.nameserver.steps import ClusterInfo, Damaged
@@ -37,8 +38,14 @@ class FramesKind(Kind):
 
     name = "frames"
 
-    def __init__(self, experiment: FrameExperiment, corpus: Corpus | None = None) -> None:
+    def __init__(
+        self,
+        experiment: FrameExperiment,
+        corpus: Corpus | None = None,
+        deviations: Deviations | None = None,
+    ) -> None:
         super().__init__()
+        self._deviations = Deviations() if deviations is None else deviations
         self.experiment: FrameExperiment = experiment
         self._corpus = corpus
         self._made: list[Program] = []
@@ -58,6 +65,8 @@ class FramesKind(Kind):
 
     def run(self, seed: Seed) -> Tried:
         program = self.program(seed)
+        if goes_round(self.name, seed):
+            program = tuple(one for one in program if not self._deviations.leaves_out(one))
         self.experiment.seeded.begin(seed)
         attempt = self.experiment.attempt(program, fresh=False)
         reactions = self.experiment.reactions

@@ -16,6 +16,7 @@ from harness.engine.nameserver.strategies import look
 from harness.engine.nameserver.tidying import tidied
 from harness.engine.oracle import Oracle
 from harness.engine.role import Role
+from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import Instance, NameServerSession
@@ -24,6 +25,7 @@ from harness.session import Instance, NameServerSession
 class _NameServer:
     name: RoleName = "nameserver"
     servers = 2
+    tolerates = True
 
     def session(self, instance: Instance, profile: str, **said: Any) -> NameServerSession:
         return NameServerSession(instance, profile, **said)
@@ -31,8 +33,10 @@ class _NameServer:
     def state(self, profile: str, servers: int) -> ProgramState:
         return ProgramState(profile, servers)
 
-    def judge(self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool) -> Oracle:
-        return Oracle(profile, names, jitter, fresh=fresh)
+    def judge(
+        self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool, deviations: Deviations
+    ) -> Oracle:
+        return Oracle(profile, names, jitter, fresh=fresh, deviations=deviations)
 
     def look(self, state: ProgramState, *, moment: int) -> list[AnyStep]:
         return look(state)

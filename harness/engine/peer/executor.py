@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from harness.engine.executor import Asked, Executor
-from harness.program.frames import frame_of
+from harness.engine.executor import Executor
+from harness.engine.sending import Asked
 from harness.program.nameserver.steps import AnyRequest
 from harness.session.exchange import SentRequest
 from harness.spec import Observation
@@ -41,7 +41,7 @@ class PeerExecutor(Executor):
         for step in steps:
             self._number += 1
             opaque = self._sessions[0].next_opaque()
-            frame = frame_of(step, self.names, opaque, self._announces)
+            frame = self._sender.frame(step, opaque)
             conns.setdefault(step.conn, []).append(_Numbered(self._number, step, opaque, frame))
         seen: list[Observation] = []
         for server in servers:

@@ -123,10 +123,15 @@ def _registration(step: Register, names: Names) -> tuple[dict[str, str | None], 
 
 
 def _register_body(step: Register, names: Names) -> bytes:
+    """With every member that a Broker of 5.x sends, which is known by its ``stateVersion``; else of 4.9."""
     if step.form in ("none", "null", "garbage"):
         return {"none": b"", "null": b"null", "garbage": _GARBAGE}[step.form]
+    modern = step.state is not None
     body = RegisterBody(
-        topics={(name := names.name(topic)): _config(name, queues) for topic, queues in step.topics.items()},
+        topics={
+            (name := names.name(topic)): _config(name, queues, modern)
+            for topic, queues in step.topics.items()
+        },
         data_version=DataVersion(step.counter, BORN + step.timestamp, step.state),
         filter_servers=(
             msgspec.UNSET
@@ -136,6 +141,9 @@ def _register_body(step: Register, names: Names) -> bytes:
             else [f"{names.address(step.address)}:{server}" for server in step.filters]
         ),
     )
+    if modern:
+        body.mapping_data_version = DataVersion(step.counter, BORN + step.timestamp, step.state)
+        body.mappings, body.mapping_details = {}, {}
     if step.mappings:
         body.mappings = {
             (name := names.name(topic)): TopicQueueMappingInfo(
@@ -155,8 +163,13 @@ def _register_body(step: Register, names: Names) -> bytes:
     return zlib.compress(body.layout(v5=step.form == "compressed-5"), 1)
 
 
-def _config(name: str, queues: Queues) -> TopicConfig:
+def _config(name: str, queues: Queues, modern: bool) -> TopicConfig:
     read, write, perm, flag = queues
     return TopicConfig(
-        topic_name=name, read_queue_nums=read, write_queue_nums=write, perm=perm, topic_sys_flag=flag
+        topic_name=name,
+        read_queue_nums=read,
+        write_queue_nums=write,
+        perm=perm,
+        topic_sys_flag=flag,
+        attributes={} if modern else None,
     )

@@ -45,7 +45,7 @@ class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field
     timestamp: int = 0
     """Milliseconds after the first data version of all brokers."""
     state: int | None = None
-    """``stateVersion``; None leaves it out."""
+    """``stateVersion``; None leaves it out, and the other members that came with 5.x."""
     form: Literal["json", "compressed", "compressed-5", "bare", "none", "null", "garbage"] = "json"
     """How the body is written; ``compressed`` without and ``compressed-5`` with the parts of 5.x."""
     claims_compressed: bool | None = None

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from harness.catalogue import Profile
+from harness.catalogue import Profile, messages
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
@@ -22,11 +23,11 @@ from harness.spec.nameserver.predictions import (
     ListView,
     Open,
     Prediction,
-    Presence,
     RouteView,
     Unreadable,
 )
 from harness.spec.nameserver.state import PRESENT, Namespace
+from harness.spec.observation import Difference, Presence
 from harness.wire import Command, WireError
 from harness.wire.bodies import (
     BrokerData,
@@ -48,18 +49,6 @@ class Answer(msgspec.Struct):
     remark: str | None
     ext: dict[str, str | None]
     body: Any
-
-
-class Difference(msgspec.Struct, frozen=True):
-    """Something that is not as predicted: missing, surplus, or another."""
-
-    aspect: str
-    name: str
-    presence: Presence
-    expected: str
-    actual: str
-    id: int | None = None
-    """The id of the broker whose address it is about."""
 
 
 # --- what was said ------------------------------------------------------------------------------------------
@@ -167,6 +156,22 @@ def _list(found: list[str], address: str | None, names: Names) -> ListView:
     return ListView(unique, twice or frozenset(), is_whole=len(ours) == len(found), address=address)
 
 
+_HELD = frozenset(
+    {
+        *("code", "answer", "broker", "address", "address twice", "cluster", "clusters", "membership"),
+        *("queues", "queue numbers", "permission", "flag", "listed"),
+        *("pair", "table", "value", "setting", "name"),
+    }
+)
+
+
+def is_shown_only(one: Difference) -> bool:
+    """Whether a difference is in how an answer is written or what it adds, and says nothing of what the
+    server holds.
+    """
+    return one.aspect not in _HELD
+
+
 _NOT_THERE = (17, 22)
 """TOPIC_NOT_EXIST, QUERY_NOT_FOUND."""
 
@@ -187,9 +192,9 @@ def differences(predicted: Prediction, said: Answer) -> list[Difference]:
             "missing" if said.code in _NOT_THERE else "surplus" if predicted.code in _NOT_THERE else "other"
         )
         return [Difference("code", "", presence, f"code {predicted.code}", _code(said))]
-    found = list(_remark(predicted.remark, said.remark))
+    found = list(_remark(predicted, said.remark))
     if not isinstance(predicted.ext, Open) and predicted.ext != said.ext:
-        found += _ext(predicted.ext, said.ext)
+        found += _ext(predicted.ext, said.ext, strict=predicted.plain)
     if predicted.body is not said.body and not isinstance(predicted.body, Open):
         found += _bodies(predicted.body, said.body)
     return found
@@ -199,16 +204,27 @@ def _code(said: Answer) -> str:
     return f"code {said.code}" + (f" ({said.remark})" if said.remark else "")
 
 
-def _remark(predicted: str | Open | None, said: str | None) -> Iterator[Difference]:
-    if isinstance(predicted, Open):
-        if predicted.filled and not said:
+def _remark(predicted: Prediction, said: str | None) -> Iterator[Difference]:
+    """Of a remark. Whether one is empty or absent makes no difference."""
+    if predicted.plain and said:
+        yield Difference("remark", "", "surplus", "no remark", repr(said))
+    elif isinstance(predicted.remark, Open):
+        if predicted.remark.filled and not said:
             yield Difference("remark", "", "missing", "a remark", "none")
-    elif predicted != said:
-        yield Difference("remark", "", "other", repr(predicted), repr(said))
+    elif predicted.remark != (said or ""):
+        yield Difference("remark", "", "other", repr(predicted.remark), repr(said or ""))
 
 
-def _ext(predicted: dict[str, str], said: dict[str, str | None]) -> Iterator[Difference]:
-    for field in sorted({*predicted, *said}):
+@functools.cache
+def _fields() -> frozenset[str]:
+    """The ext fields that answers of NameServers have."""
+    return frozenset(field.name for one in messages().of("nameserver") for field in one.response)
+
+
+def _ext(predicted: dict[str, str], said: dict[str, str | None], *, strict: bool) -> Iterator[Difference]:
+    """Of ext fields. What a server adds of its own is looked past."""
+    added = said.keys() if strict else said.keys() & _fields()
+    for field in sorted({*predicted, *added}):
         expected, actual = predicted.get(field), said.get(field)
         if expected != actual:
             yield _differ(field, field, expected, actual)

@@ -7,23 +7,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
+from harness.program.steps import AnyStep
 from harness.spec.nameserver import stored
-from harness.spec.nameserver.answers import Answer, Difference, differences
+from harness.spec.nameserver.answers import Answer, differences
 from harness.spec.nameserver.component import Component, blank, restricted, unregistered
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.predictions import ClusterView, ListView, Prediction, RouteView
 from harness.spec.nameserver.specification import After, NameServerSpec
 from harness.spec.nameserver.state import At, State
 from harness.spec.nameserver.topic_changes import with_queues
+from harness.spec.observation import Difference
 
 _NOBODY: frozenset[str] = frozenset()
+Forgives = Callable[[AnyStep, Difference], bool]
+"""Whether a difference in the answer to a step is known of the server, and looked past."""
 
 
 class Candidate(msgspec.Struct):
@@ -38,8 +42,11 @@ class Candidate(msgspec.Struct):
 class Candidates:
     """Tries answers on the components of a server; ``common`` is a state with its pairs and settings."""
 
-    def __init__(self, spec: NameServerSpec, components: Components, names: Names) -> None:
+    def __init__(
+        self, spec: NameServerSpec, components: Components, names: Names, forgives: Forgives | None = None
+    ) -> None:
         self._spec = spec
+        self._forgives = forgives
         self._components = components
         self._names = names
 
@@ -52,12 +59,18 @@ class Candidates:
         was = ""
         for state in component.told(common.settings):
             for after in self._spec.apply(state, step, at):
-                found = differences(after.prediction, said)
+                found = self.wrong(differences(after.prediction, said), step)
                 if not found:
                     kept.append(after)
                 elif not best or len(found) < len(best):
                     best, was = found, after.was
         return kept, best, was
+
+    def wrong(self, found: list[Difference], step: ns.AnyRequest) -> list[Difference]:
+        """The differences that count."""
+        if not found or self._forgives is None:
+            return found
+        return [one for one in found if not self._forgives(step, one)]
 
     def of_a_name(
         self, common: State, component: Component | None, step: ns.AnyRequest, said: Answer, at: At
@@ -71,7 +84,8 @@ class Candidates:
         if isinstance(step, ns.Register) and said.code == 0:
             order = stored.order_table(common, self._spec.profile, self._names.is_ours)
             wrong = [
-                differences(Prediction(body=table), Answer(0, None, {}, said.body)) for _, table in order
+                self.wrong(differences(Prediction(body=table), Answer(0, None, {}, said.body)), step)
+                for _, table in order
             ]
             if all(wrong):
                 return Candidate([], wrong[0], [])
@@ -176,7 +190,7 @@ class Candidates:
                         prediction = Prediction(body=RouteView({}, {}, {}, mappings_perhaps=perhaps))
                     if isinstance(prediction.body, RouteView):
                         predicted.append(prediction.body)
-                    found = differences(prediction, mine)
+                    found = self.wrong(differences(prediction, mine), step)
                     if not found:
                         kept_states.append(state)
                         empty = empty and after.prediction.code == 17
@@ -191,7 +205,10 @@ class Candidates:
 
     def _as_unregistered(self, unknown: State, step: ns.Route, said: Answer, at: At) -> Candidate:
         """An answer of a server on which nothing is registered."""
-        found = [differences(after.prediction, said) for after in self._spec.apply(unknown, step, at)]
+        found = [
+            self.wrong(differences(after.prediction, said), step)
+            for after in self._spec.apply(unknown, step, at)
+        ]
         return Candidate([], found[0] if all(found) else [])
 
     def _serves(self, state: State, step: ns.Route) -> bool:
@@ -224,9 +241,8 @@ class Candidates:
             order = known.pairs.get(topic)
         if order != body.order:
             presence = "missing" if body.order is None else "surplus" if order is None else "other"
-            candidate.wrong = [Difference("order", "", presence, str(order), str(body.order))]  # type: ignore[arg-type]
-        elif said.remark is not None:
-            candidate.wrong = [Difference("remark", "", "surplus", "no remark", said.remark)]
+            differs = Difference("order", "", presence, str(order), str(body.order))  # type: ignore[arg-type]
+            candidate.wrong = self.wrong([differs], step)
         return candidate
 
     def cluster_info(self, common: State, step: ns.ClusterInfo, said: Answer, at: At) -> Candidate:
@@ -284,14 +300,16 @@ class Candidates:
         (plain,) = self._spec.apply(unknown, step, at)
         body = said.body
         if plain.prediction.code != 0 or not isinstance(body, ListView):
-            return Candidate([], differences(plain.prediction, said))
+            return Candidate([], self.wrong(differences(plain.prediction, said), step))
         nothing = Answer(said.code, said.remark, said.ext, ListView(_NOBODY))
-        if found := differences(plain.prediction, nothing):
+        if found := self.wrong(differences(plain.prediction, nothing), step):
             return Candidate([], found)
-        if isinstance(step, ns.SystemTopics) and (wrong_address := self._address(body)):
+        if isinstance(step, ns.SystemTopics) and (wrong_address := self.wrong(self._address(body), step)):
             return Candidate([], wrong_address)
-        if twice := sorted(body.twice - self._components.untracked):
-            return Candidate([], [Difference("twice", one, "surplus", "once", "more often") for one in twice])
+        twice = sorted(body.twice - self._components.untracked)
+        often = [Difference("twice", one, "surplus", "once", "more often") for one in twice]
+        if often := self.wrong(often, step):
+            return Candidate([], often)
         listed: list[tuple[Component, list[tuple[State, frozenset[str], frozenset[str]]]]] = []
         for component in self._components.all:
             views = []

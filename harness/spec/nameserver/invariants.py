@@ -16,8 +16,7 @@ import msgspec
 from harness.catalogue import Feature, Profile, catalogue
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
-from harness.spec.nameserver.answers import Difference
-from harness.spec.nameserver.predictions import Presence
+from harness.spec.observation import Difference, Presence
 
 
 class Invariant(msgspec.Struct, frozen=True):
@@ -185,6 +184,7 @@ _ALL = (
     Invariant("kv-deletes", "ns.kv.delete-removes"),
     Invariant("kv-missing-is-not-found", "ns.kv.missing-key-is-not-found"),
     Invariant("kv-missing-is-explained", "ns.kv.not-found-remark"),
+    Invariant("kv-refusal-is-explained", "ns.kv.put-refusal-remark"),
     Invariant("kv-put-is-answered", "ns.kv.put-needs-namespace-and-key"),
     Invariant("kv-delete-is-idempotent", "ns.kv.delete-is-idempotent"),
     Invariant("kv-survives-a-restart", "ns.kv.survives-a-restart"),
@@ -430,6 +430,8 @@ def invariant_of(one: Difference, was: str, step: AnyStep, line: Profile) -> Inv
     if isinstance(step, ns.Kv):
         if one.aspect == "remark" and step.code in (101, 219):
             return INVARIANTS["kv-missing-is-explained"]
+        if one.aspect == "remark" and step.code == 100:
+            return INVARIANTS["kv-refusal-is-explained"]
         if step.code == 101 and one.presence == "surplus":
             return INVARIANTS["kv-deletes" if was else "kv-missing-is-not-found"]
         return INVARIANTS[_PAIRS[step.code]]

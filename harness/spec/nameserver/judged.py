@@ -14,11 +14,11 @@ from typing import Any
 
 from harness.catalogue import profile_named
 from harness.program.nameserver import steps as ns
-from harness.spec.nameserver.answers import Answer, Difference
+from harness.spec.nameserver.answers import Answer
 from harness.spec.nameserver.history.anomalies import ANOMALIES
 from harness.spec.nameserver.invariants import INVARIANTS, invariant_of
-from harness.spec.nameserver.predictions import ClusterView, ListView, Presence, RouteView
-from harness.spec.observation import Answered, Observation
+from harness.spec.nameserver.predictions import ClusterView, ListView, RouteView
+from harness.spec.observation import Answered, Difference, Observation, Presence
 
 _GONE = frozenset(
     {

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harness.program.nameserver import steps as ns
-from harness.spec.nameserver.answers import Difference
 from harness.spec.nameserver.component import Component
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.specification import NameServerSpec
+from harness.spec.observation import Difference
 
 _OF_ALL = (ns.ClusterInfo, ns.Topics, ns.TopicsOfCluster, ns.SystemTopics, ns.Unit)
 _OF_MASTERS = ("masterAddr", "haServerAddr")

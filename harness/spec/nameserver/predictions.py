@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -70,14 +70,14 @@ class ConfigView(msgspec.Struct):
     settings: dict[str, str | None]
 
 
-Presence: TypeAlias = Literal["missing", "surplus", "other"]
-
-
 class Prediction(msgspec.Struct):
     """An answer. ``ext`` holds what it must have; ``learns``: what it says is news to the state."""
 
     code: int = 0
-    remark: str | Open | None = None
+    remark: str | Open = ANY
+    """A text only where a statement says which."""
+    plain: bool = False
+    """Neither a remark nor an ext field that is not predicted, known or not."""
     ext: dict[str, str] | Open = {}
     body: Any = None
     learns: bool = False

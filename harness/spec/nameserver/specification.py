@@ -464,7 +464,8 @@ class NameServerSpec:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
         queues = {self.name(symbol): queue for symbol, queue in step.queues.items()}
         after = topic_changes.served(state, topic, queues) if step.form == "json" else state
-        return [After(after, Prediction(), "topic registered" if after is not state else "")]
+        plain = Prediction(plain=True)
+        return [After(after, plain, "topic registered" if after is not state else "")]
 
     def _unknown(self, state: State) -> list[After]:
         refused = After(state, Prediction(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, ANY))

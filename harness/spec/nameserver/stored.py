@@ -143,6 +143,11 @@ def learnt(state: State, namespace: str, key: str | None, code: int, found: Any)
     return _with(state, namespace, Namespace(exists, {**known.pairs, key: value}, known.complete))
 
 
+def forgotten(state: State, namespace: str) -> State:
+    """The state in which nothing is known of a namespace."""
+    return _with(state, namespace, Namespace())
+
+
 def order_table(
     state: State, line: Profile, is_ours: Callable[[str], bool]
 ) -> list[tuple[State, Namespace | None]]:

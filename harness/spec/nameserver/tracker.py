@@ -18,18 +18,19 @@ from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
-from harness.spec.nameserver.answers import Answer, Difference, answer_of, differences
-from harness.spec.nameserver.candidates import Candidate, Candidates
+from harness.spec.nameserver.answers import Answer, answer_of, differences
+from harness.spec.nameserver.breaches import Breaches
+from harness.spec.nameserver.candidates import Candidate, Candidates, Forgives
 from harness.spec.nameserver.component import LIMIT, Component, blank, unique
 from harness.spec.nameserver.components import Components
-from harness.spec.nameserver.invariants import INVARIANTS, invariant_of
 from harness.spec.nameserver.judged import judged_by
 from harness.spec.nameserver.last_operations import LastOperations
+from harness.spec.nameserver.postponed import Postponed
 from harness.spec.nameserver.predictions import RouteView, Unreadable
 from harness.spec.nameserver.served import is_served
-from harness.spec.nameserver.specification import DOUBT, PROMPT, After, NameServerSpec
+from harness.spec.nameserver.specification import PROMPT, After, NameServerSpec
 from harness.spec.nameserver.state import At, State
-from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
+from harness.spec.observation import Answered, Difference, Ended, Garbled, Observation, Unanswered, Violation
 
 _BUSY = 60.0
 """Protocol seconds for which a connection that is kept busy may be quiet."""
@@ -41,10 +42,18 @@ class StateTracker:
     """Judges what is observed of one server.
 
     ``profile`` is the catalogue's; ``jitter``: protocol seconds by which the target may act late; ``fresh``:
-    the server has not been used before.
+    the server has not been used before; ``forgives``: what is known of it, and is not judged.
     """
 
-    def __init__(self, profile: str, names: Names, *, jitter: float = 0.0, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        profile: str,
+        names: Names,
+        *,
+        jitter: float = 0.0,
+        fresh: bool = False,
+        forgives: Forgives | None = None,
+    ) -> None:
         self.judged: dict[int, frozenset[str]] = {}
         """By step: the statements that its answer was held against and has not broken."""
         self._profile = profile
@@ -53,8 +62,10 @@ class StateTracker:
         self._spec = NameServerSpec(profile, names, jitter=jitter, fresh=fresh)
         self._common: list[State] = [self._spec.start()]
         self._components = Components(self._spec)
-        self._candidates = Candidates(self._spec, self._components, names)
+        self._candidates = Candidates(self._spec, self._components, names, forgives)
         self._past = LastOperations(self._spec, self._components)
+        self._breaches = Breaches(profile, self._spec, self._components, self._past)
+        self._pending = Postponed(self._spec, self._components, self._past)
         self._gave_up = False
         self._used: dict[str, At] = {}
         self._idling: set[str] = set()
@@ -106,9 +117,9 @@ class StateTracker:
                 raise ValueError("damaged frames are judged by harness.engine.frames")
             case _:
                 if step.broken is not None and not isinstance(seen.outcome, Answered):
-                    self._postpone(step, at, uncertain=True)
+                    self._common = self._pending.postpone(self._common, step, at, uncertain=True)
                 elif step.oneway or seen.outcome is None:
-                    self._postpone(step, at)
+                    self._common = self._pending.postpone(self._common, step, at)
                     self._past.note(step, seen.number, None)
                 else:
                     violations += self._judge(step, seen)
@@ -132,7 +143,7 @@ class StateTracker:
 
     def _garbled(self, outcome: Garbled, seen: Observation) -> Violation:
         expected = "one command with the opaque of the request"
-        return self._plain(
+        return self._breaches.plain(
             "answers-are-commands", expected, f"bytes that are no command: {outcome.problem}", seen
         )
 
@@ -198,7 +209,7 @@ class StateTracker:
     def _contradicted(self, component: Component, seen: Observation) -> Violation:
         """An answer that was not waited for agrees with no moment at which its request was carried out."""
         self._components.untrack(component)
-        return self._plain(
+        return self._breaches.plain(
             "read-your-writes",
             "an answer that fits some moment between its request and its arrival",
             "one that fits none",
@@ -305,45 +316,10 @@ class StateTracker:
                 some.remove(conn)
                 some.add(old)
 
-    def _postpone(
-        self, step: ns.AnyRequest, at: At, *, uncertain: bool = False, said: Answer | None = None
-    ) -> None:
-        """A request that may be carried out later than it seems."""
-        spec = self._spec
-        if isinstance(step, _OF_A_NAME):
-            if isinstance(step, ns.MemberGroup) or self._components.is_untracked(step):
-                return
-            component = self._components.component_for(step, self._common[0].settings)
-            if component is None:
-                self._components.is_untracked(step)
-            else:
-                component.states = [
-                    spec.postponed(state, step, at, said=said, uncertain=uncertain)
-                    for state in component.states
-                ]
-        elif isinstance(step, ns.DeleteTopic | ns.RegisterTopic):
-            topic = spec.name(step.topic)
-            if isinstance(step, ns.DeleteTopic):
-                until = at[1] + spec.prompt + (DOUBT if uncertain else 0.0)
-                self._components.concerns_newcomers(step, at, until, uncertain=uncertain)
-            elif len(step.queues) > 1:  # which of them are known when it is carried out, and the topic
-                self._components.untrack_all(map(spec.name, step.queues))
-                self._components.untracked |= {topic}
-            for component in self._components.all:
-                if isinstance(step, ns.DeleteTopic) or not component.names.isdisjoint(
-                    map(spec.name, step.queues)
-                ):
-                    component.states = [
-                        spec.postponed(s, step, at, uncertain=uncertain) for s in component.states
-                    ]
-            self._past.topic_left_open(topic)
-        elif not isinstance(step, (ns.Route, ns.ClusterInfo, *_LISTS)):
-            self._common = [spec.postponed(s, step, at, uncertain=uncertain) for s in self._common]
-
     # --- answers --------------------------------------------------------------------------------------------
 
     def _answered(self, step: ns.AnyRequest, seen: Observation, outcome: Answered) -> list[Violation]:
-        if self._components.is_untracked(step):
+        if self._components.is_untracked(step) or self._breaches.is_doubtful(step):
             return []
         if outlived := self._outlived(step, seen):
             return [outlived]
@@ -355,7 +331,7 @@ class StateTracker:
                 said = Answer(
                     said.code, said.remark, said.ext, None
                 )  # no component knows the order configuration
-            self._postpone(step, at, said=said if simple else None)
+            self._common = self._pending.postpone(self._common, step, at, said=said if simple else None)
             self._past.note(step, seen.number, None)
             return []
         if isinstance(step, _OF_A_NAME):
@@ -384,7 +360,7 @@ class StateTracker:
         name = self._over.pop(step.conn, None)
         if name is None or step.conn in self._components.untracked_conns:
             return None
-        return self._plain(name, "a connection that the target has ended", "an answer over it", seen)
+        return self._breaches.plain(name, "a connection that the target has ended", "an answer over it", seen)
 
     def _decide(
         self, candidates: list[tuple[State, Candidate]], step: ns.AnyRequest, seen: Observation, said: Answer
@@ -415,9 +391,11 @@ class StateTracker:
                 self._components.untrack(component)
             self._components.is_untracked(step)
             return []
-        violation = self._violation(candidate.wrong, step, seen, candidate.was or "")
+        violation = self._breaches.of(
+            candidate.wrong, step, seen, candidate.was or "", self._common[0].settings
+        )
         self._past.note(step, seen.number, candidate.was)
-        self._adopt(candidate, step)
+        self._breaches.adopt(candidate, step)
         return [violation]
 
     def _kept(self, step: ns.AnyRequest, seen: Observation, said: Answer, at: At) -> list[Violation]:
@@ -428,7 +406,7 @@ class StateTracker:
         nearest: State | None = None
         for state in self._common:
             for after in self._spec.apply(state, step, at):
-                found = differences(after.prediction, said)
+                found = self._candidates.wrong(differences(after.prediction, said), step)
                 if not found:
                     kept.append(self._learnt(after, step, said))
                 elif not best or len(found) < len(best):
@@ -443,11 +421,8 @@ class StateTracker:
             self._note_judged(step, seen, said, was)
             self._past.note(step, seen.number, None)
             return []
-        violation = self._violation(best, step, seen, was)
-        if nearest is not None:
-            self._common = [nearest]
-        if isinstance(step, ns.Kv) and said.code == 0 and step.code == 101 and said.ext.get("value"):
-            self._common = [self._spec.learnt(s, step, 0, said.ext["value"]) for s in self._common]
+        violation = self._breaches.of(best, step, seen, was, self._common[0].settings)
+        self._common = unique(self._breaches.believed(self._common, nearest, step, best))
         return [violation]
 
     def _note_judged(self, step: ns.AnyRequest, seen: Observation, said: Answer, was: str) -> None:
@@ -478,7 +453,7 @@ class StateTracker:
         if expected or quiet or stalled or (self._components.untracked and not judged) or self._restless:
             return []
         return [
-            self._plain(
+            self._breaches.plain(
                 "requests-harm-no-other-connection",
                 "an answer, and a connection that stays open",
                 "the target ended the connection",
@@ -491,7 +466,7 @@ class StateTracker:
         at = (seen.invoked, seen.returned)
         self._ending.add(step.conn)  # its end is judged: that it is noticed says nothing more
         self._over.pop(step.conn, None)
-        self._postpone(step, at, uncertain=True)
+        self._common = self._pending.postpone(self._common, step, at, uncertain=True)
         for component in self._components.all:
             if step.conn in component.symbols:
                 component.states = [self._spec.closed(state, step.conn, at) for state in component.states]
@@ -503,49 +478,14 @@ class StateTracker:
             after.prediction.silent for after in self._spec.apply(blank(self._common[0].settings), step, at)
         ):
             return []
-        self._postpone(step, at, uncertain=True)
+        self._common = self._pending.postpone(self._common, step, at, uncertain=True)
         if not surely:
             return []
-        return [self._plain("every-request-is-answered", "an answer", "none, though later ones came", seen)]
-
-    # --- violations -----------------------------------------------------------------------------------------
-
-    def _plain(self, name: str, expected: str, actual: str, seen: Observation) -> Violation:
-        invariant = INVARIANTS[name]
-        return Violation(
-            invariant=invariant.name,
-            statement=invariant.statement_in(self._profile),
-            expected=expected,
-            actual=actual,
-            number=seen.number,
-        )
-
-    def _violation(
-        self, found: list[Difference], step: ns.AnyRequest, seen: Observation, was: str
-    ) -> Violation:
-        settings = self._common[0].settings
-        first = self._past.cause(found, settings)
-        context = self._past.context(first, step, was, settings)
-        invariant = invariant_of(first, context, step, self._spec.profile)
-        return Violation(
-            invariant=invariant.name,
-            statement=invariant.statement_in(self._profile),
-            expected="; ".join(_said(one, one.expected) for one in found[:4]),
-            actual="; ".join(_said(one, one.actual) for one in found[:4]),
-            number=seen.number,
-        )
-
-    def _adopt(self, candidate: Candidate, step: ns.AnyRequest) -> None:
-        """After a violation: what it was about is judged no more."""
-        if all(one.aspect in ("remark", "order", "body") for one in candidate.wrong):
-            return
-        for component in candidate.about:
-            self._components.untrack(component)
-        self._components.untracked |= {one.name for one in candidate.wrong} - {""}
-        if not candidate.about and isinstance(step, ns.Route | ns.DeleteTopic | ns.RegisterTopic):
-            self._components.untracked |= {self._past.subject(step)}
-        if isinstance(step, _OF_A_NAME):
-            self._components.untracked |= {self._past.subject(step)}
+        return [
+            self._breaches.plain(
+                "every-request-is-answered", "an answer", "none, though later ones came", seen
+            )
+        ]
 
 
 def _under(component: Component, possible: Sequence[dict[str, str]]) -> list[State]:
@@ -553,7 +493,3 @@ def _under(component: Component, possible: Sequence[dict[str, str]]) -> list[Sta
     if len(possible) == 1:
         return component.told(possible[0])
     return unique(state for settings in possible for state in component.told(settings))
-
-
-def _said(one: Difference, text: str) -> str:
-    return f"{one.aspect} {one.name}: {text}" if one.name else f"{one.aspect}: {text}"

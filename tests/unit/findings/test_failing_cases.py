@@ -50,7 +50,7 @@ def attempt_of(target: Target, program: Sequence[AnyStep], role: Role = "nameser
 def test_the_case_about_the_fault_comes_first() -> None:
     target = parse(NEVER_END)
     cases = FailingCases(target, "5.3", now=lambda: 0.0)
-    found = cases.broken_by(EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED))
+    found = cases.explained(EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED)).also_fails
     assert found[0] == REMOVED
     assert len(found) == len(set(found))
 
@@ -62,23 +62,23 @@ def test_faults_of_brokers_are_explained_too() -> None:
     )
     attempt = attempt_of(target, program, "broker")
     cases = FailingCases(target, "5.3", "broker", now=lambda: 0.0)
-    found = cases.broken_by(program, attempt.violations[0], attempt)
+    found = cases.explained(program, attempt.violations[0], attempt).also_fails
     assert "bk.storage.messages-survive-a-kill" in found[:3]
 
 
 def test_no_case_fails_on_a_sound_server() -> None:
     target = parse("builtin:5.3")
     cases = FailingCases(target, "5.3", now=lambda: 0.0)
-    assert cases.broken_by(EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED)) == ()
+    assert cases.explained(EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED)).also_fails == ()
 
 
 def test_a_case_runs_once_on_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
     target = parse(NEVER_END)
     cases = FailingCases(target, "5.3", now=lambda: 0.0)
     arguments = EXPIRED, violated(REMOVED, 2), attempt_of(target, EXPIRED)
-    first = cases.broken_by(*arguments)
+    first = cases.explained(*arguments)
     monkeypatch.setattr(target, "start", None)
-    assert cases.broken_by(*arguments) == first
+    assert cases.explained(*arguments) == first
 
 
 def test_a_server_in_real_time_is_asked_without_waiting_and_within_seconds() -> None:
@@ -87,12 +87,14 @@ def test_a_server_in_real_time_is_asked_without_waiting_and_within_seconds() -> 
     clock = RunningClock().waiting
     cases = FailingCases(target, "5.3", now=clock, seconds=60.0)
     attempt = Attempt(violations=(), trace=Trace(Header(), ()), stepped=1)
-    found = cases.broken_by(program, violated("ns.cluster.member-group-has-all-ids", 0), attempt)
+    found = cases.explained(program, violated("ns.cluster.member-group-has-all-ids", 0), attempt).also_fails
     assert found
     assert all(one.startswith(("ns.", "wire.")) for one in found)
     readings = itertools.count()
     late = FailingCases(target, "5.3", now=lambda: float(next(readings)), seconds=0.5)
-    assert late.broken_by(program, violated("ns.cluster.member-group-has-all-ids", 0), attempt) == ()
+    assert (
+        late.explained(program, violated("ns.cluster.member-group-has-all-ids", 0), attempt).also_fails == ()
+    )
 
 
 def test_a_server_of_somebody_else_is_asked_by_cases_that_may_share_it() -> None:
@@ -102,7 +104,7 @@ def test_a_server_of_somebody_else_is_asked_by_cases_that_may_share_it() -> None
         target = parse(f"tcp://127.0.0.1:{server.port}")
         cases = FailingCases(target, "5.3", now=RunningClock().waiting, seconds=60.0)
         attempt = Attempt(violations=(), trace=Trace(Header(), ()), stepped=1)
-        assert cases.broken_by((MemberGroup(),), violated("ns.cluster.member-group-has-all-ids", 0), attempt)
+        assert cases.explained((MemberGroup(),), violated("ns.cluster.member-group-has-all-ids", 0), attempt)
         assert server.alive()
     finally:
         server.stop()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.findings import folder
-from harness.findings.experiment import Attempt, Ended, Finding, Flaky, Signature, signature_of
+from harness.findings.experiment import Attempt, Ended, Explanation, Finding, Flaky, Signature, signature_of
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.program.nameserver.steps import Register, Route, Topics
@@ -303,10 +303,10 @@ def test_names_of_folders_tell_the_statement_and_are_the_same_each_time() -> Non
 def test_a_finding_is_explained_once_and_what_is_known_or_flaky_is_not(tmp_path: Path) -> None:
     asked: list[Sequence[AnyStep]] = []
 
-    def explain(program: Sequence[AnyStep], one: Violation, shown: Attempt) -> tuple[str, ...]:
+    def explain(program: Sequence[AnyStep], one: Violation, shown: Attempt) -> Explanation:
         assert one in shown.violations
         asked.append(program)
-        return ("ns.lease.a", "ns.lease.b")
+        return Explanation(("ns.lease.a", "ns.lease.b"))
 
     store = FindingStore(tmp_path)
     for _ in range(2):

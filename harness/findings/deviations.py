@@ -1,0 +1,124 @@
+"""What a server is known to do otherwise, as confirmed findings show it: how programs go on behind it.
+
+Each deviation is met again in one of three ways, so that it hides as little as possible:
+
+- *forgiven*: only what an answer shows is wrong, and the same difference counts no more;
+- *left out*: the step that brings it about, with what is special in it, is left out of most programs;
+- *tolerated*: where it shows all the same, the program goes on, and what it was about is judged no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from harness.catalogue import profile_named
+from harness.findings.experiment import Finding, Trigger, decisive_step
+from harness.program.nameserver.steps import Damaged, Register
+from harness.program.step import Time
+from harness.program.steps import AnyStep
+from harness.program.traits import WITHOUT_STATE_VERSION, changes, kind_of, traits_of, words_of
+from harness.spec import Violation
+from harness.spec.nameserver.answers import is_shown_only
+from harness.spec.observation import Difference
+
+_MOMENT = "for a moment"
+_OTHER = Difference("code", "", "other", "", "")
+"""Stands for what is no difference in an answer."""
+
+
+class _Forgiven(msgspec.Struct, frozen=True):
+    kind: str
+    aspect: str
+    presence: str
+    is_empty: bool
+
+
+class Deviations:
+    """Those of one server; there are none at first."""
+
+    def __init__(self) -> None:
+        self.left_out: list[Trigger] = []
+        """Steps that most programs leave out."""
+        self._findings: list[Finding] = []
+        self._forgiven: dict[_Forgiven, list[frozenset[str]]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._findings)
+
+    def learn(self, findings: Iterable[Finding]) -> None:
+        """Takes in what has been confirmed; what is known already is passed over."""
+        for one in findings:
+            if any(one.signature == known.signature for known in self._findings):
+                continue
+            self._findings.append(one)
+            differences = one.violation.differences
+            if differences and all(map(is_shown_only, differences)):
+                step = decisive_step(one.program, one.violation)
+                for difference in differences if step is not None else ():
+                    key = _forgiven(step, difference)
+                    self._forgiven.setdefault(key, []).append(one.special)
+            elif one.trigger is not None and one.trigger not in self.left_out:
+                self.left_out.append(one.trigger)
+
+    def recognises(self, program: Sequence[AnyStep], violation: Violation) -> bool:
+        """Whether a violation is one of them."""
+        return any(one.is_shown_by(program, violation) for one in self._findings)
+
+    def forgives(self, step: AnyStep, difference: Difference) -> bool:
+        """Whether a difference in what an answer shows counts no more."""
+        if not self._forgiven:
+            return False
+        specials = self._forgiven.get(_forgiven(step, difference), ())
+        return any(special <= traits_of(step) for special in specials)
+
+    def leaves_out(self, step: AnyStep) -> bool:
+        """Whether most programs leave a step out."""
+        return any(one.is_about(step) for one in self.left_out)
+
+
+def trigger_of(found: Finding, profile: str) -> Trigger | None:
+    """The step that brings a deviation about: the one that is answered otherwise than it must be; else the
+    last that has changed anything, and is no plain registration; of a program that has nothing of the kind,
+    the one that looks.
+    """
+    decisive = decisive_step(found.program, found.violation)
+    if decisive is None or all(map(is_shown_only, found.violation.differences or (_OTHER,))):
+        return None
+    has_version = profile_named(profile).has("state-version")
+    why = _why(found)
+    if isinstance(decisive, Damaged) or (changes(decisive) and not isinstance(decisive, Time)):
+        return _trigger(decisive, why, has_version)
+    earlier = [one for one in found.program[: found.violation.number] if changes(one)]
+    telling = [one for one in earlier if _is_special(one, has_version)]
+    if telling:
+        return _trigger(telling[-1], why, has_version)
+    return _trigger(decisive, why, has_version) if why == "refused" or len(earlier) < 2 else None
+
+
+def _trigger(step: AnyStep, why: str, has_version: bool) -> Trigger | None:
+    traits = _counted(step, has_version)
+    return None if _MOMENT in traits else Trigger(kind_of(step), traits, words_of(step), why)
+
+
+def _counted(step: AnyStep, has_version: bool) -> frozenset[str]:
+    """The traits of a step; to have no ``stateVersion`` is none where no Broker sends one."""
+    return traits_of(step) if has_version else traits_of(step) - {WITHOUT_STATE_VERSION}
+
+
+def _is_special(step: AnyStep, has_version: bool) -> bool:
+    traits = _counted(step, has_version)
+    return _MOMENT not in traits and (bool(traits) or not isinstance(step, Register))
+
+
+def _why(found: Finding) -> str:
+    first = found.violation.differences[0] if found.violation.differences else None
+    if first is not None and first.aspect == "code" and first.expected == "code 0":
+        return "refused"
+    return found.signature.statement
+
+
+def _forgiven(step: AnyStep | None, difference: Difference) -> _Forgiven:
+    kind = "" if step is None else kind_of(step)
+    return _Forgiven(kind, difference.aspect, difference.presence, not difference.actual.strip("'\" "))
