@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.catalogue import Quirk
+from harness.engine.peer.drawing.leases import SLACK
 from harness.engine.peer.executor import PeerExecutor
-from harness.engine.peer.generate import SLACK
 from harness.engine.peer.normal import Difference, Normal, differences, normal
 from harness.engine.peer.taints import Taints
 from harness.program.broker.steps import BrokerRequest
