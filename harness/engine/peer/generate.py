@@ -61,6 +61,12 @@ def round_of(
     return Program(kind=kind, profile=profile, steps=tuple(steps))
 
 
+def plainest(profile: str) -> Program:
+    """Every kind of request once, as plain as it can be, and behind each change what asks for it."""
+    maker = _Maker(chance("plainest"), profile, (), _nothing)
+    return Program(kind="plain", profile=profile, steps=tuple(maker.plainest()))
+
+
 def _kind(number: int, profile: str) -> RoundKind:
     """Leases first: the expiry scan of 4.x does not survive long under churn, so its rounds come together."""
     at = number % 120
@@ -82,6 +88,49 @@ class _Maker(Changes, Leases):
                 self._ask()
         self._wind_down()
         return self._steps
+
+    def plainest(self) -> list[AnyStep]:
+        """Every kind of request once."""
+        topics: dict[str, ns.Queues] = {"T0": (8, 8, 6, 0), "T1": (4, 4, 6, 0)}
+        self._add(ns.Register(topics=topics, conn="k0"))
+        self._ask_all()
+        self._add(ns.Register(address="a1", id=1, conn="k1"))
+        self._ask_all()
+        for step in (
+            ns.Heartbeat(),
+            ns.Permission(code=205),
+            ns.Route(),
+            ns.Permission(code=327),
+            ns.Route(),
+            ns.Kv(code=100),
+            ns.Kv(code=101),
+            ns.Kv(code=219),
+            ns.Kv(code=102),
+            ns.Kv(code=101),
+            ns.Configuration(),
+            ns.Unknown(),
+            ns.DeleteTopic(topic="T1"),
+            ns.Route(topic="T1"),
+            ns.Unregister(address="a1", id=1),
+        ):
+            self._add(step)
+        self._ask_all()
+        self._add(ns.Unregister())
+        self._ask_all()
+        return self._steps
+
+    def _ask_all(self) -> None:
+        for step in (
+            ns.ClusterInfo(),
+            ns.Topics(),
+            ns.Route(),
+            ns.QueryVersion(),
+            ns.MemberGroup(),
+            ns.TopicsOfCluster(),
+            ns.SystemTopics(),
+            ns.Unit(),
+        ):
+            self._add(step)
 
     def poison(self) -> list[AnyStep]:
         """Registrations that lack fields, which a server may not survive: it is started anew behind them."""

@@ -29,7 +29,7 @@ NAMESPACES = ("n0", "n1", ORDER)
 KEYS = ("x", "y", 'é"/')
 _USUAL_PERMS = ((6, 8), (4, 3))
 _PERMS = ((6, 8), (4, 2), (2, 2), (7, 1), (0, 1))
-_NEEDS: Mapping[type[AnyStep], Feature] = {
+NEEDS: Mapping[type[AnyStep], Feature] = {
     ns.RegisterTopic: "topic-registration",
     ns.Heartbeat: "heartbeats",
     ns.MemberGroup: "heartbeats",
@@ -64,7 +64,7 @@ class Drawing:
             return False
         if self._known(step, self._expected):
             return False
-        feature = _NEEDS.get(type(step))
+        feature = NEEDS.get(type(step))
         if feature is not None and not self._has(feature):
             return False
         self._expected.apply(step)

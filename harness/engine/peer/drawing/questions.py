@@ -69,6 +69,7 @@ class Questions(Drawing):
             counter=counter + self._one((0, 0, 1)),
             timestamp=max(0, timestamp + self._one((0, 0, 1))),
             state=self._one((state, state + 1, None)) if self._has("state-version") else self._maybe(None, 7),
+            lean=self._has("topic-attributes") and self._chance.random() < 0.1,
             form=self._weighted((("json", 12), ("none", 1), ("garbage", 1))),
             binary=self._chance.random() < 0.1,
             drop=(self._one(("clusterName", "brokerAddr", "brokerId")),)

@@ -63,6 +63,7 @@ class Registrations(Drawing):
             state=self._one((state, state, state, None))
             if self._has("state-version")
             else self._maybe(None, 3),
+            lean=self._has("topic-attributes") and self._chance.random() < 0.1,
             form=form,
             crc=self._weighted((("right", 8), ("none", 3))),
             filters=self._weighted((((), 8), (None, 2), (("f1",), 2), (("f2", "f1"), 1))),
