@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,25 +18,24 @@ from harness.cli.asked import quirks_for
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
-from harness.engine.peer.comparison import Divergence
 from harness.engine.peer.experiment import PeerExperiment
+from harness.engine.peer.explaining import Divergence
 from harness.engine.peer.generate import Program
-from harness.engine.peer.journal import (
-    Entry,
-    Head,
-    Journal,
-    ProgramError,
-    RecordMismatch,
-    numbered,
-    read_program,
-)
-from harness.engine.peer.rounds import Found, Rounds
+from harness.engine.peer.journal import Entry, Head, Journal, ProgramError, RecordMismatch, read_program
+from harness.engine.peer.rounds import Rounds
+from harness.engine.peer.summary import summary_of
 from harness.findings.store import FindingStore
+from harness.report import diff_page
+from harness.report.diff_page import Cause, Comparison
+from harness.report.divergence import lines
+from harness.report.text import plural, visible
 from harness.session import RunningClock, TargetDied
 from harness.targets import Target, TargetError, parse
 
-_SHOWN_STEPS = 40
+_SHOWN_CAUSES = 10
 _SHOWN_FACTS = 6
+PAGES = {"report.html": diff_page.html, "report.md": diff_page.markdown}
+"""What a run that is kept ends with."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,9 +57,19 @@ def run(options: argparse.Namespace) -> int:
         f"  A  {options.a}\n  B  {options.b}"
     )
     before = journal.steps
-    experiment = PeerExperiment(targets, profile, known, words=f"{seed}/{profile}/{len(journal.entries)}")
+    words = f"{seed}/{profile}/{len(journal.entries)}"
+    experiment = PeerExperiment(targets, profile, known, words, compare=options.compare)
+    releases = _releases(targets, profile, words, options)
     store = FindingStore(options.out if program is None else None)
-    rounds = Rounds(experiment, seed=seed, quirks=known, journal=journal, store=store, now=stopwatch.waiting)
+    rounds = Rounds(
+        experiment,
+        seed=seed,
+        quirks=known,
+        journal=journal,
+        store=store,
+        now=stopwatch.waiting,
+        releases=releases,
+    )
     interrupted, died = False, ""
     try:
         if program is not None:
@@ -74,12 +82,36 @@ def run(options: argparse.Namespace) -> int:
             died = f"{problem}; {_last_words(experiment)}"
     finally:
         experiment.close()
-    answer = _answer(options, profile, seed, journal, rounds.findings, stopwatch.waiting(), interrupted, died)
-    answer["resumed_at"] = before
-    _print(console, answer, rounds.findings, known)
+        if releases is not None:
+            releases.close()
+    status, conclusion = _status(options, journal.entries, interrupted, died)
+    found = summary_of(
+        journal.head,
+        journal.entries,
+        known,
+        asked=options.steps,
+        seconds=stopwatch.waiting(),
+        conclusion=conclusion,
+        exit_status=status,
+        why=died,
+        deaths=[f"findings/{name}" for entry in journal.entries for name in entry.deaths],
+    )
+    _write(options.out, found, console)
+    _print(console, found, journal.steps - before, options.out)
     if options.json:
-        say_json(answer)
-    return int(answer["exit_status"])
+        say_json(_answer(found, journal.entries, options.out))
+    return status
+
+
+def _releases(
+    targets: tuple[Target, Target], profile: str, words: str, options: argparse.Namespace
+) -> PeerExperiment | None:
+    """The references of two lines, where the targets are of two."""
+    a, b = (target.line for target in targets)
+    if a is None or b is None or a == b:
+        return None
+    pair = (parse(f"builtin:{a}"), parse(f"builtin:{b}"))
+    return PeerExperiment(pair, profile, (), words, compare=options.compare)
 
 
 def _profile(options: argparse.Namespace, targets: Sequence[Target], program: Program | None) -> str:
@@ -91,12 +123,8 @@ def _profile(options: argparse.Namespace, targets: Sequence[Target], program: Pr
             raise Usage(f"rmq-harness diff: --profile {said}: no such profile; {hint}")
         return str(said)
     lines = {target.line for target in targets if target.line is not None}
-    if len(lines) > 1:
-        raise Usage(
-            f"rmq-harness diff: the targets are of different lines ({', '.join(sorted(lines))}); "
-            "say with --profile whose rules the operations are to follow"
-        )
-    return str(next(iter(lines), default_profile().name))
+    older = [name for name in known if name in lines]
+    return str(older[0] if older else default_profile().name)
 
 
 def _quirks(options: argparse.Namespace, targets: Sequence[Target]) -> tuple[Quirk, ...]:
@@ -106,7 +134,14 @@ def _quirks(options: argparse.Namespace, targets: Sequence[Target]) -> tuple[Qui
 
 
 def _journal(options: argparse.Namespace, profile: str, seed: str) -> Journal:
-    head = Head(a=options.a, b=options.b, profile=profile, seed=seed, quirks=options.quirks)
+    head = Head(
+        a=options.a,
+        b=options.b,
+        profile=profile,
+        seed=seed,
+        quirks=options.quirks,
+        compare=options.compare,
+    )
     if options.resume and (options.out is None or options.seed is None):
         raise Usage("rmq-harness diff: --resume needs the --out and the --seed of the run to go on with")
     try:
@@ -149,8 +184,13 @@ def _follow(
                 bar,
                 completed=min(journal.steps, options.steps),
                 rate=f"{rate:.0f}/s, {left:.0f} s left",
-                found=f"{len(rounds.findings)} unexplained" if rounds.findings else "",
+                found=_found(rounds),
             )
+
+
+def _found(rounds: Rounds) -> str:
+    causes = {one.cause for one in rounds.experiment.causes.examples if not one.explained}
+    return plural(len(causes), "cause") if causes else ""
 
 
 def _time_left(options: argparse.Namespace, stopwatch: RunningClock) -> Callable[[], bool]:
@@ -171,7 +211,7 @@ def _replay(rounds: Rounds, program: Program, console: Console, options: argpars
     verdict = {OK: "NOTHING UNEXPLAINED", FAILED: "DIVERGENT", INCONCLUSIVE: "INCONCLUSIVE"}[status]
     console.print(
         f"{played.steps} of {len(program.steps)} steps, "
-        f"{sum(one.quirk is not None for one in played.divergences)} divergences explained, "
+        f"{sum(one.is_explained for one in played.divergences)} divergences explained, "
         f"{int(played.unexplained is not None)} unexplained          {verdict}, exit {status}"
     )
     if options.json:
@@ -187,135 +227,116 @@ def _replay(rounds: Rounds, program: Program, console: Console, options: argpars
     return status
 
 
-# --- the answer ---------------------------------------------------------------------------------------------
-
-
-def _answer(
-    options: argparse.Namespace,
-    profile: str,
-    seed: str,
-    journal: Journal,
-    findings: Sequence[Found],
-    seconds: float,
-    interrupted: bool,
-    died: str,
-) -> dict[str, Any]:
-    entries = journal.entries
-    explained: Counter[str] = Counter()
-    triggered: Counter[str] = Counter()
-    for entry in entries:
-        explained.update(entry.explained)
-        triggered.update(entry.triggered)
-    found = [name for entry in entries for name in entry.findings]
-    unrepeated = sum(entry.unrepeated for entry in entries)
-    status, conclusion = _status(options, entries, found, unrepeated, interrupted, died)
-    return {
-        "conclusion": conclusion,
-        "exit_status": status,
-        "why": died,
-        "a": options.a,
-        "b": options.b,
-        "profile": profile,
-        "seed": seed,
-        "steps": journal.steps,
-        "asked": options.steps,
-        "rounds": len(entries),
-        "seconds": round(seconds, 1),
-        "explained": dict(explained),
-        "triggered": dict(triggered),
-        "findings": [
-            {
-                "directory": one.finding.directory,
-                "round": one.round,
-                "divergence": one.divergence,
-                "actual": one.finding.violation.actual,
-            }
-            for one in findings
-        ],
-        "unexplained": len(found),
-        "unrepeated": unrepeated,
-        "repeated_rounds": sum(entry.repeated for entry in entries),
-        "given_up_rounds": sum(entry.given_up for entry in entries),
-        "left_out_rounds": sum(entry.left_out for entry in entries),
-        "restarts": sum(entry.restarted for entry in entries),
-        "out": None if options.out is None else str(options.out),
-    }
+# --- what a run came to -------------------------------------------------------------------------------------
 
 
 def _status(
-    options: argparse.Namespace,
-    entries: Sequence[Entry],
-    found: Sequence[str],
-    unrepeated: int,
-    interrupted: bool,
-    died: str,
+    options: argparse.Namespace, entries: Sequence[Entry], interrupted: bool, died: str
 ) -> tuple[int, str]:
     if interrupted:
         return INTERRUPTED, "INTERRUPTED"
     if died:
         return HARNESS_FAILED, "A TARGET DIED"
-    if found:
+    if any(entry.deaths or any(not one.explained for one in entry.learnt) for entry in entries):
         return FAILED, "DIVERGENT"
     steps = sum(entry.steps for entry in entries)
     short = steps < options.steps and options.max_time is None
-    if not steps or unrepeated or short:
+    if not steps or short or any(entry.unrepeated for entry in entries):
         return INCONCLUSIVE, "INCONCLUSIVE"
     return OK, "NOTHING UNEXPLAINED"
 
 
-def _print(
-    console: Console, answer: dict[str, Any], findings: Sequence[Found], known: Sequence[Quirk]
-) -> None:
-    for finding in findings[:5]:
-        steps = finding.finding.program
-        console.print(f"\n✘ round {finding.round}, {len(steps)} steps" + _where(finding))
-        for line in numbered(steps)[-_SHOWN_STEPS:]:
-            console.print(f"  {line}")
-        violation = finding.finding.violation
-        if finding.divergence is None:
-            console.print(f"  {_died_at(violation.number + 1, violation.actual)}")
-        else:
-            _print_divergence(console, finding.divergence)
-    if answer["triggered"]:
-        console.print("\nnamed quirks           steps that are about it, of them and after them seen")
-        for quirk in known:
-            if number := answer["triggered"].get(quirk.id):
-                console.print(f"  {quirk.id:<42} {number:>8} {answer['explained'].get(quirk.id, 0):>8}")
-    remarks = [
-        f"{answer[key]} {text}"
-        for key, text in (
-            ("unrepeated", "divergences that did not show again"),
-            ("repeated_rounds", "rounds repeated because a clock ran ahead or servers were not quiet"),
-            ("given_up_rounds", "rounds given up"),
-            (
-                "left_out_rounds",
-                "rounds left out: minutes of real time, or no new servers to be had",
-            ),
-            ("restarts", "rounds with new servers"),
-        )
-        if answer[key]
+def _answer(found: Comparison, entries: Sequence[Entry], out: Path | None) -> dict[str, Any]:
+    answer: dict[str, Any] = msgspec.to_builtins(found)
+    examples = [(entry.round, one) for entry in entries for one in entry.learnt if not one.explained]
+    answer["findings"] = [
+        {
+            "directory": str(out / "findings" / one.finding) if out is not None and one.finding else None,
+            "round": number,
+            "cause": one.cause,
+            "seen": [str(seen) for seen in one.seen],
+        }
+        for number, one in examples
     ]
-    if remarks:
-        console.print("\n" + " · ".join(remarks))
-    if answer["why"]:
-        console.print(f"\n{answer['why']}")
-    new = answer["steps"] - answer["resumed_at"]
-    rate = new / answer["seconds"] if answer["seconds"] else 0
+    answer["unexplained"] = len(examples) + len(found.deaths)
+    answer["out"] = None if out is None else str(out)
+    return answer
+
+
+def _write(out: Path | None, found: Comparison, console: Console) -> None:
+    if out is None:
+        return
+    for name, page in PAGES.items():
+        try:
+            (out / name).write_text(page(found), encoding="utf-8", errors="backslashreplace")
+        except OSError as problem:
+            console.print(f"rmq-harness diff: {out / name} cannot be written: {problem.strerror}")
+
+
+def _print(console: Console, found: Comparison, new: int, out: Path | None) -> None:
+    if found.causes:
+        some = plural(len(found.causes), "cause")
+        console.print(f"\n{some} of difference that nothing explains. Start with the first.")
+    for number, cause in enumerate(found.causes[:_SHOWN_CAUSES], 1):
+        _print_cause(console, number, cause, found.steps)
+    if (rest := len(found.causes) - _SHOWN_CAUSES) > 0:
+        where = "the page has them" if out is not None else "--out DIR writes a page with all of them"
+        console.print(f"\n{plural(rest, 'more cause')}: {where}")
+    if found.more:
+        some = plural(found.more, "more answer")
+        console.print(f"{some} differed when no more causes were looked into")
+    for folder in found.deaths:
+        console.print(f"\n✘ a server died · {folder}")
+    if found.quirks:
+        console.print("\nnamed quirks           steps that are about it, answers that it explains")
+        for quirk in found.quirks:
+            console.print(f"  {quirk.name:<42} {quirk.steps:>8} {quirk.times:>8}")
+    if found.releases:
+        console.print("\ndifferences between the releases, which the reference of both lines shows as well")
+        for one in found.releases:
+            console.print(f"  {one.name}  {one.times + one.followed}")
+    _print_end(console, found, new, out)
+
+
+def _print_cause(console: Console, number: int, cause: Cause, steps: int) -> None:
+    behind = f", {cause.followed:,} behind it" if cause.followed else ""
+    console.print(f"\n{number}  {cause.name}")
+    console.print(f"   {'times':<8} {plural(cause.times, 'answer')} of {steps:,} steps{behind}")
+    first = cause.examples[0]
+    for step in first.exchange.before:
+        console.print(f"   {'before':<8} {visible(step)}")
+    for name, text in lines(first.exchange):
+        console.print(f"   {name:<8} {visible(text)}")
+    folders = [one.folder for one in cause.examples if one.folder]
+    if folders:
+        console.print(f"   {'folder':<8} {', '.join(folders)}")
+
+
+def _print_end(console: Console, found: Comparison, new: int, out: Path | None) -> None:
+    if found.unasked:
+        console.print(f"\nnever sent: {', '.join(found.unasked)}")
+    if found.avoided:
+        console.print("\navoided in most rounds, because the two hold different states behind it:")
+        for avoided in found.avoided:
+            console.print(f"  {avoided}")
+    if found.remarks:
+        console.print(f"\n{' · '.join(found.remarks)}")
+    if found.why:
+        console.print(f"\n{found.why}")
+    if out is not None:
+        console.print(f"\nthe page: {out / 'report.html'}")
+    rate = new / found.seconds if found.seconds else 0
+    explained = sum(one.times for one in found.quirks)
     console.print(
-        f"\n{answer['steps']} of {answer['asked']} steps in {answer['rounds']} rounds, "
-        f"{answer['seconds']:.0f} s, {rate:.0f}/s · {sum(answer['explained'].values())} "
-        f"divergences explained, {answer['unexplained']} unexplained          "
-        f"{answer['conclusion']}, exit {answer['exit_status']}"
+        f"\n{found.steps} of {found.asked} steps in {found.rounds} rounds, {found.seconds:.0f} s, "
+        f"{rate:.0f}/s · {explained} divergences explained by quirks, "
+        f"{plural(len(found.causes), 'cause')} unexplained          "
+        f"{found.conclusion}, exit {found.exit_status}"
     )
 
 
 def _died_at(step: int, last_words: str) -> str:
     return f"at step {step}: {last_words}"
-
-
-def _where(found: Found) -> str:
-    directory = found.finding.directory
-    return "" if directory is None else f" · {Path(directory) / 'program.jsonl'}"
 
 
 def _print_divergence(console: Console, one: Divergence) -> None:

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.catalogue import profile_named
 from harness.findings.experiment import Finding, Trigger, decisive_step
 from harness.program.nameserver.steps import Damaged, Register
 from harness.program.step import Time
 from harness.program.steps import AnyStep
-from harness.program.traits import WITHOUT_STATE_VERSION, changes, kind_of, traits_of, words_of
+from harness.program.traits import changes, kind_of, traits_of, words_of
 from harness.spec import Violation
 from harness.spec.nameserver.answers import is_shown_only
 from harness.spec.observation import Difference
@@ -78,7 +77,7 @@ class Deviations:
         return any(one.is_about(step) for one in self.left_out)
 
 
-def trigger_of(found: Finding, profile: str) -> Trigger | None:
+def trigger_of(found: Finding) -> Trigger | None:
     """The step that brings a deviation about: the one that is answered otherwise than it must be; else the
     last that has changed anything, and is no plain registration; of a program that has nothing of the kind,
     the one that looks.
@@ -86,29 +85,23 @@ def trigger_of(found: Finding, profile: str) -> Trigger | None:
     decisive = decisive_step(found.program, found.violation)
     if decisive is None or all(map(is_shown_only, found.violation.differences or (_OTHER,))):
         return None
-    has_version = profile_named(profile).has("state-version")
     why = _why(found)
     if isinstance(decisive, Damaged) or (changes(decisive) and not isinstance(decisive, Time)):
-        return _trigger(decisive, why, has_version)
+        return _trigger(decisive, why)
     earlier = [one for one in found.program[: found.violation.number] if changes(one)]
-    telling = [one for one in earlier if _is_special(one, has_version)]
+    telling = [one for one in earlier if _is_special(one)]
     if telling:
-        return _trigger(telling[-1], why, has_version)
-    return _trigger(decisive, why, has_version) if why == "refused" or len(earlier) < 2 else None
+        return _trigger(telling[-1], why)
+    return _trigger(decisive, why) if why == "refused" or len(earlier) < 2 else None
 
 
-def _trigger(step: AnyStep, why: str, has_version: bool) -> Trigger | None:
-    traits = _counted(step, has_version)
+def _trigger(step: AnyStep, why: str) -> Trigger | None:
+    traits = traits_of(step)
     return None if _MOMENT in traits else Trigger(kind_of(step), traits, words_of(step), why)
 
 
-def _counted(step: AnyStep, has_version: bool) -> frozenset[str]:
-    """The traits of a step; to have no ``stateVersion`` is none where no Broker sends one."""
-    return traits_of(step) if has_version else traits_of(step) - {WITHOUT_STATE_VERSION}
-
-
-def _is_special(step: AnyStep, has_version: bool) -> bool:
-    traits = _counted(step, has_version)
+def _is_special(step: AnyStep) -> bool:
+    traits = traits_of(step)
     return _MOMENT not in traits and (bool(traits) or not isinstance(step, Register))
 
 

@@ -149,7 +149,7 @@ class _Triage:
         """
         special = tuple(sorted(special_of(finding.program, finding.violation)))
         signature = msgspec.structs.replace(self._signature, special=special)
-        finding.trigger = trigger_of(finding, self._experiment.profile)
+        finding.trigger = trigger_of(finding)
         if self._explain is not None:
             said = self._explain(finding.program, finding.violation, shows[0])
             finding.also_fails = said.also_fails

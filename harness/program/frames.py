@@ -46,4 +46,4 @@ def frame_of(step: AnyQuestion, names: Names, opaque: int, announces: int) -> by
 def _content(step: AnyQuestion, names: Names, announces: int) -> tuple[int, dict[str, str | None], bytes]:
     if isinstance(step, bk.BrokerRequest):
         return content_for_broker(step, names, announces)
-    return content_for_nameserver(step, names)
+    return content_for_nameserver(step, names, announces)

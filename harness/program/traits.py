@@ -20,7 +20,7 @@ from harness.program.steps import TITLES, AnyStep
 from harness.wire.code_names import request_name
 from harness.wire.requests import REQUESTS
 
-WITHOUT_STATE_VERSION = "as a Broker of 4.9 sends it"
+AS_OF_49 = "as a Broker of 4.9 sends it"
 _GREAT = 2**53
 _NAMED = ("broker", "cluster", "topic")
 _NAMES = ("server", "conn", "broker", "address", "cluster", "topic", "namespace", "key", "value", "code")
@@ -130,10 +130,11 @@ def _of_fields(step: Request) -> Iterator[str]:
         name, value = field.name, getattr(step, field.name)
         if name in _NAMES or name in _NUMBERS or name == "id":
             continue
-        if name == "state":
-            if value is None:
-                yield WITHOUT_STATE_VERSION
-            elif value:
+        if name == "lean":
+            if value:
+                yield AS_OF_49
+        elif name == "state":
+            if value:
                 yield "with a stateVersion"
         elif name == "drop":
             yield from (f"without {one}" for one in value)

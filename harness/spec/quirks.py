@@ -39,6 +39,10 @@ class QuirksByStep(Generic[State]):
     def __bool__(self) -> bool:
         return bool(self._quirks)
 
+    def __contains__(self, name: str) -> bool:
+        """Whether a quirk is among them."""
+        return any(quirk.id == name for quirk in self._quirks)
+
     def triggered_by(self, step: AnyStep, state: State) -> list[Quirk]:
         """The quirks that a step brings about when it is carried out in this state."""
         kind = type(step)

@@ -18,6 +18,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--steps", type=count, default=10_000, metavar="N", help="total number of operations (10000)"
     )
     add_run(parser, "operations")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="directory for journal and findings (none)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="directory for journal, findings and page (none)"
+    )
     parser.add_argument("--program", type=Path, metavar="FILE", help="run only this program, once")
+    parser.add_argument(
+        "--compare",
+        choices=("meaning", "exact"),
+        default="meaning",
+        help="what must be equal: meaning (code, outcome, fields, decoded body; default), or exact (also "
+        "remark, flag, language, serialization and dialect)",
+    )
     add_json(parser)

@@ -7,7 +7,9 @@ Invariants:
   requests, time) is waited for, until both servers show the same or the patience ends.
 - The clocks of both servers follow the program. Where one has run ahead by more than is safe for the leases,
   the comparison is `Stalled`, and nothing seen in it counts.
-- An unexplained divergence ends the program: what follows from it is no news.
+- A divergence that neither a quirk nor a known cause explains ends the program: what follows from it is no
+  news. One of a known cause does not; what follows from it is told by the names that it touches. Where
+  nothing is left that it does not touch, the program ends, too.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.catalogue import Quirk
+from harness.engine.peer.causes import History, KnownCauses
+from harness.engine.peer.differences import Difference, Normal, differences
+from harness.engine.peer.drawing.leases import SLACK
 from harness.engine.peer.executor import PeerExecutor
-from harness.engine.peer.generate import SLACK
-from harness.engine.peer.normal import Difference, Normal, differences, normal
-from harness.engine.peer.taints import Taints
+from harness.engine.peer.explaining import Differing, Divergence, Explainer
+from harness.engine.peer.normal import Compare, normal
 from harness.program.broker.steps import BrokerRequest
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
@@ -39,6 +43,8 @@ PATIENCE = 0.6
 """Waiting seconds until an effect behind an answer must be there."""
 _BRIEF = 0.02
 """Waiting seconds after which a difference that has a name is taken for the effect."""
+_LONG = 0.05
+"""The longest pause in it."""
 _PLAIN_SLACK = 80.0
 """Protocol seconds that a program without time may take: far less than any of its leases (120)."""
 _AGAIN = 5
@@ -60,24 +66,6 @@ _UNKNOWN_VERSION = -1
 _SERVERS = (0, 1)
 
 
-class Divergence(msgspec.Struct, frozen=True, kw_only=True):
-    """Two answers that are not the same."""
-
-    index: int
-    """Of the step in its program."""
-    step: AnyStep
-    differences: tuple[Difference, ...]
-    quirk: str | None = None
-    """The quirk that explains it."""
-    settling: bool = False
-    """It was seen after the step, while its effect was waited for."""
-
-    @property
-    def fields(self) -> str:
-        """The fields that differ, as one text."""
-        return ", ".join(dict.fromkeys(one.field for one in self.differences))
-
-
 class Stalled(Exception):  # noqa: N818  (an event)
     """A clock has run ahead of the program."""
 
@@ -91,18 +79,23 @@ class Comparison:
         clocks: tuple[Clock, Clock],
         quirks: QuirksByStep[ExpectedState],
         profile: str,
+        causes: KnownCauses,
+        compare: Compare,
     ) -> None:
         self.divergences: list[Divergence] = []
-        self.triggered: dict[str, int] = {}
-        """Steps that were about a quirk, by its id."""
+        self.unexplained: Divergence | None = None
+        """The divergence that ended it."""
+        self.asked: dict[str, int] = {}
+        """How many steps of each kind were carried out."""
         self.steps = 0
         self.begun = 0
         """As ``steps``, with those that were under way when an exception ended it."""
         self._executor = executor
         self._clocks = clocks
-        self._quirks = quirks
+        self._explainer = Explainer(quirks, causes, executor.names.made)
+        self._compare = compare
+        self._profile = profile
         self._expected = ExpectedState(profile)
-        self._taints = Taints()
         self._began = tuple(clock.now() for clock in clocks)
         self._slack = _PLAIN_SLACK
         self._seen: list[tuple[int, Sequence[Observation]]] = []
@@ -110,11 +103,6 @@ class Comparison:
         self._played = -1
         # The server whose answer takes longest is asked first.
         self._order = (1, 0) if clocks[0].kind == "virtual" else (0, 1)
-
-    @property
-    def unexplained(self) -> Divergence | None:
-        """The divergence that ended it."""
-        return next((one for one in self.divergences if one.quirk is None), None)
 
     @property
     def observed(self) -> tuple[Observation, ...]:
@@ -128,13 +116,24 @@ class Comparison:
 
     @property
     def spoilt(self) -> str | None:
-        """The quirk after which the servers must be started anew."""
-        return self._taints.server
+        """The quirk, or the cause, after which the servers must be started anew."""
+        return self._explainer.taints.server
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether a known cause has left the servers in different states."""
+        return self._explainer.is_apart
+
+    @property
+    def triggered(self) -> dict[str, int]:
+        """Steps that were about a quirk, by its id."""
+        return self._explainer.triggered
 
     def play(self, steps: Sequence[AnyStep]) -> None:
         """Carries a program out. Raises ``Stalled``, and whatever the executor raises."""
         if any(isinstance(step, Time) for step in steps):
             self._slack = SLACK
+        self._explainer.history = History(steps, self._profile)
         at, end = 0, len(steps)
         while at < end:
             first = steps[at]
@@ -145,7 +144,7 @@ class Comparison:
             self._index, self.begun = at, till
             self._carry_out(at, steps[at:till])
             self.steps = till
-            if self.unexplained is not None:
+            if self.unexplained is not None or self._explainer.has_nothing_left():
                 return
             at = till
         self._look_for_strays(end)
@@ -154,7 +153,7 @@ class Comparison:
 
     def _carry_out(self, at: int, batch: Sequence[AnyStep]) -> None:
         first, expected = batch[0], self._expected
-        triggered = self._prepare(batch)
+        triggered = [self._explainer.begins(step, expected) for step in batch]
         affected = _affected(first, expected)
         if isinstance(first, Time):
             self._let_pass(first)
@@ -169,45 +168,39 @@ class Comparison:
         else:
             self._compare_answers(at, batch, triggered)
         for step in batch:
+            kind = step.rule
+            self.asked[kind] = self.asked.get(kind, 0) + 1
             expected.apply(step)
         self._look_at_clocks()
         if self.unexplained is None and self._has_after_effects(first):
             self._settle(at, first, affected)
 
-    def _prepare(self, batch: Sequence[AnyStep]) -> list[list[Quirk]]:
-        """The quirks that each step is about; what they touch is tainted."""
-        found = []
-        for step in batch:
-            quirks = self._quirks.triggered_by(step, self._expected)
-            for quirk in quirks:
-                self.triggered[quirk.id] = self.triggered.get(quirk.id, 0) + 1
-                self._taints.add(quirk, step, self._expected)
-            self._taints.spread(step, self._expected)
-            found.append(quirks)
-        return found
-
     def _compare_answers(self, at: int, batch: Sequence[AnyStep], triggered: list[list[Quirk]]) -> None:
         requests = [step for step in batch if isinstance(step, ns.AnyRequest)]
         for offset, (step, ours, theirs) in enumerate(self._ask(requests)):
-            found = () if _is_alike(ours, theirs) else self._differ(step, ours, theirs)
+            found = () if _is_alike(ours, theirs, self._compare) else self._differ(step, ours, theirs)
             if not found:
                 continue
-            quirk = _explanation(found, step, self._taints, triggered[offset])
-            self.divergences.append(Divergence(index=at + offset, step=step, differences=found, quirk=quirk))
-            if quirk is None:
+            self._note(self._explainer.answer(at + offset, step, found, triggered[offset]))
+            if self.unexplained is not None:
                 return
+
+    def _note(self, found: Divergence) -> None:
+        self.divergences.append(found)
+        if not found.is_explained and self.unexplained is None:
+            self.unexplained = found
 
     def _differ(self, step: ns.AnyRequest, ours: Outcome, theirs: Outcome) -> tuple[Difference, ...]:
         a, b = self._normal(step, ours, 0), self._normal(step, theirs, 1)
         return differences(a, b, self._executor.names)
 
     def _normal(self, step: ns.AnyRequest, outcome: Outcome, server: int) -> Normal:
-        said = normal(outcome, step, self._executor.names)
+        said = normal(outcome, step, self._executor.names, self._compare)
         if isinstance(step, ns.ClusterInfo):
             for _ in range(_AGAIN):
                 if said.get("code") != ResponseCode.SYSTEM_ERROR:
                     break
-                said = normal(self._ask_server(step, server), step, self._executor.names)
+                said = normal(self._ask_server(step, server), step, self._executor.names, self._compare)
         return said
 
     # --- asking ---------------------------------------------------------------------------------------------
@@ -250,10 +243,10 @@ class Comparison:
             if clock.now() - began - self._expected.now > self._slack:
                 raise Stalled
 
-    def _pause(self) -> None:
+    def _pause(self, seconds: float) -> None:
         """A moment in which what is under way can happen; virtual time costs nothing."""
         for clock in self._clocks:
-            clock.pause(0.03 if clock.kind == "virtual" else 0.001)
+            clock.pause(0.03 if clock.kind == "virtual" else seconds)
 
     # --- effects behind an answer ---------------------------------------------------------------------------
 
@@ -279,45 +272,37 @@ class Comparison:
         for other in self._clocks:
             if other.kind == "virtual":
                 other.pause(0.001)
+        brief = 0.001
         while True:
-            found: list[tuple[AnyStep, tuple[Difference, ...]]] = []
+            found: list[Differing] = []
             for asked, ours, theirs in self._ask(questions):
-                if not _is_alike(ours, theirs) and (differs := self._differ(asked, ours, theirs)):
+                if _is_alike(ours, theirs, self._compare):
+                    continue
+                if differs := self._differ(asked, ours, theirs):
                     found.append((asked, differs))
             endings = self._endings()
             if not found and not endings:
                 return
-            late = clock.waiting() > end
-            quirk = self._after_effect(found, endings, step)
-            if late or (quirk is not None and clock.waiting() > end - PATIENCE + _BRIEF):
-                everything = tuple(one for _, differs in found for one in differs) + endings
-                self.divergences.append(
-                    Divergence(index=at, step=step, differences=everything, quirk=quirk, settling=True)
-                )
-                return
-            self._pause()
-
-    def _after_effect(
-        self,
-        found: Sequence[tuple[AnyStep, tuple[Difference, ...]]],
-        endings: tuple[Difference, ...],
-        step: AnyStep,
-    ) -> str | None:
-        """The quirk that explains all that is different behind a step."""
-        by = None
-        for asked, differs in (*found, (step, endings)):
-            quirk = _explanation(differs, asked, self._taints, ())
-            if differs and quirk is None:
-                return None
-            by = quirk or by
-        return by
+            everything = [*found, *([(step, endings)] if endings else [])]
+            if clock.waiting() > end - PATIENCE + _BRIEF:
+                divergence = self._explainer.behind(at, step, everything)
+                if divergence.is_explained or clock.waiting() > end:
+                    self._note(divergence)
+                    return
+            self._pause(brief)
+            brief = min(2 * brief, _LONG)
 
     def _endings(self) -> tuple[Difference, ...]:
         """Connections that one of the two has closed and the other has not."""
         self._noted(self._executor.notice())
         ours, theirs = (self._executor.connections(server) for server in _SERVERS)
         return tuple(
-            Difference("outcome", ((conn, _word(conn in ours)),), ((conn, _word(conn in theirs)),))
+            Difference(
+                "outcome",
+                ((conn, _word(conn in ours)),),
+                ((conn, _word(conn in theirs)),),
+                (f"connection A {_word(conn in ours)} / B {_word(conn in theirs)}",),
+            )
             for conn in sorted(ours ^ theirs)
         )
 
@@ -327,38 +312,31 @@ class Comparison:
             return
         said = [
             tuple(
-                (str(normal(Answered(one.stray.command), _PROBE, self._executor.names)),)
+                (str(normal(Answered(one.stray.command), _PROBE, self._executor.names, self._compare)),)
                 for one in unsolicited
                 if one.server == server
             )
             for server in _SERVERS
         ]
-        self.divergences.append(
-            Divergence(
-                index=end - 1,
-                step=_PROBE,
-                differences=(Difference("outcome", said[0], said[1]),),
-                settling=True,
-            )
-        )
+        differs = (Difference("outcome", said[0], said[1], ("a frame that answers nothing",)),)
+        self._note(self._explainer.behind(end - 1, _PROBE, [(_PROBE, differs)]))
 
 
 def _word(is_open: bool) -> str:
     return "open" if is_open else "closed"
 
 
-def _is_alike(ours: Outcome, theirs: Outcome) -> bool:
-    """Whether two answers are equal but for their opaque, and so need not be looked into."""
+def _is_alike(ours: Outcome, theirs: Outcome, compare: Compare) -> bool:
+    """Whether two answers are equal in all that is compared, and so need not be looked into."""
     if isinstance(ours, Unanswered) and isinstance(theirs, Unanswered):
         return True
     if not isinstance(ours, Answered) or not isinstance(theirs, Answered):
         return False
     a, b = ours.command, theirs.command
-    return (
-        a.code == b.code
-        and a.body == b.body
-        and a.remark == b.remark
-        and a.ext == b.ext
+    if a.code != b.code or a.body != b.body or a.ext != b.ext:
+        return False
+    return compare == "meaning" or (
+        a.remark == b.remark
         and (a.flag, a.version, a.language, a.serialization)
         == (b.flag, b.version, b.language, b.serialization)
     )
@@ -385,26 +363,3 @@ def _affected(step: AnyStep, expected: ExpectedState) -> list[ns.AnyRequest]:
         ),
         *(ns.Route(topic=topic) for topic in sorted(topics)),
     ]
-
-
-def _explanation(
-    found: tuple[Difference, ...], step: AnyStep, taints: Taints, triggered: Sequence[Quirk]
-) -> str | None:
-    """The quirk that explains all differences of an answer; the last of them where it takes several.
-
-    An answer of another code is another answer altogether. A dialect that nothing else explains goes with the
-    body: what is not there is in no dialect.
-    """
-    by = None
-    for one in sorted(found, key=lambda one: _FIRST.get(one.field, 1)):
-        quirk = next((quirk.id for quirk in triggered if one.field in quirk.differs), None)
-        named = quirk or taints.explains(one, step)
-        if one.field == "code" and named is not None:
-            return named
-        if named is None and (one.field != "dialect" or by is None):
-            return None
-        by = named or by
-    return by
-
-
-_FIRST = {"code": 0, "dialect": 2}

@@ -17,8 +17,11 @@ from harness.engine.kind import SeededNames
 from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.tidying import tidied
 from harness.engine.oracle import died
-from harness.engine.peer.comparison import Comparison, Divergence, Stalled
+from harness.engine.peer.causes import KnownCauses, Seen
+from harness.engine.peer.comparison import Comparison, Stalled
 from harness.engine.peer.executor import PeerExecutor
+from harness.engine.peer.explaining import Divergence
+from harness.engine.peer.normal import Compare
 from harness.findings.experiment import Attempt, Ended
 from harness.program.nameserver import steps as ns
 from harness.program.step import Time
@@ -46,6 +49,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     attempt: Attempt
     steps: int = 0
     divergences: tuple[Divergence, ...] = ()
+    asked: dict[str, int] = {}
+    """How many steps of each kind were carried out."""
     triggered: dict[str, int] = {}
     """Steps that were about a quirk, by its id."""
     spoilt: bool = False
@@ -61,7 +66,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def unexplained(self) -> Divergence | None:
         """The divergence that ended it."""
-        return next((one for one in self.divergences if one.quirk is None), None)
+        return next((one for one in self.divergences if not one.is_explained), None)
 
 
 class PeerExperiment:
@@ -70,9 +75,19 @@ class PeerExperiment:
     kind = "diff"
 
     def __init__(
-        self, targets: tuple[Target, Target], profile: str, quirks: Sequence[Quirk], words: str
+        self,
+        targets: tuple[Target, Target],
+        profile: str,
+        quirks: Sequence[Quirk],
+        words: str,
+        *,
+        compare: Compare = "meaning",
+        causes: KnownCauses | None = None,
     ) -> None:
         self.profile = profile
+        self.causes = KnownCauses() if causes is None else causes
+        """What it takes for known."""
+        self._compare = compare
         self.seeded = SeededNames(self.kind, words)
         self.divergences: dict[Violation, Divergence] = {}
         """What the violations of attempts are about."""
@@ -104,7 +119,9 @@ class PeerExperiment:
         """Plays a program on both. A server that dies is a violation. Raises ``TargetError``."""
         executor = self._executor(fresh)
         a, b = self._instances
-        comparison = Comparison(executor, (a.clock, b.clock), self._quirks, self.profile)
+        comparison = Comparison(
+            executor, (a.clock, b.clock), self._quirks, self.profile, self.causes, self._compare
+        )
         ended: Ended = "whole"
         death = ""
         try:
@@ -117,30 +134,56 @@ class PeerExperiment:
             executor.close()
             raise
         found = comparison.unexplained
-        is_left_tidy = ended == "whole" and not death and found is None and not comparison.leaves_settings
+        is_left_tidy = (
+            ended == "whole"
+            and not death
+            and found is None
+            and not comparison.leaves_settings
+            and not comparison.is_apart
+        )
         death = self._leave(executor, () if is_left_tidy or death else program) or death
-        violation = None if found is None or ended == "late" else _violation(found)
-        if found is not None and violation is not None:
-            self.divergences[violation] = found
+        violations = [] if found is None or ended == "late" else self._violations(found)
+        if found is not None:
+            self.divergences |= dict.fromkeys(violations, found)
         if death:
             death = f"{self._dead()}{death}"
-            ended, violation = "died", violation or died(comparison.begun - 1, death)
+            ended, violations = "died", violations or [died(comparison.begun - 1, death)]
             self.restart()
         return Compared(
             attempt=Attempt(
-                violations=() if violation is None else (violation,),
+                violations=tuple(violations),
                 trace=executor.trace,
                 ended=ended,
                 stepped=comparison.begun if death else comparison.steps,
                 waited=executor.waited,
-                observed=() if violation is None else comparison.observed,
+                observed=comparison.observed if violations else (),
             ),
             steps=comparison.begun if death else comparison.steps,
             divergences=tuple(comparison.divergences),
+            asked=comparison.asked,
             triggered=comparison.triggered,
             spoilt=comparison.spoilt is not None,
             death=death,
         )
+
+    def _violations(self, found: Divergence) -> list[Violation]:
+        """One for each kind of difference that is news."""
+        return [
+            Violation(
+                invariant="after" if found.settling else "answer",
+                statement=_STATEMENT,
+                expected=f"A: {_said([(one.field, one.a) for one in found.differences])}",
+                actual=f"B: {_said([(one.field, one.b) for one in found.differences])}",
+                number=found.index,
+                anomaly=self.anomaly(seen),
+            )
+            for seen in found.news
+        ]
+
+    def anomaly(self, seen: Seen) -> str:
+        """What findings are told apart by: another one of a kind that is known is another finding."""
+        forms = self.causes.forms(seen)
+        return f"{seen}, form {forms + 1}" if forms else str(seen)
 
     def restart(self) -> None:
         """The next program has new servers, where both are ours to start."""
@@ -224,17 +267,6 @@ def _both(program: Sequence[AnyStep], profile: str) -> ProgramState:
         for server in (0,) if isinstance(step, Time) else (0, 1):
             expected.apply(step if isinstance(step, Time) else msgspec.structs.replace(step, server=server))
     return expected
-
-
-def _violation(found: Divergence) -> Violation:
-    return Violation(
-        invariant="after" if found.settling else "answer",
-        statement=_STATEMENT,
-        expected=f"A: {_said([(one.field, one.a) for one in found.differences])}",
-        actual=f"B: {_said([(one.field, one.b) for one in found.differences])}",
-        number=found.index,
-        anomaly=found.fields,
-    )
 
 
 def _said(fields: Sequence[tuple[str, tuple[tuple[str, ...], ...]]]) -> str:

@@ -7,16 +7,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from harness.engine.peer.causes import Example
 from harness.engine.peer.generate import Program, RoundKind
+from harness.engine.peer.normal import Compare
 from harness.program.steps import AnyStep, decode_step, encode_step
 
-FORMAT = 1
-"""Of programs and journals; it grows when the same seed makes other rounds."""
+FORMAT = 2
+"""Of journals; it grows when the same seed makes other rounds."""
 
 
 class ProgramError(Exception):
@@ -28,7 +29,7 @@ class RecordMismatch(Exception):  # noqa: N818  (said to people)
 
 
 class _ProgramHead(msgspec.Struct, kw_only=True):
-    program: int = FORMAT
+    program: int = 1
     profile: str
     kind: RoundKind = "plain"
 
@@ -47,9 +48,7 @@ def read_program(path: Path) -> Program:
     except (OSError, UnicodeDecodeError) as problem:
         raise ProgramError(f"{path} cannot be read: {problem}") from problem
     if not lines:
-        raise ProgramError(
-            f'{path} is empty; expected {{"program":{FORMAT},"profile":"5.3"}} and a step a line'
-        )
+        raise ProgramError(f'{path} is empty; expected {{"program":1,"profile":"5.3"}} and a step a line')
     steps: list[AnyStep] = []
     for number, line in enumerate(lines, 1):
         try:
@@ -58,7 +57,7 @@ def read_program(path: Path) -> Program:
             else:
                 steps.append(decode_step(line))
         except msgspec.MsgspecError as problem:
-            what = "a step" if number > 1 else f'a head such as {{"program":{FORMAT},"profile":"5.3"}}'
+            what = "a step" if number > 1 else 'a head such as {"program":1,"profile":"5.3"}'
             raise ProgramError(f"{path}, line {number}: expected {what}: {problem}") from problem
     if not steps:
         raise ProgramError(f"{path} has no step: nothing could be measured")
@@ -75,6 +74,7 @@ class Head(msgspec.Struct, kw_only=True):
     seed: str
     quirks: str = ""
     """`--quirks`, where it was said."""
+    compare: Compare = "meaning"
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -87,8 +87,16 @@ class Entry(msgspec.Struct, kw_only=True):
     """Divergences by the quirk that explains them."""
     triggered: dict[str, int] = {}
     """Steps that were about a quirk."""
-    findings: list[str] = []
-    """Directories of what nothing explains."""
+    asked: dict[str, int] = {}
+    """How many steps of each kind were carried out."""
+    seen: dict[str, int] = {}
+    """How often each known cause was seen."""
+    followed: dict[str, int] = {}
+    """How often an answer differed behind a cause, about names that it had touched."""
+    learnt: list[Example] = []
+    """What was not known before."""
+    deaths: list[str] = []
+    """Names of findings that a server died."""
     unrepeated: int = 0
     """Divergences that did not show again."""
     repeated: int = 0
@@ -106,6 +114,7 @@ class Journal:
 
     def __init__(self, out: Path | None, head: Head, *, resume: bool) -> None:
         """Raises ``RecordMismatch`` where there is nothing to resume, or something else."""
+        self.head = head
         self.entries: list[Entry] = []
         self._path = None if out is None else out / "journal.jsonl"
         if out is None or self._path is None:
@@ -142,11 +151,11 @@ class Journal:
                 file.write(msgspec.json.encode(entry) + b"\n")
 
     @property
+    def examples(self) -> list[Example]:
+        """All that was learnt."""
+        return [example for entry in self.entries for example in entry.learnt]
+
+    @property
     def steps(self) -> int:
         """Steps of all rounds so far."""
         return sum(entry.steps for entry in self.entries)
-
-
-def numbered(steps: Sequence[AnyStep]) -> list[str]:
-    """Steps as people read them."""
-    return [f"{number:4}  {encode_step(step)}" for number, step in enumerate(steps, 1)]

@@ -3,19 +3,18 @@
 - Answers that are equal but for their opaque are the same; all others are compared in their normal form.
 - A rule takes away what no client may rely on, and nothing else. There is no rule without a name, and none
   that is not in `RULES`, which the documentation is made of.
-- A difference is said in facts: paths of words, names given by their symbols, so that it can be seen which
-  names it is about.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import msgspec
 
-from harness.program.names import Names
+from harness.engine.peer.differences import Normal
+from harness.program.names import MADE_NAME, Names
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
 from harness.spec import Answered, Ended, Garbled
@@ -25,36 +24,8 @@ from harness.wire.comparing import HOST_SETTINGS
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value, view
 
-Normal = dict[str, Any]
-"""An answer: ``outcome``, ``code``, ``remark``, ``ext``, ``flag``, ``language``, ``version``,
-``serialization``, ``dialect``, ``body``.
-"""
-
-FIELDS = (
-    "outcome",
-    "code",
-    "remark",
-    "ext",
-    "flag",
-    "language",
-    "version",
-    "serialization",
-    "dialect",
-    "body",
-)
-
-
-class Difference(msgspec.Struct, frozen=True):
-    """One field that is not the same. ``a`` and ``b`` hold what only that side says: facts, each a path."""
-
-    field: str
-    a: tuple[tuple[str, ...], ...]
-    b: tuple[tuple[str, ...], ...]
-
-    def facts(self) -> Iterator[tuple[str, ...]]:
-        """Everything that only one side says."""
-        yield from self.a
-        yield from self.b
+Compare = Literal["meaning", "exact"]
+"""What is compared: what the answers mean to a client, or every field as it is written."""
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -64,6 +35,8 @@ class Rule(msgspec.Struct, frozen=True):
     what: str
     why: str
     apply: Callable[[Normal, AnyStep, Names], None]
+    meaning_only: bool = False
+    """Where exact forms are compared, it does not hold."""
 
 
 # --- the rules ----------------------------------------------------------------------------------------------
@@ -82,6 +55,7 @@ _OWN_REMARKS = frozenset(
 )
 """What a NameServer says in its own words with code 1."""
 
+_MADE = re.compile(MADE_NAME)
 _HOST_SETTINGS = re.compile(HOST_SETTINGS)
 
 
@@ -92,6 +66,26 @@ def _version(answer: Normal, step: AnyStep, names: Names) -> None:
 def _exception(answer: Normal, step: AnyStep, names: Names) -> None:
     if answer.get("code") == ResponseCode.SYSTEM_ERROR and answer["remark"] not in _OWN_REMARKS:
         answer["remark"] = "(an error in words of the implementation)"
+
+
+def _writing(answer: Normal, step: AnyStep, names: Names) -> None:
+    for field in ("remark", "flag", "language", "serialization", "dialect"):
+        answer.pop(field, None)
+
+
+def _null_members(answer: Normal, step: AnyStep, names: Names) -> None:
+    answer["body"] = _without_nulls(answer.get("body"))
+    if isinstance(ext := answer.get("ext"), dict):
+        answer["ext"] = {name: value for name, value in ext.items() if value is not None}
+
+
+def _without_nulls(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+        case list():
+            return [_without_nulls(item) for item in value]
+    return value
 
 
 def _empty_ext(answer: Normal, step: AnyStep, names: Names) -> None:
@@ -137,6 +131,13 @@ def _projection(answer: Normal, step: AnyStep, names: Names) -> None:
         case ns.Topics() | ns.SystemTopics() | ns.Unit():
             if isinstance(found := body.get("topicList"), list):
                 body["topicList"] = [name for name in found if names.is_ours(str(name))]
+        case ns.Register() | ns.Kv():
+            if isinstance(table := body.get("table"), dict):
+                body["table"] = {k: v for k, v in table.items() if not _is_of_another_run(str(k), names)}
+
+
+def _is_of_another_run(name: str, names: Names) -> bool:
+    return _MADE.search(name) is not None and not names.is_ours(name)
 
 
 def _any_address(answer: Normal, step: AnyStep, names: Names) -> None:
@@ -151,6 +152,23 @@ def _settings(answer: Normal, step: AnyStep, names: Names) -> None:
 
 
 RULES = (
+    Rule(
+        "how-it-is-written",
+        "`remark`, `flag`, `language`, the way in which the header is serialized and the dialect of JSON are "
+        "not compared.",
+        "No client decides by them: a remark is for people, and every parser of the protocol reads both "
+        "serializations and the bare numbers that fastjson writes as names.",
+        _writing,
+        meaning_only=True,
+    ),
+    Rule(
+        "null-members",
+        "A member of a body, or an ext field, that is null is the same as one that is not there.",
+        "Apache's own writer leaves out what is null, and its clients read both as null "
+        "(`RemotingSerializable`).",
+        _null_members,
+        meaning_only=True,
+    ),
     Rule(
         "response-version",
         "`version` of a response is not compared.",
@@ -177,7 +195,8 @@ RULES = (
     ),
     Rule(
         "own-names",
-        "Of lists and tables over the whole server only the names of the running round are compared.",
+        "Of lists and tables over the whole server, and of pairs whose keys are names of topics, only the "
+        "names of the running round are compared.",
         "Names are never used twice, so that what an earlier round left behind, or another user of a shared "
         "server, is not held against this one.",
         _projection,
@@ -211,7 +230,7 @@ _TEXT = (ns.Configuration,)
 _WRITTEN_IN_A_DIALECT = (ns.Route, ns.ClusterInfo, ns.MemberGroup)
 
 
-def normal(outcome: Outcome, step: AnyStep, names: Names) -> Normal:
+def normal(outcome: Outcome, step: AnyStep, names: Names, compare: Compare = "meaning") -> Normal:
     """What came of a request, in the form in which it is compared."""
     match outcome:
         case Answered():
@@ -222,9 +241,15 @@ def normal(outcome: Outcome, step: AnyStep, names: Names) -> Normal:
             return {"outcome": "garbled"}
         case _:
             return {"outcome": "silence"}
-    for rule in RULES:
+    for rule in _RULES[compare]:
         rule.apply(answer, step, names)
     return answer
+
+
+_RULES: dict[Compare, tuple[Rule, ...]] = {
+    "meaning": tuple(rule for rule in RULES if rule.name != "error-in-own-words"),
+    "exact": tuple(rule for rule in RULES if not rule.meaning_only),
+}
 
 
 def _said(command: Command, step: AnyStep) -> Normal:
@@ -253,60 +278,3 @@ def _body(body: bytes, step: AnyStep) -> Any:
         except (ParseError, ValueError):
             pass
     return body.decode("utf-8", "replace")
-
-
-# --- differences --------------------------------------------------------------------------------------------
-
-
-def differences(a: Normal, b: Normal, names: Names) -> tuple[Difference, ...]:
-    """What the two sides say differently, field by field."""
-    if a == b:
-        return ()
-    found = []
-    for field in FIELDS:
-        ours, theirs = a.get(field), b.get(field)
-        if ours == theirs:
-            continue
-        left, right = set(_facts(ours, (), names)), set(_facts(theirs, (), names))
-        only_a, only_b = _said_only(left, right), _said_only(right, left)
-        if only_a or only_b:
-            found.append(Difference(field, only_a, only_b))
-        else:  # equal but for the number of times that something is said
-            found.append(Difference(field, ((names.symbols(str(ours)),),), ((names.symbols(str(theirs)),),)))
-    return tuple(found)
-
-
-def _said_only(by: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """That something is empty is no fact of its own where the other side says what is in it."""
-    rest = other - by
-    return tuple(
-        sorted(
-            fact
-            for fact in by - other
-            if fact[-1] not in _EMPTY or not any(one[: len(fact) - 1] == fact[:-1] for one in rest)
-        )
-    )
-
-
-_EMPTY = ("{}", "[]", "nothing")
-
-
-def _facts(value: Any, path: tuple[str, ...], names: Names) -> Iterator[tuple[str, ...]]:
-    match value:
-        case dict():
-            if not value:
-                yield (*path, "{}")
-            for name, item in value.items():
-                yield from _facts(item, (*path, names.symbols(str(name))), names)
-        case list():
-            if not value:
-                yield (*path, "[]")
-            for item in value:
-                if isinstance(item, dict):
-                    yield from _facts(item, (*path, names.symbols(_broker_name(item))), names)
-                else:
-                    yield from _facts(item, path, names)
-        case None:
-            yield (*path, "nothing")
-        case _:
-            yield (*path, names.symbols(str(value)))

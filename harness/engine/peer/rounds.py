@@ -1,8 +1,11 @@
 """The run of `diff`: round after round until there are enough steps, and triage of what nothing explains.
 
 Invariants:
-- A divergence that nothing explains is confirmed on new servers, shrunk and kept as a finding. One that does
-  not show again is flaky, and the run is not called equal.
+- A divergence that nothing explains ends its round. It is confirmed on new servers, minimised and known from
+  then on (`learning`): where its cause shows again the round goes on behind it, and most rounds avoid it. One
+  that does not show again is flaky, and the run is not called equal.
+- The plainest requests are looked into first, once anything has differed, so that what differs in all answers
+  is not blamed on what came before one of them.
 - So is the death of a server, where both are ours to start again; elsewhere it ends the run.
 - A round that stalled is repeated; it counts once.
 - Servers are started anew where a round has spoilt them, where too much has been left behind, and, on lines
@@ -13,19 +16,15 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-
-import msgspec
 
 from harness.catalogue import Quirk, profile_named
-from harness.engine.oracle import DEATH
-from harness.engine.peer.comparison import Divergence
+from harness.engine.peer.causes import Example
 from harness.engine.peer.experiment import Compared, PeerExperiment
-from harness.engine.peer.generate import Program, round_of
+from harness.engine.peer.generate import Program, plainest, round_of
 from harness.engine.peer.journal import Entry, Journal
-from harness.findings.experiment import Finding
+from harness.engine.peer.learning import Learner
+from harness.findings.folder import name_of
 from harness.findings.store import FindingStore
-from harness.findings.triage import Budget, triage
 from harness.session import TargetDied
 
 _REPEATS = 4
@@ -36,21 +35,16 @@ _LEFT_BEHIND = 60
 """Names of earlier rounds that may stand on a server: they are sent with every answer about the whole."""
 _LEASES_IN_REAL_TIME = 1200
 """Where time is real a round about leases takes minutes: one in this many rounds is played, not one in 40."""
+_PLAIN_CAUSES = 40
+"""How many causes the plainest requests may show."""
 _LOOK_EVERY = 25
 """Rounds between two looks at what is left behind."""
 
 
-class Found(msgspec.Struct, kw_only=True):
-    """A finding, the round that showed it first, and the divergence of its small program."""
-
-    round: int
-    finding: Finding
-    divergence: Divergence | None
-    """None: a server died."""
-
-
 class Rounds:
-    """A run on two targets. A finding is shrunk with ``attempts`` at most; `most` findings are shrunk."""
+    """A run on two targets. A finding is minimised with ``attempts`` at most. ``releases`` are the references
+    of the lines that the targets are of, where these are two.
+    """
 
     def __init__(
         self,
@@ -62,17 +56,17 @@ class Rounds:
         store: FindingStore,
         now: Callable[[], float] = lambda: 0.0,
         attempts: int = 300,
-        most: int = 10,
+        releases: PeerExperiment | None = None,
     ) -> None:
         self.experiment = experiment
-        self.findings: list[Found] = []
+        self.store = store
         self._seed = seed
         self._quirks = quirks
         self._journal = journal
-        self._store = store
-        self._now = now
-        self._attempts = attempts
-        self._most = most
+        for example in journal.examples:
+            experiment.causes.add(example)
+        self._learner = Learner(experiment, store, now=now, attempts=attempts, releases=releases)
+        self._is_primed = bool(journal.examples)
         self._fresh = True
 
     def play(self, steps: int, goes_on: Callable[[], bool]) -> Iterator[Entry]:
@@ -94,8 +88,9 @@ class Rounds:
 
     def _round(self, number: int) -> Entry:
         profile = self.experiment.profile
-        program = round_of(self._seed, number, profile=profile, quirks=self._quirks)
-        entry = Entry(round=number, kind=program.kind, steps=0, explained={}, triggered={}, findings=[])
+        known = self.experiment.causes
+        program = round_of(self._seed, number, profile=profile, quirks=self._quirks, known=known.avoids)
+        entry = Entry(round=number, kind=program.kind, steps=0)
         if self._is_left_out(program, number):
             entry.left_out = True
             self._journal.add(entry)
@@ -106,15 +101,21 @@ class Rounds:
             self._restart(entry)
         self.experiment.seeded.begin(number)
         compared = self._repeated(program, entry)
+        if compared.attempt.violations and not self._is_primed and self._prime(entry):
+            compared = self._repeated(program, entry)
         if compared.stalled:
             entry.given_up = True
             self._journal.add(entry)
             return entry
         entry.steps = compared.steps
         entry.triggered = compared.triggered
+        entry.asked = compared.asked
         for one in compared.divergences:
             if one.quirk is not None:
                 entry.explained[one.quirk] = entry.explained.get(one.quirk, 0) + 1
+            elif one.cause is not None:
+                times = entry.followed if one.follows else entry.seen
+                times[one.cause] = times.get(one.cause, 0) + 1
         if compared.attempt.violations:
             self._triaged(program, compared, entry)
         self._journal.add(entry)
@@ -159,23 +160,35 @@ class Rounds:
 
     # --- what nothing explains ------------------------------------------------------------------------------
 
+    def _prime(self, entry: Entry) -> bool:
+        """Looks into all that differs in the plainest requests, before anything else is blamed. Whether it is
+        anything.
+        """
+        self._is_primed = True
+        program = plainest(self.experiment.profile)
+        for _ in range(_PLAIN_CAUSES):
+            compared = self.experiment.compare(program.steps)
+            if not compared.attempt.violations or not self._learnt(program, compared, entry):
+                break
+        return bool(entry.learnt)
+
     def _triaged(self, program: Program, compared: Compared, entry: Entry) -> None:
         quirk = self._intermittent(compared)
         if quirk is not None and self._passes(program, entry):
             entry.explained[quirk.id] = entry.explained.get(quirk.id, 0) + 1
             return
-        attempts = self._attempts if len(self.findings) < self._most else 0
-        budget = Budget(now=self._now, attempts=attempts, seconds=float("inf"), needed=1, tries=2)
-        found = triage(self.experiment, program.steps, compared.attempt, self._store, budget)
-        if not isinstance(found, Finding):
+        if not self._learnt(program, compared, entry):
             entry.unrepeated += 1
-            return
-        name = Path(found.directory).name if found.directory is not None else f"finding-{entry.round}"
-        entry.findings.append(name)
-        if all(one.finding is not found for one in self.findings):
-            divergence = self.experiment.divergences.get(found.violation)
-            if divergence is not None or found.violation.invariant == DEATH:
-                self.findings.append(Found(round=entry.round, finding=found, divergence=divergence))
+
+    def _learnt(self, program: Program, compared: Compared, entry: Entry) -> bool:
+        """Looks into the divergence that ended a program; whether it showed again."""
+        found = self._learner.look_into(program.steps, compared.attempt)
+        if isinstance(found, Example):
+            entry.learnt.append(found)
+            entry.seen[found.cause] = entry.seen.get(found.cause, 0) + 1
+        elif found is not None:
+            entry.deaths.append(name_of(found.signature))
+        return found is not None
 
     def _passes(self, program: Program, entry: Entry) -> bool:
         """Whether a program is equal on new servers, once in a few times."""

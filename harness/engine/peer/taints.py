@@ -10,16 +10,18 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from harness.catalogue import Quirk, Scope
-from harness.engine.peer.normal import Difference
+from harness.engine.peer.differences import Difference
 from harness.program.nameserver.steps import QUIET, DeleteTopic, Register, SystemTopics
 from harness.program.step import Close, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver.expected import ExpectedState, Live
 
+EVERYTHING = "settings"
+"""Stands among the names that a step touches for a change that may decide any answer."""
 _SYMBOL = re.compile(r"\b[abk]\d+\b")
 
 
@@ -43,12 +45,24 @@ class Taints:
         if quirk.taints == "server":
             self.server = quirk.id
         elif quirk.taints != "nothing":
-            touched = _touched(quirk.taints, step, expected)
+            words = touched(quirk.taints, step, expected)
             if quirk.taints == "address":
-                self._alone |= touched - self._by.keys()
+                self._alone |= words - self._by.keys()
             else:
-                self._alone -= touched
-            self._taint(touched, quirk.id)
+                self._alone -= words
+            self._taint(words, quirk.id)
+
+    def touch(self, names: Iterable[str], by: str) -> None:
+        """The targets hold different states of names, or, where ``names`` say `EVERYTHING`, of any."""
+        words = set(names)
+        if EVERYTHING in words:
+            self.server = self.server or by
+        self._alone -= words
+        self._taint(words, by)
+
+    def covers(self, brokers: Collection[str]) -> bool:
+        """Whether all of some brokers are tainted, or everything is."""
+        return self.server is not None or all(broker in self._by for broker in brokers)
 
     def spread(self, step: AnyStep, expected: ExpectedState) -> None:
         """A step ties tainted names to others."""
@@ -106,7 +120,8 @@ def _is_whole(fact: tuple[str, ...]) -> bool:
     return len(fact) <= 2
 
 
-def _touched(scope: Scope, step: AnyStep, expected: ExpectedState) -> set[str]:
+def touched(scope: Scope, step: AnyStep, expected: ExpectedState) -> set[str]:
+    """The names that a step touches in a state."""
     if isinstance(step, Time | Close):
         leases = expected.ending(step) if isinstance(step, Time) else expected.on(step.conn)
         return _of_leases(leases, expected)
@@ -150,4 +165,8 @@ def words_of(step: AnyStep) -> set[str]:
                 found |= set(value)
             case "queues", dict():
                 found |= set(value)
+            case "namespace", str():
+                found.add(f"pairs of {value}")
+            case "lines", tuple():
+                found.add(EVERYTHING)
     return found

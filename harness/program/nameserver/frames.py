@@ -33,6 +33,7 @@ from harness.wire.bodies import (
     TopicQueueMappingInfo,
     TopicRoute,
 )
+from harness.wire.versions import V5_0_0
 
 BORN = 1_700_000_000_000
 """Timestamp (ms) of a data version with ``timestamp`` 0."""
@@ -43,6 +44,8 @@ ORDER = "ORDER_TOPIC_CONFIG"
 NOBODYS = "nobodyKnowsThis"
 """A setting that no server knows."""
 
+_FIRST_MAPPING = DataVersion(timestamp=BORN, state_version=0)
+"""The version of the static topics of a Broker that has none."""
 _GARBAGE = b'{"topicConfigSerializeWrapper":['
 
 
@@ -50,9 +53,9 @@ Content = tuple[int, dict[str, str | None], bytes]
 """Code, ext fields, body."""
 
 
-def content_of(step: AnyRequest, names: Names) -> Content:
-    """What a request carries."""
-    ext, body = _content(step, names)
+def content_of(step: AnyRequest, names: Names, announces: int) -> Content:
+    """What a request carries whose header announces a release, where the step names none."""
+    ext, body = _content(step, names, announces if step.announces is None else step.announces)
     return code_of(step), ext, body
 
 
@@ -64,14 +67,14 @@ def code_of(step: AnyRequest) -> int:
     return step.codes[0]
 
 
-def _content(step: AnyRequest, names: Names) -> tuple[dict[str, str | None], bytes]:
+def _content(step: AnyRequest, names: Names, announces: int) -> tuple[dict[str, str | None], bytes]:
     match step:
         case Register():
-            return _registration(step, names)
+            return _registration(step, names, announces)
         case Kv():
             return _kv(step, names), b""
         case QueryVersion():
-            return ext_of(step, names), _version_body(step)
+            return ext_of(step, names), _version_body(step, is_whole=_is_whole(step, announces))
         case RegisterTopic():
             return ext_of(step, names), _topic_body(step, names)
         case Configure():
@@ -88,9 +91,14 @@ def _kv(step: Kv, names: Names) -> dict[str, str | None]:
     return ext
 
 
-def _version_body(step: QueryVersion) -> bytes:
+def _is_whole(step: Register | QueryVersion, announces: int) -> bool:
+    """Whether a body has every member that a Broker of 5.x sends."""
+    return announces >= V5_0_0 and not step.lean
+
+
+def _version_body(step: QueryVersion, *, is_whole: bool) -> bytes:
     if step.form == "json":
-        return DataVersion(step.counter, BORN + step.timestamp, step.state).encode()
+        return DataVersion(step.counter, BORN + step.timestamp, _state(step, is_whole)).encode()
     return {"none": b"", "null": b"null", "garbage": _GARBAGE}[step.form]
 
 
@@ -108,8 +116,8 @@ def _topic_body(step: RegisterTopic, names: Names) -> bytes:
     ).encode("legacy")
 
 
-def _registration(step: Register, names: Names) -> tuple[dict[str, str | None], bytes]:
-    body = _register_body(step, names)
+def _registration(step: Register, names: Names, announces: int) -> tuple[dict[str, str | None], bytes]:
+    body = _register_body(step, names, is_whole=_is_whole(step, announces))
     compressed = (
         step.form.startswith("compressed") if step.claims_compressed is None else step.claims_compressed
     )
@@ -122,17 +130,12 @@ def _registration(step: Register, names: Names) -> tuple[dict[str, str | None], 
     return ext, body
 
 
-def _register_body(step: Register, names: Names) -> bytes:
-    """With every member that a Broker of 5.x sends, which is known by its ``stateVersion``; else of 4.9."""
+def _register_body(step: Register, names: Names, *, is_whole: bool) -> bytes:
     if step.form in ("none", "null", "garbage"):
         return {"none": b"", "null": b"null", "garbage": _GARBAGE}[step.form]
-    modern = step.state is not None
     body = RegisterBody(
-        topics={
-            (name := names.name(topic)): _config(name, queues, modern)
-            for topic, queues in step.topics.items()
-        },
-        data_version=DataVersion(step.counter, BORN + step.timestamp, step.state),
+        topics={(name := names.name(topic)): _config(name, queues) for topic, queues in step.topics.items()},
+        data_version=DataVersion(step.counter, BORN + step.timestamp, _state(step, is_whole)),
         filter_servers=(
             msgspec.UNSET
             if step.no_filters
@@ -141,9 +144,10 @@ def _register_body(step: Register, names: Names) -> bytes:
             else [f"{names.address(step.address)}:{server}" for server in step.filters]
         ),
     )
-    if modern:
-        body.mapping_data_version = DataVersion(step.counter, BORN + step.timestamp, step.state)
-        body.mappings, body.mapping_details = {}, {}
+    if is_whole:
+        body.mappings, body.mapping_details, body.mapping_data_version = {}, {}, _FIRST_MAPPING
+        for topic in (body.topics or {}).values():
+            topic.attributes = {}
     if step.mappings:
         body.mappings = {
             (name := names.name(topic)): TopicQueueMappingInfo(
@@ -163,7 +167,11 @@ def _register_body(step: Register, names: Names) -> bytes:
     return zlib.compress(body.layout(v5=step.form == "compressed-5"), 1)
 
 
-def _config(name: str, queues: Queues, modern: bool) -> TopicConfig:
+def _state(step: Register | QueryVersion, is_whole: bool) -> int | None:
+    return 0 if step.state is None and is_whole else step.state
+
+
+def _config(name: str, queues: Queues) -> TopicConfig:
     read, write, perm, flag = queues
     return TopicConfig(
         topic_name=name,
@@ -171,5 +179,4 @@ def _config(name: str, queues: Queues, modern: bool) -> TopicConfig:
         write_queue_nums=write,
         perm=perm,
         topic_sys_flag=flag,
-        attributes={} if modern else None,
     )

@@ -45,7 +45,9 @@ class Register(Request, frozen=True, kw_only=True, omit_defaults=True, tag_field
     timestamp: int = 0
     """Milliseconds after the first data version of all brokers."""
     state: int | None = None
-    """``stateVersion``; None leaves it out, and the other members that came with 5.x."""
+    """``stateVersion``; None is 0 where the body is that of a Broker of 5.x, else leaves it out."""
+    lean: bool = False
+    """The members that came with 5.x are left out, whatever release the header announces."""
     form: Literal["json", "compressed", "compressed-5", "bare", "none", "null", "garbage"] = "json"
     """How the body is written; ``compressed`` without and ``compressed-5`` with the parts of 5.x."""
     claims_compressed: bool | None = None
@@ -109,6 +111,9 @@ class QueryVersion(
     counter: int = 1
     timestamp: int = 0
     state: int | None = None
+    """As that of `Register`."""
+    lean: bool = False
+    """As that of `Register`."""
     form: Literal["json", "none", "null", "garbage"] = "json"
 
 

@@ -63,7 +63,7 @@ def test_a_finding_fails_and_can_be_played(capsys: pytest.CaptureFixture[str], t
 MISTAKES = [
     (("builtin:5.3",), "the following arguments are required: TARGET_B"),
     (("builtin:5.3", "bultin:"), "expected  one of builtin:"),
-    (("builtin:5.3", "builtin:4.9"), "say with --profile"),
+    (("builtin:5.3", "builtin:5.3", "--compare", "most"), "invalid choice: 'most'"),
     (("builtin:5.3", "builtin:5.3", "--profile", "6"), "there are 4.9, 5.3, 5.5"),
     (("builtin:5.3", "builtin:5.3", "--steps", "0"), "expected a whole number from 1 to 1000000000"),
     (("builtin:5.3", "builtin:5.3", "--max-time", "soon"), "expected a duration"),

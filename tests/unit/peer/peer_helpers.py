@@ -9,14 +9,17 @@ from pathlib import Path
 from harness.catalogue import Quirk
 from harness.engine.peer.experiment import PeerExperiment
 from harness.engine.peer.journal import Head, Journal
+from harness.engine.peer.normal import Compare
 from harness.engine.peer.rounds import Rounds
 from harness.findings.store import FindingStore
 from harness.targets import parse
 
 
 @contextmanager
-def experiment_of(a: str, b: str, profile: str, quirks: tuple[Quirk, ...] = ()) -> Iterator[PeerExperiment]:
-    experiment = PeerExperiment((parse(a), parse(b)), profile, quirks, "test")
+def experiment_of(
+    a: str, b: str, profile: str, quirks: tuple[Quirk, ...] = (), compare: Compare = "meaning"
+) -> Iterator[PeerExperiment]:
+    experiment = PeerExperiment((parse(a), parse(b)), profile, quirks, "test", compare=compare)
     try:
         yield experiment
     finally:
@@ -33,12 +36,13 @@ def run_of(
     out: Path | None = None,
     resume: bool = False,
     attempts: int = 200,
+    compare: Compare = "meaning",
 ) -> Iterator[tuple[Rounds, Journal]]:
-    with experiment_of(a, b, profile) as experiment:
-        journal = Journal(out, Head(a=a, b=b, profile=profile, seed=seed), resume=resume)
+    with experiment_of(a, b, profile, compare=compare) as experiment:
+        journal = Journal(out, Head(a=a, b=b, profile=profile, seed=seed, compare=compare), resume=resume)
         store = FindingStore(out)
         yield (
-            Rounds(experiment, seed=seed, quirks=(), journal=journal, store=store, attempts=attempts, most=1),
+            Rounds(experiment, seed=seed, quirks=(), journal=journal, store=store, attempts=attempts),
             journal,
         )
 

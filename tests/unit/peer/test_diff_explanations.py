@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.catalogue import Quirk, When
-from harness.engine.peer.normal import RULES, Difference, differences, normal
+from harness.engine.peer.differences import Difference, differences
+from harness.engine.peer.normal import RULES, Compare, normal
 from harness.engine.peer.taints import Taints
 from harness.program.chance import chance
 from harness.program.frames import frame_of
@@ -21,9 +22,9 @@ from harness.wire import Command, decode, encode
 NAMES = Names(chance("n"))
 
 
-def said(step: AnyStep, body: bytes = b"", **header: object) -> dict[str, object]:
-    command = decode(encode(Command(flag=1, body=body, **header)))  # type: ignore[arg-type]
-    return normal(Answered(command), step, NAMES)
+def said(step: AnyStep, compare: Compare = "exact", body: bytes = b"", **header: object) -> dict[str, object]:
+    command = decode(encode(Command(**{"flag": 1, **header}, body=body)))  # type: ignore[arg-type]
+    return normal(Answered(command), step, NAMES, compare)
 
 
 def body_of(text: str) -> bytes:

@@ -16,7 +16,7 @@ def test_a_target_does_not_diverge_from_itself(profile: str) -> None:
     uri = f"builtin:{profile}"
     with run_of(uri, uri, profile, "itself") as (run, journal):
         for entry in run.play(2500, always):
-            assert not entry.findings
+            assert not entry.learnt
             assert not entry.unrepeated
             assert not entry.repeated
     assert journal.steps >= 2500
@@ -43,13 +43,14 @@ SHORT = 7
 def test_a_fault_is_found_and_shrunk(mutant: str, profile: str) -> None:
     uri = f"builtin:{profile}"
     with run_of(uri, f"{uri}?mutant={mutant}", profile, "faults") as (run, _):
-        for _entry in run.play(20_000, lambda: not run.findings):
+        for _entry in run.play(20_000, lambda: not run.store.findings):
             pass
-        assert run.findings, f"{mutant} was not found"
-        finding = run.findings[0]
-        program = finding.finding.program
+        assert run.store.findings, f"{mutant} was not found"
+        program = run.store.findings[0].program
         assert len(program) <= SHORT, program
-        assert run.experiment.compare(program).unexplained is not None, "it can be replayed"
+        assert run.experiment.compare(program).unexplained is None, "its cause is known"
+    with experiment_of(uri, f"{uri}?mutant={mutant}", profile) as experiment:
+        assert experiment.compare(program).unexplained is not None, "it can be replayed"
     with experiment_of(uri, uri, profile) as experiment:
         assert experiment.compare(program).unexplained is None, "it blames the fault only"
 
@@ -73,5 +74,5 @@ def test_profiles_that_differ_diverge() -> None:
         found = experiment.compare(program.steps).unexplained
     assert found is not None
     assert [one.field for one in found.differences] == ["body"]
-    assert found.differences[0].a == (("brokerAddrTable", "b0", "enableActingMaster", "False"),)
+    assert found.differences[0].a == (("brokerAddrTable", "b0", "enableActingMaster", "false"),)
     assert found.differences[0].b == ()

@@ -91,11 +91,11 @@ def test_shrinking_leaves_what_is_needed() -> None:
 
 def test_a_finding_has_the_folder_of_every_finding(tmp_path: Path) -> None:
     with run_of(URI, f"{URI}?mutant=wipe-is-ignored", "5.3", "s", out=tmp_path) as (run, journal):
-        for _entry in run.play(20_000, lambda: not run.findings):
+        for _entry in run.play(20_000, lambda: not run.store.findings):
             pass
-    name = next(entry.findings[0] for entry in journal.entries if entry.findings)
+    name = next(entry.learnt[0].finding for entry in journal.entries if entry.learnt)
     folder = tmp_path / "findings" / name
-    assert read_program(folder / "program.jsonl").steps == run.findings[0].finding.program
+    assert read_program(folder / "program.jsonl").steps == run.store.findings[0].program
     assert isinstance(read_program(folder / "original.jsonl"), Program)
     assert {path.name for path in folder.iterdir()} >= {
         "README.md", "finding.json", "finding.pcap", "reproduce.py", "sequence.svg", "steps.txt", "trace"

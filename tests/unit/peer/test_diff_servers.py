@@ -72,5 +72,5 @@ def test_a_run_on_servers_of_unlike_cost_has_nothing_that_does_not_show_again() 
     run = Rounds(experiment, seed="live", quirks=(), journal=journal, store=FindingStore(None))
     entries = list(run.play(2000, always))
     experiment.close()
-    assert not run.findings
+    assert not run.store.findings
     assert not any(entry.unrepeated or entry.given_up for entry in entries)

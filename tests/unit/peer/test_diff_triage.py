@@ -9,11 +9,13 @@ from peer_helpers import always, run_of
 
 from harness.catalogue import Quirk, When
 from harness.engine.kind import SeededNames
-from harness.engine.peer.comparison import Divergence
+from harness.engine.peer.causes import KnownCauses, Seen
+from harness.engine.peer.differences import Difference
 from harness.engine.peer.executor import PeerExecutor
 from harness.engine.peer.experiment import Compared, PeerExperiment
+from harness.engine.peer.explaining import Divergence
+from harness.engine.peer.generate import plainest
 from harness.engine.peer.journal import Head, Journal
-from harness.engine.peer.normal import Difference
 from harness.engine.peer.rounds import Rounds
 from harness.findings.experiment import Attempt
 from harness.findings.store import FindingStore
@@ -21,7 +23,13 @@ from harness.program.nameserver.steps import Topics
 from harness.spec import Observation, Violation
 from harness.trace import Header, Trace
 
-DIVERGENCE = Divergence(index=0, step=Topics(), differences=(Difference("code", (("0",),), (("1",),)),))
+SEEN_KIND = Seen("GET_ALL_TOPIC_LIST_FROM_NAMESERVER (206)", "A SUCCESS (0) / B SYSTEM_ERROR (1)")
+DIVERGENCE = Divergence(
+    index=0,
+    step=Topics(),
+    differences=(Difference("code", (("0",),), (("1",),), (SEEN_KIND.kind,)),),
+    news=(SEEN_KIND,),
+)
 
 
 def compared(*, seen: bool = False, stalled: bool = False, about: tuple[str, ...] = ()) -> Compared:
@@ -51,15 +59,21 @@ class Stub:
     def __init__(self, *played: Compared) -> None:
         self.seeded = SeededNames("diff", "x")
         self.divergences = {SEEN.attempt.violations[0]: DIVERGENCE}
+        self.causes = KnownCauses()
         self._played = list(played)
         self.restarts = 0
 
     def compare(self, program: object, *, fresh: bool = False) -> Compared:
         self.restarts += fresh
+        if program == plainest(self.profile).steps:
+            return EQUAL
         return self._played.pop(0) if self._played else EQUAL
 
     def attempt(self, program: object, *, fresh: bool) -> Attempt:
         return self.compare(program, fresh=fresh).attempt
+
+    def anomaly(self, seen: Seen) -> str:
+        return str(seen)
 
     def foreign(self) -> int:
         return 0
@@ -77,7 +91,7 @@ def run_on(stub: Stub, *quirks: Quirk) -> Rounds:
 def entry_of(run: Rounds) -> dict[str, object]:
     entry = next(iter(run.play(1, always)))
     return {
-        "findings": len(entry.findings),
+        "findings": len(entry.learnt),
         "unrepeated": entry.unrepeated,
         "explained": entry.explained,
         "repeated": entry.repeated,
@@ -91,7 +105,7 @@ CALM = {"findings": 0, "unrepeated": 0, "explained": {}, "repeated": 0, "given_u
 def test_what_shows_again_is_a_finding() -> None:
     run = run_on(Stub(SEEN, SEEN, SEEN))
     assert entry_of(run) == {**CALM, "findings": 1}
-    assert len(run.findings) == 1
+    assert len(run.store.findings) == 1
 
 
 def test_what_shows_again_once_on_new_servers_is_a_finding() -> None:
@@ -156,4 +170,4 @@ def test_nothing_counts_when_a_clock_has_run_ahead(monkeypatch: pytest.MonkeyPat
             pass
     assert journal.steps == 0
     assert all(entry.given_up for entry in journal.entries)
-    assert not run.findings
+    assert not run.store.findings

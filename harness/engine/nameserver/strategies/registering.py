@@ -159,9 +159,11 @@ def registers_oddly(pick: Pick, state: ProgramState) -> Steps:
     made = registers(pick, state) if pick.below(2) == 0 else registers_again(pick, state)
     step = made[0]
     assert isinstance(step, Register)
-    what = pick.below(9)
+    what = pick.below(10)
     if what == 0:
         return (msgspec.structs.replace(step, crc="wrong"),)
+    if what == 9:
+        return (msgspec.structs.replace(step, lean=True),)
     if what == 1:
         return (msgspec.structs.replace(step, form=pick.one(("garbage", "null")), topics={}, mappings={}),)
     if what == 2:

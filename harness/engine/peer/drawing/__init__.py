@@ -1,0 +1,1 @@
+"""What random programs for two targets are drawn from, a module for each kind of step."""
