@@ -22,7 +22,14 @@ from harness.targets.settings import demands_tls, in_directory
 _TITLES = {"nameserver": "NameServer", "broker": "Broker"}
 _ARTIFACTS = {"nameserver": ("rocketmq-namesrv",), "broker": ("rocketmq-broker",)}
 _NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
-_NAMESERVER_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_OPENED = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+"""What Java 17 keeps from code that does not say so: Netty 4.0 (up to 4.8.0) reads the fields of buffers and
+selectors and does not load without them.
+"""
+_NAMESERVER_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *_OPENED)
 _BROKER_MAIN = "org.apache.rocketmq.broker.BrokerStartup"
 _BROKER_JVM = (
     "-Xms64m",
@@ -30,8 +37,7 @@ _BROKER_JVM = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     # 4.9 unmaps its files by reflection, 5.x asks whether they are loaded.
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    *_OPENED,
     "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
     # A disk that is fuller than this is not written to (`DefaultMessageStore`).
