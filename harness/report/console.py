@@ -23,7 +23,7 @@ from rich.console import Console as RichConsole
 from rich.text import Text
 
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunEnd, RunHeader, Verdict
-from harness.report.text import clock_words, counted, seconds, source_line, tally, visible
+from harness.report.text import clock_words, counted, fixed, seconds, source_line, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
 
 if TYPE_CHECKING:
@@ -287,6 +287,7 @@ class Console:
         self._fact("actual", failure.actual)
         self._fact("frame", failure.where or "none: nothing was received")
         self._decoded(failure.fields)
+        self._fact("fixed", fixed(failure))
         self._fact("source", source_line(failure))
         self._fact("case", result.case)
         self._fact("replay", failure.replay, continued=" \\")
@@ -322,6 +323,7 @@ class Console:
             Verdict.OBSERVED,
             Verdict.XFAIL,
             Verdict.UNSUPPORTED,
+            Verdict.LATER,
             Verdict.BLOCKED,
         )
         for verdict in remarkable:

@@ -34,6 +34,7 @@ _SIGNS = {
     Verdict.DEVIATES: "≈",
     Verdict.OBSERVED: "○",
     Verdict.UNSUPPORTED: "–",
+    Verdict.LATER: "◌",
     Verdict.BLOCKED: "■",
     Verdict.FLAKY: "∿",
     Verdict.ERROR: "!",
@@ -58,6 +59,7 @@ _ORDER = (
     Verdict.DEVIATES,
     Verdict.OBSERVED,
     Verdict.UNSUPPORTED,
+    Verdict.LATER,
 )
 """Sections, those that decide the exit status first."""
 

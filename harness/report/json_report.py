@@ -126,4 +126,4 @@ def _failure(result: CaseResult) -> dict[str, Any]:
     assert failure is not None
     members = {name: getattr(failure, name) for name in failure.__struct_fields__}
     fields = [{name: getattr(field, name) for name in field.__struct_fields__} for field in failure.fields]
-    return {**members, "fields": fields}
+    return {**members, "fields": fields, "fixes": msgspec.to_builtins(failure.fixes)}

@@ -54,6 +54,7 @@ def _environment() -> jinja2.Environment:
         count=lambda number: f"{number:,}",
         counted=text.counted,
         digest=_digest,
+        fixed=text.fixed,
         issue=md.issue,
         one_line=md.one_line,
         plain=md.plain,

@@ -76,7 +76,9 @@ def test_a_version_without_libraries_borrows_them_and_says_so(calls: Path) -> No
 
 
 def test_a_version_that_is_complete_is_taken_as_it_is(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(maven.COMPOSED, "5.3.3", maven.Composed("5.2.0", "servers", {}))
+    monkeypatch.setitem(
+        maven.COMPOSED, "5.3.3", maven.Composed("5.2.0", "servers", {"rocketmq-namesrv": "no"})
+    )
     maven.jars("5.3.3")
     assert len(calls.read_text().splitlines()) == 1
     assert maven.stand_in("5.3.3") == ""
