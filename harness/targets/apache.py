@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.catalogue import Role, profile_named, release_line
+from harness.catalogue.versions import numbers
 from harness.session import DEFAULT_SETUP, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
@@ -21,6 +22,10 @@ from harness.targets.settings import demands_tls, in_directory
 
 _TITLES = {"nameserver": "NameServer", "broker": "Broker"}
 _ARTIFACTS = {"nameserver": ("rocketmq-namesrv",), "broker": ("rocketmq-broker",)}
+_OWN_CERTIFICATES = (4, 9, 3)
+"""Since this release the jars can make the certificate of a server that has none. Older ones leave it to the
+JDK, and Java 17 no longer does it: they get Bouncy Castle, which later releases have themselves.
+"""
 _NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -72,6 +77,8 @@ class ApacheTarget:
         self._role: Role = role
         self.server = f"apache-{role}@{version}"
         self.line = release_line(version).name
+        old = numbers(version) < _OWN_CERTIFICATES
+        self._artifacts = (*_ARTIFACTS[role], *(["bcpkix"] if old else []))
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
         # the scan for good, and with it the expiry of all leases
         # (`RouteInfoManager#scanNotActiveBroker`; seen within seconds at x60).
@@ -83,7 +90,7 @@ class ApacheTarget:
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         """Fetches what is missing and starts it. Raises ``TargetError`` with what to do where it cannot."""
         java = java_command(f"Apache's {_TITLES[self._role]}")
-        classpath = maven.classpath(self._version, _ARTIFACTS[self._role])
+        classpath = maven.classpath(self._version, self._artifacts)
         if self._role == "nameserver":
             return ProcessInstance(
                 self._command(
@@ -129,8 +136,10 @@ class ApacheTarget:
 
     def _description(self) -> str:
         parts = [f"Apache {_TITLES[self._role]} {self._version}"]
-        if stand_in := maven.stand_in(self._version, _ARTIFACTS[self._role]):
+        if stand_in := maven.stand_in(self._version, self._artifacts):
             parts.append(stand_in)
+        if "bcpkix" in self._artifacts:
+            parts.append("with Bouncy Castle, to make its certificate")
         if self._warp != 1:
             parts.append(f"time x{self._warp:g}")
         return ", ".join(parts)

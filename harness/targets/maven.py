@@ -25,7 +25,7 @@ import msgspec
 from harness.targets.errors import TargetError
 
 _VERSION = re.compile(r"\d+(\.\d+)+(-[A-Za-z0-9.-]+)?")
-_ARTIFACTS = ("rocketmq-broker", "rocketmq-namesrv", "rocketmq-remoting", "rocketmq-tools")
+_ARTIFACTS = ("bcpkix", "rocketmq-broker", "rocketmq-namesrv", "rocketmq-remoting", "rocketmq-tools")
 _TIMEOUT = 900.0
 
 
