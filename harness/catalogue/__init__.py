@@ -27,6 +27,7 @@ from harness.catalogue.quirks import (
     explanation,
     judged_as,
 )
+from harness.catalogue.releases import Fix, fixes, missing_from, release_of
 from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.roles import ROLES, Role
 from harness.catalogue.select import did_you_mean, matches
@@ -44,6 +45,7 @@ __all__ = [
     "Class",
     "Coverage",
     "Feature",
+    "Fix",
     "Layout",
     "Level",
     "Member",
@@ -67,17 +69,20 @@ __all__ = [
     "default_profile",
     "did_you_mean",
     "explanation",
+    "fixes",
     "judged_as",
     "known_quirks",
     "load",
     "load_messages",
     "matches",
     "messages",
+    "missing_from",
     "nearest_line",
     "newest_profile",
     "profile_named",
     "profiles",
     "release_line",
+    "release_of",
     "specs_directory",
     "tag_of",
     "tags_of",

@@ -19,10 +19,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A bug report. The JSON Schema says what each member means."""
 
     title: str
-    fixed: str
+    fixed: tuple[str, ...] = ()
+    outcome: str = ""
     issues: tuple[str, ...] = ()
     name: str | None = None
     untestable: str | None = None
+
+    @property
+    def ending(self) -> str:
+        """What became of it: `fixed in 4.9.8 and 5.2.0; where it is switched on`."""
+        releases = " and ".join(self.fixed)
+        return "; ".join(part for part in (releases and f"fixed in {releases}", self.outcome) if part)
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ first other case, and blocks every case if they fail.
 
 from __future__ import annotations
 
-from harness.catalogue import catalogue
+from harness.catalogue import catalogue, release_of
 from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import FIRST, LAST, LoadedCase
@@ -35,6 +35,7 @@ class Measuring:
             role=options.role,
             strict=options.strict,
             quirks=plan.quirks,
+            release=release_of(plan.server),
             baseline=options.baseline,
             deadline=options.deadline,
             waiting=Waiting.APART if apart else Waiting.AMONG_OTHERS,

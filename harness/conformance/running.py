@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation
+from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation, fixes, missing_from
 from harness.conformance.baseline import Baseline
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances, Waiting
@@ -56,6 +56,7 @@ class Setting(msgspec.Struct, frozen=True):
     role: Role = "nameserver"
     strict: bool = False
     quirks: tuple[Quirk, ...] = ()  # those of the server that is judged, where it is a known one
+    release: str = ""  # that of Apache's server which is judged; empty for any other server
     baseline: Baseline = Baseline()
     waiting: Waiting = Waiting.AMONG_OTHERS
     deadline: float = DEADLINE
@@ -81,7 +82,8 @@ class Runner:
         self._setting = setting
         self._instance = instance
         self._run_lock = ExclusiveLock(instance.clock.kind)
-        self._instances = Instances(instance, start, setting.waiting, self._run_lock, planned)
+        measured = [one for one in planned if not self._comes_with(one)]
+        self._instances = Instances(instance, start, setting.waiting, self._run_lock, measured)
         self._stopwatch = RunningClock()
         self.dead = ""
         self.blocked = ""
@@ -95,8 +97,12 @@ class Runner:
         """Runs the case to its verdict.
 
         Except in virtual time, a failure must happen twice; otherwise the case is flaky. In warped time, a
-        repeated case has the run to itself.
+        repeated case has the run to itself. What came with a later release of the server is not tried.
         """
+        if late := self._comes_with(one):
+            return _CaseRun(self._setting, one, self._stopwatch).result(
+                Verdict.LATER, f"not in this release: came with {late}"
+            )
         with self._run_lock.shared():
             result, too_late = self._try(one)
         if too_late:
@@ -104,6 +110,11 @@ class Runner:
         if _has_failed(result) and self._instance.clock.kind != "virtual":
             result = self._confirmed(result, lambda: self._in_time(one))
         return self._setting.baseline.settled(result)
+
+    def _comes_with(self, one: LoadedCase) -> str:
+        """The later release of the server with which what the case proves comes; else empty."""
+        setting = self._setting
+        return missing_from(one.statements(setting.catalogue, setting.profile), setting.release)
 
     def _confirmed(self, result: CaseResult, again: Callable[[], CaseResult]) -> CaseResult:
         """The verdict on a failure after repetition. A failure that cannot be repeated stands."""
@@ -400,6 +411,7 @@ class _CaseRun:
             source=tuple(str(source) for source in statement.source),
             observed=statement.observed,
             issues=statement.issues,
+            fixes=fixes(statement, self._setting.catalogue.reports, self._setting.release),
             trace=self._write_trace(session),
             replay=reproduction(self._setting, statement.id),
             sent=sent_of(unmet.exchange),

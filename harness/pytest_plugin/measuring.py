@@ -81,7 +81,7 @@ def _report(result: CaseResult) -> None:
     """Ends the item with the outcome of pytest that the verdict comes to."""
     if result.verdict in _PASSED:
         return
-    if result.verdict in (Verdict.UNSUPPORTED, Verdict.BLOCKED):
+    if result.verdict in (Verdict.UNSUPPORTED, Verdict.LATER, Verdict.BLOCKED):
         pytest.skip(f"{result.verdict}: {result.reason}")
     if result.verdict in (Verdict.QUIRK, Verdict.XFAIL):
         pytest.xfail(f"{result.quirk or result.verdict}: {result.reason}")

@@ -13,7 +13,7 @@ from rich.text import Text
 from harness.report.cause_words import Causes, Explained, explained, holds_back, sent_lines
 from harness.report.console_lines import Lines
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Sent, Verdict
-from harness.report.text import counted, plural, source_line, visible
+from harness.report.text import counted, fixed, plural, source_line, visible
 
 VERDICT_STYLES: Final = {
     Verdict.PASS: "green",
@@ -127,6 +127,7 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     lines.fact("actual", failure.actual)
     lines.fact("frame", failure.where or "none: nothing was received")
     lines.fact("", _decoded(failure.fields))
+    lines.fact("fixed", fixed(failure))
     lines.fact("source", source_line(failure))
     _server_log(lines, result)
     lines.fact("case", result.case)
@@ -173,6 +174,7 @@ def print_remarks(lines: Lines, run: Run) -> None:
         Verdict.OBSERVED,
         Verdict.XFAIL,
         Verdict.UNSUPPORTED,
+        Verdict.LATER,
         Verdict.BLOCKED,
     )
     for verdict in remarkable:

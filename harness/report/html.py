@@ -35,6 +35,7 @@ _SIGNS = {
     Verdict.DEVIATES: "≈",
     Verdict.OBSERVED: "○",
     Verdict.UNSUPPORTED: "–",
+    Verdict.LATER: "◌",
     Verdict.BLOCKED: "■",
     Verdict.FLAKY: "∿",
     Verdict.ERROR: "!",
@@ -59,6 +60,7 @@ _ORDER = (
     Verdict.DEVIATES,
     Verdict.OBSERVED,
     Verdict.UNSUPPORTED,
+    Verdict.LATER,
 )
 """Sections, those that decide the exit status first."""
 

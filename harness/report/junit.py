@@ -4,8 +4,8 @@ Invariants:
 
 1. One ``testsuite`` for each chapter, one ``testcase`` for each planned case, run or not.
 2. ``fail`` and ``xpass`` are a ``failure``; ``error`` and ``flaky`` an ``error``; ``blocked``,
-   ``unsupported``, ``xfail``, ``quirk`` and what never ran are ``skipped`` with their reason; the rest
-   passes. ``skipped`` is what pytest writes for an expected failure, and what every reader shows without
+   ``unsupported``, ``later``, ``xfail``, ``quirk`` and what never ran are ``skipped`` with their reason; the
+   rest passes. ``skipped`` is what pytest writes for an expected failure, and what every reader shows without
    failing: a green tick at a statement that does not hold would be a lie.
 3. What fails a run without failing a case (a stale entry of the baseline, in a strict run a quirk not seen)
    is one more test case, which fails.
@@ -20,7 +20,7 @@ from collections import Counter
 from xml.etree import ElementTree
 
 from harness.report.results import CaseResult, PlannedCase, Run, RunHeader, Verdict
-from harness.report.text import source_line, visible
+from harness.report.text import fixed, source_line, visible
 from harness.report.verdicts import Summary, count, summarize
 
 _ELEMENTS = {
@@ -30,6 +30,7 @@ _ELEMENTS = {
     Verdict.FLAKY: "error",
     Verdict.BLOCKED: "skipped",
     Verdict.UNSUPPORTED: "skipped",
+    Verdict.LATER: "skipped",
     Verdict.XFAIL: "skipped",
     Verdict.QUIRK: "skipped",
 }
@@ -112,6 +113,7 @@ def _facts(result: CaseResult) -> tuple[str, str]:
         ("expected", failure.expected),
         ("actual", failure.actual),
         ("frame", failure.where),
+        ("fixed", fixed(failure)),
         ("source", source_line(failure)),
         ("your log", "\n".join(result.log)),
         ("replay", failure.replay),

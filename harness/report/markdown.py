@@ -16,7 +16,7 @@ import msgspec
 from harness.report.cause_words import Explained, explained, sent_lines, sent_text
 from harness.report.results import CaseResult, Run, Verdict
 from harness.report.templating import filled
-from harness.report.text import clock_words, source_line, tally, visible
+from harness.report.text import clock_words, fixed, source_line, tally, visible
 from harness.report.verdicts import Conclusion, summarize
 
 _SIGNS = {
@@ -30,7 +30,7 @@ _SIGNS = {
 }
 _ORDER = (
     *(Verdict.FAIL, Verdict.XPASS, Verdict.ERROR, Verdict.FLAKY, Verdict.BLOCKED),
-    *(Verdict.QUIRK, Verdict.XFAIL, Verdict.DEVIATES, Verdict.OBSERVED, Verdict.UNSUPPORTED),
+    *(Verdict.QUIRK, Verdict.XFAIL, Verdict.DEVIATES, Verdict.OBSERVED, Verdict.UNSUPPORTED, Verdict.LATER),
 )
 """What is wrong, then what is known."""
 _SHOWN = 25
@@ -90,6 +90,7 @@ def _facts(result: CaseResult) -> str:
             ("expected", failure.expected),
             ("actual", failure.actual),
             ("frame", failure.where or "none: nothing was received"),
+            ("fixed", fixed(failure)),
             ("source", source_line(failure)),
         ]
     facts += [

@@ -19,7 +19,7 @@ from typing import IO, Literal
 
 import msgspec
 
-from harness.catalogue import Class, Level, Role
+from harness.catalogue import Class, Fix, Level, Role
 
 SCHEMA = 1
 FILE_NAME = "results.jsonl"
@@ -53,6 +53,7 @@ class Verdict(StrEnum):
     DEVIATES = "deviates"
     OBSERVED = "observed"
     UNSUPPORTED = "unsupported"
+    LATER = "later"
     BLOCKED = "blocked"
     FLAKY = "flaky"
     ERROR = "error"
@@ -283,6 +284,8 @@ class Failure(_Heard, frozen=True):
     source: tuple[str, ...] = ()
     observed: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    """The later releases of the server that mend it, and what it was reported as."""
     trace: str | None = None
     """Path of the recorded trace, relative to the directory of the results file where it lies inside it."""
     replay: str = ""
@@ -310,7 +313,7 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     class_: Class = msgspec.field(name="class", default="essential")
     title: str = ""
     reason: str = ""
-    """Why it is blocked, unsupported, observed, flaky or an error; one sentence."""
+    """Why it is blocked, unsupported, later, observed, flaky or an error; one sentence."""
     failure: Failure | None = None
     detail: str = ""
     """For ``error``: the stack trace. Nothing else is shown of it on a console."""

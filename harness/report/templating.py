@@ -57,6 +57,7 @@ def _environment() -> jinja2.Environment:
         digest=_digest,
         escaped=lambda value: escape(value, quote=False),
         holds_back=cause_words.holds_back,
+        fixed=text.fixed,
         issue=md.issue,
         one_line=md.one_line,
         plain=md.plain,

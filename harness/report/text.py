@@ -19,6 +19,7 @@ _WORDS = {
     Verdict.DEVIATES: ("deviates", "deviate"),
     Verdict.OBSERVED: ("observed", "observed"),
     Verdict.UNSUPPORTED: ("unsupported", "unsupported"),
+    Verdict.LATER: ("not in this release", "not in this release"),
     Verdict.BLOCKED: ("blocked", "blocked"),
     Verdict.FLAKY: ("flaky", "flaky"),
     Verdict.ERROR: ("harness error", "harness errors"),
@@ -44,6 +45,7 @@ VERDICT_HELP = {
     Verdict.DEVIATES: "allowed, but not what is recommended or what Apache's server does",
     Verdict.OBSERVED: "a MAY that the target does not use",
     Verdict.UNSUPPORTED: "the target does not offer it; nothing was measured",
+    Verdict.LATER: "came with a later release of this server; nothing was measured",
     Verdict.BLOCKED: "could not be measured: its setup failed or the target had gone",
     Verdict.FLAKY: "failed once and did not fail again",
     Verdict.ERROR: "the harness itself failed; nothing is said about the target",
@@ -103,9 +105,16 @@ def source_line(failure: Failure | StatementSummary) -> str:
     return "; ".join(parts)
 
 
+def fixed(failure: Failure) -> str:
+    """Which later releases of the server mend a failure: ``in 4.9.4 (apache/rocketmq#4263)``."""
+    return "; ".join(f"in {one}" for one in failure.fixes)
+
+
 def issue_link(issue: str) -> str:
-    """Where people read about an upstream issue: on GitHub, or in Apache's older tracker."""
+    """Where people read about an upstream issue: GitHub, Apache's older tracker, or the list of CVEs."""
     repository, mark, number = issue.partition("#")
+    if issue.startswith("CVE-"):
+        return f"https://www.cve.org/CVERecord?id={issue}"
     if not mark:
         return f"https://issues.apache.org/jira/browse/{issue}"
     return f"https://github.com/{repository}/issues/{number}"

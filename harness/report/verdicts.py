@@ -27,7 +27,7 @@ import msgspec
 
 from harness.catalogue import LEVELS, Level
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
-from harness.report.text import plural
+from harness.report.text import counted, plural
 
 MEASURED = frozenset(
     {
@@ -146,6 +146,7 @@ _GRAVITY = (
     Verdict.FLAKY,
     Verdict.BLOCKED,
     Verdict.UNSUPPORTED,
+    Verdict.LATER,
     Verdict.DEVIATES,
     Verdict.OBSERVED,
     Verdict.PASS,
@@ -256,7 +257,8 @@ def exit_status(
     if open_ends:
         return 2, ", ".join(open_ends)
     if not cases.measured:
-        return 2, f"nothing was measured: {cases[Verdict.UNSUPPORTED]} {of} cases are unsupported"
+        idle = [counted(cases[one], one) for one in (Verdict.UNSUPPORTED, Verdict.LATER) if cases[one]]
+        return 2, f"nothing was measured: {', '.join(idle)}, {of} cases"
     if not complete:
         return 2, "the record of the run is incomplete"
     why = f"{cases.measured} {of} cases measured, none of them fails"

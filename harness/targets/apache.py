@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.catalogue import Role, profile_named, release_line
+from harness.catalogue.versions import numbers
 from harness.session import DEFAULT_SETUP, Setup
 from harness.targets import maven
 from harness.targets import warp as faketime
@@ -21,8 +22,19 @@ from harness.targets.settings import demands_tls, in_directory
 
 _TITLES = {"nameserver": "NameServer", "broker": "Broker"}
 _ARTIFACTS = {"nameserver": ("rocketmq-namesrv",), "broker": ("rocketmq-broker",)}
+_OWN_CERTIFICATES = (4, 9, 3)
+"""Since this release the jars can make the certificate of a server that has none. Older ones leave it to the
+JDK, and Java 17 no longer does it: they get Bouncy Castle, which later releases have themselves.
+"""
 _NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
-_NAMESERVER_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_OPENED = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+"""What Java 17 keeps from code that does not say so: Netty 4.0 (up to 4.8.0) reads the fields of buffers and
+selectors and does not load without them.
+"""
+_NAMESERVER_JVM = ("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *_OPENED)
 _BROKER_MAIN = "org.apache.rocketmq.broker.BrokerStartup"
 _BROKER_JVM = (
     "-Xms64m",
@@ -30,8 +42,7 @@ _BROKER_JVM = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     # 4.9 unmaps its files by reflection, 5.x asks whether they are loaded.
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    *_OPENED,
     "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
     # A disk that is fuller than this is not written to (`DefaultMessageStore`).
@@ -69,6 +80,8 @@ class ApacheTarget:
         self._role: Role = role
         self.server = f"apache-{role}@{version}"
         self.line = release_line(version).name
+        old = numbers(version) < _OWN_CERTIFICATES
+        self._artifacts = (*_ARTIFACTS[role], *(["bcpkix"] if old else []))
         # 4.x scans a HashMap without a lock: a broker that comes or goes while another is being removed ends
         # the scan for good, and with it the expiry of all leases
         # (`RouteInfoManager#scanNotActiveBroker`; seen within seconds at x60).
@@ -80,7 +93,7 @@ class ApacheTarget:
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         """Fetches what is missing and starts it. Raises ``TargetError`` with what to do where it cannot."""
         java = java_command(f"Apache's {_TITLES[self._role]}")
-        classpath = maven.classpath(self._version, _ARTIFACTS[self._role])
+        classpath = maven.classpath(self._version, self._artifacts)
         if self._role == "nameserver":
             return ProcessInstance(
                 self._command(
@@ -127,8 +140,10 @@ class ApacheTarget:
 
     def _description(self) -> str:
         parts = [f"Apache {_TITLES[self._role]} {self._version}"]
-        if stand_in := maven.stand_in(self._version, _ARTIFACTS[self._role]):
+        if stand_in := maven.stand_in(self._version, self._artifacts):
             parts.append(stand_in)
+        if "bcpkix" in self._artifacts:
+            parts.append("with Bouncy Castle, to make its certificate")
         if self._warp != 1:
             parts.append(f"time x{self._warp:g}")
         return ", ".join(parts)

@@ -18,13 +18,14 @@ import subprocess
 import tempfile
 from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from harness.targets.errors import TargetError
 
 _VERSION = re.compile(r"\d+(\.\d+)+(-[A-Za-z0-9.-]+)?")
-_ARTIFACTS = ("rocketmq-broker", "rocketmq-namesrv", "rocketmq-remoting", "rocketmq-tools")
+_ARTIFACTS = ("bcpkix", "rocketmq-broker", "rocketmq-namesrv", "rocketmq-remoting", "rocketmq-tools")
 _TIMEOUT = 900.0
 
 
@@ -33,18 +34,27 @@ class Composed(msgspec.Struct, frozen=True):
 
     version: str
     """That of the modules that stand in."""
+    lacks: Literal["servers", "libraries"]
+    """Which modules Maven does not have: the servers themselves, or what they are built on."""
     differences: dict[str, str]
-    """By module: in what it differs from the one that it stands in for, to be said in a report."""
+    """By module that stands in: in what it differs from the one of the version, to be said in a report."""
+
+    def properties(self, version: str) -> list[str]:
+        """What Maven is called with, to compose the version."""
+        servers, libraries = (self.version, version) if self.lacks == "servers" else (version, self.version)
+        return [f"-Drocketmq.version={libraries}", f"-Drocketmq.server.version={servers}"]
 
 
 COMPOSED: dict[str, Composed] = {
     "4.9.8": Composed(
         "4.9.7",
+        "servers",
         {
             "rocketmq-namesrv": "the black list of code 318",
             "rocketmq-broker": "the black list of code 25, and code 54",
         },
-    )
+    ),
+    "5.3.4": Composed("5.3.3", "libraries", {"rocketmq-remoting": "what was mended in it for 5.3.4"}),
 }
 """By version. Source: what Maven has, and the difference of the two tags in the modules' src/main."""
 
@@ -83,11 +93,20 @@ def stand_in(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> 
     composed, there = COMPOSED.get(version), _place(version, artifacts)
     if composed is None:
         return ""
+    found = {
+        module: difference
+        for module, difference in composed.differences.items()
+        if (there / f"{module}-{composed.version}.jar").exists()
+    }
+    if composed.lacks == "libraries" and found:
+        return (
+            f"only its own module is {version}; Maven has none of its libraries, and those of "
+            f"{composed.version} stand in for them, its remoting layer among them"
+        )
     return "; ".join(
         f"its {module} is that of {composed.version}, because Maven has none of {version}, and all else is "
         f"{version} (the two modules differ only in {difference})"
-        for module, difference in composed.differences.items()
-        if (there / f"{module}-{composed.version}.jar").exists()
+        for module, difference in found.items()
     )
 
 
@@ -119,15 +138,13 @@ def _fetch(version: str, artifacts: Sequence[str], place: Path) -> None:
             "-B",
             "-P",
             ",".join(artifacts),
-            f"-Drocketmq.version={version}",
             "dependency:copy-dependencies",
             "-DincludeScope=runtime",
             f"-DoutputDirectory={jars_there}",
         ]
-        done = _run(command, Path(scratch), version)
+        done = _run([*command, f"-Drocketmq.version={version}"], Path(scratch), version)
         if done.returncode != 0 and _missing(done.stdout, version) and version in COMPOSED:
-            command.append(f"-Drocketmq.server.version={COMPOSED[version].version}")
-            done = _run(command, Path(scratch), version)
+            done = _run([*command, *COMPOSED[version].properties(version)], Path(scratch), version)
         if done.returncode != 0 or not any(jars_there.glob("*.jar")):
             raise _not_fetched(version, artifacts, done.stdout, mvn)
         jars_there.rename(place)

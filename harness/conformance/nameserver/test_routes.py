@@ -109,11 +109,21 @@ def test_do_not_survive_a_restart(ns: NameServerSession) -> None:
 # --- what a route says --------------------------------------------------------------------------------------
 
 
-@case(kills=["read-and-write-queues-are-swapped", "system-flag-is-lost", "routes-show-fours"])
+@case(
+    kills=[
+        "read-and-write-queues-are-swapped",
+        "system-flag-is-lost",
+        "routes-show-fours",
+        "historical-system-flag-is-misspelt",
+    ]
+)
 def test_numbers_are_exact(ns: NameServerSession) -> None:
     broker = ns.broker(topics={"A": (3, 5, 4, 2), "B": (16, 1, 6, 0)})
     broker.register() >> Reply(SUCCESS)
-    ns.route(broker.topic("A")).queues >> Reply(SUCCESS, {broker.name: (3, 5, 4, 2)})
+    route = ns.route(broker.topic("A"))
+    route.queues >> Reply(SUCCESS, {broker.name: (3, 5, 4, 2)})
+    names = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
+    route.queue_members >> Reply(SUCCESS, {broker.name: Including(names)})
     ns.route(broker.topic("B")).queues >> Reply(SUCCESS, {broker.name: (16, 1, 6, 0)})
 
 

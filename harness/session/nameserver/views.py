@@ -27,6 +27,16 @@ class RouteExchange(JsonExchange):
         return self.seen_as(View("queues", _queues, ("queueDatas",), _COLUMNS))
 
     @property
+    def queue_members(self) -> Self:
+        """View: ``{broker name: names of the members of its queue data}``."""
+
+        def read(reply: Command) -> Any:
+            named = _named(reply, "queueDatas")
+            return None if named is None else {name: list(data) for name, data in named.items()}
+
+        return self.seen_as(View("queue members", read, ("queueDatas",)))
+
+    @property
     def addresses(self) -> Self:
         """View: ``{broker name: {broker id: address}}``."""
         return self.seen_as(View("addresses", _route_addresses, ("brokerDatas",)))
@@ -309,11 +319,19 @@ def _queues(reply: Command) -> Any:
     named = _named(reply, "queueDatas")
     if named is None:
         return None
-    members = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
     return {
-        name: tuple(_member(data, member, int, ("queueDatas", number)) for member in members)
+        name: tuple(
+            _member(data, member, int, ("queueDatas", number))
+            for member in ("readQueueNums", "writeQueueNums", "perm", _name_of_flag(data))
+        )
         for number, (name, data) in enumerate(named.items())
     }
+
+
+def _name_of_flag(data: dict[str, Any]) -> str:
+    """Old releases of Apache's misspell it; one case judges that, and no other fails for it."""
+    former = "topicSynFlag"
+    return former if former in data else "topicSysFlag"
 
 
 def _route_addresses(reply: Command) -> Any:

@@ -51,6 +51,15 @@ def historical_promotion_keeps_old_id(original, self, broker, registration):
 
 
 @mutant(
+    NameServer.encoded_route,
+    "Queue data has the system flag as topicSynFlag.",
+    history="no report, 4.8.0 and before",
+)
+def historical_system_flag_is_misspelt(original, self, route, standard):
+    return original(self, route, standard).replace(b"topicSysFlag", b"topicSynFlag")
+
+
+@mutant(
     NameServer.put_kv,
     "A put without namespace or key is answered with success and stored under null.",
     history="apache/rocketmq#2935, 4.8.0 and before",

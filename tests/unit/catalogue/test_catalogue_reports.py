@@ -38,7 +38,7 @@ def loaded(directory: Path, *reports: dict[str, Any]) -> list[str]:
 
 
 def report(**members: Any) -> dict[str, Any]:
-    return {"title": "A broker is lost.", "fixed": "5.1.0", **members}
+    return {"title": "A broker is lost.", "fixed": ["5.1.0"], **members}
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from conformance_samples import module
 
-from harness.catalogue import Catalogue, Level, Profile, Source, Statement
+from harness.catalogue import Catalogue, Level, Profile, Report, Source, Statement
 from harness.conformance import AnyOf, Closed, Reply, case
 from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.loading import LoadedCase, cases
@@ -58,6 +59,14 @@ def catalogue(level: Level) -> Catalogue:
         source=one.source,
     )
     return Catalogue((one, last), (Profile(name="5.3", title="t", reference="5.3.3", text="x"),), "d")
+
+
+def catalogue_of_releases(**members: Any) -> Catalogue:
+    """The catalogue whose first statement has these members, with a report that 5.1.2 mended."""
+    known = catalogue("MUST")
+    first = msgspec.structs.replace(known.statements[0], **members)
+    report = Report(title="It does not hold.", issues=("apache/rocketmq#1",), fixed=("5.1.2",))
+    return msgspec.structs.replace(known, statements=(first, *known.statements[1:]), reports=(report,))
 
 
 def loaded(body: Body, chapter: str = "kv", identifier: str = "ns.kv.something", **more: Any) -> LoadedCase:
@@ -514,3 +523,31 @@ def test_in_warped_time_only_a_few_run_at_once() -> None:
     for one in waiting:
         concurrent.result(one)
     assert 1 < most <= 4
+
+
+def on_release(release: str, body: Body, **members: Any) -> CaseResult:
+    target = parse("builtin:5.3")
+    setting = Setting(catalogue_of_releases(**members), "5.3", "builtin:5.3", release=release)
+    return Runner(setting, target.start(), target.another).run(loaded(body))
+
+
+def test_what_came_with_a_later_release_is_not_tried() -> None:
+    tried = []
+    older = on_release("5.0.0", tried.append, came=("5.1.4",))
+    assert (older.verdict, older.reason) == (Verdict.LATER, "not in this release: came with 5.1.4")
+    assert older.failure is None
+    assert not tried
+    assert on_release("5.1.4", unmet, came=("5.1.4",)).verdict is Verdict.FAIL
+    assert on_release("", unmet, came=("5.1.4",)).verdict is Verdict.FAIL
+
+
+def test_a_failure_that_a_later_release_mends_names_it() -> None:
+    issues = {"issues": ("apache/rocketmq#1",)}
+    older = on_release("5.1.1", unmet, **issues)
+    assert older.verdict is Verdict.FAIL
+    assert older.failure is not None
+    assert [str(one) for one in older.failure.fixes] == ["5.1.2 (apache/rocketmq#1)"]
+    for release in ("5.1.2", ""):
+        failure = on_release(release, unmet, **issues).failure
+        assert failure is not None
+        assert failure.fixes == ()

@@ -45,8 +45,10 @@ CATALOGUE = Catalogue(
     ),
     digest="0",
     reports=(
-        Report(title="A version is lost.", fixed="5.1.0", issues=("apache/rocketmq#5374", "ROCKETMQ-140")),
-        Report(title="Memory is lost.", fixed="never", name="memory", untestable="It is not on the wire."),
+        Report(title="A version is lost.", fixed=("5.1.0",), issues=("apache/rocketmq#5374", "ROCKETMQ-140")),
+        Report(
+            title="Memory is lost.", outcome="never fixed", name="memory", untestable="It is not on the wire."
+        ),
     ),
 )
 CASES = {

@@ -97,6 +97,7 @@ ALONE = {
     Verdict.DEVIATES: 0,
     Verdict.OBSERVED: 0,
     Verdict.UNSUPPORTED: 2,
+    Verdict.LATER: 2,
     Verdict.BLOCKED: 2,
     Verdict.FLAKY: 2,
     Verdict.ERROR: 4,
