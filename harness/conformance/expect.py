@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harness.conformance.matchers import ANYTHING, Path, at, difference, show
+from harness.conformance.matchers import ANYTHING, Matcher, Path, at, difference, show
 from harness.session.errors import Unmet
-from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
+from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable, kind_of
 from harness.wire import Command, dissect
 from harness.wire.code_names import request_name, response_name
 
@@ -79,6 +79,7 @@ class _Expectation:
             exchange=exchange,
             outcome=outcome,
             decisive=_decisive(outcome, checked, exchange),
+            kind=_kind(outcome, value, checked, exchange),
         )
 
 
@@ -87,7 +88,7 @@ class Reply(_Expectation):
 
     `value` is compared with the exchange's view (`.queues`, `.addresses`, …). `ext` and `remark` take ABSENT
     for "not there"; `header` is the header's bytes as text, for what no other part says. `code` may be a
-    tuple of codes where the catalogue allows several.
+    tuple of codes where the catalogue allows several, or ANYTHING.
     """
 
     _kind = "reply"
@@ -95,7 +96,7 @@ class Reply(_Expectation):
 
     def __init__(
         self,
-        code: int | tuple[int, ...],
+        code: int | tuple[int, ...] | Matcher,
         value: object = ANYTHING,
         *,
         remark: object = ANYTHING,
@@ -107,9 +108,12 @@ class Reply(_Expectation):
         header: object = ANYTHING,
         body: object = ANYTHING,
     ) -> None:
-        self._codes = code if isinstance(code, tuple) else (code,)
-        if not self._codes or not all(isinstance(one, int) for one in self._codes):
-            raise TypeError(f"Reply({code!r}): the code is a number, such as SUCCESS, or a tuple of them")
+        self._codes: tuple[int, ...] = ()
+        """Empty: any code."""
+        if code is not ANYTHING:
+            self._codes = code if isinstance(code, tuple) else (code,)  # type: ignore[assignment]
+            if not self._codes or not all(isinstance(one, int) for one in self._codes):
+                raise TypeError(f"Reply({code!r}): the code is a number, such as SUCCESS, or a tuple of them")
         self._value = value
         given = (remark, ext, flag, version, language, serialization, header, body)
         self._parts = {
@@ -126,7 +130,7 @@ class Reply(_Expectation):
                 f"a frame that is no {other}: {_summary(command)}", f"flag is {command.flag}", "flag"
             )
         kind = self._kind
-        if command.code not in self._codes:
+        if self._codes and command.code not in self._codes:
             return Missed(f"{kind} {_summary(command)}", field="code")
         for name, pattern in self._parts.items():
             actual = _part(outcome, name)
@@ -145,7 +149,7 @@ class Reply(_Expectation):
         return code_name(code, is_response=self._is_response)
 
     def __str__(self) -> str:
-        parts = [" or ".join(self._name(code) for code in self._codes)]
+        parts = [" or ".join(self._name(code) for code in self._codes) or "with any code"]
         parts += [f"{name} {show(pattern)}" for name, pattern in self._parts.items()]
         if self._value is not ANYTHING:
             parts.append(show(self._value))
@@ -269,6 +273,32 @@ def _decisive(outcome: Outcome, missed: Missed, exchange: Exchange) -> Decisive 
                 excerpt=outcome.frame[field.start : field.end],
             )
     return None
+
+
+def _kind(outcome: Outcome, value: object, missed: Missed, exchange: Exchange) -> str:
+    """What kind of wrong answer it is. Names that a case has made stand for themselves in every case."""
+    if not isinstance(outcome, Replied) or missed.field == "code":
+        return kind_of(outcome)
+    if missed.field is not None:
+        return f"field {missed.field}"
+    if isinstance(value, Unreadable):
+        return f"{exchange.general_view} unreadable"
+    is_ours = exchange.session.is_ours
+    place = ["*" if isinstance(step, str) and is_ours(step) else step for step in missed.path]
+    how = "differs" if _reaches(value, missed.path) else "lacks"
+    return exchange.kind(outcome, value) or f"{exchange.general_view} {how} at {at(place)}"
+
+
+def _reaches(value: object, path: Path) -> bool:
+    """Whether there is something in a value where the path leads."""
+    for step in path:
+        if (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
+        ):
+            value = value[step]
+        else:
+            return False
+    return value is not None
 
 
 def _outcome_text(outcome: Outcome) -> str:

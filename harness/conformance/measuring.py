@@ -7,12 +7,13 @@ first other case, and blocks every case if they fail.
 from __future__ import annotations
 
 from harness.catalogue import catalogue
+from harness.conformance.case_run import Setting
 from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.plan import Plan
-from harness.conformance.running import Runner, Setting
-from harness.report.results import CaseResult, Verdict
+from harness.conformance.running import Runner
+from harness.report.results import CaseResult
 from harness.session import Instance
 
 
@@ -39,11 +40,12 @@ class Measuring:
             deadline=options.deadline,
             waiting=Waiting.APART if apart else Waiting.AMONG_OTHERS,
             out=options.directory,
+            fresh=True,
         )
-        self._runner = Runner(setting, instance, plan.target.another, () if shares else cases)
+        self._runner = Runner(setting, instance, plan.target.another, () if shares else cases, plan.owners)
         waiting = [one for one in cases if one.case.clock]
         self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
-        self._sane: bool | None = None
+        self._is_sanity_tried = False
 
     def close(self) -> None:
         """Stops what was started for single cases."""
@@ -62,9 +64,8 @@ class Measuring:
     def measure(self, one: LoadedCase) -> CaseResult:
         """The result of a case."""
         if one.chapter in FIRST:
-            result = self._runner.run(one)
-            self._judge_sanity(one, result)
-            return result
+            self._is_sanity_tried = True
+            return self._runner.run(one)
         self._try_sanity()
         if not self._shares:
             self._concurrent.start()
@@ -73,14 +74,8 @@ class Measuring:
         return self._concurrent.result(one) if one in self._concurrent else self._runner.run(one)
 
     def _try_sanity(self) -> None:
-        if self._sane is None:
-            self._sane = True
+        if not self._is_sanity_tried:
+            self._is_sanity_tried = True
             for one in self._cases:
                 if one.chapter in FIRST:
-                    self._judge_sanity(one, self._runner.run(one))
-
-    def _judge_sanity(self, one: LoadedCase, result: CaseResult) -> None:
-        self._sane = result.verdict is Verdict.PASS
-        if not self._sane:
-            why = result.failure.actual.split("\n")[0] if result.failure else result.reason
-            self._runner.blocked = f"{one.name} came to {result.verdict}: {why}"
+                    self._runner.run(one)

@@ -21,6 +21,7 @@ class Unmet(AssertionError):
     ``expected`` holds the acceptable alternatives, one line each; ``actual`` what was seen, in the same
     vocabulary; ``reason`` one sentence on how they differ, or nothing. ``decisive`` points at the bytes that
     decided it; where the raiser gives none, the part of the frame that the exchange's view looks at is taken.
+    ``kind`` is equal for two exchanges that went wrong in the same way.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class Unmet(AssertionError):
         exchange: Exchange,
         outcome: Outcome,
         decisive: Decisive | None = None,
+        kind: str = "",
     ) -> None:
         self.expected: tuple[str, ...] = (expected,) if isinstance(expected, str) else tuple(expected)
         self.actual = actual
         self.reason = reason
         self.exchange = exchange
         self.outcome = outcome
+        self.kind = kind
         self.decisive = decisive if decisive is not None else exchange.decisive(outcome)
         super().__init__(self._text())
 

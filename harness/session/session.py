@@ -123,6 +123,8 @@ class Session:
         """When something was first registered, or since when time passes unasked."""
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
+        self.met: list[tuple[int | None, str]] = []
+        """What met an expectation, in order: the code of the request, and the kind of its answer."""
         self.death = ""
         """The last words of a target that has died while connections were closed."""
 
@@ -143,6 +145,10 @@ class Session:
         made = self._names.name(hint)
         self._recorder.name(made, hint)
         return made
+
+    def is_ours(self, text: str) -> bool:
+        """Whether a name or an address was made by this session."""
+        return self._names.is_ours(text)
 
     def address(self) -> str:
         """A new, unique ``10.a.b.c:port``."""

@@ -14,9 +14,10 @@ from conformance_samples import module
 
 from harness.catalogue import Catalogue, Level, Profile, Source, Statement
 from harness.conformance import AnyOf, Closed, Reply, case
+from harness.conformance.case_run import Setting, reproduction
 from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.loading import LoadedCase, cases
-from harness.conformance.running import Runner, Setting, reproduction
+from harness.conformance.running import Runner
 from harness.report.results import CaseResult, Verdict
 from harness.session import (
     Blocked,
