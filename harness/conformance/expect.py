@@ -42,13 +42,15 @@ class Missed(msgspec.Struct, frozen=True):
     """The outcome did not meet the expectation. `actual` and `reason` are for people.
 
     `field` names the field of the frame that decided it, as `harness.wire.dissect` does; where the value of
-    the view did, it is None and `path` leads to the first difference in it.
+    the view did, it is None and `path` leads to the first difference in it. `is_other`: the outcome is
+    another, whatever is in it.
     """
 
     actual: str
     reason: str = ""
     field: str | None = None
     path: Path = ()
+    is_other: bool = False
 
 
 Check: TypeAlias = Met | Missed
@@ -207,7 +209,7 @@ class Silence(_Expectation):
     silence_is_an_answer = True
 
     def check(self, outcome: Outcome, value: object) -> Check:
-        return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome))
+        return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome), is_other=True)
 
     def __str__(self) -> str:
         return "no reply, while the connection goes on to serve"
@@ -219,7 +221,7 @@ class Closed(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         if isinstance(outcome, ClosedBy) and outcome.by == "target":
             return Met()
-        return Missed(_outcome_text(outcome))
+        return Missed(_outcome_text(outcome), is_other=True)
 
     def __str__(self) -> str:
         return "the target closes the connection, without a reply"
@@ -277,7 +279,7 @@ def _decisive(outcome: Outcome, missed: Missed, exchange: Exchange) -> Decisive 
 
 def _kind(outcome: Outcome, value: object, missed: Missed, exchange: Exchange) -> str:
     """What kind of wrong answer it is. Names that a case has made stand for themselves in every case."""
-    if not isinstance(outcome, Replied) or missed.field == "code":
+    if not isinstance(outcome, Replied) or missed.is_other or missed.field == "code":
         return kind_of(outcome)
     if missed.field is not None:
         return f"field {missed.field}"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from harness.session import Session
 
 FIRST = ("sanity", "broker-sanity")  # chapters that decide whether anything can be measured
+LATE = ("connection", "framing", "json", "errors", "security")  # chapters about faulty and hostile peers
 LAST = ("endurance", "broker-endurance")  # chapters that show that the target lived through it all
 _RANK = {"MUST": 0, "SHOULD": 1, "MAY": 2}
 

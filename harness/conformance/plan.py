@@ -52,6 +52,8 @@ class CheckOptions(msgspec.Struct, frozen=True):
     out: str = ""
     """An absolute path, because a worker may run elsewhere; empty: nothing is written."""
     allure: bool = False
+    shuffle: int | None = None
+    """The seed of the order of all but the first and last cases; None: owners first, then the catalogue."""
     command: tuple[str, ...] = ()
 
     @property
