@@ -31,15 +31,17 @@ from harness.catalogue.reports import Report, tag_of, tags_of
 from harness.catalogue.roles import ROLES, Role
 from harness.catalogue.select import did_you_mean, matches
 from harness.catalogue.sources import Source
-from harness.catalogue.statements import LEVELS, Level, Statement
+from harness.catalogue.statements import CLASSES, LEVELS, Class, Level, Statement
 
 __all__ = [
+    "CLASSES",
     "LEVELS",
     "NO_QUIRKS",
     "ROLES",
     "Catalogue",
     "CatalogueError",
     "CatalogueProblems",
+    "Class",
     "Coverage",
     "Feature",
     "Layout",

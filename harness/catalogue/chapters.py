@@ -1,4 +1,4 @@
-"""The chapters of `specs/statements` in the order of `specs/chapters.yaml`, which names each of them."""
+"""The chapters of `specs/statements`, in the order and with the classes of `specs/chapters.yaml`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import msgspec
 
 from harness.catalogue.errors import CatalogueError
 from harness.catalogue.files import checked, name_of
+from harness.catalogue.statements import Class
 
 
 class Chapter(msgspec.Struct, frozen=True):
-    """One chapter: `place` is the directory of its role, `slug` its part of every id."""
+    """One chapter: `place` is the directory of its role, `slug` its part of every id. `class_` is that of its
+    statements which do not name another.
+    """
 
     place: str
     slug: str
+    class_: Class
     files: tuple[Path, ...]
 
     @property
@@ -26,7 +30,11 @@ class Chapter(msgspec.Struct, frozen=True):
 def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
     """The chapters of a directory like `specs/`; what is wrong with their order goes to `problems`."""
     order = specs / "chapters.yaml"
-    listed: list[str] = checked(order, specs, "chapters", problems) or []
+    entries: list[dict[str, Class]] = checked(order, specs, "chapters", problems) or []
+    listed = [name for entry in entries for name in entry]
+    classes = {name: class_ for entry in entries for name, class_ in entry.items()}
+    for name in sorted({name for name in listed if listed.count(name) > 1}):
+        problems.append(CatalogueError(f"{name_of(order)} {name}", "it is there twice", "name it once"))
     there: dict[str, list[Path]] = {}
     statements = specs / "statements"
     for path in sorted(statements.rglob("*.yaml")):
@@ -37,7 +45,7 @@ def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
             CatalogueError(
                 name_of(there[name][0]),
                 "its chapter has no place in the order",
-                f"name {name} in chapters.yaml",
+                f"name {name} in chapters.yaml, with its class",
             )
         )
     for name in (one for one in listed if one not in there):
@@ -47,6 +55,7 @@ def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
             )
         )
     return [
-        Chapter(place, slug, tuple(there[f"{place}/{slug}"]))
-        for place, _, slug in (name.partition("/") for name in listed if name in there)
+        Chapter(*name.split("/"), class_, tuple(there[name]))
+        for name, class_ in classes.items()
+        if name in there
     ]

@@ -121,7 +121,7 @@ def load(specs: Path) -> Catalogue:
             digest.update(path.read_bytes())
             for item in items(path, specs, "statement", problems):
                 where = f"{name_of(path)} {item['id']}"
-                placed = {**item, "file": name_of(path), "chapter": chapter.name}
+                placed = {"class": chapter.class_, **item, "file": name_of(path), "chapter": chapter.name}
                 statement = _statement(where, placed, profiles, sources, problems)
                 problems += _cross_checks(where, chapter, statement, retired, seen)
                 seen.setdefault(statement.id, name_of(path))

@@ -12,16 +12,27 @@ from harness.catalogue.sources import Source
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
 LEVELS: tuple[Level, ...] = ("MUST", "SHOULD", "MAY")
 
+Class: TypeAlias = Literal["essential", "administration", "robustness", "exactness"]
+CLASSES: dict[Class, str] = {
+    "essential": "producers, consumers and Brokers cannot work without it",
+    "administration": "mqadmin, dashboards and those who run a cluster need it",
+    "robustness": "what faulty and hostile peers must not bring about",
+    "exactness": "what Apache's engines happen to do, and hardly anyone needs",
+}
+"""Who needs a statement; the most needed first."""
+
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """One normative sentence of the catalogue. The JSON Schema says what each member means.
 
-    `profiles`: those of its roles from `since` to `until`. `file`: where it is written.
+    `class_`: its own, or else that of its chapter. `profiles`: those of its roles from `since` to `until`.
+    `file`: where it is written.
     """
 
     id: str
     chapter: str
     level: Level
+    class_: Class = msgspec.field(name="class", default="essential")
     profiles: tuple[str, ...]
     text: str
     stimulus: str

@@ -218,6 +218,7 @@ class CaseRun:
             statements=tuple(statement.id for statement in self._statements),
             chapter=self.one.chapter,
             level=self._level,
+            class_=self.one.class_(self._setting.catalogue, self._setting.profile),
             verdict=verdict,
             begun=self._begun,
             seconds=self._stopwatch.waiting() - self._begun,

@@ -15,9 +15,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from harness.catalogue import (
+    CLASSES,
     Catalogue,
     CatalogueError,
     CatalogueProblems,
+    Class,
     Level,
     Message,
     Role,
@@ -53,6 +55,12 @@ class LoadedCase:
         """The strictest level of the statements that it proves under the profile."""
         levels: list[Level] = [one.level for one in self.statements(catalogue, profile)]
         return min(levels, key=_RANK.__getitem__)
+
+    def class_(self, catalogue: Catalogue, profile: str) -> Class:
+        """The most needed class of the statements that decide its level."""
+        level = self.level(catalogue, profile)
+        classes = {one.class_ for one in self.statements(catalogue, profile) if one.level == level}
+        return next(one for one in CLASSES if one in classes)
 
     @property
     def key(self) -> str:

@@ -56,6 +56,7 @@ class CheckRecord:
             statements=planned.statements,
             chapter=planned.chapter,
             level=planned.level,
+            class_=planned.class_,
             verdict=Verdict.ERROR,
             begun=0.0,
             seconds=seconds,

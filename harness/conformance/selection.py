@@ -117,6 +117,7 @@ def _planned(one: LoadedCase, catalogue: Catalogue, profile: str) -> PlannedCase
         name=one.name,
         chapter=one.chapter,
         level=one.level(catalogue, profile),
+        class_=one.class_(catalogue, profile),
         statements=tuple(statement.id for statement in one.statements(catalogue, profile)),
         title=one.title(catalogue),
     )
@@ -147,6 +148,7 @@ def _summary(statement: Statement) -> StatementSummary:
         id=statement.id,
         chapter=statement.chapter,
         level=statement.level,
+        class_=statement.class_,
         text=statement.text,
         source=tuple(str(source) for source in statement.source),
         observed=statement.observed,

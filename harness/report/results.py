@@ -19,7 +19,7 @@ from typing import IO, Literal
 
 import msgspec
 
-from harness.catalogue import Level, Role
+from harness.catalogue import Class, Level, Role
 
 SCHEMA = 1
 FILE_NAME = "results.jsonl"
@@ -92,6 +92,7 @@ class StatementSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     id: str
     chapter: str
     level: Level
+    class_: Class = msgspec.field(name="class", default="essential")
     text: str
     source: tuple[str, ...] = ()
     """Each as ``Class#method (tag)``."""
@@ -125,6 +126,7 @@ class PlannedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     name: str
     chapter: str
     level: Level
+    class_: Class = msgspec.field(name="class", default="essential")
     statements: tuple[str, ...]
     title: str = ""
 
@@ -290,6 +292,7 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     """Real seconds from the beginning of the run to that of the case."""
     seconds: float
     """Real time that the case took. Cases that share a wait overlap."""
+    class_: Class = msgspec.field(name="class", default="essential")
     title: str = ""
     reason: str = ""
     """Why it is blocked, unsupported, observed, flaky or an error; one sentence."""

@@ -45,14 +45,14 @@ def empty(tmp_path: Path) -> Path:
 
 
 def write(specs: Path, name: str, items: Any, text: str | None = None) -> None:
-    """Write a chapter, or a part of one, and give its chapter the next place in the order."""
+    """Write a chapter, or a part of one, and give its chapter, an essential one, the next place in the order."""
     name = name if "/" in name else f"nameserver/{name}"
     path = specs / "statements" / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(items) if text is None else text, encoding="utf-8")
     order = specs / "chapters.yaml"
     listed = yaml.safe_load(order.read_text(encoding="utf-8")) if order.exists() else []
-    chapter = "/".join(name.split("/")[:2])
+    chapter = {"/".join(name.split("/")[:2]): "essential"}
     order.write_text(yaml.safe_dump([*listed, *([] if chapter in listed else [chapter])]), encoding="utf-8")
 
 
@@ -93,14 +93,41 @@ def test_a_chapter_may_be_a_directory_of_files(specs: Path) -> None:
 
 
 def test_every_chapter_has_a_place_in_the_order(specs: Path) -> None:
-    (specs / "chapters.yaml").write_text("[nameserver/lease, nameserver/heartbeat]")
+    (specs / "chapters.yaml").write_text("[nameserver/lease: essential, nameserver/heartbeat: essential]")
     write(specs, "kv", [statement("ns.kv.get-gives-what-was-put")])
-    (specs / "chapters.yaml").write_text("[nameserver/lease, nameserver/heartbeat]")
+    (specs / "chapters.yaml").write_text("[nameserver/lease: essential, nameserver/heartbeat: essential]")
     assert problems(specs) == [
         "specs/statements/nameserver/kv.yaml: its chapter has no place in the order; "
-        "name nameserver/kv in chapters.yaml",
+        "name nameserver/kv in chapters.yaml, with its class",
         "specs/chapters.yaml nameserver/heartbeat: there is no such chapter; write it, or drop the name",
     ]
+
+
+def test_a_statement_has_the_class_of_its_chapter_unless_it_says_another(specs: Path) -> None:
+    first, second = statement("ns.kv.a"), statement("ns.kv.b", **{"class": "exactness"})
+    write(specs, "kv", [first, second])
+    (specs / "chapters.yaml").write_text("[nameserver/lease: robustness, nameserver/kv: administration]")
+    classes = {one.id: one.class_ for one in load(specs).statements}
+    assert classes == {"ns.lease.expires": "robustness", "ns.kv.a": "administration", "ns.kv.b": "exactness"}
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "[nameserver/lease]",
+        "[nameserver/lease: needed]",
+        "[{nameserver/lease: essential, nameserver/kv: essential}]",
+        "[lease: essential]",
+    ],
+)
+def test_each_chapter_says_its_class(specs: Path, order: str) -> None:
+    (specs / "chapters.yaml").write_text(order)
+    assert any("specs/chapters.yaml item 1" in problem for problem in problems(specs))
+
+
+def test_a_chapter_that_is_named_twice_is_a_problem(specs: Path) -> None:
+    (specs / "chapters.yaml").write_text("[nameserver/lease: essential, nameserver/lease: exactness]")
+    assert problems(specs) == ["specs/chapters.yaml nameserver/lease: it is there twice; name it once"]
 
 
 @pytest.mark.parametrize(
