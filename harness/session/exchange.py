@@ -27,7 +27,6 @@ from harness.session.outcome import (
     kind_of,
 )
 from harness.wire import Command, FrameBuffer, ResponseCode, WireError, decode, fastjson
-from harness.wire.code_names import request_words
 
 if TYPE_CHECKING:
     from harness.session.session import Session
@@ -235,10 +234,8 @@ class Exchange:
 
     @property
     def subject(self) -> str:
-        """What was asked, in words: ``route of T-k3f9a1 (105 GET_ROUTEINFO_BY_TOPIC)``."""
-        asked, subject = self.request, self._request.subject
-        words = "" if asked is None else request_words(asked.code)
-        return subject if words in subject else f"{subject} ({words})"
+        """What was asked, in words: ``route of T-k3f9a1``."""
+        return self._request.subject
 
     @property
     def shows(self) -> View:

@@ -43,7 +43,6 @@ from harness.session.tls import TlsTransport
 from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
-from harness.wire.code_names import request_words
 
 _GIVING_BACK = 5.0
 """Real seconds."""
@@ -285,7 +284,7 @@ class Session:
                 self._leases_since = sent_at
             return SentRequest(connection.link, want, asked, data, connection.link.send(data), sent_at)
 
-        return Request(self, subject or request_words(code), ask)
+        return Request(self, subject or f"code {int(code)}", ask)
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -451,7 +450,7 @@ class Session:
         sent_at = self.clock.now()
         event = connection.link.send(data, "barrier")
         asked = SentRequest(connection.link, want, request, data, event, sent_at)
-        return self.decide(asked, request_words(code), silence_is_an_answer=False)
+        return self.decide(asked, f"code {int(code)}", silence_is_an_answer=False)
 
     def next_opaque(self) -> int:
         """An opaque that no other request of the session has."""
