@@ -55,7 +55,7 @@ def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
             )
         )
     return [
-        Chapter(*name.split("/"), class_, tuple(there[name]))
+        Chapter(name.split("/")[0], name.split("/")[1], class_, tuple(there[name]))
         for name, class_ in classes.items()
         if name in there
     ]

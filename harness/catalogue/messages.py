@@ -93,6 +93,8 @@ class Message(msgspec.Struct, frozen=True):
     sent: bool = False
     read_only: bool = False
     """It changes nothing but leases."""
+    owner: str | None = None
+    """The id of the most basic statement about it: that an ordinary request is answered and does its work."""
     chapter: str | None = None
     request: tuple[Member, ...] = ()
     request_body: str | None = None

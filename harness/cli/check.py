@@ -143,6 +143,7 @@ def _check_options(options: argparse.Namespace) -> CheckOptions:
         deadline=options.deadline,
         out=str(options.out.resolve()),
         allure="allure" in options.report,
+        shuffle=options.shuffle,
         command=options.command_line,
     )
 

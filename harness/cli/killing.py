@@ -16,8 +16,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 import msgspec
 
 from harness.catalogue import Role, catalogue
+from harness.conformance.case_run import Setting
 from harness.conformance.loading import LoadedCase, cases
-from harness.conformance.running import Runner, Setting
+from harness.conformance.running import Runner
 from harness.report.results import Verdict
 from harness.targets import parse
 from harness.targets.builtin.target import reference_line

@@ -11,12 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harness.conformance.matchers import ANYTHING, Path, at, difference, show
+from harness.conformance.matchers import ANYTHING, Matcher, Path, at, difference, show
 from harness.conformance.wrong import (
     CLOSED,
     SILENCE,
@@ -29,7 +29,7 @@ from harness.conformance.wrong import (
 )
 from harness.report.results import Wrong
 from harness.session.errors import Unmet
-from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable
+from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable, kind_of
 from harness.wire import Command, dissect
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Missed(msgspec.Struct, frozen=True):
     """The outcome did not meet the expectation. `actual` and `reason` are for people.
 
     `field` names the field of the frame that decided it, as `harness.wire.dissect` does; where the value of
-    the view did, it is None and `path` leads to the first difference in it.
+    the view did, it is None and `path` leads to the first difference in it. `is_other`: the outcome is
+    another, whatever is in it.
     """
 
     actual: str
@@ -63,6 +64,7 @@ class Missed(msgspec.Struct, frozen=True):
     """The part of the reply that differs, as `Reply` names it."""
     by: _Expectation | None = None
     """Which of several expectations came nearest."""
+    is_other: bool = False
 
 
 Check: TypeAlias = Met | Missed
@@ -94,6 +96,7 @@ class _Expectation:
             outcome=outcome,
             decisive=_decisive(outcome, checked, exchange),
             wrong=self.wrong(checked, outcome, value, exchange.shows),
+            kind=_kind(outcome, value, checked, exchange),
         )
 
     def wanted(self) -> str:
@@ -110,7 +113,7 @@ class Reply(_Expectation):
 
     `value` is compared with the exchange's view (`.queues`, `.addresses`, …). `ext` and `remark` take ABSENT
     for "not there"; `header` is the header's bytes as text, for what no other part says. `code` may be a
-    tuple of codes where the catalogue allows several.
+    tuple of codes where the catalogue allows several, or ANYTHING.
     """
 
     _kind = "reply"
@@ -118,7 +121,7 @@ class Reply(_Expectation):
 
     def __init__(
         self,
-        code: int | tuple[int, ...],
+        code: int | tuple[int, ...] | Matcher,
         value: object = ANYTHING,
         *,
         remark: object = ANYTHING,
@@ -130,9 +133,12 @@ class Reply(_Expectation):
         header: object = ANYTHING,
         body: object = ANYTHING,
     ) -> None:
-        self._codes = code if isinstance(code, tuple) else (code,)
-        if not self._codes or not all(isinstance(one, int) for one in self._codes):
-            raise TypeError(f"Reply({code!r}): the code is a number, such as SUCCESS, or a tuple of them")
+        self._codes: tuple[int, ...] = ()
+        """Empty: any code."""
+        if code is not ANYTHING:
+            self._codes = code if isinstance(code, tuple) else (code,)  # type: ignore[assignment]
+            if not self._codes or not all(isinstance(one, int) for one in self._codes):
+                raise TypeError(f"Reply({code!r}): the code is a number, such as SUCCESS, or a tuple of them")
         self._value = value
         given = (remark, ext, flag, version, language, serialization, header, body)
         self._parts = {
@@ -149,7 +155,7 @@ class Reply(_Expectation):
                 f"a frame that is no {other}: {_summary(command)}", f"flag is {command.flag}", "flag"
             )
         kind = self._kind
-        if command.code not in self._codes:
+        if self._codes and command.code not in self._codes:
             return Missed(f"{kind} {_summary(command)}", field="code")
         for name, pattern in self._parts.items():
             actual = _part(outcome, name)
@@ -165,7 +171,7 @@ class Reply(_Expectation):
         return Met()
 
     def wanted(self) -> str:
-        return " or ".join(self._name(code) for code in self._codes)
+        return " or ".join(self._name(code) for code in self._codes) or f"any {self._kind}"
 
     def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
         if isinstance(value, Unreadable) and not missed.part and missed.field is None:
@@ -187,7 +193,7 @@ class Reply(_Expectation):
         return code_name(code, is_response=self._is_response)
 
     def __str__(self) -> str:
-        parts = [" or ".join(self._name(code) for code in self._codes)]
+        parts = [" or ".join(self._name(code) for code in self._codes) or "with any code"]
         parts += [f"{name} {show(pattern)}" for name, pattern in self._parts.items()]
         if self._value is not ANYTHING:
             parts.append(show(self._value))
@@ -253,7 +259,7 @@ class Silence(_Expectation):
     silence_is_an_answer = True
 
     def check(self, outcome: Outcome, value: object) -> Check:
-        return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome))
+        return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome), is_other=True)
 
     def wanted(self) -> str:
         return SILENCE
@@ -268,7 +274,7 @@ class Closed(_Expectation):
     def check(self, outcome: Outcome, value: object) -> Check:
         if isinstance(outcome, ClosedBy) and outcome.by == "target":
             return Met()
-        return Missed(_outcome_text(outcome))
+        return Missed(_outcome_text(outcome), is_other=True)
 
     def wanted(self) -> str:
         return CLOSED
@@ -325,6 +331,32 @@ def _decisive(outcome: Outcome, missed: Missed, exchange: Exchange) -> Decisive 
                 excerpt=outcome.frame[field.start : field.end],
             )
     return None
+
+
+def _kind(outcome: Outcome, value: object, missed: Missed, exchange: Exchange) -> str:
+    """What kind of wrong answer it is. Names that a case has made stand for themselves in every case."""
+    if not isinstance(outcome, Replied) or missed.is_other or missed.field == "code":
+        return kind_of(outcome)
+    if missed.field is not None:
+        return f"field {missed.field}"
+    if isinstance(value, Unreadable):
+        return f"{exchange.general_view} unreadable"
+    is_ours = exchange.session.is_ours
+    place = ["*" if isinstance(step, str) and is_ours(step) else step for step in missed.path]
+    how = "differs" if _reaches(value, missed.path) else "lacks"
+    return exchange.kind(outcome, value) or f"{exchange.general_view} {how} at {at(place)}"
+
+
+def _reaches(value: object, path: Path) -> bool:
+    """Whether there is something in a value where the path leads."""
+    for step in path:
+        if (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
+        ):
+            value = value[step]
+        else:
+            return False
+    return value is not None
 
 
 def _outcome_text(outcome: Outcome) -> str:

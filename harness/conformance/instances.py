@@ -52,7 +52,9 @@ class Instances:
         self._start = start
         self._waiting = waiting
         self._run_lock = run_lock
-        self._main = main
+        self.main = main
+        """The server of most cases."""
+        self._replaced: list[Instance] = []
         self._lock = threading.Lock()
         self._room = threading.Semaphore(AHEAD)
         self._starting = threading.Semaphore(AT_ONCE)
@@ -69,7 +71,11 @@ class Instances:
 
     def is_main(self, one: LoadedCase) -> bool:
         """Whether the case runs on the server that the run began with."""
-        return not self._is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False)
+        return not self.is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False)
+
+    def is_its_own(self, one: LoadedCase) -> bool:
+        """Whether the case shares its server with no other."""
+        return one.case.own_server or (one.case.ends_leases and self._waiting is Waiting.APART)
 
     def look_ahead(self) -> None:
         """Starts the planned servers in the background. One call is enough."""
@@ -82,7 +88,7 @@ class Instances:
     def take(self, one: LoadedCase) -> Instance:
         """The server of a case; waits until it has started. Raises what its start raised."""
         if self.is_main(one):
-            return self._main
+            return self.main
         need = self._need(one)
         with self._lock:
             found = self._started.get(need)
@@ -112,10 +118,26 @@ class Instances:
             users = self._users.get(need)
             if users is not None:
                 users.discard(one.name)
-            last = self._is_its_own(one) or (users is not None and not users)
+            last = self.is_its_own(one) or (users is not None and not users)
             found = self._started.pop(need, None) if last else None
         if found is not None and found.done():
             _stop(found)
+
+    def replace(self, one: LoadedCase, instance: Instance) -> None:
+        """From now on this is the server of the case, and of those that share one with it. What others run on
+        now stays with them, until the end.
+        """
+        with self._lock:
+            if self.is_main(one):
+                self.main = instance
+                self._replaced.append(instance)
+            else:
+                need = self._need(one)
+                found = self._started.get(need)
+                if found is not None and found.done() and found.exception() is None:
+                    self._replaced.append(found.result())
+                self._started[need] = Future()
+                self._started[need].set_result(instance)
 
     def close(self) -> None:
         """Stops everything that was started here."""
@@ -128,17 +150,16 @@ class Instances:
             self._room.release()
         for found in left:
             found.add_done_callback(_stop)
+        for instance in self._replaced:
+            instance.stop()
 
     def _forget(self, need: _Need, found: Future[Instance]) -> None:
         with self._lock:
             if self._started.get(need) is found:
                 del self._started[need]
 
-    def _is_its_own(self, one: LoadedCase) -> bool:
-        return one.case.own_server or (one.case.ends_leases and self._waiting is Waiting.APART)
-
     def _need(self, one: LoadedCase) -> _Need:
-        if self._is_its_own(one):
+        if self.is_its_own(one):
             return one.name
         return (one.case.setup, one.case.clock and self._waiting is Waiting.APART)
 

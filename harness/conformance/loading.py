@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -21,11 +21,13 @@ from harness.catalogue import (
     CatalogueProblems,
     Class,
     Level,
+    Message,
     Role,
     Statement,
     catalogue,
     coverage,
     did_you_mean,
+    messages,
 )
 from harness.conformance.case import Case, case_of
 from harness.conformance.layout import FOLDERS, file_of, key_of_node, place_of, slug
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from harness.session import Session
 
 FIRST = ("sanity", "broker-sanity")  # chapters that decide whether anything can be measured
+LATE = ("connection", "framing", "json", "errors", "security")  # chapters about faulty and hostile peers
 LAST = ("endurance", "broker-endurance")  # chapters that show that the target lived through it all
 _RANK = {"MUST": 0, "SHOULD": 1, "MAY": 2}
 
@@ -128,7 +131,9 @@ def checked_cases(role: Role, *, unfinished: bool) -> list[LoadedCase]:
         loaded = cases(role=role)
     except CatalogueError as error:
         raise CatalogueProblems([error]) from None
-    wrong = [] if unfinished else problems(catalogue().of(role), loaded, mutant_names(role))
+    known = catalogue().of(role)
+    wrong = [] if unfinished else problems(known, loaded, mutant_names(role))
+    wrong += [] if unfinished else owner_problems(known, loaded, messages().of(role))
     if wrong:
         raise CatalogueProblems(wrong)
     return loaded
@@ -147,6 +152,28 @@ def problems(
         *_unknown_mutants(loaded, mutants),
         *_unproven_statements(catalogue, loaded),
     ]
+
+
+def owner_problems(
+    catalogue: Catalogue, loaded: Collection[LoadedCase], messages: Iterable[Message]
+) -> list[CatalogueError]:
+    """Messages whose owner is no MUST that one case proves wherever the message exists. Empty is good."""
+    found: list[CatalogueError] = []
+    for message in messages:
+        if message.owner is None:
+            continue
+        where = f"specs/messages/{message.role}/ {message.code} {message.name}"
+        statement = catalogue.statement(message.owner)
+        proving = [one.name for one in loaded if message.owner in one.case.statements]
+        existing = set(message.profiles or [one.name for one in catalogue.profiles])
+        if statement is None:
+            hint = did_you_mean(message.owner, [one.id for one in catalogue.statements], "write it")
+            found.append(CatalogueError(where, f"its owner {message.owner} is no statement", hint))
+        elif statement.level != "MUST" or existing - set(statement.profiles) or len(proving) != 1:
+            is_now = f"a {statement.level} under {', '.join(statement.profiles)} with {len(proving)} cases"
+            do = "name a MUST that one case proves under every profile of the message"
+            found.append(CatalogueError(where, f"its owner {message.owner} is {is_now}", do))
+    return found
 
 
 def _unknown_statements(catalogue: Catalogue, loaded: Collection[LoadedCase]) -> Iterator[CatalogueError]:

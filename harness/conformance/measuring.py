@@ -1,4 +1,4 @@
-"""Carries out a plan on a running target: sanity first, then the rest, the cases that wait concurrently.
+"""Carries out a plan on a running target: sanity first, then owners and the rest, waiting cases concurrently.
 
 A process measures all cases of a plan, or its share of them. Each process tries the sanity cases before its
 first other case, and blocks every case if they fail.
@@ -7,12 +7,14 @@ first other case, and blocks every case if they fail.
 from __future__ import annotations
 
 from harness.catalogue import catalogue, release_of
+from harness.conformance.case_run import Setting
 from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.plan import Plan
-from harness.conformance.running import Runner, Setting
-from harness.report.results import CaseResult, Verdict
+from harness.conformance.running import Runner
+from harness.program.chance import chance
+from harness.report.results import CaseResult
 from harness.session import Instance
 
 
@@ -24,7 +26,14 @@ class Measuring:
         options, cases = plan.options, plan.selection.cases
         kind = instance.clock.kind
         self._cases = cases
-        self._order = {one.name: number for number, one in enumerate(cases)}
+        order = list(cases)
+        if options.shuffle is not None:
+            chance("order", options.shuffle).shuffle(order)
+        self._order = {one.name: number for number, one in enumerate(order)}
+        """Where each case comes among those of its stage."""
+        self._owners = frozenset[str]()
+        if options.shuffle is None:
+            self._owners = frozenset(owner.case.name for owner in plan.owners.values())
         self._shares = shares
         self._starts_take_time = kind != "virtual"
         apart = plan.target.waits_alone and kind != "virtual"
@@ -40,11 +49,12 @@ class Measuring:
             deadline=options.deadline,
             waiting=Waiting.APART if apart else Waiting.AMONG_OTHERS,
             out=options.directory,
+            fresh=True,
         )
-        self._runner = Runner(setting, instance, plan.target.another, () if shares else cases)
-        waiting = [one for one in cases if one.case.clock]
+        self._runner = Runner(setting, instance, plan.target.another, () if shares else cases, plan.owners)
+        waiting = [one for one in order if one.case.clock]
         self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
-        self._sane: bool | None = None
+        self._is_sanity_tried = False
 
     def close(self) -> None:
         """Stops what was started for single cases."""
@@ -55,17 +65,24 @@ class Measuring:
         return one in self._concurrent
 
     def place(self, one: LoadedCase) -> tuple[int, int]:
-        """Where in the order the case runs: those that wait come just before the last chapter."""
-        stage = 2 if one in self._concurrent else 1
-        stage = 0 if one.chapter in FIRST else 3 if one.chapter in LAST else stage
+        """Where in the order the case runs: first what decides whether anything can be measured, then whether
+        a request works at all; those that wait just before the last chapter.
+        """
+        if one.chapter in FIRST:
+            stage = 0
+        elif one.chapter in LAST:
+            stage = 4
+        elif one in self._concurrent:
+            stage = 3
+        else:
+            stage = 1 if one.name in self._owners else 2
         return (stage, self._order[one.name])
 
     def measure(self, one: LoadedCase) -> CaseResult:
         """The result of a case."""
         if one.chapter in FIRST:
-            result = self._runner.run(one)
-            self._judge_sanity(one, result)
-            return result
+            self._is_sanity_tried = True
+            return self._runner.run(one)
         self._try_sanity()
         if not self._shares:
             self._concurrent.start()
@@ -74,14 +91,8 @@ class Measuring:
         return self._concurrent.result(one) if one in self._concurrent else self._runner.run(one)
 
     def _try_sanity(self) -> None:
-        if self._sane is None:
-            self._sane = True
+        if not self._is_sanity_tried:
+            self._is_sanity_tried = True
             for one in self._cases:
                 if one.chapter in FIRST:
-                    self._judge_sanity(one, self._runner.run(one))
-
-    def _judge_sanity(self, one: LoadedCase, result: CaseResult) -> None:
-        self._sane = result.verdict is Verdict.PASS
-        if not self._sane:
-            why = result.failure.actual.split("\n")[0] if result.failure else result.reason
-            self._runner.blocked = f"{one.name} came to {result.verdict}: {why}"
+                    self._runner.run(one)

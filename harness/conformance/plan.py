@@ -6,6 +6,7 @@ server whose quirks count, the cases and their order. A plan starts nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -21,10 +22,12 @@ from harness.catalogue import (
     did_you_mean,
     judged_as,
     known_quirks,
+    messages,
 )
 from harness.conformance.baseline import Baseline, Entry, in_force, read, under_current_ids
+from harness.conformance.case_run import DEADLINE
 from harness.conformance.loading import checked_cases
-from harness.conformance.running import DEADLINE
+from harness.conformance.owners import Owner, owners_under
 from harness.conformance.selection import Choice, Selection, select
 from harness.targets import Target, parse
 
@@ -54,6 +57,8 @@ class CheckOptions(msgspec.Struct, frozen=True):
     out: str = ""
     """An absolute path, because a worker may run elsewhere; empty: nothing is written."""
     allure: bool = False
+    shuffle: int | None = None
+    """The seed of the order of all but the first and last cases; None: owners first, then the catalogue."""
     command: tuple[str, ...] = ()
 
     @property
@@ -76,6 +81,8 @@ class Plan:
     """The known server whose quirks count, as `NAME@VERSION`; empty where there is none."""
     quirks: tuple[Quirk, ...]
     selection: Selection
+    owners: Mapping[int, Owner]
+    """The case that proves that a request code works at all, by code."""
 
     @property
     def renamed(self) -> tuple[str, ...]:
@@ -104,8 +111,10 @@ def plan(options: CheckOptions) -> Plan:
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     no_waits = options.fast and target.capabilities.clock == "real"
     choice = Choice(options.select, options.exclude, options.level, options.names, no_waits)
-    selection = select(catalogue().of(options.role), loaded, profile, choice)
-    return Plan(options, target, server, quirks, selection)
+    known = catalogue().of(options.role)
+    selection = select(known, loaded, profile, choice)
+    owners = owners_under(profile, known, loaded, messages().of(options.role))
+    return Plan(options, target, server, quirks, selection, owners)
 
 
 def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tuple[Entry, ...]]:

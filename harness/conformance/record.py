@@ -112,6 +112,7 @@ class CheckRecord:
             cases_available=selection.available,
             catalogue=catalogue().digest,
             command=options.command,
+            seed=options.shuffle,
             strict=options.strict,
             select=options.select,
             exclude=options.exclude,

@@ -1,66 +1,36 @@
-"""Runs one case to its verdict.
+"""Runs cases to their verdicts: on which server, how often, and whether another case is to blame.
 
-* A case always comes to a verdict. It runs in a thread of its own, which is abandoned when it outlives its
-  deadline: no behaviour of a target can hang a run.
-* This module alone maps exceptions to verdicts; `harness.report.verdicts` says what a broken level means.
-* A broken statement is a `quirk` if the server is known to break it in exactly this way.
-* Results are values. The parts of live objects that they need (the decisive frame, the trace) are copied
-  here.
+* Except in virtual time, a failure must happen twice. Where a fresh server can be had, it must happen there:
+  the same verdict alone as in a whole run.
+* A target that dies or stops answering is started again.
+* `harness.conformance.owners` decides whose failure it is.
 """
 
 from __future__ import annotations
 
-import shlex
+import contextlib
 import threading
-import traceback
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation, fixes, missing_from
-from harness.conformance.baseline import Baseline
+from harness.catalogue import missing_from
+from harness.conformance.case_run import Attempt, CaseRun, Setting, in_a_line
+from harness.conformance.evidence import Wrong
 from harness.conformance.exclusive_lock import ExclusiveLock
-from harness.conformance.instances import Instances, Waiting
-from harness.conformance.loading import LAST, LoadedCase
-from harness.conformance.observed import changed_before, held_of, sent_of
+from harness.conformance.instances import Instances
+from harness.conformance.loading import FIRST, LAST, LoadedCase
+from harness.conformance.owners import Owner, Owners
 from harness.conformance.sessions import session_of
-from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
-from harness.report.verdicts import MEASURED, judge
-from harness.session import Clock, Instance, Session, Setup
+from harness.conformance.spares import Spare, Spares
+from harness.report.results import CaseResult, Verdict
+from harness.session import Instance, Setup
 from harness.session.clock import RunningClock
-from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
-from harness.session.outcome import Decisive, Garbled, Replied, Stalled
-from harness.targets.server_log import ServerLog
-from harness.trace import write_trace
-from harness.version import version
-from harness.wire import dissect
+from harness.session.errors import Blocked, CaseTimeout, Unsupported
 
-DEADLINE = 30.0  # real seconds for what a case does; the time that it advances by is not counted
-LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an idle timer or a scan
-REMARKS = 4  # about other events on the connection, such as a request that came back
-STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
-IN_LINE = 120.0  # real seconds for earlier servers to start
 AGAIN = 3  # times that a case which came too late is repeated
 TRIES = 3  # a case that fails in some of these, and holds in others, is flaky
 RESTARTS = 5  # times that a target which died or froze is started again
-GIVEN_UP = 10.0  # real seconds after the deadline until a thread is abandoned
-
-
-class Setting(msgspec.Struct, frozen=True):
-    """The facts that all cases of a run share."""
-
-    catalogue: Catalogue
-    profile: str
-    target: str
-    role: Role = "nameserver"
-    strict: bool = False
-    quirks: tuple[Quirk, ...] = ()  # those of the server that is judged, where it is a known one
-    release: str = ""  # that of Apache's server which is judged; empty for any other server
-    baseline: Baseline = Baseline()
-    waiting: Waiting = Waiting.AMONG_OTHERS
-    deadline: float = DEADLINE
-    out: Path | None = None  # where traces of failures are written
 
 
 class Runner:
@@ -78,37 +48,44 @@ class Runner:
         instance: Instance,
         start: Callable[[Setup], Instance],
         planned: Iterable[LoadedCase] = (),
+        owners: Mapping[int, Owner] | None = None,
     ) -> None:
         self._setting = setting
-        self._instance = instance
-        self._run_lock = ExclusiveLock(instance.clock.kind)
+        self._clock = instance.clock.kind
+        self._run_lock = ExclusiveLock(self._clock)
         measured = [one for one in planned if not self._comes_with(one)]
         self._instances = Instances(instance, start, setting.waiting, self._run_lock, measured)
+        self._spares = Spares(start)
+        self._owners = Owners(owners or {}, self._counting, setting.baseline.settled)
         self._stopwatch = RunningClock()
         self.dead = ""
-        self.blocked = ""
+        self.insane: CaseResult | None = None
+        """The first case, if the target did not answer it: it blocks all others."""
         self._begun: dict[str, int] = {}
         """How often the target had ended when a case began on it."""
         self._ends: list[str] = []
         """The case in which the target ended, and how; an entry for each time."""
         self._reviving = threading.Lock()
+        self._repeated: set[Wrong] = set()
+        """What went wrong on a fresh server, too."""
 
     def run(self, one: LoadedCase) -> CaseResult:
-        """Runs the case to its verdict.
+        """Runs the case to its verdict, and the owners of the requests that it failed at.
 
-        Except in virtual time, a failure must happen twice; otherwise the case is flaky. In warped time, a
-        repeated case has the run to itself. What came with a later release of the server is not tried.
+        In warped time, a case that is repeated has the run to itself. What came with a later release of the
+        server is not tried.
         """
         if late := self._comes_with(one):
-            return _CaseRun(self._setting, one, self._stopwatch).result(
+            return CaseRun(self._setting, one, self._stopwatch).result(
                 Verdict.LATER, f"not in this release: came with {late}"
             )
-        with self._run_lock.shared():
-            result, too_late = self._try(one)
-        if too_late:
-            result = self._in_time(one)
-        if _has_failed(result) and self._instance.clock.kind != "virtual":
-            result = self._confirmed(result, lambda: self._in_time(one))
+        attempt = self._owners.attempt(one)
+        if _stands_alone(one):
+            result = attempt.result
+            if one.chapter in FIRST and not attempt.has_held and not attempt.evidence.was_answered:
+                self.insane = result
+        else:
+            result = self._owners.judged(one, attempt)
         return self._setting.baseline.settled(result)
 
     def _comes_with(self, one: LoadedCase) -> str:
@@ -116,58 +93,104 @@ class Runner:
         setting = self._setting
         return missing_from(one.statements(setting.catalogue, setting.profile), setting.release)
 
-    def _confirmed(self, result: CaseResult, again: Callable[[], CaseResult]) -> CaseResult:
-        """The verdict on a failure after repetition. A failure that cannot be repeated stands."""
-        failed, held = 1, 0
-        for _ in range(TRIES - 1):
-            repeated = again()
-            failed += _has_failed(repeated)
-            held += repeated.verdict in MEASURED and not _has_failed(repeated)
-            if failed > 1 and not held:
-                break
-        if not held:
-            return result
-        return msgspec.structs.replace(
-            result,
-            verdict=Verdict.FLAKY,
-            reason=f"failed in {failed} of {TRIES} tries: {result.reason}",
+    def _counting(self, one: LoadedCase) -> Attempt:
+        """The attempt that counts: in time, and a failure only if it comes back."""
+        with self._run_lock.shared():
+            attempt = self._try(one)
+        if attempt.too_late:
+            attempt = self._in_time(one)
+        if not attempt.has_failed:
+            return attempt
+        if not _stands_alone(one) and self._owners.explains(one, attempt):
+            return attempt
+        is_shared = not self._instances.is_its_own(one)
+        if self._setting.fresh and is_shared and (elsewhere := self._fresh(one, attempt)) is not None:
+            return elsewhere
+        return attempt if self._clock == "virtual" else self._confirmed(one, attempt)
+
+    def _fresh(self, one: LoadedCase, first: Attempt) -> Attempt | None:
+        """The failure, if it comes back on a fresh server, or cannot be tried there; flaky if it does not.
+        None where there is no such server.
+
+        Where the case goes on to fail on the server that others had used, one of them has changed it: from
+        now on cases run on the fresh one.
+        """
+        setup, wrong = one.case.setup, first.evidence.wrong
+        with contextlib.ExitStack() as using:
+            try:
+                spare = using.enter_context(self._spares.one(setup, clean=wrong not in self._repeated))
+            except Exception:  # it cannot be started a second time, or not now
+                return None
+            again = self._in_time(one, spare)
+            if again.has_failed and wrong is not None:
+                self._repeated.add(wrong)
+            if not again.has_held:
+                return first
+            if not self._in_time(one).has_failed:
+                return _flaky(first, f"failed in 1 of {TRIES} tries")
+            self._instances.replace(one, self._spares.adopted(setup, spare))
+        return _flaky(
+            first,
+            "fails on the server that earlier cases have used, and holds on a fresh one: one of them has "
+            "changed the server; later cases have the fresh one",
         )
 
-    def _in_time(self, one: LoadedCase) -> CaseResult:
+    def _confirmed(self, one: LoadedCase, first: Attempt) -> Attempt:
+        """The failure after repetition on the same server. One that cannot be repeated stands."""
+        failed, held = 1, 0
+        for _ in range(TRIES - 1):
+            again = self._in_time(one)
+            failed += again.has_failed
+            held += again.has_held
+            if failed > 1 and not held:
+                break
+        return _flaky(first, f"failed in {failed} of {TRIES} tries") if held else first
+
+    def _in_time(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
         """Runs the case alone, until it is in time for what it measures.
 
         A case that came too late has measured nothing: the machine was too busy for the speed of the clock.
         """
         for _ in range(AGAIN):
             with self._run_lock.exclusive():
-                result, too_late = self._try(one)
-            if not too_late:
+                attempt = self._try(one, spare)
+            if not attempt.too_late:
                 break
-        return result
+        return attempt
 
-    def _try(self, one: LoadedCase) -> tuple[CaseResult, bool]:
-        run = _CaseRun(self._setting, one, self._stopwatch)
-        reason = self._obstacle(one)
-        if reason:
-            return run.result(Verdict.BLOCKED, reason), False
-        run.within(lambda: self._measure(run))
-        assert run.ended is not None
-        return run.ended, run.too_late
+    def _try(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
+        run = CaseRun(self._setting, one, self._stopwatch)
+        obstacle = self._obstacle(one) if spare is None else None
+        if obstacle is not None:
+            return Attempt(obstacle)
+        if spare is None:
+            run.within(lambda: self._measure(run))
+        else:
+            run.within(lambda: run.measure(spare.instance))
+            spare.is_clean = spare.is_clean and not run.attempt.has_failed
+        return run.attempt
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """The result of a case whose target has gone; None while the target lives."""
         self._revive("the target had gone")
-        reason = self._obstacle(one) or self._lost(one)
-        return (
-            _CaseRun(self._setting, one, self._stopwatch).result(Verdict.BLOCKED, reason) if reason else None
-        )
+        lost = self._lost(one)
+        return self._obstacle(one) or (self._blocked(one, lost) if lost else None)
 
-    def _obstacle(self, one: LoadedCase) -> str:
-        """Why the case cannot be measured; empty if it can."""
-        if self.blocked:
-            return self.blocked
+    def _obstacle(self, one: LoadedCase) -> CaseResult | None:
+        """The result of a case that cannot be measured; None if it can."""
+        if self.insane is not None:
+            first = self.insane
+            why = first.failure.actual.split("\n")[0] if first.failure else first.reason
+            result = self._blocked(one, f"{first.case} came to {first.verdict}: {why}")
+            by = first.statements[0] if first.failure else ""
+            return msgspec.structs.replace(result, blocked_by=by)
         # The last case judges exactly this, and a case with a server of its own has a living one.
-        return self.dead if self._instances.is_main(one) and one.chapter not in LAST else ""
+        if self.dead and self._instances.is_main(one) and one.chapter not in LAST:
+            return self._blocked(one, self.dead)
+        return None
+
+    def _blocked(self, one: LoadedCase, reason: str) -> CaseResult:
+        return CaseRun(self._setting, one, self._stopwatch).result(Verdict.BLOCKED, reason)
 
     def _lost(self, one: LoadedCase) -> str:
         """How the target ended while the case ran on it, losing what the case had set up; else empty."""
@@ -181,20 +204,21 @@ class Runner:
     def close(self) -> None:
         """Stops the instances that were started here."""
         self._instances.close()
+        self._spares.close()
 
-    def _measure(self, run: _CaseRun) -> None:
+    def _measure(self, run: CaseRun) -> None:
         try:
             instance = self._instances.take(run.one)
         except Unsupported as error:
             run.ends(Verdict.UNSUPPORTED, str(error))
             return
         except Exception as error:  # a target that does not start a second time: no fault of the case
-            run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {_in_a_line(error)}")
+            run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {in_a_line(error)}")
             return
-        if self._ends and run.one.chapter in LAST and instance is self._instance:
+        if self._ends and run.one.chapter in LAST and instance is self._instances.main:
             run.ends_last("; ".join(self._ends))
             return
-        if instance is self._instance:
+        if instance is self._instances.main:
             self._begun[run.one.name] = len(self._ends)
         try:
             run.measure(instance)
@@ -205,7 +229,7 @@ class Runner:
         if lost:
             run.is_lost(lost)
             return
-        if instance is self._instance:
+        if instance is self._instances.main:
             if run.target_died:
                 self._revive(f"the target had gone in {run.one.name}: {run.target_died}")
             elif run.stalled and not self.dead and not self._answers():
@@ -214,23 +238,23 @@ class Runner:
     def _revive(self, how: str, *, is_frozen: bool = False) -> None:
         """Starts the target again if it has ended; if that fails, `dead` says why."""
         with self._reviving:
-            if self.dead or (not is_frozen and self._instance.alive()):
+            if self.dead or (not is_frozen and self._instances.main.alive()):
                 return
             self._ends.append(how)
             if len(self._ends) > RESTARTS:
                 self.dead = f"{how}; it had been started again {RESTARTS} times"
                 return
             try:
-                self._instance.restart("kill")
+                self._instances.main.restart("kill")
             except Unsupported:
                 self.dead = how
             except Exception as error:  # whatever it is, there is no target any more
-                self.dead = f"{how}, and does not start again: {_in_a_line(error)}"
+                self.dead = f"{how}, and does not start again: {in_a_line(error)}"
 
     def _answers(self) -> bool:
         """Whether the target still answers: if not, every later case would wait for its whole deadline."""
         setting = self._setting
-        session = session_of(setting.role, self._instance, setting.profile, deadline=setting.deadline)
+        session = session_of(setting.role, self._instances.main, setting.profile, deadline=setting.deadline)
         try:
             return session.is_answered()
         except (Blocked, CaseTimeout):
@@ -239,250 +263,14 @@ class Runner:
             session.close()
 
 
-class _CaseRun:
-    """One case on its way to a result."""
-
-    def __init__(self, setting: Setting, one: LoadedCase, stopwatch: Clock) -> None:
-        self.one = one
-        self.ended: CaseResult | None = None
-        self.target_died = ""
-        self.stalled = False
-        self.too_late = False
-        self._setting = setting
-        self._stopwatch = stopwatch
-        self._begun = stopwatch.waiting()
-        self._statements = one.statements(setting.catalogue, setting.profile)
-        self._level = one.level(setting.catalogue, setting.profile)
-        self._session: Session | None = None
-        self._held: tuple[Held, ...] = ()
-        self._log = ServerLog(None)
-        self._patience = IN_LINE + STARTING + GIVEN_UP  # until the case itself begins
-        self._lock = threading.Lock()
-
-    def within(self, work: Callable[[], None]) -> None:
-        """Does the work in a thread, and abandons it on a timeout.
-
-        An interrupt of the user gets through.
-        """
-        thread = threading.Thread(target=self._guarded, args=(work,), name=self.one.name, daemon=True)
-        thread.start()
-        while thread.is_alive():
-            thread.join(0.2)
-            if self._stopwatch.waiting() - self._begun > self._patience:
-                self.ends(
-                    Verdict.BLOCKED,
-                    f"did not end within {self._patience:.0f} s, although every wait has a deadline",
-                )
-                if self._session is not None:
-                    self._session.close()
-                return
-
-    def _guarded(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except BaseException as error:  # whatever it is, a case comes to a verdict
-            self.ends(Verdict.ERROR, _said(error), detail="".join(traceback.format_exception(error)))
-
-    def ends_last(self, how: str) -> None:
-        """The verdict of the last case on a target that did not live through the run."""
-        self.ends(judge(self._level, held=False, strict=self._setting.strict), how)
-
-    def is_lost(self, how: str) -> None:
-        """Another case ended the target while this one ran: what this one saw proves nothing."""
-        self.ended = self.result(Verdict.BLOCKED, how)
-
-    def measure(self, instance: Instance) -> None:
-        """Runs the function of the case on a session of its own."""
-        longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
-        restart = STARTING if self.one.case.own_server or self.one.case.setup else 0.0
-        self._log = ServerLog(instance.log)
-        started = self._stopwatch.waiting() - self._begun
-        self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
-        session = self._session = session_of(
-            self._setting.role,
-            instance,
-            self._setting.profile,
-            case=self.one.name,
-            target=self._setting.target,
-            suite=version(),
-            deadline=self._setting.deadline,
-        )
-        try:
-            with session:
-                self.one.function(session)
-        except Unmet as unmet:
-            self.stalled = isinstance(unmet.outcome, Stalled)
-            self._held = held_of(session, unmet.exchange.origin)
-            self._breaks(unmet.reason, self._failure(unmet, session))
-        except Unsupported as error:
-            self.ends(Verdict.UNSUPPORTED, str(error))
-        except TargetDied as error:
-            self.target_died = str(error)
-            if self.one.chapter in LAST:
-                self.ends_last(f"the target did not live through the run: {error}")
-            else:
-                self.ends(Verdict.BLOCKED, str(error))
-        except Blocked as error:
-            self.too_late = isinstance(error, TooLate)
-            self.ends(Verdict.BLOCKED, _in_a_line(error))
-        except CaseTimeout as error:
-            self.stalled = True
-            self.ends(Verdict.BLOCKED, str(error))
-        else:
-            self._held = held_of(session)
-            tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
-            self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
-        self.target_died = self.target_died or session.death
-
-    def _breaks(self, reason: str, failure: Failure) -> None:
-        """The end of a case whose expectations were not met."""
-        quirk = explanation(self._setting.quirks, self.one.name, failure.expected, failure.actual)
-        if quirk is None:
-            verdict = judge(self._level, held=False, strict=self._setting.strict)
-            self.ends(verdict, reason, failure=failure)
-        else:
-            self.ends(Verdict.QUIRK, quirk.instead, failure=failure, quirk=quirk.id)
-
-    def ends(
-        self,
-        verdict: Verdict,
-        reason: str = "",
-        *,
-        failure: Failure | None = None,
-        detail: str = "",
-        quirk: str = "",
-    ) -> None:
-        """Fixes the result; the first one counts."""
-        with self._lock:
-            if self.ended is None:
-                self.ended = self.result(verdict, reason, failure=failure, detail=detail, quirk=quirk)
-
-    def result(
-        self,
-        verdict: Verdict,
-        reason: str = "",
-        *,
-        failure: Failure | None = None,
-        detail: str = "",
-        quirk: str = "",
-    ) -> CaseResult:
-        return CaseResult(
-            case=self.one.name,
-            statements=tuple(statement.id for statement in self._statements),
-            chapter=self.one.chapter,
-            level=self._level,
-            class_=self.one.class_(self._setting.catalogue, self._setting.profile),
-            verdict=verdict,
-            begun=self._begun,
-            seconds=self._stopwatch.waiting() - self._begun,
-            title=self.one.title(self._setting.catalogue),
-            reason=reason,
-            failure=failure,
-            detail=detail,
-            trace=failure.trace if failure else self._trace(verdict),
-            log=self._log.quoted() if self._is_its_fault(verdict) else (),
-            quirk=quirk,
-            held=self._held,
-        )
-
-    def _is_its_fault(self, verdict: Verdict) -> bool:
-        """Whether the server may have written why the case came to this."""
-        ended = self.target_died or self.stalled
-        return verdict in (Verdict.FAIL, Verdict.ERROR) or (verdict is Verdict.BLOCKED and bool(ended))
-
-    def _failure(self, unmet: Unmet, session: Session) -> Failure:
-        statement = self._decisive_statement()
-        decisive, outcome = unmet.decisive, unmet.outcome
-        frame = outcome.frame if isinstance(outcome, Replied) else b""
-        frame = outcome.data if isinstance(outcome, Garbled) else frame
-        start, end = _range(decisive, outcome.body_offset if isinstance(outcome, Replied) else 0, frame)
-        return Failure(
-            statement=statement.id,
-            text=statement.text,
-            expected="\n".join(unmet.expected),
-            actual="\n".join([unmet.actual, *outcome.remarks()[:REMARKS]]),
-            frame_no=decisive.event if decisive else None,
-            direction="received" if frame else None,
-            where=str(decisive) if decisive else "",
-            frame_hex=frame.hex(),
-            fields=_fields(frame, start, end),
-            start=start,
-            end=end,
-            source=tuple(str(source) for source in statement.source),
-            observed=statement.observed,
-            issues=statement.issues,
-            fixes=fixes(statement, self._setting.catalogue.reports, self._setting.release),
-            trace=self._write_trace(session),
-            replay=reproduction(self._setting, statement.id),
-            sent=sent_of(unmet.exchange),
-            wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
-            after=changed_before(unmet.exchange),
-        )
-
-    def _decisive_statement(self) -> Statement:
-        """The statement that a failure of the case is about: the first of its strictest level."""
-        return next(one for one in self._statements if one.level == self._level)
-
-    def _trace(self, verdict: Verdict) -> str | None:
-        """The trace of a case that needs one although it has no failure to show."""
-        if verdict in (Verdict.BLOCKED, Verdict.ERROR, Verdict.FLAKY) and self._session is not None:
-            return self._write_trace(self._session)
-        return None
-
-    def _write_trace(self, session: Session) -> str | None:
-        if self._setting.out is None:
-            return None
-        name = f"traces/{self.one.name}.trace"
-        write_trace(self._setting.out / name, session.trace)
-        return name
+def _flaky(attempt: Attempt, why: str) -> Attempt:
+    """An attempt whose failure does not come back."""
+    result = attempt.result
+    reason = f"{why}: {result.reason}" if result.reason else why
+    flaky = msgspec.structs.replace(result, verdict=Verdict.FLAKY, reason=reason)
+    return msgspec.structs.replace(attempt, result=flaky)
 
 
-def _has_failed(result: CaseResult) -> bool:
-    """Whether the case saw a failure that is not a known quirk."""
-    return result.failure is not None and result.verdict is not Verdict.QUIRK
-
-
-def reproduction(setting: Setting, identifier: str) -> str:
-    """The command that runs one statement again."""
-    target = shlex.quote(setting.target)
-    role = "" if setting.role == "nameserver" else f" --role {setting.role}"
-    return f"rmq-harness check {target}{role} --profile {setting.profile} --select {identifier}"
-
-
-def _range(decisive: Decisive | None, body_offset: int, frame: bytes) -> tuple[int | None, int | None]:
-    """The decisive bytes, counted from where the frame begins; None where all of it decides, or nothing."""
-    if decisive is None or not frame or decisive.part == "connection":
-        return None, None
-    offset = body_offset if decisive.part == "body" else 0
-    start, end = decisive.start + offset, decisive.end + offset
-    return (None, None) if (start, end) == (0, len(frame)) else (start, end)
-
-
-def _fields(frame: bytes, start: int | None, end: int | None) -> tuple[FieldLine, ...]:
-    """The dissected frame; fields that overlap the decisive range are marked."""
-    if not frame:
-        return ()
-    return tuple(
-        FieldLine(
-            name=field.name,
-            start=field.start,
-            end=field.end,
-            value=_value(field.value),
-            decisive=start is not None and end is not None and field.start < end and start < field.end,
-        )
-        for field in dissect(frame).fields
-    )
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return "null" if value is None else str(value)
-
-
-def _in_a_line(error: Exception) -> str:
-    return "; ".join(" ".join(line.split()) for line in str(error).splitlines())
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _stands_alone(one: LoadedCase) -> bool:
+    """Whether the case builds on no other: what the target is, and that it has lived through the run."""
+    return one.chapter in (*FIRST, *LAST)

@@ -2,7 +2,8 @@
 
 * A case applies under a profile if one of its statements does.
 * What decides whether anything can be measured (chapter sanity) runs first, what shows that the target lived
-  through it all (chapter endurance) last, and both run whatever else was selected.
+  through it all (chapter endurance) last, and both run whatever else was selected. What is sent by faulty and
+  hostile peers comes late: it may harm a server, and the others are not to suffer from it.
 * A filter that chooses nothing is a mistake of the user, and is reported.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, did_you_mean, matches, tags_of
-from harness.conformance.loading import FIRST, LAST, LoadedCase
+from harness.conformance.loading import FIRST, LAST, LATE, LoadedCase
 from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
 
 
@@ -83,7 +84,8 @@ def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, c
 
 
 def _stage(one: LoadedCase) -> int:
-    return 0 if one.chapter in FIRST else 2 if one.chapter in LAST else 1
+    stages = (FIRST, (), LATE, LAST)
+    return next((number for number, chapters in enumerate(stages) if one.chapter in chapters), 1)
 
 
 def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice) -> bool:

@@ -23,8 +23,9 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import Role, Statement, catalogue, judged_as, known_quirks, messages
+from harness.conformance.case_run import Setting
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases
-from harness.conformance.running import Runner, Setting
+from harness.conformance.running import Runner
 from harness.findings.exchange import exchange_facts
 from harness.findings.experiment import Attempt, Explanation, decisive_step
 from harness.program.frames import code_of

@@ -9,8 +9,8 @@ import pytest
 
 from harness import conformance, pytest_fixtures
 from harness.catalogue import LEVELS, Level
+from harness.conformance.case_run import DEADLINE
 from harness.conformance.plan import CheckOptions, with_baseline
-from harness.conformance.running import DEADLINE
 
 
 def add_options(parser: pytest.Parser) -> None:

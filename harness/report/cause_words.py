@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
+from harness.catalogue import Class
 from harness.report.causes import CLOSED, NO_OUTCOMES, SILENCE, SUCCESS, Cause, causes_of
 from harness.report.results import BodyForm, Failure, Run, Sent
 from harness.report.text import plural
@@ -32,6 +33,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """From 1, in the order in which they are to be mended."""
     title: str
+    class_: Class = msgspec.field(name="class")
     fails: int
     blocks: int
     request: str
@@ -76,9 +78,9 @@ def explained(run: Run) -> Causes:
 
 
 def holds_back(one: Explained) -> str:
-    """``fails 9, blocks 38``."""
+    """``essential · fails 9, blocks 38``."""
     parts = [f"fails {one.fails}"] if one.fails or not one.blocks else []
-    return ", ".join([*parts, *([f"blocks {one.blocks}"] if one.blocks else [])])
+    return f"{one.class_} · " + ", ".join([*parts, *([f"blocks {one.blocks}"] if one.blocks else [])])
 
 
 def sent_lines(sent: Sent | Explained) -> list[str]:
@@ -107,6 +109,7 @@ def _explained(number: int, cause: Cause) -> Explained:
     return Explained(
         number=number,
         title=title(cause),
+        class_=cause.class_,
         fails=len(cause.failed),
         blocks=len(cause.blocked),
         request=sent.request,

@@ -19,9 +19,11 @@ from typing import Final
 
 import msgspec
 
+from harness.catalogue import CLASSES, Class
 from harness.report.results import CaseResult, Change, Failure, Held, Run, Verdict, Wrong
 from harness.report.traits import families
 
+_RANK: Final = {name: rank for rank, name in enumerate(CLASSES)}
 SUCCESS: Final = "SUCCESS (0)"
 CLOSED: Final = "closed"
 SILENCE: Final = "silence"
@@ -94,6 +96,11 @@ class Cause(msgspec.Struct, frozen=True, dict=True):
     def failure(self) -> Failure:
         return self.shown.failure
 
+    @property
+    def class_(self) -> Class:
+        """The most needed class of what it makes fail or blocks."""
+        return min((one.class_ for one in (*self.failed, *self.blocked)), key=_RANK.__getitem__)
+
 
 def kept(wrong: Wrong) -> bool | None:
     """Whether the answer shows too much (True) or too little (False) of what the server stores; else None."""
@@ -105,7 +112,7 @@ def kept(wrong: Wrong) -> bool | None:
 
 
 def causes_of(run: Run) -> list[Cause]:
-    """The causes of a run, what holds back most first."""
+    """The causes of a run: by class, then what holds back most first."""
     failed = [item for one in run.results if one.verdict is Verdict.FAIL and (item := _item(one))]
     blocked = [one for one in run.results if one.verdict is Verdict.BLOCKED and one.blocked_by]
     held = [held for one in run.results for held in one.held]
@@ -296,10 +303,9 @@ def _holding(blocked: CaseResult, groups: list[tuple[Explanation, list[Item]]]) 
     return counts.most_common(1)[0][0] if counts else None
 
 
-def _holds_back(cause: Cause) -> tuple[int, int]:
-    """The key of the order of causes, equal ones staying in the order of the catalogue: a rank of classes is
-    to stand first in it."""
-    return (-len(cause.failed) - len(cause.blocked), -len(cause.failed))
+def _holds_back(cause: Cause) -> tuple[int, int, int]:
+    """The key of the order of causes; equal ones stay in the order of the catalogue."""
+    return (_RANK[cause.class_], -len(cause.failed) - len(cause.blocked), -len(cause.failed))
 
 
 def _plainness(item: Item) -> tuple[bool, int, int, int]:

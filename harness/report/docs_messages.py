@@ -232,6 +232,9 @@ def _chapters_about(statements: Sequence[Statement], message: Message) -> list[s
     if message.chapter is not None:
         number = sum(one.chapter == message.chapter for one in statements)
         links.insert(0, f"chapter [{chapter(message.chapter)}]({message.chapter}.md) ({number})")
+    owner = next((one for one in statements if one.id == message.owner), None)
+    if owner is not None:
+        links.insert(0, f"first of all [{owner.id}]({owner.chapter}.md#{anchor(owner.id)})")
     return links
 
 

@@ -154,7 +154,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     started: str
     """Wall clock, ISO 8601 with offset."""
     cases: tuple[PlannedCase, ...]
-    """Every selected case, in the order of the catalogue."""
+    """Every selected case, in the order of the catalogue, but those about faulty and hostile peers late."""
     statements: tuple[StatementSummary, ...]
     """Every statement that applies under the profile, whether or not a selected case proves it."""
     cases_available: int

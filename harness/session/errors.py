@@ -22,6 +22,7 @@ class Unmet(AssertionError):
     vocabulary; ``reason`` one sentence on how they differ, or nothing. ``decisive`` points at the bytes that
     decided it; where the raiser gives none, the part of the frame that the exchange's view looks at is taken.
     ``wrong`` is how the one who judged classes it, for reports.
+    ``kind`` is equal for two exchanges that went wrong in the same way.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Unmet(AssertionError):
         outcome: Outcome,
         decisive: Decisive | None = None,
         wrong: object = None,
+        kind: str = "",
     ) -> None:
         self.expected: tuple[str, ...] = (expected,) if isinstance(expected, str) else tuple(expected)
         self.actual = actual
@@ -41,6 +43,7 @@ class Unmet(AssertionError):
         self.exchange = exchange
         self.outcome = outcome
         self.wrong = wrong
+        self.kind = kind
         self.decisive = decisive if decisive is not None else exchange.decisive(outcome)
         super().__init__(self._text())
 

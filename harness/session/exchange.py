@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -24,9 +24,9 @@ from harness.session.outcome import (
     Outcome,
     Replied,
     Unreadable,
+    kind_of,
 )
-from harness.wire import Command, fastjson
-from harness.wire.code_names import request_words
+from harness.wire import Command, FrameBuffer, ResponseCode, WireError, decode, fastjson
 
 if TYPE_CHECKING:
     from harness.session.session import Session
@@ -85,6 +85,8 @@ class Request:
     def __init__(
         self, session: Session, subject: str, ask: Callable[[], SentRequest], *, repeatable: bool = True
     ) -> None:
+        self.is_ordinary = False
+        """Whether it is as Apache's clients and Brokers send it: whoever makes it knows."""
         self.session = session
         self.subject = subject
         self.repeatable = repeatable
@@ -232,10 +234,8 @@ class Exchange:
 
     @property
     def subject(self) -> str:
-        """What was asked, in words: ``route of T-k3f9a1 (105 GET_ROUTEINFO_BY_TOPIC)``."""
-        asked, subject = self.request, self._request.subject
-        words = "" if asked is None else request_words(asked.code)
-        return subject if words in subject else f"{subject} ({words})"
+        """What was asked, in words: ``route of T-k3f9a1``."""
+        return self._request.subject
 
     @property
     def shows(self) -> View:
@@ -256,6 +256,43 @@ class Exchange:
     def request(self) -> Command | None:
         """The command that was sent; None for raw bytes and for ``closes()``."""
         return self._request.asked.request
+
+    def kind(self, outcome: Outcome, value: object) -> str:
+        """What kind of answer it is, the same for every case that gets one alike: how it is no success, or
+        that there is next to nothing in it. Empty for any other.
+        """
+        if not isinstance(outcome, Replied) or outcome.command.code != ResponseCode.SUCCESS:
+            return kind_of(outcome)
+        if value is None and not outcome.command.body:
+            return "no body"
+        empty = value is None or isinstance(value, bool) or (isinstance(value, Sized) and not len(value))
+        return f"{self.general_view} is {value}" if empty or value == 0 else ""
+
+    @property
+    def general_view(self) -> str:
+        """The name of the view, with a star for each name that the session has made."""
+        is_ours = self.session.is_ours
+        return " ".join("*" if is_ours(word) else word for word in self._view.name.split(" "))
+
+    @property
+    def code(self) -> int | None:
+        """The code of the request, also of one that was sent as raw bytes; None where there is none to be
+        read.
+        """
+        if self.request is not None:
+            return self.request.code
+        buffer = FrameBuffer()
+        buffer.feed(self.sent)
+        try:
+            frame = buffer.next_frame()
+            return None if frame is None else decode(frame).code
+        except WireError:
+            return None
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether the request is as Apache's clients and Brokers send it, as far as it is known."""
+        return self._request.is_ordinary
 
     @property
     def sent(self) -> bytes:
@@ -288,6 +325,7 @@ class Exchange:
             raise
         if grade is not None:
             session.grades.append((self.subject, grade))
+        session.met.append((self.code, self.kind(outcome, value)))
         command = outcome.command if isinstance(outcome, Replied) else None
         return Answer(command, value, outcome, Mark(self._request.asked.sent_at, outcome.at), grade)
 

@@ -132,6 +132,25 @@ class Garbled(_Outcome, frozen=True, kw_only=True):
 Outcome = Replied | Silent | Stalled | ClosedBy | Garbled
 
 
+UNANSWERED = ("closed", "silent", "stalled", "garbled")
+"""The kinds of outcomes that are no frame of this protocol."""
+
+
+def kind_of(outcome: Outcome) -> str:
+    """What kind of outcome it is, the same for every request that it could befall: ``code 1``, ``closed``."""
+    match outcome:
+        case Replied():
+            return f"code {outcome.command.code}"
+        case ClosedBy():
+            return "closed"
+        case Silent():
+            return "silent"
+        case Stalled():
+            return "stalled"
+        case Garbled():
+            return "garbled"
+
+
 class Unreadable(msgspec.Struct, frozen=True):
     """The value of a view whose reply cannot be read that way. It equals no plain value."""
 

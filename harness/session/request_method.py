@@ -80,9 +80,9 @@ class RequestMethod(Generic[E]):
         }
         whole = {**sent, **self._always, **(ext or {})} if self._fields or ext else None
         header: HeaderFields = named  # type: ignore[assignment]  # its names were compared just now
-        return self._exchange(
-            session.request(self.code, whole, b"", on, self._subject.format(**given), header)
-        )
+        request = session.request(self.code, whole, b"", on, self._subject.format(**given), header)
+        request.is_ordinary = not (ext or named)
+        return self._exchange(request)
 
 
 class _Bound(Generic[E]):

@@ -24,7 +24,15 @@ from harness.catalogue import Profile
 from harness.program.names import FreshNames
 from harness.session.clock import Clock
 from harness.session.connection import Connection
-from harness.session.errors import CaseTimeout, TargetDied, TooLate, Unjudged, Unmet
+from harness.session.errors import (
+    Blocked,
+    CaseTimeout,
+    TargetDied,
+    TooLate,
+    Unjudged,
+    Unmet,
+    Unsupported,
+)
 from harness.session.exchange import Exchange, Request, SentRequest
 from harness.session.link import Link, PendingResponse
 from harness.session.listener import Listener
@@ -35,8 +43,9 @@ from harness.session.tls import TlsTransport
 from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
-from harness.wire.code_names import request_words
 
+_GIVING_BACK = 5.0
+"""Real seconds."""
 _HANDSHAKES = 8
 _HANDSHAKE_TERM = 9.0
 """Protocol seconds; Netty ends a handshake after 10 (`SslHandler`)."""
@@ -117,6 +126,7 @@ class Session:
         self._main: Connection | None = None
         self._control: Connection | None = None
         self._listeners: list[Listener] = []
+        self._afterwards: list[Callable[[], None]] = []
         self._requests: list[Request] = []
         self._limit: float | None = None
         self._last_look: float | None = None
@@ -124,6 +134,8 @@ class Session:
         """When something was first registered, or since when time passes unasked."""
         self.grades: list[tuple[str, str]] = []
         """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
+        self.met: list[tuple[int | None, str]] = []
+        """What met an expectation, in order: the code of the request, and the kind of its answer."""
         self.death = ""
         """The last words of a target that has died while connections were closed."""
 
@@ -144,6 +156,10 @@ class Session:
         made = self._names.name(hint)
         self._recorder.name(made, hint)
         return made
+
+    def is_ours(self, text: str) -> bool:
+        """Whether a name or an address was made by this session."""
+        return self._names.is_ours(text)
 
     def address(self) -> str:
         """A new, unique ``10.a.b.c:port``."""
@@ -268,7 +284,7 @@ class Session:
                 self._leases_since = sent_at
             return SentRequest(connection.link, want, asked, data, connection.link.send(data), sent_at)
 
-        return Request(self, subject or request_words(code), ask)
+        return Request(self, subject or f"code {int(code)}", ask)
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -353,10 +369,22 @@ class Session:
                 f"asked and never judged: {', '.join(forgotten)}. Write `… >> Reply(…)` behind each."
             )
 
-    def close(self) -> None:
-        """Closes all connections and listeners, whatever comes of it (`death`). May be called more than
-        once.
+    def afterwards(self, give_back: Callable[[], None]) -> None:
+        """To be done when the session closes, whatever becomes of the case, the latest first: it gives the
+        target back as it was. What it raises is noted.
         """
+        self._afterwards.append(give_back)
+
+    def close(self) -> None:
+        """Gives the target back as it was (``afterwards``), and closes all connections and listeners,
+        whatever comes of it (`death`). May be called more than once.
+        """
+        self._deadline = max(self._deadline, time.monotonic() + _GIVING_BACK)
+        while self._afterwards:
+            try:
+                self._afterwards.pop()()
+            except (Blocked, CaseTimeout, Unsupported) as problem:
+                self.note(f"the target could not be given back as it was: {problem}")
         for listener in self._listeners:
             listener.close()
         for connection in self._connections:
@@ -422,7 +450,7 @@ class Session:
         sent_at = self.clock.now()
         event = connection.link.send(data, "barrier")
         asked = SentRequest(connection.link, want, request, data, event, sent_at)
-        return self.decide(asked, request_words(code), silence_is_an_answer=False)
+        return self.decide(asked, f"code {int(code)}", silence_is_an_answer=False)
 
     def next_opaque(self) -> int:
         """An opaque that no other request of the session has."""

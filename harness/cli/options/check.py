@@ -40,6 +40,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="a broken SHOULD or an unseen quirk fails the run"
     )
     parser.add_argument(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        help="run the cases in another order; no verdict may depend on it",
+    )
+    parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="known failures, with reason, link and expiry date"
     )
     parser.add_argument(

@@ -8,7 +8,7 @@ from harness.wire.bodies import RegisterBody, TopicConfig
 SUCCESS = ResponseCode.SUCCESS
 
 
-@case(kills=["topic-list-has-one-topic-of-a-broker"])
+@case(kills=["topic-list-has-one-topic-of-a-broker", "topic-list-is-not-answered"])
 def test_every_topic_is_listed(ns: NameServerSession) -> None:
     broker = ns.broker(topics=("A", "B", "C"))
     broker.register() >> Reply(SUCCESS)

@@ -136,6 +136,7 @@ class Broker:
         replaces the whole body. ``filters`` None sends an explicit null, ``msgspec.UNSET`` leaves the member
         out. ``crc`` is the right one as a rule, a number sends that number, None sends no such field.
         """
+        is_ordinary = not (body or ext or header or compressed or announces is not None or crc != "right")
         if body is None:
             body = self._body(topics, version, compressed, filters)
         crc32 = body_crc32(body) if crc == "right" else crc
@@ -152,7 +153,15 @@ class Broker:
             ext,
         )
         return self._ask(
-            RegisterExchange, RequestCode.REGISTER_BROKER, sent, body, on, announces, header, "register"
+            RegisterExchange,
+            RequestCode.REGISTER_BROKER,
+            sent,
+            body,
+            on,
+            announces,
+            header,
+            "register",
+            is_ordinary=is_ordinary and filters is _NO_FILTERS,
         )
 
     def unregister(
@@ -278,12 +287,17 @@ class Broker:
         announces: int | None,
         header: BrokerHeader,
         verb: str,
+        *,
+        is_ordinary: bool | None = None,
     ) -> _E:
+        """`is_ordinary`: by default, if it has nothing but the code's own fields in an ordinary header."""
         whole = cast(HeaderFields, dict(header))
         if announces is not None:
             whole["version"] = announces
         connection = self.connection if on is None else on
-        return kind(self._session.request(code, ext, body, connection, f"{verb} {self.name}", whole))
+        request = self._session.request(code, ext, body, connection, f"{verb} {self.name}", whole)
+        request.is_ordinary = not whole if is_ordinary is None else is_ordinary
+        return kind(request)
 
 
 def _with(ext: dict[str, str | int | bool | None], extra: Extra | None) -> dict[str, str | int | bool | None]:

@@ -7,6 +7,7 @@ from typing import Unpack
 
 from harness.session.connection import Connection
 from harness.session.exchange import Exchange
+from harness.session.nameserver.settings import SettingsSession
 from harness.session.nameserver.views import (
     ClusterExchange,
     CountExchange,
@@ -18,7 +19,6 @@ from harness.session.nameserver.views import (
 )
 from harness.session.request_method import RequestMethod
 from harness.session.requests import HeaderFields, fields
-from harness.session.terms import TermSession
 from harness.session.views import ConfigExchange
 from harness.wire import RequestCode
 from harness.wire.bodies import Properties, QueueData, TopicRoute
@@ -27,7 +27,7 @@ Queues = Mapping[str, tuple[int, ...]]
 """``{broker name: (read queues, write queues, perm[, sysflag])}``, in the order in which they are sent."""
 
 
-class NameServerRequests(TermSession):
+class NameServerRequests(SettingsSession):
     """The requests of a ``NameServerSession``. Those that only 5.x knows say so."""
 
     # --- routes and clusters --------------------------------------------------------------------------------
@@ -147,7 +147,10 @@ class NameServerRequests(TermSession):
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> Exchange:
-        """UPDATE_NAMESRV_CONFIG (318): pairs, the text of pairs as it is, or None for no body."""
+        """UPDATE_NAMESRV_CONFIG (318): pairs, the text of pairs as it is, or None for no body. In the end the
+        settings are set back.
+        """
+        self.keep_settings()
         body = Properties(dict(given)).encode() if isinstance(given, Mapping) else given or b""
         text = body.encode() if isinstance(body, str) else body
         code = RequestCode.UPDATE_NAMESRV_CONFIG

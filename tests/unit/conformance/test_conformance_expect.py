@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from harness.conformance import (
     ABSENT,
+    ANYTHING,
     AnyOf,
     Closed,
     Containing,
@@ -56,6 +58,11 @@ class AnExchange:
 
     subject = "route of T"
     shows = View("addresses", lambda reply: reply.body, ("brokerDatas",))
+    general_view = "addresses"
+    session = SimpleNamespace(is_ours=lambda name: name == "b")
+
+    def kind(self, outcome: Outcome, value: object) -> str:
+        return ""
 
     def decisive(self, outcome: Outcome, path: tuple[str | int, ...] = ()) -> Decisive | None:
         return Decisive(6, 1, f"{self.subject} at {path}", "body", 0, 2, b"{}")
@@ -169,12 +176,12 @@ def test_no_reply_misses_every_reply(outcome: Outcome) -> None:
 
 @pytest.mark.parametrize("outcome", [STALLED, CLOSED, RESET, CLOSED_BY_US, GARBLED])
 def test_only_silence_is_silence(outcome: Outcome) -> None:
-    assert Silence().check(outcome, None) == Missed(str(outcome))
+    assert Silence().check(outcome, None) == Missed(str(outcome), is_other=True)
 
 
 @pytest.mark.parametrize("outcome", [SILENT, STALLED, CLOSED_BY_US, GARBLED])
 def test_only_a_close_by_the_target_is_closed(outcome: Outcome) -> None:
-    assert Closed().check(outcome, None) == Missed(str(outcome))
+    assert Closed().check(outcome, None) == Missed(str(outcome), is_other=True)
 
 
 def test_a_tolerated_alternative_is_met_and_says_which() -> None:
@@ -245,6 +252,28 @@ def test_unmet_by_a_value_points_at_the_place_of_the_first_difference() -> None:
         Reply(0, {"b": {0: "x"}}).judge(replied(), {"b": {0: "y"}}, EXCHANGE)
     assert caught.value.decisive is not None
     assert caught.value.decisive.what == "route of T at ('b', 0)"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "outcome", "value", "kind"),
+    [
+        (Reply(0), replied(code=17), None, "code 17"),
+        (Reply(0, remark="x"), replied(), None, "field remark"),
+        (Closed(), replied(), None, "code 0"),
+        (Reply(0, {"b": {0: "x"}}), replied(), {"b": {0: "y"}}, 'addresses differs at ["*"][0]'),
+        (Reply(0, {"b": {}, "c": 1}), replied(), {"b": {}}, "addresses lacks at c"),
+        (Reply(0, [1]), replied(), Unreadable("no JSON", 0, 1), "addresses unreadable"),
+    ],
+)
+def test_what_goes_wrong_alike_has_one_kind(expectation: Any, outcome: Any, value: object, kind: str) -> None:
+    with pytest.raises(Unmet) as caught:
+        expectation.judge(outcome, value, EXCHANGE)
+    assert caught.value.kind == kind
+
+
+def test_any_code_may_do() -> None:
+    assert Reply(ANYTHING).judge(replied(code=17), None, EXCHANGE) is None
+    assert str(Reply(ANYTHING, flag=1)) == "reply with any code, flag 1"
 
 
 def test_an_expectation_that_means_nothing_is_refused() -> None:

@@ -15,9 +15,10 @@ from conformance_samples import module
 
 from harness.catalogue import Catalogue, Level, Profile, Report, Source, Statement
 from harness.conformance import AnyOf, Closed, Reply, case
+from harness.conformance.case_run import Setting, reproduction
 from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.loading import LoadedCase, cases
-from harness.conformance.running import Runner, Setting, reproduction
+from harness.conformance.running import Runner
 from harness.report.results import CaseResult, Verdict
 from harness.session import (
     Blocked,
@@ -58,7 +59,8 @@ def catalogue(level: Level) -> Catalogue:
         observable="y",
         source=one.source,
     )
-    return Catalogue((one, last), (Profile(name="5.3", title="t", reference="5.3.3", text="x"),), "d")
+    first = msgspec.structs.replace(last, id="wire.sanity.answers", chapter="sanity")
+    return Catalogue((one, first, last), (Profile(name="5.3", title="t", reference="5.3.3", text="x"),), "d")
 
 
 def catalogue_of_releases(**members: Any) -> Catalogue:
@@ -171,7 +173,7 @@ def test_nothing_is_written_without_a_place() -> None:
 
 
 def test_a_case_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.conformance.running.GIVEN_UP", 0.1)
+    monkeypatch.setattr("harness.conformance.case_run.GIVEN_UP", 0.1)
     release = threading.Event()
     result = run(lambda _: release.wait(30), deadline=0.1)
     release.set()
@@ -407,11 +409,22 @@ def test_a_target_that_does_not_end_or_start_again_blocks_its_case() -> None:
     assert (result.verdict, result.reason) == (Verdict.BLOCKED, "expected an end; got none; do end")
 
 
-def test_what_is_blocked_does_not_run() -> None:
-    running = runner()
-    running.blocked = "sanity failed"
-    result = running.run(loaded(raising(AssertionError("ran"))))
-    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "sanity failed")
+@pytest.mark.parametrize(
+    ("expectation", "verdict"), [(Closed(), Verdict.BLOCKED), (Reply(17), Verdict.ERROR)]
+)
+def test_a_first_case_without_an_answer_blocks_all_others(expectation: Any, verdict: Verdict) -> None:
+    running = runner(instance=parse("builtin:5.3?mutant=topic-list-is-not-answered").start())
+    if isinstance(expectation, Reply):
+        running = runner()
+
+    def first(ns: NameServerSession) -> None:
+        ns.call(QUERY) >> expectation
+
+    sanity = running.run(loaded(first, "sanity", "wire.sanity.answers"))
+    assert sanity.verdict is Verdict.FAIL
+    result = running.run(loaded(raising(ZeroDivisionError("ran"))))
+    assert result.verdict is verdict
+    assert result.blocked_by == ("wire.sanity.answers" if verdict is Verdict.BLOCKED else "")
 
 
 def test_a_case_with_its_own_server_gets_a_fresh_one() -> None:

@@ -166,6 +166,17 @@ def test_the_order_is_by_what_a_cause_holds_back() -> None:
     )
 
 
+def test_an_essential_cause_comes_before_one_that_holds_back_more() -> None:
+    many = [
+        msgspec.structs.replace(failed(f"a.{n}", REGISTER, member("extFields.x")), class_="exactness")
+        for n in range(5)
+    ]
+    found = explained(run_of(*many, failed("b", ROUTE, member("body", "absent")))).causes
+    assert [(one.class_, one.fails) for one in found] == [("essential", 1), ("exactness", 5)]
+    seldom = msgspec.structs.replace(many[0], case="c", class_="robustness")
+    assert [one.class_ for one in explained(run_of(*many, seldom)).causes] == ["robustness"]
+
+
 def test_what_is_blocked_by_a_statement_that_was_not_run_is_a_cause_too() -> None:
     seen = failed("setup", REGISTER, outcome(OK, INVALID))
     waiting = [

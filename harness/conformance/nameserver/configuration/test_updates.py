@@ -48,6 +48,7 @@ def settings(ns: NameServerSession) -> Answer:
     kills=["update-changes-nothing", "update-changes-one-key", "update-forgets-the-one-before"], setup=STARTED
 )
 def test_update_changes_what_is_shown(ns: NameServerSession) -> None:
+    ns.update_config("productEnvName=center") >> Reply(SUCCESS)  # as it is
     before = settings(ns)
     ns.update_config("serverWorkerThreads=9\nclusterTest=true") >> Reply(SUCCESS, remark=ABSENT)
     ns.update_config("productEnvName=elsewhere") >> Reply(SUCCESS)

@@ -1,0 +1,58 @@
+"""What a case saw on the wire, as far as other cases are judged by it.
+
+Two cases went wrong in the same way if they sent the same request code and saw the same kind of wrong answer:
+the same outcome (`closed`, `silent`, `code 3`), or, where the outcome was right, next to nothing in the same
+view of it (`changed is False`), or a difference at the same place of that view.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.conformance.expect import Reply
+from harness.session import Session
+from harness.session.errors import Unmet
+from harness.session.outcome import UNANSWERED
+from harness.wire import ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+
+
+class Wrong(msgspec.Struct, frozen=True):
+    """A request code and what kind of wrong answer it got; `code` is None for bytes that have none."""
+
+    code: int | None
+    kind: str
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What one try of a case saw."""
+
+    wrong: Wrong | None = None
+    """What it failed at; None where it held, or nothing was measured."""
+    refusals: frozenset[Wrong] = frozenset()
+    """What it got, and expected, that is no success, or next to nothing."""
+    was_setup: bool = False
+    """Whether it failed at an ordinary request that was to succeed, no more."""
+    codes: frozenset[int] = frozenset()
+    """The codes of the requests that it judged."""
+
+    @property
+    def was_answered(self) -> bool:
+        """Whether it failed at an answer, if at the wrong one."""
+        return self.wrong is not None and self.wrong.kind not in UNANSWERED
+
+
+NOTHING = Evidence()
+
+
+def evidence_of(session: Session, unmet: Unmet | None = None) -> Evidence:
+    """What the case of a session saw; `unmet` is what it failed at."""
+    wrong = None if unmet is None else Wrong(unmet.exchange.code, unmet.kind)
+    codes = {code for code, _ in session.met} | ({wrong.code} if wrong is not None else set())
+    return Evidence(
+        wrong,
+        frozenset(Wrong(code, kind) for code, kind in session.met if kind),
+        unmet is not None and unmet.exchange.is_ordinary and unmet.expected == (str(Reply(SUCCESS)),),
+        frozenset(code for code in codes if code is not None),
+    )

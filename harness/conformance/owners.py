@@ -1,0 +1,169 @@
+"""Setup is not subject: a case that meets a fault of which another statement speaks is blocked by that.
+
+Each request code has an owner (`owner` in `specs/messages`): the most basic statement that an ordinary
+request is answered and does its work. Let the owner of a code fail. Then
+
+* a case that fails in the same way is blocked by the owner: in the same way means the same code and the same
+  kind of wrong answer, so that another fault at the same code stays a failure. That is also so where the code
+  that went wrong is only where the fault shows: a server that ignores unregistrations gives itself away by
+  its routes, and the owner of the unregistration fails there, too;
+* a case that holds because it was refused, closed or left without an answer in the same way has proved
+  nothing, and is blocked too: the owner is its control.
+
+The owner of the code that went wrong comes before the owners of other requests of the case, and these come in
+the order of the messages. So of several owners that fail alike, one fails, and blocks the others.
+
+An owner that has not run yet is run when it is asked for: neither the order nor the selection of cases
+matters.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import msgspec
+
+from harness.catalogue import Catalogue, Message
+from harness.conformance.case_run import Attempt
+from harness.conformance.evidence import Wrong
+from harness.conformance.loading import LoadedCase
+from harness.report.results import CaseResult, Verdict
+from harness.wire.code_names import request_name
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """The case that proves the owner of a message."""
+
+    message: Message
+    case: LoadedCase
+
+    @property
+    def statement(self) -> str:
+        """The id of the statement."""
+        assert self.message.owner is not None
+        return self.message.owner
+
+
+def owners_under(
+    profile: str, catalogue: Catalogue, loaded: Iterable[LoadedCase], messages: Iterable[Message]
+) -> dict[int, Owner]:
+    """The owner of each request code that exists under the profile, in the order of the messages."""
+    proving = {statement.id: one for one in loaded for statement in one.statements(catalogue, profile)}
+    return {one.code: Owner(one, proving[one.owner]) for one in messages if one.owner in proving}
+
+
+class Owners:
+    """Runs owners, once each, and judges other cases by them. May be used by several threads.
+
+    `owners` are those of a profile, by code, in the order of the messages; without them no case is blocked.
+    `measure` runs a case; `settled` gives its result under the baseline.
+    """
+
+    def __init__(
+        self,
+        owners: Mapping[int, Owner],
+        measure: Callable[[LoadedCase], Attempt],
+        settled: Callable[[CaseResult], CaseResult],
+    ) -> None:
+        self._owners = owners
+        self._measure = measure
+        self._settled = settled
+        self._attempts: dict[str, Attempt] = {}
+        self._locks = {owner.case.name: threading.Lock() for owner in owners.values()}
+
+    def attempt(self, one: LoadedCase) -> Attempt:
+        """The attempt of a case that counts; an owner is not run twice."""
+        lock = self._locks.get(one.name)
+        if lock is None:
+            return self._measure(one)
+        with lock:
+            if one.name not in self._attempts:
+                self._attempts[one.name] = self._measure(one)
+            return self._attempts[one.name]
+
+    def judged(self, one: LoadedCase, attempt: Attempt) -> CaseResult:
+        """The result of a case, which may be that it is blocked by an owner, or that its setup failed."""
+        result, evidence = attempt.result, attempt.evidence
+        if attempt.has_failed and result.verdict is not Verdict.FLAKY and evidence.wrong is not None:
+            owner = self._blocker(one, attempt)
+            if owner is not None:
+                return self._blocked(result, owner, f"needs {_named(owner.message)}, and")
+            return self._with_setup(result, one, evidence.wrong) if evidence.was_setup else result
+        if attempt.has_held:
+            for refusal in sorted(evidence.refusals, key=lambda it: (it.code or 0, it.kind)):
+                owner = self._failing(one, refusal.code, refusal)
+                if owner is not None:
+                    alike = "is treated so whatever it says:"
+                    return self._blocked(result, owner, f"{_named(owner.message)} {alike}")
+        return result
+
+    def explains(self, one: LoadedCase, attempt: Attempt) -> bool:
+        """Whether an owner has failed in the same way, so that there is no need to try the case again. Owners
+        themselves stand alone here: they may not wait for each other.
+        """
+        return one.name not in self._locks and self._blocker(one, attempt) is not None
+
+    def _blocker(self, one: LoadedCase, attempt: Attempt) -> Owner | None:
+        """The owner that has failed in the same way as this attempt; None where the failure is the case's."""
+        wrong = attempt.evidence.wrong
+        if wrong is None or self._is_owner(one, wrong.code):
+            return None
+        found = self._failing(one, wrong.code, wrong)
+        if found is not None:
+            return found
+        for owner in self._before(one):
+            code = owner.message.code
+            if code in attempt.evidence.codes and code != wrong.code:
+                found = self._failing(one, code, wrong)
+                if found is not None:
+                    return found
+        return None
+
+    def _before(self, one: LoadedCase) -> Iterator[Owner]:
+        """The owners that can block the case as the sender of another request: those before its own."""
+        for owner in self._owners.values():
+            if owner.case.name == one.name:
+                return
+            yield owner
+
+    def _failing(self, one: LoadedCase, code: int | None, wrong: Wrong) -> Owner | None:
+        """The owner of the code, if it is another case and has failed in this way."""
+        owner = None if code is None else self._owners.get(code)
+        if owner is None or owner.case.name == one.name:
+            return None
+        attempt = self.attempt(owner.case)
+        has_failed = attempt.has_failed and attempt.result.verdict is not Verdict.FLAKY
+        return owner if has_failed and attempt.evidence.wrong == wrong else None
+
+    def _is_owner(self, one: LoadedCase, code: int | None) -> bool:
+        owner = None if code is None else self._owners.get(code)
+        return owner is not None and owner.case.name == one.name
+
+    def _blocked(self, result: CaseResult, owner: Owner, why: str) -> CaseResult:
+        """Blocked; or known to fail, where the baseline knows that the owner does."""
+        settled = self._settled(self._attempts[owner.case.name].result)
+        known = settled.verdict is Verdict.XFAIL
+        actual = settled.failure.actual.split("\n")[0] if settled.failure else ""
+        return msgspec.structs.replace(
+            result,
+            verdict=Verdict.XFAIL if known else Verdict.BLOCKED,
+            blocked_by=owner.statement,
+            reason=f"{why} {owner.statement} does not hold: {actual}"
+            + (f"; {settled.reason}" if known else ""),
+        )
+
+    def _with_setup(self, result: CaseResult, one: LoadedCase, wrong: Wrong) -> CaseResult:
+        """The failure, which says so if a step failed that only leads to what the case is about."""
+        owner = None if wrong.code is None else self._owners.get(wrong.code)
+        if owner is None or owner.message.read_only or owner.message.chapter in (None, one.chapter):
+            return result
+        setup = f"setup failed: {_named(owner.message)} is a step on the way here"
+        if self.attempt(owner.case).has_held:
+            setup += f", and {owner.statement} holds"
+        reason = f"{setup}; {result.reason}" if result.reason else setup
+        return msgspec.structs.replace(result, reason=reason)
+
+
+def _named(message: Message) -> str:
+    return f"{message.code} {request_name(message.code) or message.name}"

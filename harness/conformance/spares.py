@@ -1,0 +1,83 @@
+"""Fresh servers on which failures are tried again.
+
+A failure that does not come back on a fresh server is not the case's own: an earlier case has changed the
+server that it ran on. Starting a server takes seconds, so those that are tried again share one, as long as no
+case has failed on it, or it does not matter that one has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from harness.session import Instance, Setup
+
+STARTS = 12  # fresh servers of a run; after that, failures share the last one
+
+
+@dataclass(slots=True)
+class Spare:
+    """A server that no case of the run has used, but those that were tried again."""
+
+    instance: Instance
+    is_clean: bool = True
+    """Whether no case has failed on it."""
+    users: int = 0
+    is_left: bool = False
+    """Whether another one has taken its place: it stops with its last user."""
+
+
+class Spares:
+    """Hands out fresh servers, one for each setup at a time. May be used by several threads."""
+
+    def __init__(self, start: Callable[[Setup], Instance]) -> None:
+        self._start = start
+        self._spares: dict[Setup, Spare] = {}
+        self._lock = threading.Lock()
+        self._starts = 0
+
+    @contextlib.contextmanager
+    def one(self, setup: Setup, *, clean: bool) -> Iterator[Spare]:
+        """A fresh server. `clean`: no case may have failed on it, unless that would be one start too many.
+
+        Raises what its start raises.
+        """
+        with self._lock:
+            spare = self._spares.get(setup)
+            if spare is not None and not spare.instance.alive():
+                spare = self._leave(setup, spare)
+            if spare is not None and clean and not spare.is_clean and self._starts < STARTS:
+                spare = self._leave(setup, spare)
+            if spare is None:
+                self._starts += 1
+                spare = self._spares[setup] = Spare(self._start(setup))
+            spare.users += 1
+        try:
+            yield spare
+        finally:
+            with self._lock:
+                spare.users -= 1
+                if spare.is_left and not spare.users:
+                    spare.instance.stop()
+
+    def adopted(self, setup: Setup, spare: Spare) -> Instance:
+        """The server, which is the caller's from now on, also to be stopped."""
+        with self._lock:
+            if self._spares.get(setup) is spare:
+                del self._spares[setup]
+        return spare.instance
+
+    def close(self) -> None:
+        """Stops them all."""
+        with self._lock:
+            for spare in self._spares.values():
+                spare.instance.stop()
+            self._spares.clear()
+
+    def _leave(self, setup: Setup, spare: Spare) -> None:
+        del self._spares[setup]
+        spare.is_left = True
+        if not spare.users:
+            spare.instance.stop()
