@@ -151,9 +151,7 @@ class Broker:
             ),
             ext,
         )
-        return self._ask(
-            RegisterExchange, RequestCode.REGISTER_BROKER, sent, body, on, announces, header, "register"
-        )
+        return self._ask(RegisterExchange, RequestCode.REGISTER_BROKER, sent, body, on, announces, header)
 
     def unregister(
         self,
@@ -169,9 +167,7 @@ class Broker:
     ) -> Exchange:
         """UNREGISTER_BROKER (104)."""
         sent = _with(self._identity(id, address, cluster, name), ext)
-        return self._ask(
-            Exchange, RequestCode.UNREGISTER_BROKER, sent, b"", on, announces, header, "unregister"
-        )
+        return self._ask(Exchange, RequestCode.UNREGISTER_BROKER, sent, b"", on, announces, header)
 
     def query_version(
         self,
@@ -192,9 +188,7 @@ class Broker:
             body = (self.version if version is None else version).encode()
         sent = _with(self._identity(id, address, cluster, name), ext)
         code = RequestCode.QUERY_DATA_VERSION
-        asked = self._ask(
-            QueryVersionExchange, code, sent, body, on, announces, header, "query data version of"
-        )
+        asked = self._ask(QueryVersionExchange, code, sent, body, on, announces, header)
         asked.no_state = self._session.first_state_version
         return asked
 
@@ -212,9 +206,7 @@ class Broker:
     ) -> Exchange:
         """BROKER_HEARTBEAT (904), which only 5.x knows."""
         sent = _with(self._identity(id, address, cluster, name), ext)
-        return self._ask(
-            Exchange, RequestCode.BROKER_HEARTBEAT, sent, b"", on, announces, header, "heartbeat of"
-        )
+        return self._ask(Exchange, RequestCode.BROKER_HEARTBEAT, sent, b"", on, announces, header)
 
     def body(self, topics: Topics | None = None, version: DataVersion | None = None) -> RegisterBody:
         """The body that ``register`` would send, to be tampered with."""
@@ -277,13 +269,12 @@ class Broker:
         on: Connection | None,
         announces: int | None,
         header: BrokerHeader,
-        verb: str,
     ) -> _E:
         whole = cast(HeaderFields, dict(header))
         if announces is not None:
             whole["version"] = announces
         connection = self.connection if on is None else on
-        return kind(self._session.request(code, ext, body, connection, f"{verb} {self.name}", whole))
+        return kind(self._session.request(code, ext, body, connection, self.name, whole))
 
 
 def _with(ext: dict[str, str | int | bool | None], extra: Extra | None) -> dict[str, str | int | bool | None]:
