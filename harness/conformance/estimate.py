@@ -10,11 +10,9 @@ from harness.report.results import Run
 from harness.session import Clock
 from harness.targets.capabilities import Starts
 
-_PLAIN = 0.15
-_LEASE = 133.0
-"""Protocol seconds that a case waits in which leases end: 120, and until the next scan."""
-_SHORT_WAIT = 10.0
-"""Protocol seconds that a case waits in which no lease ends."""
+_PLAIN = 0.05
+_WAIT = 138.0
+"""Protocol seconds of a case that lets time pass: most wait for a lease of 120, and until the next scan."""
 _START: Mapping[Starts, float] = {"at once": 0.0, "soon": 1.0, "slowly": 5.0, "never": 0.0}
 
 
@@ -25,9 +23,8 @@ def expected_seconds(one: LoadedCase, clock: Clock, starts: Starts, before: Mapp
     elif clock.kind == "virtual":
         seconds = _PLAIN / 10
     else:
-        seconds = _PLAIN + (_START[starts] if one.case.own_server or one.case.setup else 0.0)
-        if one.case.clock:
-            seconds += (_LEASE if one.case.ends_leases else _SHORT_WAIT) / clock.warp
+        seconds = _PLAIN + (_START[starts] if one.case.own_server else 0.0)
+        seconds += _WAIT / clock.warp if one.case.clock else 0.0
     return seconds / WARPED_AT_ONCE if one.case.clock and clock.kind == "warped" else seconds
 
 

@@ -29,7 +29,7 @@ from harness.conformance.case_run import Attempt
 from harness.conformance.evidence import Wrong
 from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult, Verdict
-from harness.wire.code_names import request_name
+from harness.wire.code_names import request_words
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -166,4 +166,4 @@ class Owners:
 
 
 def _named(message: Message) -> str:
-    return f"{message.code} {request_name(message.code) or message.name}"
+    return request_words(message.code)

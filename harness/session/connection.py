@@ -54,11 +54,11 @@ class Connection:
         ext: Ext = None,
         body: bytes = b"",
         *,
-        subject: str = "",
+        about: str = "",
         **header: Unpack[HeaderFields],
     ) -> Exchange:
         """Sends one command. The exchange awaits the response with its opaque; see ``Session.call``."""
-        return self._session.call(code, ext, body, on=self, subject=subject, **header)
+        return self._session.call(code, ext, body, on=self, about=about, **header)
 
     def send_raw(self, data: bytes, *, opaque: int | None = None) -> Exchange:
         """Sends bytes as they are. The exchange awaits the next response on this connection, or a close.

@@ -23,24 +23,24 @@ class RequestMethod(Generic[E]):
     """One request, as a method that a class of a session has::
 
         max_offset = RequestMethod(
-            NumberExchange, RequestCode.GET_MAX_OFFSET, "max offset of {topic}, queue {queue}",
+            NumberExchange, RequestCode.GET_MAX_OFFSET,
             topic="topic", queue=("queueId", 0),
         )
 
     Each argument names its ext field, or its field and its default; an argument that is None is left out.
-    ``always`` are fields that clients always send so. ``subject`` says in reports what was asked. All
-    requests take ``on`` (the connection), ``ext`` (fields to add or to replace) and the members of a header.
+    ``always`` are fields that clients always send so. Reports call it by its code, its name and its
+    arguments. All requests take ``on`` (the connection), ``ext`` (fields to add or to replace) and the
+    members of a header.
     """
 
     def __init__(
         self,
         exchange: type[E],
         code: RequestCode,
-        subject: str,
         always: Mapping[str, Value] | None = None,
         **arguments: str | tuple[str, Value],
     ) -> None:
-        self._exchange, self.code, self._subject, self._always = exchange, code, subject, always or {}
+        self._exchange, self.code, self._always = exchange, code, always or {}
         self._fields = {name: one if isinstance(one, str) else one[0] for name, one in arguments.items()}
         self._defaults: dict[str, Any] = {
             name: _NEEDED if isinstance(one, str) else one[1] for name, one in arguments.items()
@@ -80,9 +80,19 @@ class RequestMethod(Generic[E]):
         }
         whole = {**sent, **self._always, **(ext or {})} if self._fields or ext else None
         header: HeaderFields = named  # type: ignore[assignment]  # its names were compared just now
-        request = session.request(self.code, whole, b"", on, self._subject.format(**given), header)
+        request = session.request(self.code, whole, b"", on, self._about(given), header)
         request.is_ordinary = not (ext or named)
         return self._exchange(request)
+
+    def _about(self, given: Mapping[str, Any]) -> str:
+        """The arguments that it needs, and those that it was given with their names."""
+        needed = [str(given[name]) for name, default in self._defaults.items() if default is _NEEDED]
+        others = [
+            f"{name} {given[name]}"
+            for name, default in self._defaults.items()
+            if default is not _NEEDED and given[name] is not None
+        ]
+        return ", ".join((*needed, *others))
 
 
 class _Bound(Generic[E]):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from harness.wire import Command, Serialization
+from harness.wire.code_names import request_words
 
 Ext = Mapping[str, str | int | bool | None] | None
 """Ext fields. None as a value is sent as a null, which is something else than leaving the field out."""
@@ -45,6 +46,11 @@ def command(code: int, ext: Ext, body: bytes, header: HeaderFields, *, opaque: i
         body=body,
         serialization=header.get("serialization", Serialization.JSON),
     )
+
+
+def request_title(code: int, about: str = "") -> str:
+    """What reports call a request: ``322 QUERY_DATA_VERSION of broker-x``, or ``request 9999``."""
+    return f"{request_words(int(code))} of {about}" if about else request_words(int(code))
 
 
 def fields(**values: str | int | bool | None) -> dict[str, str | int | bool | None]:

@@ -38,7 +38,7 @@ from harness.session.link import Link, PendingResponse
 from harness.session.listener import Listener
 from harness.session.outcome import ClosedBy, Mark, Outcome, Silent, Stalled
 from harness.session.probing.nameserver import ReceivedRequest
-from harness.session.requests import Ext, HeaderFields, command
+from harness.session.requests import Ext, HeaderFields, command, request_title
 from harness.session.tls import TlsTransport
 from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
 from harness.trace import Header, Purpose, Recorder, Trace
@@ -254,19 +254,19 @@ class Session:
         body: bytes = b"",
         *,
         on: Connection | None = None,
-        subject: str = "",
+        about: str = "",
         **header: Unpack[HeaderFields],
     ) -> Exchange:
         """Sends one command; the exchange awaits the response with its opaque.
 
         ``on`` is the connection (the session's own where it is None); ``header`` sets ``version``,
-        ``opaque``, ``flag``, ``language``, ``serialization``, ``remark``. ``subject`` says in reports what
-        was asked.
+        ``opaque``, ``flag``, ``language``, ``serialization``, ``remark``. ``about`` says in reports what it
+        is about, beside its code and name.
         """
-        return Exchange(self.request(code, ext, body, on, subject, header))
+        return Exchange(self.request(code, ext, body, on, about, header))
 
     def request(
-        self, code: int, ext: Ext, body: bytes, on: Connection | None, subject: str, header: HeaderFields
+        self, code: int, ext: Ext, body: bytes, on: Connection | None, about: str, header: HeaderFields
     ) -> Request:
         """Sends one command, as ``call`` does, and gives the request alone, for exchanges with views."""
 
@@ -284,7 +284,7 @@ class Session:
                 self._leases_since = sent_at
             return SentRequest(connection.link, want, asked, data, connection.link.send(data), sent_at)
 
-        return Request(self, subject or f"code {int(code)}", ask)
+        return Request(self, request_title(code, about), ask)
 
     # --- time -----------------------------------------------------------------------------------------------
 

@@ -18,8 +18,7 @@ ERROR = ResponseCode.SYSTEM_ERROR
 
 def asked(bk: BrokerSession, code: int, read: Callable[[Command], Any] | None = None, **ext: str) -> Exchange:
     """A request of a tool, seen as `read` sees its reply; without it, as JSON."""
-    named = RequestCode(code).name.lower().replace("_", " ")
-    exchange = bk.call(code, ext, subject=f"{named} {' '.join(ext.values())}".strip())
+    exchange = bk.call(code, ext, about=", ".join(ext.values()))
     return exchange.seen_as(View("body", _readable(read or _json)))
 
 
@@ -55,7 +54,7 @@ def make_group(bk: BrokerSession, group: str, **members: object) -> Exchange:
     """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
     body = json.dumps({"groupName": group, **members}).encode()
     code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
-    return bk.call(code, None, body, subject=f"group {group}")
+    return bk.call(code, None, body, about=group)
 
 
 def groups(bk: BrokerSession) -> Exchange:

@@ -33,7 +33,7 @@ def _bounds(reply: Command) -> dict[int, tuple[int, int]] | None:
 
 def status(bk: BrokerSession, topic: str) -> Exchange:
     """GET_TOPIC_STATS_INFO (202), seen as the offsets of each queue."""
-    asked = bk.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": topic}, subject=f"status of {topic}")
+    asked = bk.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": topic}, about=topic)
     return asked.seen_as(View("offsets by queue", _bounds))
 
 

@@ -98,7 +98,7 @@ class PopRequests(BrokerRequests):
             attemptId=attempt,
         )
         code = RequestCode.POP_MESSAGE
-        request = self.request(code, {**sent, **(ext or {})}, b"", on, f"pop from {topic}", header)
+        request = self.request(code, {**sent, **(ext or {})}, b"", on, topic or "", header)
         return PopExchange(request).of(self.broker_name)
 
     def ack(
@@ -113,7 +113,7 @@ class PopRequests(BrokerRequests):
     ) -> Exchange:
         """ACK_MESSAGE (200051)."""
         sent = {**_place(topic, group, handle), **(ext or {})}
-        return Exchange(self.request(RequestCode.ACK_MESSAGE, sent, b"", on, f"ack of {handle}", header))
+        return Exchange(self.request(RequestCode.ACK_MESSAGE, sent, b"", on, handle, header))
 
     def ack_all(
         self,
@@ -127,7 +127,7 @@ class PopRequests(BrokerRequests):
         """BATCH_ACK_MESSAGE (200151): one entry for each handle."""
         acks = [_ack(topic, group, handle.split(" ")) for handle in handles]
         code, body = RequestCode.BATCH_ACK_MESSAGE, BatchAcks(acks, self.broker_name).encode()
-        return Exchange(self.request(code, None, body, on, f"acks of {len(acks)} messages", header))
+        return Exchange(self.request(code, None, body, on, f"{len(acks)} messages", header))
 
     def hide(
         self,
@@ -143,7 +143,7 @@ class PopRequests(BrokerRequests):
         """CHANGE_MESSAGE_INVISIBLETIME (200053). ``invisible``: protocol seconds from now on."""
         sent = {**_place(topic, group, handle), "invisibleTime": str(round(invisible * 1000)), **(ext or {})}
         code = RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME
-        return Exchange(self.request(code, sent, b"", on, f"{handle} hidden for {invisible:g} s", header))
+        return Exchange(self.request(code, sent, b"", on, f"{handle}, {invisible:g} s", header))
 
     def notification(
         self,
@@ -160,12 +160,11 @@ class PopRequests(BrokerRequests):
             consumerGroup=group, topic=topic, queueId=queue, pollTime=round(poll * 1000), bornTime=0
         )
         code = RequestCode.NOTIFICATION
-        return Exchange(self.request(code, sent, b"", on, f"notification of {topic}", header))
+        return Exchange(self.request(code, sent, b"", on, topic or "", header))
 
     polling = RequestMethod(
         Exchange,
         RequestCode.POLLING_INFO,
-        "pops that wait for {topic}",
         topic="topic",
         group="consumerGroup",
         queue=("queueId", ANY_QUEUE),
@@ -183,7 +182,7 @@ class PopRequests(BrokerRequests):
     ) -> Exchange:
         """SET_MESSAGE_REQUEST_MODE (401): PULL or POP."""
         code, body = RequestCode.SET_MESSAGE_REQUEST_MODE, RequestMode(group, mode, share, topic).encode()
-        return Exchange(self.request(code, None, body, on, f"{group} is to {mode} {topic}", header))
+        return Exchange(self.request(code, None, body, on, f"{group}, {topic}, {mode}", header))
 
     def assignment(
         self,
@@ -198,7 +197,7 @@ class PopRequests(BrokerRequests):
         """QUERY_ASSIGNMENT (400)."""
         code = RequestCode.QUERY_ASSIGNMENT
         body = AssignmentQuestion(client, group, "CLUSTERING", strategy, topic).encode()
-        return AssignmentExchange(self.request(code, None, body, on, f"queues for {client}", header))
+        return AssignmentExchange(self.request(code, None, body, on, client, header))
 
 
 def _listed(reply: Command) -> list[tuple[str, int, int, str]]:

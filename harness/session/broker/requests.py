@@ -116,7 +116,7 @@ class BrokerRequests(TermSession):
             order=order,
         )
         code = RequestCode.UPDATE_AND_CREATE_TOPIC
-        return Exchange(self.request(code, {**sent, **(ext or {})}, b"", on, f"topic {topic}", header))
+        return Exchange(self.request(code, {**sent, **(ext or {})}, b"", on, topic or "", header))
 
     def topic(self, hint: str = "T", queues: int = 4, perm: int = 6) -> str:
         """A new topic with a name of its own. Raises ``Blocked`` where the Broker makes none."""
@@ -126,12 +126,10 @@ class BrokerRequests(TermSession):
             raise Blocked(f"the case needs a topic, and the Broker did not make one (17): {outcome}")
         return name
 
-    delete_topic = RequestMethod(
-        Exchange, RequestCode.DELETE_TOPIC_IN_BROKER, "delete topic {topic}", topic="topic"
-    )
-    topics = RequestMethod(JsonExchange, RequestCode.GET_ALL_TOPIC_CONFIG, "all topics")
+    delete_topic = RequestMethod(Exchange, RequestCode.DELETE_TOPIC_IN_BROKER, topic="topic")
+    topics = RequestMethod(JsonExchange, RequestCode.GET_ALL_TOPIC_CONFIG)
 
-    clean_queues = RequestMethod(Exchange, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE, "cleaning of queues")
+    clean_queues = RequestMethod(Exchange, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
 
     # --- sending --------------------------------------------------------------------------------------------
 
@@ -177,7 +175,7 @@ class BrokerRequests(TermSession):
             batch=batch,
         )
         named: Ext = sent if code == 10 else {SHORT_NAMES[name]: value for name, value in sent.items()}
-        request = self.request(code, {**(named or {}), **(ext or {})}, body, on, f"send to {topic}", header)
+        request = self.request(code, {**(named or {}), **(ext or {})}, body, on, topic or "", header)
         return SendExchange(request)
 
     def send_batch(
@@ -239,7 +237,7 @@ class BrokerRequests(TermSession):
             {**sent, **(ext or {})},
             b"",
             on,
-            f"pull from {topic}, queue {queue}, offset {offset}",
+            f"{topic}, queue {queue}, offset {offset}",
             header,
         )
         return MessagesExchange(request)
@@ -249,21 +247,18 @@ class BrokerRequests(TermSession):
     max_offset = RequestMethod(
         NumberExchange,
         RequestCode.GET_MAX_OFFSET,
-        "max offset of {topic}, queue {queue}",
         topic="topic",
         queue=("queueId", 0),
     )
     min_offset = RequestMethod(
         NumberExchange,
         RequestCode.GET_MIN_OFFSET,
-        "min offset of {topic}, queue {queue}",
         topic="topic",
         queue=("queueId", 0),
     )
     offset_at = RequestMethod(
         NumberExchange,
         RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
-        "offset of {topic} at {timestamp}",
         topic="topic",
         queue="queueId",
         timestamp="timestamp",
@@ -271,7 +266,6 @@ class BrokerRequests(TermSession):
     commit_offset = RequestMethod(
         Exchange,
         RequestCode.UPDATE_CONSUMER_OFFSET,
-        "offset {offset} of {group}",
         group="consumerGroup",
         topic="topic",
         queue="queueId",
@@ -280,7 +274,6 @@ class BrokerRequests(TermSession):
     committed = RequestMethod(
         NumberExchange,
         RequestCode.QUERY_CONSUMER_OFFSET,
-        "offset of {group} in {topic}",
         group="consumerGroup",
         topic="topic",
         queue=("queueId", 0),
@@ -307,14 +300,11 @@ class BrokerRequests(TermSession):
                 **(more or {}),
             }
         )
-        return Exchange(
-            self.request(RequestCode.HEART_BEAT, None, body, on, f"heartbeat of {client}", header)
-        )
+        return Exchange(self.request(RequestCode.HEART_BEAT, None, body, on, client, header))
 
     leave = RequestMethod(
         Exchange,
         RequestCode.UNREGISTER_CLIENT,
-        "departure of {client}",
         client="clientID",
         consumer_group=("consumerGroup", None),
         producer_group=("producerGroup", None),
@@ -322,7 +312,6 @@ class BrokerRequests(TermSession):
     consumers = RequestMethod(
         ConsumersExchange,
         RequestCode.GET_CONSUMER_LIST_BY_GROUP,
-        "clients of group {group}",
         group="consumerGroup",
     )
 
@@ -337,9 +326,7 @@ class BrokerRequests(TermSession):
     ) -> LockExchange:
         """LOCK_BATCH_MQ (41): ``(topic, queue)`` each."""
         body = self._queues(group, client, queues)
-        return LockExchange(
-            self.request(RequestCode.LOCK_BATCH_MQ, None, body, on, f"locks of {client}", header)
-        )
+        return LockExchange(self.request(RequestCode.LOCK_BATCH_MQ, None, body, on, client, header))
 
     def unlock(
         self,
@@ -352,16 +339,13 @@ class BrokerRequests(TermSession):
     ) -> Exchange:
         """UNLOCK_BATCH_MQ (42)."""
         body = self._queues(group, client, queues)
-        return Exchange(
-            self.request(RequestCode.UNLOCK_BATCH_MQ, None, body, on, f"no locks of {client}", header)
-        )
+        return Exchange(self.request(RequestCode.UNLOCK_BATCH_MQ, None, body, on, client, header))
 
     # --- coming back, transactions --------------------------------------------------------------------------
 
     send_back = RequestMethod(  # its offset is that in the log: `Message.physical_offset`
         Exchange,
         RequestCode.CONSUMER_SEND_MSG_BACK,
-        "message at {offset} back",
         always={"unitMode": False},
         group="group",
         offset="offset",
@@ -373,7 +357,6 @@ class BrokerRequests(TermSession):
     end_transaction = RequestMethod(  # 8 commits, 12 rolls back, 0 does not know
         Exchange,
         RequestCode.END_TRANSACTION,
-        "end of transaction {queue_offset}",
         group="producerGroup",
         queue_offset="tranStateTableOffset",
         log_offset="commitLogOffset",
@@ -402,10 +385,10 @@ class BrokerRequests(TermSession):
         if unique:
             sent["_UNIQUE_KEY_QUERY"] = "true"
         code = RequestCode.QUERY_MESSAGE
-        return MessagesExchange(self.request(code, sent, b"", on, f"messages with key {key}", header))
+        return MessagesExchange(self.request(code, sent, b"", on, f"key {key}", header))
 
     view = RequestMethod(  # by the offset in the log
-        MessagesExchange, RequestCode.VIEW_MESSAGE_BY_ID, "message at {offset}", offset="offset"
+        MessagesExchange, RequestCode.VIEW_MESSAGE_BY_ID, offset="offset"
     )
 
     def broker_time(self) -> int:
@@ -433,9 +416,9 @@ class BrokerRequests(TermSession):
         """UPDATE_BROKER_CONFIG (25): pairs, the text of pairs as it is, or None for no body."""
         body = Properties(dict(given)).encode() if isinstance(given, Mapping) else given or b""
         code = RequestCode.UPDATE_BROKER_CONFIG
-        return Exchange(self.request(code, None, body, on, f"update of the settings: {body!r}", header))
+        return Exchange(self.request(code, None, body, on, f"{body!r}", header))
 
-    config = RequestMethod(ConfigExchange, RequestCode.GET_BROKER_CONFIG, "settings")
+    config = RequestMethod(ConfigExchange, RequestCode.GET_BROKER_CONFIG)
 
     # --- within ---------------------------------------------------------------------------------------------
 

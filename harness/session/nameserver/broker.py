@@ -160,7 +160,6 @@ class Broker:
             on,
             announces,
             header,
-            "register",
             is_ordinary=is_ordinary and filters is _NO_FILTERS,
         )
 
@@ -178,9 +177,7 @@ class Broker:
     ) -> Exchange:
         """UNREGISTER_BROKER (104)."""
         sent = _with(self._identity(id, address, cluster, name), ext)
-        return self._ask(
-            Exchange, RequestCode.UNREGISTER_BROKER, sent, b"", on, announces, header, "unregister"
-        )
+        return self._ask(Exchange, RequestCode.UNREGISTER_BROKER, sent, b"", on, announces, header)
 
     def query_version(
         self,
@@ -201,9 +198,7 @@ class Broker:
             body = (self.version if version is None else version).encode()
         sent = _with(self._identity(id, address, cluster, name), ext)
         code = RequestCode.QUERY_DATA_VERSION
-        asked = self._ask(
-            QueryVersionExchange, code, sent, body, on, announces, header, "query data version of"
-        )
+        asked = self._ask(QueryVersionExchange, code, sent, body, on, announces, header)
         asked.no_state = self._session.first_state_version
         return asked
 
@@ -221,9 +216,7 @@ class Broker:
     ) -> Exchange:
         """BROKER_HEARTBEAT (904), which only 5.x knows."""
         sent = _with(self._identity(id, address, cluster, name), ext)
-        return self._ask(
-            Exchange, RequestCode.BROKER_HEARTBEAT, sent, b"", on, announces, header, "heartbeat of"
-        )
+        return self._ask(Exchange, RequestCode.BROKER_HEARTBEAT, sent, b"", on, announces, header)
 
     def body(self, topics: Topics | None = None, version: DataVersion | None = None) -> RegisterBody:
         """The body that ``register`` would send, to be tampered with."""
@@ -286,7 +279,6 @@ class Broker:
         on: Connection | None,
         announces: int | None,
         header: BrokerHeader,
-        verb: str,
         *,
         is_ordinary: bool | None = None,
     ) -> _E:
@@ -295,7 +287,7 @@ class Broker:
         if announces is not None:
             whole["version"] = announces
         connection = self.connection if on is None else on
-        request = self._session.request(code, ext, body, connection, f"{verb} {self.name}", whole)
+        request = self._session.request(code, ext, body, connection, self.name, whole)
         request.is_ordinary = not whole if is_ordinary is None else is_ordinary
         return kind(request)
 

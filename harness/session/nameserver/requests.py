@@ -35,55 +35,41 @@ class NameServerRequests(SettingsSession):
     route = RequestMethod(
         RouteExchange,
         RequestCode.GET_ROUTEINFO_BY_TOPIC,
-        "route of {topic}",
         topic="topic",
         standard=("acceptStandardJsonOnly", None),
     )
-    cluster = RequestMethod(ClusterExchange, RequestCode.GET_BROKER_CLUSTER_INFO, "cluster information")
+    cluster = RequestMethod(ClusterExchange, RequestCode.GET_BROKER_CLUSTER_INFO)
     member_group = RequestMethod(  # 5.x
         MemberGroupExchange,
         RequestCode.GET_BROKER_MEMBER_GROUP,
-        "member group of {broker}",
         cluster="clusterName",
         broker="brokerName",
     )
     wipe_write_perm = RequestMethod(
         CountExchange,
         RequestCode.WIPE_WRITE_PERM_OF_BROKER,
-        "wipe write permission of {broker}",
         broker="brokerName",
     )
     add_write_perm = RequestMethod(
         CountExchange,
         RequestCode.ADD_WRITE_PERM_OF_BROKER,
-        "add write permission of {broker}",
         broker="brokerName",
     )
 
     # --- topics ---------------------------------------------------------------------------------------------
 
-    topics = RequestMethod(
-        TopicsExchange, RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, "list of all topics"
-    )
-    cluster_topics = RequestMethod(
-        TopicsExchange, RequestCode.GET_TOPICS_BY_CLUSTER, "topics of cluster {cluster}", cluster="cluster"
-    )
-    system_topics = RequestMethod(
-        TopicsExchange, RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS, "list of system topics"
-    )
-    unit_topics = RequestMethod(TopicsExchange, RequestCode.GET_UNIT_TOPIC_LIST, "list of unit topics")
-    unit_sub_topics = RequestMethod(
-        TopicsExchange, RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST, "list of topics with unit subscriptions"
-    )
+    topics = RequestMethod(TopicsExchange, RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+    cluster_topics = RequestMethod(TopicsExchange, RequestCode.GET_TOPICS_BY_CLUSTER, cluster="cluster")
+    system_topics = RequestMethod(TopicsExchange, RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
+    unit_topics = RequestMethod(TopicsExchange, RequestCode.GET_UNIT_TOPIC_LIST)
+    unit_sub_topics = RequestMethod(TopicsExchange, RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST)
     unit_sub_only_topics = RequestMethod(
         TopicsExchange,
         RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
-        "list of topics with unit subscriptions that are no unit topics",
     )
     delete_topic = RequestMethod(
         Exchange,
         RequestCode.DELETE_TOPIC_IN_NAMESRV,
-        "delete topic {topic}",
         topic="topic",
         cluster=("clusterName", None),
     )
@@ -103,14 +89,13 @@ class NameServerRequests(SettingsSession):
                 queue_datas=[QueueData(name, *numbers) for name, numbers in (queues or {}).items()]
             ).encode()
         code = RequestCode.REGISTER_TOPIC_IN_NAMESRV
-        return Exchange(self.request(code, fields(topic=topic), body, on, f"register topic {topic}", header))
+        return Exchange(self.request(code, fields(topic=topic), body, on, topic or "", header))
 
     # --- KV configuration -----------------------------------------------------------------------------------
 
     put_kv = RequestMethod(
         Exchange,
         RequestCode.PUT_KV_CONFIG,
-        "put {key} in {namespace}",
         namespace="namespace",
         key="key",
         value="value",
@@ -118,27 +103,24 @@ class NameServerRequests(SettingsSession):
     get_kv = RequestMethod(
         ValueExchange,
         RequestCode.GET_KV_CONFIG,
-        "value of {key} in {namespace}",
         namespace="namespace",
         key="key",
     )
     delete_kv = RequestMethod(
         Exchange,
         RequestCode.DELETE_KV_CONFIG,
-        "delete {key} in {namespace}",
         namespace="namespace",
         key="key",
     )
     list_kv = RequestMethod(
         TableExchange,
         RequestCode.GET_KVLIST_BY_NAMESPACE,
-        "list of namespace {namespace}",
         namespace="namespace",
     )
 
     # --- settings -------------------------------------------------------------------------------------------
 
-    config = RequestMethod(ConfigExchange, RequestCode.GET_NAMESRV_CONFIG, "configuration")
+    config = RequestMethod(ConfigExchange, RequestCode.GET_NAMESRV_CONFIG)
 
     def update_config(
         self,
@@ -154,4 +136,4 @@ class NameServerRequests(SettingsSession):
         body = Properties(dict(given)).encode() if isinstance(given, Mapping) else given or b""
         text = body.encode() if isinstance(body, str) else body
         code = RequestCode.UPDATE_NAMESRV_CONFIG
-        return Exchange(self.request(code, None, text, on, f"update of the configuration: {text!r}", header))
+        return Exchange(self.request(code, None, text, on, f"{text!r}", header))

@@ -139,12 +139,12 @@ class NameServerSession(NameServerRequests):
     # --- requests -------------------------------------------------------------------------------------------
 
     def request(
-        self, code: int, ext: Ext, body: bytes, on: Connection | None, subject: str, header: HeaderFields
+        self, code: int, ext: Ext, body: bytes, on: Connection | None, about: str, header: HeaderFields
     ) -> Request:
         """As for every session. Cluster information is asked for again where Apache fails because brokers
         come and go.
         """
-        request = super().request(code, ext, body, on, subject, header)
+        request = super().request(code, ext, body, on, about, header)
         if code == RequestCode.GET_BROKER_CLUSTER_INFO:
             request.excuses = _changed_meanwhile
         return request

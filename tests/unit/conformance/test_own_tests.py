@@ -86,7 +86,7 @@ def test_a_failure_shows_the_frame_and_the_trace(repository: Path) -> None:
     assert "expected reply SUCCESS" in said
     assert "<- decisive" in said
     assert "GET_ROUTEINFO_BY_TOPIC (topic=nothing)" in said
-    assert "asked and never judged: route of nothing" in said
+    assert "asked and never judged: 105 GET_ROUTEINFO_BY_TOPIC of nothing" in said
     trace = repository / "out" / "traces" / "test_mine.trace"
     assert str(trace.relative_to(repository)) in said
     assert trace.exists()

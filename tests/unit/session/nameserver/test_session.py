@@ -311,13 +311,13 @@ def test_a_failure_shows_the_decisive_bytes(ns: NameServerSession) -> None:
     assert decisive.part == "body"
     assert outcome.command.body[decisive.start : decisive.end] == decisive.excerpt
     assert decisive.excerpt.startswith(b'{0:"10.')
-    assert f"#{outcome.event} ← cluster information, body bytes" in str(caught.value)
+    assert f"#{outcome.event} ← 106 GET_BROKER_CLUSTER_INFO, body bytes" in str(caught.value)
 
 
 def test_a_question_that_is_never_judged_is_an_error() -> None:
     session = NameServerSession(parse("builtin:").start(), "5.3")
     session.route("T")
-    with pytest.raises(Unjudged, match="route of T"):
+    with pytest.raises(Unjudged, match="105 GET_ROUTEINFO_BY_TOPIC of T"):
         session.finish()
     session.close()
     with pytest.raises(ZeroDivisionError), NameServerSession(parse("builtin:").start(), "5.3") as other:
@@ -328,7 +328,7 @@ def test_a_question_that_is_never_judged_is_an_error() -> None:
 def test_a_tolerated_alternative_is_kept(ns: NameServerSession) -> None:
     answer = ns.route("T") >> Code(TOPIC_NOT_EXIST, grade="politely")
     assert answer.grade == "politely"
-    assert ns.grades == [("route of T", "politely")]
+    assert ns.grades == [("105 GET_ROUTEINFO_BY_TOPIC of T", "politely")]
 
 
 def test_the_head_of_the_trace_tells_the_names(ns: NameServerSession) -> None:
