@@ -342,7 +342,7 @@ def _kind(outcome: Outcome, value: object, missed: Missed, exchange: Exchange) -
     if isinstance(value, Unreadable):
         return f"{exchange.general_view} unreadable"
     is_ours = exchange.session.is_ours
-    place = ["*" if isinstance(step, str) and is_ours(step) else step for step in missed.path]
+    place = tuple("*" if isinstance(step, str) and is_ours(step) else step for step in missed.path)
     how = "differs" if _reaches(value, missed.path) else "lacks"
     return exchange.kind(outcome, value) or f"{exchange.general_view} {how} at {at(place)}"
 

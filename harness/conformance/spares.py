@@ -46,10 +46,9 @@ class Spares:
         """
         with self._lock:
             spare = self._spares.get(setup)
-            if spare is not None and not spare.instance.alive():
-                spare = self._leave(setup, spare)
-            if spare is not None and clean and not spare.is_clean and self._starts < STARTS:
-                spare = self._leave(setup, spare)
+            if spare is not None and not self._will_do(spare, clean):
+                self._leave(setup, spare)
+                spare = None
             if spare is None:
                 self._starts += 1
                 spare = self._spares[setup] = Spare(self._start(setup))
@@ -75,6 +74,9 @@ class Spares:
             for spare in self._spares.values():
                 spare.instance.stop()
             self._spares.clear()
+
+    def _will_do(self, spare: Spare, clean: bool) -> bool:
+        return spare.instance.alive() and (spare.is_clean or not clean or self._starts >= STARTS)
 
     def _leave(self, setup: Setup, spare: Spare) -> None:
         del self._spares[setup]

@@ -15,7 +15,7 @@ from harness.session.link import Link
 from harness.session.outcome import Answer, Replied
 from harness.session.requests import Ext, HeaderFields, command
 from harness.session.unsolicited import AwaitedRequest
-from harness.wire import FLAG_RESPONSE, encode
+from harness.wire import FLAG_RESPONSE, FrameBuffer, WireError, encode
 
 if TYPE_CHECKING:
     from harness.session.session import Session
@@ -27,6 +27,8 @@ class Connection:
     def __init__(self, session: Session, link: Link) -> None:
         self._session = session
         self.link = link
+        self._begun = b""
+        """What was written of a frame that has not ended."""
 
     @property
     def id(self) -> int:
@@ -73,6 +75,7 @@ class Connection:
         """Sends bytes that are no request, such as the first half of a frame."""
         self.link.idle = False
         self._session.checked("writing")
+        self._begun = _unfinished(self._begun + data)
         self.link.send(data)
 
     def answer_to(self, opaque: int) -> Exchange:
@@ -147,7 +150,9 @@ class Connection:
         want = self.link.want(opaque)
         sent_at = self._session.clock.now()
         event = self.link.send(data)
-        return SentRequest(self.link, want, None, data, event, sent_at)
+        whole = self._begun + data
+        self._begun = _unfinished(whole)
+        return SentRequest(self.link, want, None, whole, event, sent_at)
 
     def _awaiting(self, opaque: int | None) -> SentRequest:
         return SentRequest(self.link, self.link.want_next(opaque), None, b"", None, self._session.clock.now())
@@ -164,3 +169,15 @@ def next_request(session: Session, connections: Sequence[Connection], code: int 
         return next((found for one in connections if (found := one.pushed(code)) is not None), None)
 
     return Exchange(AwaitedRequest(session, f"next request on connection {numbers}", take))
+
+
+def _unfinished(data: bytes) -> bytes:
+    """The part of a frame that these bytes end with; nothing where they are no frames."""
+    buffer = FrameBuffer()
+    buffer.feed(data)
+    try:
+        while buffer.next_frame() is not None:
+            pass
+    except WireError:
+        return b""
+    return data[len(data) - buffer.pending :]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,24 +50,65 @@ OF_SILENCE = {
 }
 """Profile 4.9 allows a server not to answer codes that it does not know."""
 
+OF_A_MEMORY_WITHOUT_BROKERS = {
+    "configuration",
+    "errors.missing-code-is-zero",
+    "errors.negative-code-is-unknown",
+    "errors.unknown-code-is-answered",
+    "errors.unknown-code-is-never-served",
+    "errors.unknown-code-is-refused",
+    "errors.unknown-code-remark-names-the-code",
+    "kv.put-refusal-remark",
+    "routes.wait-refuses-every-route",
+    "routes.wait-remark",
+    "topic-lists.enable-all-topic-list-switches-206-off",
+    "topic-lists.enable-topic-list-switches-kinds-off",
+    "topic-lists.cluster-without-topics-lists-nothing",
+    "topic-lists.unknown-cluster-lists-nothing",
+    "write-permission.unknown-broker-counts-zero",
+}
+"""A server that forgets brokers and values still knows its settings and its codes, and counts no topics."""
+
 TRUE_OF = {
     "accepts-every-request": OF_ANY_REPLY,
     "serves-probes-and-refuses-others": OF_ANY_REPLY | OF_THE_PROBES,
     "serves-probes-and-drops-others": OF_SILENCE | OF_THE_PROBES,
     "serves-probes-and-closes-on-others": OF_THE_PROBES,
+    "forgets-everything": OF_ANY_REPLY | OF_A_MEMORY_WITHOUT_BROKERS,
 }
 
 
-@pytest.mark.parametrize("mutant", TRUE_OF)
 @pytest.mark.parametrize(
-    ("role", "profile"), [("nameserver", "4.9"), ("nameserver", "5.5"), ("broker", "5.3")]
+    ("mutant", "role", "profile"),
+    [
+        *itertools.product(TRUE_OF, ["nameserver"], ["4.9", "5.5"]),
+        *itertools.product(sorted(TRUE_OF.keys() - {"forgets-everything"}), ["broker"], ["5.3"]),
+    ],
 )
 def test_nothing_passes_for_the_wrong_reason(mutant: str, role: str, profile: str, tmp_path: Path) -> None:
     ended = main(["check", f"builtin:{profile}?mutant={mutant}", "--role", role, "--out", str(tmp_path)])
     results = read_run(tmp_path).results
     passed = {one.case for one in results if one.verdict is Verdict.PASS}
     unjudged = ABOUT_FRAMES | OWN_REQUESTS
-    judged = {one for one in passed if not {one, one.partition(".")[0]} & unjudged}
-    assert judged <= TRUE_OF[mutant]
+    judged = {one for one in passed if not {one, one.partition(".")[0]} & (unjudged | TRUE_OF[mutant])}
+    assert judged == set()
     assert not [one.case for one in results if one.verdict is Verdict.ERROR]
     assert ended == 1
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.5"])
+def test_a_server_of_the_essential_alone_fails_once_for_each_code_that_it_lacks(
+    profile: str, tmp_path: Path
+) -> None:
+    main(["check", f"builtin:{profile}?mutant=serves-the-essential-only", "--out", str(tmp_path)])
+    results = read_run(tmp_path).results
+    lacking = [
+        one
+        for one in results
+        if one.verdict is Verdict.FAIL and one.failure and "REQUEST_CODE_NOT_SUPPORTED" in one.failure.actual
+    ]
+    times = Counter(str(one.failure.actual.split("request type ")[1][:3]) for one in lacking if one.failure)
+    # Cases about values begin with any of their codes.
+    assert {code: number for code, number in times.items() if number > 1} == {"102": 2, "101": 2}
+    assert sum(one.verdict is Verdict.BLOCKED and not one.blocked_by for one in results) == 0
+    assert sum(one.verdict is Verdict.PASS for one in results) > 100
