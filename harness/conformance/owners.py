@@ -88,14 +88,14 @@ class Owners:
         if attempt.has_failed and result.verdict is not Verdict.FLAKY and evidence.wrong is not None:
             owner = self._blocker(one, attempt)
             if owner is not None:
-                return self._blocked(result, owner, f"needs {_named(owner.message)}, and")
+                return self._blocked(result, owner, f"needs {request_words(owner.message.code)}, and")
             return self._with_setup(result, one, evidence.wrong) if evidence.was_setup else result
         if attempt.has_held:
             for refusal in sorted(evidence.refusals, key=lambda it: (it.code or 0, it.kind)):
                 owner = self._failing(one, refusal.code, refusal)
                 if owner is not None:
                     alike = "is treated so whatever it says:"
-                    return self._blocked(result, owner, f"{_named(owner.message)} {alike}")
+                    return self._blocked(result, owner, f"{request_words(owner.message.code)} {alike}")
         return result
 
     def explains(self, one: LoadedCase, attempt: Attempt) -> bool:
@@ -158,12 +158,8 @@ class Owners:
         owner = None if wrong.code is None else self._owners.get(wrong.code)
         if owner is None or owner.message.read_only or owner.message.chapter in (None, one.chapter):
             return result
-        setup = f"setup failed: {_named(owner.message)} is a step on the way here"
+        setup = f"setup failed: {request_words(owner.message.code)} is a step on the way here"
         if self.attempt(owner.case).has_held:
             setup += f", and {owner.statement} holds"
         reason = f"{setup}; {result.reason}" if result.reason else setup
         return msgspec.structs.replace(result, reason=reason)
-
-
-def _named(message: Message) -> str:
-    return request_words(message.code)
