@@ -165,7 +165,8 @@ class _Title:
             came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "is not"
             return f"{asked} should close the connection, and {came}"
         if wanted == SILENCE:
-            came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "closes the connection"
+            answered = "is answered" if got is None else f"is answered {got}"
+            came = "closes the connection" if got == CLOSED else answered
             return f"{asked} should get no answer, and {came}"
         instead = f" instead of {wanted}" if wanted else ""
         if got == CLOSED:

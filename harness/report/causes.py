@@ -225,6 +225,8 @@ def likenesses(item: Item) -> Iterator[Explanation]:
 def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Explanation]:
     if wrong.wanted in (CLOSED, SILENCE):
         yield Explanation(wanted=wrong.wanted)
+        for trait in traits:
+            yield Explanation(trait=trait, wanted=wrong.wanted)
     if wrong.got in NO_OUTCOMES:
         yield Explanation(got=wrong.got)
     elif wrong.got != SUCCESS:

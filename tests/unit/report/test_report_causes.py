@@ -93,6 +93,18 @@ def test_a_header_that_lacks_members_explains_closed_connections_where_complete_
     assert "header without language, header without version" in titles(*results)[0]
 
 
+def test_answers_to_what_is_to_be_silent_are_one_cause_whatever_they_are() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome("silence", OK), "one-way"),
+        failed("a.2", QUERY, outcome("silence", REFUSED), "one-way", "no body"),
+        passed("b", answered("raw bytes", "silence", "frame truncated"), answered(QUERY, REFUSED, "no body")),
+    )
+    assert groups(*results) == [{"a.1", "a.2"}]
+    assert titles(*results) == [
+        "103 REGISTER_BROKER or 322 QUERY_DATA_VERSION (one-way) should get no answer, and is answered"
+    ]
+
+
 def test_a_trait_that_was_answered_elsewhere_is_not_to_blame() -> None:
     """Of two traits the one is blamed that no other outcome contradicts."""
     results = (
