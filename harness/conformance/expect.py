@@ -42,7 +42,7 @@ _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "head
 class Met(msgspec.Struct, frozen=True):
     """The outcome met the expectation.
 
-    `deviates` names a tolerated alternative: allowed, but not what Apache does.
+    `deviates` says what was expected and which tolerated alternative came: allowed, but not what Apache does.
     """
 
     deviates: str | None = None
@@ -230,7 +230,7 @@ class AnyOf(_Expectation):
             misses.append(msgspec.structs.replace(checked, by=checked.by or one))
         for one in self._tolerated:
             if isinstance(one.check(outcome, value), Met):
-                return Met(str(one))
+                return Met(f"expected {' or '.join(map(str, self._plain))}; actual {one}")
         return max(misses, key=_progress)
 
     def alternatives(self) -> tuple[str, ...]:
@@ -342,7 +342,7 @@ def _kind(outcome: Outcome, value: object, missed: Missed, exchange: Exchange) -
     if isinstance(value, Unreadable):
         return f"{exchange.general_view} unreadable"
     is_ours = exchange.session.is_ours
-    place = ["*" if isinstance(step, str) and is_ours(step) else step for step in missed.path]
+    place = tuple("*" if isinstance(step, str) and is_ours(step) else step for step in missed.path)
     how = "differs" if _reaches(value, missed.path) else "lacks"
     return exchange.kind(outcome, value) or f"{exchange.general_view} {how} at {at(place)}"
 

@@ -311,9 +311,7 @@ def test_a_failure_shows_the_decisive_bytes(ns: NameServerSession) -> None:
     assert decisive.part == "body"
     assert outcome.command.body[decisive.start : decisive.end] == decisive.excerpt
     assert decisive.excerpt.startswith(b'{0:"10.')
-    assert f"#{outcome.event} ← cluster information, body bytes" in str(
-        caught.value
-    )
+    assert f"#{outcome.event} ← cluster information, body bytes" in str(caught.value)
 
 
 def test_a_question_that_is_never_judged_is_an_error() -> None:
