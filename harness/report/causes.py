@@ -50,8 +50,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     kept: bool | None = None
     """Whether answers show what should be gone (True) or lack what should be there (False)."""
     after: str | None = None
-    alike: tuple[str, Wrong] | None = None
-    """The same request and the same wrong answer, and nothing more in common."""
+    alike: tuple[str, Wrong, tuple[str, ...]] | None = None
+    """The same request, the same wrong answer and the same last change before it: nothing more in common."""
 
 
 class Item(msgspec.Struct, frozen=True, dict=True):
@@ -204,7 +204,6 @@ def explanations(item: Item) -> Iterator[Explanation]:
         for event in item.failure.after:
             if not item.kept or _removes(event):
                 yield Explanation(kept=item.kept, after=event)
-        yield Explanation(kept=item.kept, request=request)
 
 
 def _with_families(traits: Iterable[str]) -> list[str]:
@@ -219,7 +218,7 @@ def _removes(event: str) -> bool:
 
 def likenesses(item: Item) -> Iterator[Explanation]:
     """For a failure that nothing explains: it is put together with those that look alike."""
-    yield Explanation(alike=(item.request, item.wrong))
+    yield Explanation(alike=(item.request, item.wrong, item.failure.after[-1:]))
 
 
 def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Explanation]:
