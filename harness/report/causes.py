@@ -34,6 +34,10 @@ _TOLERATED: Final = 0.25
 _LEAVING: Final = ("time", "closed connection", "restart")
 _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
 """What the names of requests that take something away have in them."""
+_UPDATING: Final = ("UPDATE",)
+"""What the names of requests have in them that show in whatever is asked afterwards."""
+_ENOUGH: Final = 3
+"""Failures that must look alike for one cause where nothing but the stored content is wrong."""
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -147,7 +151,8 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     sound = {
         one: numbers
         for one, numbers in covered.items()
-        if contradictions(one, known) <= len(numbers) * _TOLERATED
+        if (len(numbers) >= _ENOUGH or not _is_vague(one))
+        and contradictions(one, known) <= len(numbers) * _TOLERATED
         and (one.trait is None or _is_special([left[number] for number in numbers], plain))
     }
     groups = _taken(left, sound, order)
@@ -156,6 +161,11 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
 
 def _asked(item: Item) -> tuple[str, str, str]:
     return item.request, item.wrong.wanted, item.wrong.got
+
+
+def _is_vague(explanation: Explanation) -> bool:
+    """Whether it says no more than that the content is wrong: alike may be what has several reasons."""
+    return explanation.kept is not None and explanation.after is None
 
 
 def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
@@ -200,7 +210,11 @@ def explanations(item: Item) -> Iterator[Explanation]:
         yield Explanation(request=request, place=wrong.place, change=wrong.change)
     if wrong.got == SUCCESS:
         yield Explanation(got=SUCCESS)
+    last = item.failure.after[-1] if item.failure.after else ""
+    if any(word in last for word in _UPDATING):
+        yield Explanation(after=last)
     if item.kept is not None:
+        yield Explanation(kept=item.kept, request=request, wanted=wrong.wanted, got=wrong.got)
         for event in item.failure.after:
             if not item.kept or _removes(event):
                 yield Explanation(kept=item.kept, after=event)
@@ -249,7 +263,7 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
     That a refusal has another number is ruled out by kinds of requests, not by cases: one kind that is
     refused with the right number is one exception, however often it is sent.
     """
-    if explanation.got is None and explanation.wanted is None:
+    if explanation.kept is not None or (explanation.got is None and explanation.wanted is None):
         return 0
     against = {
         one: cases

@@ -158,6 +158,26 @@ def test_what_stays_after_it_was_unregistered_is_one_cause_in_all_answers() -> N
     assert title.endswith("still has what should be gone after 104 UNREGISTER_BROKER")
 
 
+def test_an_update_without_effect_is_one_cause_in_whatever_shows_it() -> None:
+    update = "318 UPDATE_NAMESRV_CONFIG"
+    results = (
+        failed("a.1", "319 GET_NAMESRV_CONFIG", member("body.clusterTest", "different"), after=(update,)),
+        failed("a.2", "319 GET_NAMESRV_CONFIG", member("body.productEnvName", "different"), after=(update,)),
+        failed("a.3", ROUTE, outcome(REFUSED, GONE), after=(REGISTER, update)),
+        passed("b", answered(ROUTE, GONE)),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results) == [
+        "Answers after 318 UPDATE_NAMESRV_CONFIG are not what it should have made them"
+    ]
+
+
+def test_two_wrong_contents_with_another_history_are_two_causes() -> None:
+    one = failed("a", ROUTE, outcome(OK, GONE), after=("217 REGISTER_TOPIC_IN_NAMESRV",))
+    other = failed("b", ROUTE, outcome(OK, GONE), after=(REGISTER, "time"))
+    assert groups(one, other) == [{"a"}, {"b"}]
+
+
 def test_too_much_and_too_little_are_two_causes_and_a_registration_keeps_nothing_alive() -> None:
     assert groups(
         failed("a", ROUTE, outcome(GONE, OK), after=(REGISTER, "time")),
