@@ -242,7 +242,7 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
             yield Explanation(trait=trait, wanted=wrong.wanted)
     if wrong.got in NO_OUTCOMES:
         yield Explanation(got=wrong.got)
-    elif wrong.got != SUCCESS:
+    if wrong.got != SUCCESS:
         for refusal in _alternatives(wrong.wanted) - {SUCCESS, *NO_OUTCOMES}:
             yield Explanation(wanted=refusal, got=wrong.got)
     for trait in traits:

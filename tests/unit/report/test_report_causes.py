@@ -57,6 +57,17 @@ def test_every_error_with_another_number_is_one_cause_whatever_was_asked() -> No
     ]
 
 
+def test_failures_that_are_never_answered_are_one_cause_whatever_was_asked() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome(REFUSED, "closed"), "no body"),
+        failed("a.2", QUERY, outcome(f"{OK} or {REFUSED}", "closed"), "without the field brokerName"),
+        failed("a.3", ROUTE, outcome(REFUSED, "closed")),
+        passed("b", answered(REGISTER, OK), answered(QUERY, OK), answered(ROUTE, GONE)),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results)[0].endswith("closes the connection instead of SYSTEM_ERROR (1)")
+
+
 def test_a_refusal_of_what_is_to_be_accepted_is_no_matter_of_the_number() -> None:
     assert groups(
         failed("a.1", REGISTER, outcome(REFUSED, INVALID), "no body"),
