@@ -42,7 +42,7 @@ _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "head
 class Met(msgspec.Struct, frozen=True):
     """The outcome met the expectation.
 
-    `deviates` names a tolerated alternative: allowed, but not what Apache does.
+    `deviates` says what was expected and which tolerated alternative came: allowed, but not what Apache does.
     """
 
     deviates: str | None = None
@@ -230,7 +230,7 @@ class AnyOf(_Expectation):
             misses.append(msgspec.structs.replace(checked, by=checked.by or one))
         for one in self._tolerated:
             if isinstance(one.check(outcome, value), Met):
-                return Met(str(one))
+                return Met(f"expected {' or '.join(map(str, self._plain))}; actual {one}")
         return max(misses, key=_progress)
 
     def alternatives(self) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ _TRAITS = 4
 """Traits that a title names."""
 _CODES = 2
 """Requests that a title names."""
+_ALTERNATIVES = 3
+"""Outcomes to be expected that a title names."""
 _AMBIENT = "version of another release"
 _AFTER = {
     "time": "after time has passed",
@@ -145,11 +147,13 @@ class _Title:
         self._requests = list(dict.fromkeys(item.request for item in cause.items))
         self._wanted = cause.explanation.wanted or _shared(item.wrong.wanted for item in cause.items)
         self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
-        self._after = cause.explanation.after
+        self._after, self._kept = cause.explanation.after, cause.explanation.kept
         self._about = cause.explanation.trait
 
     def sentence(self) -> str:
         wrong = self._items[0].wrong
+        if self._after is not None and self._kept is None:
+            return f"answers after {self._after} are not what it should have made them"
         kept = _shared(item.kept for item in self._items)
         if kept is not None and len({(item.wrong.place, item.wrong.got) for item in self._items}) > 1:
             return self._of_content(kept)
@@ -165,9 +169,11 @@ class _Title:
             came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "is not"
             return f"{asked} should close the connection, and {came}"
         if wanted == SILENCE:
-            came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "closes the connection"
+            answered = "is answered" if got is None else f"is answered {got}"
+            came = "closes the connection" if got == CLOSED else answered
             return f"{asked} should get no answer, and {came}"
-        instead = f" instead of {wanted}" if wanted else ""
+        is_short = wanted is not None and wanted.count(" or ") < _ALTERNATIVES
+        instead = f" instead of {wanted}" if is_short else ""
         if got == CLOSED:
             return f"{asked} closes the connection{instead}"
         if got in (SILENCE, "no answer"):

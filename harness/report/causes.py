@@ -34,6 +34,10 @@ _TOLERATED: Final = 0.25
 _LEAVING: Final = ("time", "closed connection", "restart")
 _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
 """What the names of requests that take something away have in them."""
+_UPDATING: Final = ("UPDATE",)
+"""What the names of requests have in them that show in whatever is asked afterwards."""
+_ENOUGH: Final = 3
+"""Failures that must look alike for one cause where nothing but the stored content is wrong."""
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -50,8 +54,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     kept: bool | None = None
     """Whether answers show what should be gone (True) or lack what should be there (False)."""
     after: str | None = None
-    alike: tuple[str, Wrong] | None = None
-    """The same request and the same wrong answer, and nothing more in common."""
+    alike: tuple[str, Wrong, tuple[str, ...]] | None = None
+    """The same request, the same wrong answer and the same last change before it: nothing more in common."""
 
 
 class Item(msgspec.Struct, frozen=True, dict=True):
@@ -147,7 +151,8 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     sound = {
         one: numbers
         for one, numbers in covered.items()
-        if contradictions(one, known) <= len(numbers) * _TOLERATED
+        if (len(numbers) >= _ENOUGH or not _is_vague(one))
+        and contradictions(one, known) <= len(numbers) * _TOLERATED
         and (one.trait is None or _is_special([left[number] for number in numbers], plain))
     }
     groups = _taken(left, sound, order)
@@ -156,6 +161,11 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
 
 def _asked(item: Item) -> tuple[str, str, str]:
     return item.request, item.wrong.wanted, item.wrong.got
+
+
+def _is_vague(explanation: Explanation) -> bool:
+    """Whether it says no more than that the content is wrong: alike may be what has several reasons."""
+    return explanation.kept is not None and explanation.after is None
 
 
 def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
@@ -200,11 +210,14 @@ def explanations(item: Item) -> Iterator[Explanation]:
         yield Explanation(request=request, place=wrong.place, change=wrong.change)
     if wrong.got == SUCCESS:
         yield Explanation(got=SUCCESS)
+    last = item.failure.after[-1] if item.failure.after else ""
+    if any(word in last for word in _UPDATING):
+        yield Explanation(after=last)
     if item.kept is not None:
+        yield Explanation(kept=item.kept, request=request, wanted=wrong.wanted, got=wrong.got)
         for event in item.failure.after:
             if not item.kept or _removes(event):
                 yield Explanation(kept=item.kept, after=event)
-        yield Explanation(kept=item.kept, request=request)
 
 
 def _with_families(traits: Iterable[str]) -> list[str]:
@@ -219,15 +232,17 @@ def _removes(event: str) -> bool:
 
 def likenesses(item: Item) -> Iterator[Explanation]:
     """For a failure that nothing explains: it is put together with those that look alike."""
-    yield Explanation(alike=(item.request, item.wrong))
+    yield Explanation(alike=(item.request, item.wrong, item.failure.after[-1:]))
 
 
 def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Explanation]:
     if wrong.wanted in (CLOSED, SILENCE):
         yield Explanation(wanted=wrong.wanted)
+        for trait in traits:
+            yield Explanation(trait=trait, wanted=wrong.wanted)
     if wrong.got in NO_OUTCOMES:
         yield Explanation(got=wrong.got)
-    elif wrong.got != SUCCESS:
+    if wrong.got != SUCCESS:
         for refusal in _alternatives(wrong.wanted) - {SUCCESS, *NO_OUTCOMES}:
             yield Explanation(wanted=refusal, got=wrong.got)
     for trait in traits:
@@ -248,7 +263,7 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
     That a refusal has another number is ruled out by kinds of requests, not by cases: one kind that is
     refused with the right number is one exception, however often it is sent.
     """
-    if explanation.got is None and explanation.wanted is None:
+    if explanation.kept is not None or (explanation.got is None and explanation.wanted is None):
         return 0
     against = {
         one: cases

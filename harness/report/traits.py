@@ -21,7 +21,8 @@ from harness.wire.view import json_value, view
 
 RAW: Final = "raw bytes"
 _LONG: Final = 255
-_UNUSUAL: Final = "an unusual header"
+_UNUSUAL: Final = "a header other than Java peers write"
+_NAMED_IN_HEADER: Final = "serializeTypeCurrentRPC"
 _ODDITIES: Final = {
     "value-coerced": "a header value of another type",
     "language-unknown": "an unknown language",
@@ -30,21 +31,30 @@ _ODDITIES: Final = {
     "member-case": "a header member in other case",
     "json-name-unquoted": "an unquoted name in the header",
     "ext-duplicate": "an ext field twice",
+    _NAMED_IN_HEADER: "another serialization named in the header",
 }
-"""Diagnostics of headers that Apache's servers read."""
-_OF_HEADERS: Final = frozenset(_ODDITIES.values())
-_BEGINNINGS: Final = {
-    "header without ": "a header without a member",
-    "language ": "another language than JAVA",
-    "without the field ": "a field that is missing",
-    "with the extra field": "an extra field",
-    "body without ": "a body without a member",
-    "body with the extra member": "a body with an extra member",
-}
-_ENDINGS: Final = {
-    one: f"a value that is {one}"
-    for one in ("null", "empty", "no number", "no boolean", "below 0", "beyond ASCII")
-}
+"""Diagnostics of headers that Apache's servers read, and one that they do not make."""
+_VALUES: Final = "null|empty|no number|no boolean|below 0|no int32|no int64"
+_SHAPES: Final = "null|no number|no text|no list|no object|below 0"
+_UNUSUAL_FIELD: Final = "a field missing or of an unusual value"
+_UNUSUAL_BODY: Final = "a body with members missing or of another type"
+_FAMILIES: Final = tuple(
+    (re.compile(pattern), family)
+    for pattern, family in (
+        (r"header without (?P<which>\w+)", ("a header without a member", _UNUSUAL)),
+        (rf"(?P<which>{'|'.join(_ODDITIES.values())})", (_UNUSUAL,)),
+        (r"language (?P<which>.+)", ("another language than JAVA", _UNUSUAL)),
+        (r"body without (?P<which>.+)", ("a body without a member", _UNUSUAL_BODY)),
+        (rf"body member (?P<which>.+) (?:{_SHAPES})", (_UNUSUAL_BODY,)),
+        (r"(?P<which>body that is no object)", (_UNUSUAL_BODY,)),
+        (r"body with the extra member (?P<which>.+)", ("a body with an extra member",)),
+        (r"without the field (?P<which>.+)", ("a field that is missing", _UNUSUAL_FIELD)),
+        (r"(?P<which>no extFields)", ("a field that is missing", _UNUSUAL_FIELD)),
+        (r"with the extra field (?P<which>.+)", ("an extra field",)),
+        (rf"(?P<which>\S+) (?:{_VALUES})", (_UNUSUAL_FIELD,)),
+    )
+)
+"""Which differences are of one kind, and what distinguishes them: servers treat many of a kind alike."""
 _MOST: Final = 12
 """Phrases for one request."""
 _NAMED: Final = 3
@@ -73,23 +83,14 @@ def traits_of_bytes(data: bytes, profile: str, version: int) -> tuple[str, tuple
 
 
 def families(trait: str) -> tuple[str, ...]:
-    """The kinds of difference that one belongs to, narrower first: servers treat many of a kind alike."""
-    for beginning, family in _BEGINNINGS.items():
-        if trait.startswith(beginning):
-            return (family, _UNUSUAL) if trait in _OF_HEADERS or "header" in beginning else (family,)
-    for ending, family in _ENDINGS.items():
-        if trait.endswith(f" {ending}"):
-            return (family,)
-    return (_UNUSUAL,) if trait in _OF_HEADERS else ()
+    """The kinds of difference that one belongs to, the narrower first."""
+    return next((family for pattern, family in _FAMILIES if pattern.fullmatch(trait)), ())
 
 
 def differing(trait: str) -> str:
     """What distinguishes a difference from others of its family: the name of the member or field."""
-    for beginning in _BEGINNINGS:
-        trait = trait.removeprefix(beginning)
-    for ending in _ENDINGS:
-        trait = trait.removesuffix(f" {ending}")
-    return trait.rsplit(".", 1)[-1]
+    found = next((found for pattern, _ in _FAMILIES if (found := pattern.fullmatch(trait))), None)
+    return trait if found is None else found["which"].rsplit(".", 1)[-1]
 
 
 def _few(traits: Iterable[str]) -> tuple[str, ...]:
@@ -118,7 +119,9 @@ def _of_frame(frame: bytes, profile: str, version: int) -> tuple[str, list[str]]
 
 
 def _missing(dissection: Dissection) -> Iterator[str]:
-    there = {field.name for field in dissection.fields}
+    there = {field.name: field.value for field in dissection.fields}
+    if there.get(_NAMED_IN_HEADER, "JSON") != "JSON":
+        yield _ODDITIES[_NAMED_IN_HEADER]
     for member in messages().header.members:
         if member.name not in there and member.name not in ("extFields", "remark"):
             yield f"header without {member.name}"
@@ -219,6 +222,8 @@ def _body(command: Command, message: Message, profile: str) -> Iterator[str]:
     value = _json_value(command)
     if isinstance(value, Mapping):
         yield from _object(value, message.request_body, "", profile, _DEPTH)
+    elif message.request_body in _bodies():
+        yield "body that is no object"
 
 
 def _json_value(command: Command) -> Any:
@@ -250,34 +255,34 @@ def _object(value: Mapping[str, Any], name: str, place: str, profile: str, depth
 def _member(value: Any, member: Member, place: str, profile: str, depth: int) -> Iterator[str]:
     kind = member.type
     if value is None:
-        yield f"{place} null"
+        yield f"body member {place} null"
     elif kind in _NUMBERS:
         if isinstance(value, bool) or not isinstance(value, int):
-            yield f"{place} no number"
+            yield f"body member {place} no number"
         elif value < 0:
-            yield f"{place} below 0"
+            yield f"body member {place} below 0"
     elif kind == "text":
         if not isinstance(value, str):
-            yield f"{place} no text"
+            yield f"body member {place} no text"
         elif trait := _text_trait(value, kind):
-            yield f"{place} {trait}"
+            yield f"body member {place} {trait}"
     elif kind.startswith("list of"):
         items = value if isinstance(value, list) else []
         if not isinstance(value, list):
-            yield f"{place} no list"
+            yield f"body member {place} no list"
         yield from _inside(items, kind, place, profile, depth)
     elif kind.startswith("map"):
         if not isinstance(value, Mapping):
-            yield f"{place} no object"
+            yield f"body member {place} no object"
             return
         if kind == "map of text to TopicConfig" and not value:
-            yield f"{place} empty"
+            yield f"body member {place} empty"
         yield from _inside(list(value.values()), kind, place, profile, depth)
     elif kind in _bodies():
         if isinstance(value, Mapping):
             yield from _object(value, kind, f"{place}.", profile, depth)
         else:
-            yield f"{place} no object"
+            yield f"body member {place} no object"
 
 
 def _inside(items: list[Any], kind: str, place: str, profile: str, depth: int) -> Iterator[str]:

@@ -57,6 +57,17 @@ def test_every_error_with_another_number_is_one_cause_whatever_was_asked() -> No
     ]
 
 
+def test_failures_that_are_never_answered_are_one_cause_whatever_was_asked() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome(REFUSED, "closed"), "no body"),
+        failed("a.2", QUERY, outcome(f"{OK} or {REFUSED}", "closed"), "without the field brokerName"),
+        failed("a.3", ROUTE, outcome(REFUSED, "closed")),
+        passed("b", answered(REGISTER, OK), answered(QUERY, OK), answered(ROUTE, GONE)),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results)[0].endswith("closes the connection instead of SYSTEM_ERROR (1)")
+
+
 def test_a_refusal_of_what_is_to_be_accepted_is_no_matter_of_the_number() -> None:
     assert groups(
         failed("a.1", REGISTER, outcome(REFUSED, INVALID), "no body"),
@@ -91,6 +102,18 @@ def test_a_header_that_lacks_members_explains_closed_connections_where_complete_
     )
     assert groups(*results) == [{"a.1", "a.2", "a.3"}]
     assert "header without language, header without version" in titles(*results)[0]
+
+
+def test_answers_to_what_is_to_be_silent_are_one_cause_whatever_they_are() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome("silence", OK), "one-way"),
+        failed("a.2", QUERY, outcome("silence", REFUSED), "one-way", "no body"),
+        passed("b", answered("raw bytes", "silence", "frame truncated"), answered(QUERY, REFUSED, "no body")),
+    )
+    assert groups(*results) == [{"a.1", "a.2"}]
+    assert titles(*results) == [
+        "103 REGISTER_BROKER or 322 QUERY_DATA_VERSION (one-way) should get no answer, and is answered"
+    ]
 
 
 def test_a_trait_that_was_answered_elsewhere_is_not_to_blame() -> None:
@@ -144,6 +167,26 @@ def test_what_stays_after_it_was_unregistered_is_one_cause_in_all_answers() -> N
     assert groups(*results) == [{"a.1", "a.2", "a.3"}]
     (title,) = titles(*results)
     assert title.endswith("still has what should be gone after 104 UNREGISTER_BROKER")
+
+
+def test_an_update_without_effect_is_one_cause_in_whatever_shows_it() -> None:
+    update = "318 UPDATE_NAMESRV_CONFIG"
+    results = (
+        failed("a.1", "319 GET_NAMESRV_CONFIG", member("body.clusterTest", "different"), after=(update,)),
+        failed("a.2", "319 GET_NAMESRV_CONFIG", member("body.productEnvName", "different"), after=(update,)),
+        failed("a.3", ROUTE, outcome(REFUSED, GONE), after=(REGISTER, update)),
+        passed("b", answered(ROUTE, GONE)),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results) == [
+        "Answers after 318 UPDATE_NAMESRV_CONFIG are not what it should have made them"
+    ]
+
+
+def test_two_wrong_contents_with_another_history_are_two_causes() -> None:
+    one = failed("a", ROUTE, outcome(OK, GONE), after=("217 REGISTER_TOPIC_IN_NAMESRV",))
+    other = failed("b", ROUTE, outcome(OK, GONE), after=(REGISTER, "time"))
+    assert groups(one, other) == [{"a"}, {"b"}]
 
 
 def test_too_much_and_too_little_are_two_causes_and_a_registration_keeps_nothing_alive() -> None:

@@ -148,6 +148,7 @@ def test_many_failures_are_shown_in_short_and_counted() -> None:
 def test_a_failure_alone_is_shown_in_full_with_what_was_sent() -> None:
     run = samples.run()
     failed = next(r for r in run.results if r.failure is not None)
+    assert failed.failure is not None
     sent = Sent(request="9999 NO_SUCH", header='{"code":9999}', body="cafe", body_form="hex", size=20)
     alone = msgspec.structs.replace(failed, failure=msgspec.structs.replace(failed.failure, sent=sent))
     text = shown(Run(header=run.header, results=(alone,)))
