@@ -174,6 +174,7 @@ class CaseRun:
                 self.ends(Verdict.BLOCKED, str(error))
         except Blocked as error:
             self.too_late = isinstance(error, TooLate)
+            self.evidence = Evidence(needs=error.needs)
             self.ends(Verdict.BLOCKED, in_a_line(error))
         except CaseTimeout as error:
             self.stalled = True

@@ -34,6 +34,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """What it got, and expected, that is no success, or next to nothing."""
     was_setup: bool = False
     """Whether it failed at an ordinary request that was to succeed, no more."""
+    needs: int | None = None
+    """The code of the request that kept it from being measured, because it did not do its work."""
     codes: frozenset[int] = frozenset()
     """The codes of the requests that it judged."""
 
@@ -50,9 +52,10 @@ def evidence_of(session: Session, unmet: Unmet | None = None) -> Evidence:
     """What the case of a session saw; `unmet` is what it failed at."""
     wrong = None if unmet is None else Wrong(unmet.exchange.code, unmet.kind)
     codes = {code for code, _ in session.met} | ({wrong.code} if wrong is not None else set())
+    is_plain = unmet is not None and unmet.expected == (str(Reply(SUCCESS)),)
     return Evidence(
-        wrong,
-        frozenset(Wrong(code, kind) for code, kind in session.met if kind),
-        unmet is not None and unmet.exchange.is_ordinary and unmet.expected == (str(Reply(SUCCESS)),),
-        frozenset(code for code in codes if code is not None),
+        wrong=wrong,
+        refusals=frozenset(Wrong(code, kind) for code, kind in session.met if kind),
+        was_setup=is_plain and unmet is not None and unmet.exchange.is_ordinary,
+        codes=frozenset(code for code in codes if code is not None),
     )

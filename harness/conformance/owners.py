@@ -4,9 +4,9 @@ Each request code has an owner (`owner` in `specs/messages`): the most basic sta
 request is answered and does its work. Let the owner of a code fail. Then
 
 * a case that fails in the same way is blocked by the owner: in the same way means the same code and the same
-  kind of wrong answer, so that another fault at the same code stays a failure. That is also so where the code
-  that went wrong is only where the fault shows: a server that ignores unregistrations gives itself away by
-  its routes, and the owner of the unregistration fails there, too;
+  kind of wrong answer, so that another fault at the same code stays a failure;
+* a case that sent a request which is answered and does not do its work is blocked by the owner of that
+  request, wherever it shows: a server that ignores unregistrations gives itself away by its routes;
 * a case that holds because it was refused, closed or left without an answer in the same way has proved
   nothing, and is blocked too: the owner is its control.
 
@@ -85,18 +85,28 @@ class Owners:
     def judged(self, one: LoadedCase, attempt: Attempt) -> CaseResult:
         """The result of a case, which may be that it is blocked by an owner, or that its setup failed."""
         result, evidence = attempt.result, attempt.evidence
-        if attempt.has_failed and result.verdict is not Verdict.FLAKY and evidence.wrong is not None:
+        if result.verdict is Verdict.FLAKY:
+            return result
+        if attempt.has_failed and evidence.wrong is not None:
             owner = self._blocker(one, attempt)
             if owner is not None:
                 return self._blocked(result, owner, f"needs {request_words(owner.message.code)}, and")
             return self._with_setup(result, one, evidence.wrong) if evidence.was_setup else result
         if attempt.has_held:
-            for refusal in sorted(evidence.refusals, key=lambda it: (it.code or 0, it.kind)):
-                owner = self._failing(one, refusal.code, refusal)
-                if owner is not None:
-                    alike = "is treated so whatever it says:"
-                    return self._blocked(result, owner, f"{request_words(owner.message.code)} {alike}")
+            return self._controlled(one, attempt)
+        needed = None if evidence.needs is None else self._owners.get(evidence.needs)
+        if needed is not None and self.attempt(needed.case).has_failed:
+            return msgspec.structs.replace(result, blocked_by=needed.statement)
         return result
+
+    def _controlled(self, one: LoadedCase, attempt: Attempt) -> CaseResult:
+        """The result of a case that holds: blocked where an ordinary request is refused in the same way."""
+        for refusal in sorted(attempt.evidence.refusals, key=lambda it: (it.code or 0, it.kind)):
+            owner = self._failing(one, refusal.code, refusal)
+            if owner is not None:
+                alike = "is treated so whatever it says:"
+                return self._blocked(attempt.result, owner, f"{request_words(owner.message.code)} {alike}")
+        return attempt.result
 
     def explains(self, one: LoadedCase, attempt: Attempt) -> bool:
         """Whether an owner has failed in the same way, so that there is no need to try the case again. Owners
@@ -112,13 +122,29 @@ class Owners:
         found = self._failing(one, wrong.code, wrong)
         if found is not None:
             return found
-        for owner in self._before(one):
-            code = owner.message.code
-            if code in attempt.evidence.codes and code != wrong.code:
-                found = self._failing(one, code, wrong)
-                if found is not None:
-                    return found
-        return None
+        steps = [
+            owner
+            for owner in self._before(one)
+            if owner.message.code in attempt.evidence.codes and owner.message.code != wrong.code
+        ]
+        alike = (owner for owner in steps if self._failing(one, owner.message.code, wrong))
+        in_vain = (owner for owner in steps if self._reads(wrong.code) and self._is_in_vain(owner))
+        return next(alike, None) or next(in_vain, None)
+
+    def _reads(self, code: int | None) -> bool:
+        """Whether a request only shows what others have done; so does what a server sends by itself."""
+        owner = None if code is None else self._owners.get(code)
+        return code is None or (owner is not None and owner.message.read_only)
+
+    def _is_in_vain(self, owner: Owner) -> bool:
+        """Whether the request is answered, and does not do its work: its owner failed where it looked for
+        that, with a request whose own owner holds.
+        """
+        wrong = self.attempt(owner.case).evidence.wrong
+        if owner.message.read_only or wrong is None or self._is_owner(owner.case, wrong.code):
+            return False
+        shown = None if wrong.code is None else self._owners.get(wrong.code)
+        return shown is not None and shown.message.read_only and self.attempt(shown.case).has_held
 
     def _before(self, one: LoadedCase) -> Iterator[Owner]:
         """The owners that can block the case as the sender of another request: those before its own."""

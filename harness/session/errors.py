@@ -58,7 +58,14 @@ class Unmet(AssertionError):
 
 
 class Blocked(Exception):
-    """Nothing could be measured, and the case is not to blame. The verdict is ``blocked``."""
+    """Nothing could be measured, and the case is not to blame. The verdict is ``blocked``.
+
+    ``needs`` is the code of the request that did not do its work, where it is for that.
+    """
+
+    def __init__(self, message: str, *, needs: int | None = None) -> None:
+        super().__init__(message)
+        self.needs = needs
 
 
 class TargetDied(Blocked):

@@ -111,4 +111,4 @@ def test_a_server_of_the_essential_alone_fails_once_for_each_code_that_it_lacks(
     # Cases about values begin with any of their codes.
     assert {code: number for code, number in times.items() if number > 1} == {"102": 2, "101": 2}
     assert sum(one.verdict is Verdict.BLOCKED and not one.blocked_by for one in results) == 0
-    assert sum(one.verdict is Verdict.PASS for one in results) > 100
+    assert sum(one.verdict is Verdict.PASS for one in results) > 80

@@ -43,6 +43,9 @@ def leaves(ns: NameServerSession, broker: Broker, *stay: Broker) -> None:
 
 @case(kills=["unregistration-is-ignored"])
 def test_address_is_removed(ns: NameServerSession) -> None:
+    alone = registered(ns)
+    leaves(ns, alone)
+    ns.route(alone.topic("A")) >> Reply(TOPIC_NOT_EXIST)
     master, slave = both(ns)
     leaves(ns, master, slave)
     ns.route(master.topic("A")).addresses >> Reply(SUCCESS, {master.name: {1: slave.address}})

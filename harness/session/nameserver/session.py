@@ -89,7 +89,8 @@ class NameServerSession(NameServerRequests):
             if clock.waiting() >= end:
                 raise Blocked(
                     "settling needs UNREGISTER_BROKER (104) and the end of a connection to remove brokers: "
-                    f"one is still routed after {clock.timing.patience:g} s"
+                    f"one is still routed after {clock.timing.patience:g} s",
+                    needs=RequestCode.UNREGISTER_BROKER,
                 )
             self.pause(clock.timing.pause)
         staying.close()
@@ -182,7 +183,10 @@ class NameServerSession(NameServerRequests):
         register = {**identity, "haServerAddr": address}
         self._ask_sentinel(RequestCode.REGISTER_BROKER, register, body, connection)
         if not self._is_routed(topics[0], connection):
-            raise Blocked("settling needs REGISTER_BROKER (103): a broker registered, and has no route")
+            raise Blocked(
+                "settling needs REGISTER_BROKER (103): a broker registered, and has no route",
+                needs=RequestCode.REGISTER_BROKER,
+            )
         if leaves:
             self._ask_sentinel(RequestCode.UNREGISTER_BROKER, identity, b"", connection)
         return topics[0]
@@ -194,7 +198,7 @@ class NameServerSession(NameServerRequests):
         end = self.clock.waiting() + self.clock.timing.patience
         while not _succeeds(outcome := self.ask_own(code, identity, body, connection)):
             if self.clock.waiting() >= end:
-                raise Blocked(f"settling needs {code.name} ({code:d}), and got: {outcome}")
+                raise Blocked(f"settling needs {code.name} ({code:d}), and got: {outcome}", needs=code)
             self.pause(self.clock.timing.pause)
 
     def _is_routed(self, topic: str, connection: Connection) -> bool:

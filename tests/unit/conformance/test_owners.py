@@ -18,7 +18,7 @@ from harness.conformance.loading import LoadedCase, cases, owner_problems
 from harness.conformance.owners import owners_under
 from harness.conformance.running import Runner
 from harness.report.results import CaseResult, Verdict
-from harness.session import NameServerSession
+from harness.session import Blocked, NameServerSession
 from harness.targets import parse
 from harness.wire import RequestCode, ResponseCode
 
@@ -52,10 +52,15 @@ def loaded(identifier: str, body: Body) -> LoadedCase:
     return cases([module(chapter, **{name: case(identifier, kills=["m"])(function)})])[0]
 
 
-PUT = Message(RequestCode.PUT_KV_CONFIG, "PUT_KV_CONFIG", "t", "s", owner="ns.kv.put", chapter="kv")
-GET = Message(
-    RequestCode.GET_KV_CONFIG, "GET_KV_CONFIG", "t", "s", owner="ns.kv.get", chapter="kv", read_only=True
-)
+def message(code: RequestCode, owner: str, *, read_only: bool = False) -> Message:
+    return Message(code, code.name, "t", "s", read_only=read_only, owner=owner, chapter="kv")
+
+
+PUT = message(RequestCode.PUT_KV_CONFIG, "ns.kv.put")
+GET = message(RequestCode.GET_KV_CONFIG, "ns.kv.get", read_only=True)
+LIST = message(RequestCode.GET_KVLIST_BY_NAMESPACE, "ns.kv.list", read_only=True)
+DELETE = message(RequestCode.DELETE_KV_CONFIG, "ns.kv.delete")
+MESSAGES = (PUT, GET, LIST, DELETE)
 
 
 def put(ns: NameServerSession, **more: Any) -> None:
@@ -86,7 +91,7 @@ class Run:
         catalogue = Catalogue(tuple(map(statement, bodies)), (profile,), "d")
         self.cases = {identifier: loaded(identifier, body) for identifier, body in bodies.items()}
         target = parse("builtin:5.3" + (f"?mutant={mutant}" if mutant else ""))
-        owners = owners_under("5.3", catalogue, self.cases.values(), [PUT, GET])
+        owners = owners_under("5.3", catalogue, self.cases.values(), MESSAGES)
         setting = Setting(catalogue, "5.3", target.uri, baseline=Baseline(entries=tuple(known)))
         self.runner = Runner(setting, target.start(), target.another, owners=owners)
 
@@ -139,6 +144,46 @@ def test_the_owner_of_an_earlier_step_blocks_where_its_fault_shows_elsewhere() -
     assert found["ns.kv.put"].verdict is Verdict.FAIL
     assert found["ns.routes.kept"].blocked_by == "ns.kv.put"
     assert found["ns.routes.other"].verdict is Verdict.FAIL
+
+
+def test_a_step_that_does_not_do_its_work_blocks_whatever_shows_it() -> None:
+    """The owner of the step looks with one request, and the case with another."""
+
+    def in_vain(ns: NameServerSession) -> None:
+        ns.delete_kv("N", "k") >> Reply(SUCCESS)
+        ns.get_kv("N", "k") >> Reply(SUCCESS)
+
+    def listed(ns: NameServerSession) -> None:
+        ns.delete_kv("N", "k") >> Reply(SUCCESS)
+        ns.list_kv("N").table >> Reply(SUCCESS, {"k": "v"})
+
+    def only_listed(ns: NameServerSession) -> None:
+        ns.list_kv("N").table >> Reply(SUCCESS, {"k": "v"})
+
+    bodies: dict[str, Body] = {
+        "ns.kv.put": put,
+        "ns.kv.get": get_nothing,
+        "ns.kv.list": lambda ns: ns.list_kv("nothing") >> Reply(NOT_FOUND),
+        "ns.kv.delete": in_vain,
+        "ns.routes.listed": listed,
+        "ns.routes.other": only_listed,
+    }
+    found = Run(bodies).results(list(reversed(bodies)))
+    assert found["ns.kv.delete"].verdict is Verdict.FAIL
+    assert found["ns.routes.listed"].blocked_by == "ns.kv.delete"
+    assert found["ns.routes.other"].verdict is Verdict.FAIL
+
+
+def test_what_a_barrier_needs_is_named() -> None:
+    def settling(ns: NameServerSession) -> None:
+        raise Blocked("settling needs it", needs=PUT.code)
+
+    bodies: dict[str, Body] = {"ns.kv.put": put, "ns.routes.settled": settling}
+    assert Run(bodies).results(list(bodies))["ns.routes.settled"].blocked_by == ""
+    found = Run(bodies, "serves-probes-and-refuses-others").results(["ns.routes.settled"])
+    settled = found["ns.routes.settled"]
+    assert (settled.verdict, settled.blocked_by) == (Verdict.BLOCKED, "ns.kv.put")
+    assert settled.reason == "settling needs it"
 
 
 def test_of_owners_that_fail_alike_one_fails() -> None:

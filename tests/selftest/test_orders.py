@@ -1,0 +1,65 @@
+"""A verdict depends neither on the order of the cases nor on which others run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.report.results import Verdict, read_run
+
+Verdicts = dict[str, tuple[Verdict, str]]
+
+
+def verdicts(out: Path, *arguments: str) -> Verdicts:
+    """The verdict of each case, and what it is blocked by."""
+    main(["check", *arguments, "--out", str(out)])
+    return {one.case: (one.verdict, one.blocked_by) for one in read_run(out).results}
+
+
+@pytest.mark.parametrize(
+    ("mutant", "kinds"),
+    [
+        ("", {Verdict.PASS}),
+        ("serves-the-essential-only", {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED, Verdict.DEVIATES}),
+        ("unregistration-is-ignored", {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED, Verdict.DEVIATES}),
+    ],
+)
+def test_verdicts_are_the_same_in_any_order(mutant: str, kinds: set[Verdict], tmp_path: Path) -> None:
+    target = "builtin:5.3" + (f"?mutant={mutant}" if mutant else "")
+    in_order = verdicts(tmp_path, target)
+    assert {verdict for verdict, _ in in_order.values()} == kinds
+    for seed in ("1", "2", "3"):
+        assert verdicts(tmp_path, target, "--shuffle", seed) == in_order
+        assert read_run(tmp_path).header.seed == int(seed)
+
+
+def test_verdicts_are_the_same_alone(tmp_path: Path) -> None:
+    target = "builtin:5.3?mutant=serves-the-essential-only"
+    chapters = "data-version,write-permission,routes"
+    whole = verdicts(tmp_path, target, "--select", chapters)
+    blocked = [case for case, (verdict, _) in whole.items() if verdict is Verdict.BLOCKED]
+    assert len(blocked) > 20
+    for case in blocked[::7]:
+        assert verdicts(tmp_path, target, "--select", case)[case] == whole[case]
+
+
+def test_owners_go_ahead_unless_cases_are_shuffled(tmp_path: Path) -> None:
+    order: dict[str, list[str]] = {}
+    for seed in ("", "1", "2"):
+        more = ["--shuffle", seed] if seed else []
+        main(["check", "builtin:5.3", "--select", "kv,routes", *more, "--out", str(tmp_path)])
+        order[seed] = [one.case for one in read_run(tmp_path).results]
+    assert order[""][:5] == [
+        "sanity.well-formed-request-is-answered",
+        "kv.get-returns-what-was-put",
+        "kv.delete-removes",
+        "kv.list-has-every-pair",
+        "routes.unknown-topic-does-not-exist",
+    ]
+    assert len({tuple(one) for one in order.values()}) == 3
+    assert len({tuple(sorted(one)) for one in order.values()}) == 1
+    assert {(one[0], one[-1]) for one in order.values()} == {
+        ("sanity.well-formed-request-is-answered", "endurance.serves-after-everything")
+    }
