@@ -29,6 +29,7 @@ from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict
 from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
+from harness.session.futile import FutileWaits
 from harness.session.outcome import Decisive, Garbled, Replied, Stalled
 from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
@@ -57,6 +58,7 @@ class Setting(msgspec.Struct, frozen=True):
     waiting: Waiting = Waiting.AMONG_OTHERS
     deadline: float = DEADLINE
     out: Path | None = None  # where traces of failures are written
+    futile: FutileWaits = msgspec.field(default_factory=FutileWaits)
     fresh: bool = False
     """Whether a failure is tried again on a fresh server, where one can be started."""
 
@@ -155,6 +157,7 @@ class CaseRun:
             target=self._setting.target,
             suite=version(),
             deadline=self._setting.deadline,
+            futile=self._setting.futile,
         )
         try:
             with session:

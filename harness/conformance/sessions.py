@@ -6,6 +6,7 @@ from typing import cast
 
 from harness.catalogue import Role
 from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, Session
+from harness.session.futile import FutileWaits
 
 
 def session_of(
@@ -17,11 +18,20 @@ def session_of(
     target: str = "",
     suite: str = "",
     deadline: float = 60.0,
+    futile: FutileWaits | None = None,
 ) -> Session:
     """A session with the target; ``instance`` is one of the role."""
     line = profile
     if role == "broker":
         return BrokerSession(
-            cast(BrokerInstance, instance), line, case=case, target=target, suite=suite, deadline=deadline
+            cast(BrokerInstance, instance),
+            line,
+            case=case,
+            target=target,
+            suite=suite,
+            deadline=deadline,
+            futile=futile,
         )
-    return NameServerSession(instance, line, case=case, target=target, suite=suite, deadline=deadline)
+    return NameServerSession(
+        instance, line, case=case, target=target, suite=suite, deadline=deadline, futile=futile
+    )

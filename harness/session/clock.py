@@ -31,6 +31,10 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """Between two repetitions."""
     grace: float
     """What is still accepted as an answer after a probe was answered."""
+    brief: float
+    """The same after a wait that was in vain before."""
+    longest: float
+    """An answer must have come to its end by then, however steadily its bytes arrive."""
     probe: float
     """A probe must be answered by then."""
     busy: float
@@ -94,6 +98,8 @@ class RunningClock:
             patience=2.0,
             pause=0.02,
             grace=0.15,
+            brief=0.5,
+            longest=20.0,
             probe=1.0,
             busy=30.0,
             jitter=max(2.0, 0.25 * warp),
@@ -153,6 +159,8 @@ class VirtualClock:
             patience=2.0,
             pause=0.1,
             grace=0.0,
+            brief=0.0,
+            longest=20.0,
             probe=1.0,
             busy=30.0,
             jitter=0.0,

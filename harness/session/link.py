@@ -22,6 +22,9 @@ from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
 from harness.wire import FrameBuffer, WireError, decode, dissect
 
+_OPENING = 16
+"""Bytes; enough to tell protocols apart."""
+
 
 class PendingResponse(msgspec.Struct):
     """A response that is waited for on a link: the response with ``opaque``, or any (None)."""
@@ -41,8 +44,18 @@ class _End(msgspec.Struct, frozen=True):
 class Link:
     """The state of one connection. Used by one thread at a time."""
 
-    def __init__(self, number: int, transport: Transport, recorder: Recorder, clock: Clock) -> None:
+    def __init__(
+        self,
+        number: int,
+        transport: Transport,
+        recorder: Recorder,
+        clock: Clock,
+        *,
+        opening: bytes = b"",
+    ) -> None:
         self.number = number
+        self.opening = opening[:_OPENING]
+        """The first bytes that were sent; ``opening`` is what was sent before the link was made."""
         self._transport = transport
         self._recorder = recorder
         self._clock = clock
@@ -89,8 +102,27 @@ class Link:
     def takes_frames(self) -> bool:
         """Whether a frame sent now would be read as one: open, and what was sent so far is whole frames."""
         return (
-            self._end is None and not self._half_closed and self._sends_frames and not self._outbound.pending
+            self._end is None
+            and not self._half_closed
+            and self._sends_frames
+            and not self._outbound.pending
+            and not self.lacks_tls
         )
+
+    @property
+    def lacks_tls(self) -> bool:
+        """Whether it is to be encrypted, and the target leaves the handshake unanswered."""
+        transport = self._transport
+        return isinstance(transport, TlsTransport) and not (transport.is_agreed or transport.has_ended)
+
+    @property
+    def state(self) -> str:
+        """What the case has done to it last, in words that go on after "a connection that"."""
+        if self._half_closed:
+            return "is half closed"
+        if self._idle:
+            return "lies idle"
+        return "takes frames" if self.takes_frames else "takes no frame"
 
     def quiet_until(self, at: float) -> float:
         """Protocol seconds, not after ``at``, for which the target may have found nothing on it to read.
@@ -107,6 +139,8 @@ class Link:
         if self._half_closed or (self._end is not None and self._end.by == "us"):
             raise Misuse(f"connection {self.number} was closed by the case: it cannot send any more")
         event = self._recorder.sent(self.number, data, purpose)
+        if len(self.opening) < _OPENING:
+            self.opening += data[:_OPENING]
         now = self._clock.now()
         self._quiet, self.last_sent = now - self.last_sent, now
         if self._sends_frames and not self._outbound.is_next(data):
@@ -229,6 +263,11 @@ class Link:
     @property
     def strays(self) -> tuple[UnsolicitedFrame, ...]:
         return tuple(self._unsolicited)
+
+    @property
+    def has_begun_frame(self) -> bool:
+        """Whether a part of a frame has come, and not all of it."""
+        return bool(self._unfinished)
 
     @property
     def leftover(self) -> bytes:

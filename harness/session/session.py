@@ -2,13 +2,11 @@
 
 - A session belongs to one case and one thread. Sessions share nothing but the target.
 - Every wait has a deadline of its own, and the case has one over all (``CaseTimeout``).
-- A connection that has been quiet for ``timing.busy`` protocol seconds is given a keep-alive, whenever the
-  session waits: targets close idle connections after 120 s, and warped time runs during every wait. A
-  connection that the case let lie idle stays so until the case uses it again.
+- Connections are kept busy whenever the session waits (``waiting``): targets close idle connections after
+  120 s, and warped time runs during every wait. A connection that the case let lie idle stays so until the
+  case uses it again.
 - Sessions of several targets that are used together (``beside``) write one trace, number their connections
   and their requests together and keep each other's connections busy.
-- Silence is decided by a probe on the same connection that is answered, and a grace after that. Where the
-  connection is in the middle of a frame the probe goes over another one.
 """
 
 from __future__ import annotations
@@ -34,21 +32,20 @@ from harness.session.errors import (
     Unsupported,
 )
 from harness.session.exchange import Exchange, Request, SentRequest
-from harness.session.link import Link, PendingResponse
+from harness.session.futile import FutileWaits
+from harness.session.handshake import secured
+from harness.session.link import Link
 from harness.session.listener import Listener
-from harness.session.outcome import ClosedBy, Mark, Outcome, Silent, Stalled
+from harness.session.outcome import ClosedBy, Mark, Outcome
 from harness.session.probing.nameserver import ReceivedRequest
 from harness.session.requests import Ext, HeaderFields, command, request_title
-from harness.session.tls import TlsTransport
-from harness.session.transport import Ending, Instance, PeerReset, Transport, TransportTimeout
-from harness.trace import Header, Purpose, Recorder, Trace
-from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
+from harness.session.transport import Ending, Instance, Transport
+from harness.session.waiting import Waits
+from harness.trace import Header, Recorder, Trace
+from harness.wire import Command, RequestCode, encode
 
 _GIVING_BACK = 5.0
 """Real seconds."""
-_HANDSHAKES = 8
-_HANDSHAKE_TERM = 9.0
-"""Protocol seconds; Netty ends a handshake after 10 (`SslHandler`)."""
 
 
 def header_of(
@@ -81,7 +78,7 @@ class Session:
     ``beside`` is the session of another target that is used together with this one: both write one trace.
     ``probe(opaque, version)`` makes a cheap request that every target answers; ``profile`` is what
     it is judged by; ``random_source`` makes the names; ``deadline`` is in real seconds and counts from
-    now.
+    now. ``futile`` are the waits that were in vain in other sessions with the target.
     """
 
     query: int
@@ -99,32 +96,36 @@ class Session:
         probe: Callable[[int, int, str], Command],
         deadline: float = 60.0,
         beside: Session | None = None,
+        futile: FutileWaits | None = None,
     ) -> None:
         self.clock: Clock = instance.clock
         self._instance = instance
         self._names = FreshNames(random_source)
         self.profile = profile
-        self._probe = probe
         self._deadline = time.monotonic() + deadline
         self._deadline_seconds = deadline
         began = time.monotonic()
         now = instance.clock.now
         if beside is None:
-            self._together = [self]
             self._numbers = itertools.count(1)
             self._recorder = Recorder(header, real=lambda: time.monotonic() - began, protocol=now)
         else:
-            self._together = beside._together
             self._numbers = beside._numbers
-            self._recorder = beside._recorder.beside(len(self._together), protocol=now)
-            self._together.append(self)
+            self._recorder = beside._recorder.beside(len(beside._waits.together), protocol=now)
         self._spent: set[int] = set() if beside is None else beside._spent
         self._opaques: Iterator[int] = itertools.count(1000) if beside is None else beside._opaques
-        self._connections: list[Connection] = []
-        self._quiet_since = 0.0
-        """No connection has been quiet for longer than since then, in protocol time."""
+        self.futile = FutileWaits() if futile is None else futile
+        self._probe = lambda: probe(self.next_opaque(), profile.announces, self.nonce)
+        self._waits = Waits(
+            self.clock,
+            profile,
+            probe=self._probe,
+            connect=lambda: self.connect().link,
+            checked=self.checked,
+            futile=self.futile,
+            beside=None if beside is None else beside._waits,
+        )
         self._main: Connection | None = None
-        self._control: Connection | None = None
         self._listeners: list[Listener] = []
         self._afterwards: list[Callable[[], None]] = []
         self._requests: list[Request] = []
@@ -181,57 +182,31 @@ class Session:
         """
         self.checked("connecting")
         if tls:
-            transport: Transport = self._secured(preamble)
+            transport: Transport = secured(
+                lambda: self._opened(preamble),
+                self.clock,
+                probe=self._probe,
+                note=self._recorder.note,
+                futile=self.futile,
+            )
         else:
-            transport = self._instance.open()
-            transport.send(preamble)
-        connection = self._added(transport)
+            transport = self._opened(preamble)
+        connection = self._added(transport, preamble)
         if preamble:
             self._recorder.note(f"preamble {preamble!r}", connection.id)
         if tls:
             self._recorder.note("under TLS: what follows is what it carries", connection.id)
         return connection
 
-    def _secured(self, preamble: bytes) -> TlsTransport:
-        """A connection on which a TLS handshake has ended, in whichever way.
+    def _added(self, transport: Transport, preamble: bytes = b"") -> Connection:
+        link = Link(next(self._numbers), transport, self._recorder, self.clock, opening=preamble)
+        self._waits.add(link)
+        return Connection(self, link)
 
-        Targets give a handshake some 10 s of their time, which may be too short where that is warped: where
-        they end one after as long as that, nothing was learnt. A client may take it for ended before the
-        server does (TLS 1.3), so there a probe must be answered too.
-        """
-        for _ in range(_HANDSHAKES):
-            inner = self._instance.open()
-            inner.send(preamble)
-            began = self.clock.now()
-            transport = TlsTransport(inner, self.clock)
-            agreed = transport.agree(self.clock.timing.answer)
-            if self.clock.kind != "warped" or (agreed and self._answers_at_all(transport)):
-                return transport
-            if self.clock.now() - began < _HANDSHAKE_TERM:
-                return transport
-            self._recorder.note("a TLS handshake took too long for this warp")
-            transport.close("fin")
-        raise TooLate("no TLS handshake came to an end in time; the machine is too slow for this warp")
-
-    def _answers_at_all(self, transport: Transport) -> bool:
-        """Whether a probe is answered before the connection has a number, and a place in the trace."""
-        end = self.clock.waiting() + self.clock.timing.answer
-        transport.send(encode(self._probe(self.next_opaque(), self.profile.announces, self.nonce)))
-        buffer = FrameBuffer()
-        try:
-            while data := transport.receive(max(0.0, end - self.clock.waiting())):
-                buffer.feed(data)
-                if buffer.next_frame() is not None:
-                    return True
-        except (TransportTimeout, PeerReset, WireError):
-            pass
-        return False
-
-    def _added(self, transport: Transport) -> Connection:
-        link = Link(next(self._numbers), transport, self._recorder, self.clock)
-        connection = Connection(self, link)
-        self._connections.append(connection)
-        return connection
+    def _opened(self, preamble: bytes) -> Transport:
+        transport = self._instance.open()
+        transport.send(preamble)
+        return transport
 
     def listen(self) -> Listener:
         """A new address where the target can send something. Raises ``Unsupported`` where it cannot."""
@@ -244,7 +219,10 @@ class Session:
         """The session's own connection, for calls that need none in particular. A new one if it was
         closed.
         """
-        self._main = self._usable(self._main)
+        if self._main is not None:
+            self._main.link.notice()
+        if self._main is None or not self._main.link.takes_frames:
+            self._main = self.connect()
         return self._main
 
     def call(
@@ -323,7 +301,7 @@ class Session:
         """Lets waiting seconds pass (real ones, or virtual where time is virtual)."""
         self.checked("pausing")
         self.clock.pause(waiting_seconds)
-        self._keep_busy()
+        self._waits.keep_busy()
 
     def restart(self, how: Ending = "term") -> None:
         """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is
@@ -387,9 +365,10 @@ class Session:
                 self.note(f"the target could not be given back as it was: {problem}")
         for listener in self._listeners:
             listener.close()
-        for connection in self._connections:
+        self._waits.look_back()
+        for link in self._waits.links:
             try:
-                connection.link.close("fin")
+                link.close("fin")
             except TargetDied as problem:
                 self.death = self.death or str(problem)
 
@@ -437,10 +416,7 @@ class Session:
 
     def is_answered(self) -> bool:
         """Whether the target answers a probe."""
-        link = self._control_link()
-        want = self._send_own(link, "probe")
-        self._wait(link, lambda: _settled(link, want), self.clock.timing.answer, "probe")
-        return want.result is not None
+        return self._waits.is_answered()
 
     def ask_own(self, code: int, ext: Ext, body: bytes, connection: Connection) -> Outcome:
         """A request of the harness's own, not of the case: recorded as a barrier, and not judged."""
@@ -511,125 +487,8 @@ class Session:
 
     def decide(self, asked: SentRequest, subject: str, silence_is_an_answer: bool) -> Outcome:
         """Waits until it is clear what became of a request."""
-        if asked.want is not None and asked.want.result is not None:
-            return asked.want.result
-        timing, began = self.clock.timing, self.clock.waiting()
-        link, want = asked.link, asked.want
-        assert link is not None
-
-        def decided() -> bool:
-            return not link.is_open or (want is not None and want.result is not None)
-
-        if not silence_is_an_answer or want is None:
-            self._wait(link, decided, timing.answer, subject, quiet=want is None)
-        if not decided():
-            probe, over = self._send_probe(link)
-            patience = timing.answer if silence_is_an_answer else timing.probe
-            self._wait(over, lambda: decided() or _settled(over, probe), patience, subject, also=link)
-            self._wait(link, decided, timing.grace, subject)
-            if not decided():
-                answered = probe.result is not None
-                link.give_up(want)
-                return (Silent if answered else Stalled)(
-                    connection=link.number,
-                    at=self.clock.now(),
-                    unexpected=link.strays,
-                    leftover=link.leftover,
-                    waited=self.clock.waiting() - began,
-                )
-        if want is not None and want.result is not None:
-            return want.result
-        ending = link.ending()
-        assert ending is not None
-        return ending
-
-    def _wait(
-        self,
-        link: Link,
-        met: Callable[[], bool],
-        seconds: float,
-        subject: str,
-        *,
-        quiet: bool = False,
-        also: Link | None = None,
-    ) -> None:
-        """Takes what comes on ``link`` until ``met`` or for these waiting seconds, keeping the others
-        busy.
-        """
-        clock = self.clock
-        if clock.warp and (quiet or not link.takes_frames):
-            # It cannot be kept busy: beyond this its idle timer would end it, and prove nothing.
-            seconds = min(seconds, self.profile.surely_open / clock.warp)
-        end = clock.waiting() + seconds
-        slice_ = clock.timing.busy / 3 / clock.warp if clock.warp else seconds
-        while not met():
-            self.checked(f"waiting for {subject}")
-            self._keep_busy(link if quiet else None)
-            left = end - clock.waiting()
-            progress = link.pump(max(0.0, min(left, slice_)))
-            if also is not None and also is not link:
-                progress = also.pump(0) or progress
-            if not progress and left <= 0:
-                return
-
-    def _send_probe(self, link: Link) -> tuple[PendingResponse, Link]:
-        """Asks something that is surely answered, behind what ``link`` has been asked where that is
-        possible.
-        """
-        over = link if link.takes_frames else self._control_link()
-        return self._send_own(over, "probe"), over
-
-    def _control_link(self) -> Link:
-        self._control = self._usable(self._control)
-        return self._control.link
-
-    def _usable(self, connection: Connection | None) -> Connection:
-        if connection is not None:
-            connection.link.notice()
-        if connection is None or not connection.link.takes_frames:
-            return self.connect()
-        return connection
-
-    def _send_own(self, link: Link, purpose: Purpose) -> PendingResponse:
-        request = self._probe(self.next_opaque(), self.profile.announces, self.nonce)
-        want = link.want(request.opaque, purpose)
-        link.send(encode(request), purpose)
-        return want
-
-    def _keep_busy(self, quiet: Link | None = None) -> None:
-        """Keeps the connections of all sessions busy that are used together."""
-        for session in self._together:
-            session._keep_own_busy(quiet)
-
-    def _keep_own_busy(self, quiet: Link | None) -> None:
-        """A keep-alive on every connection that has been quiet for long, except ``quiet`` and the idle
-        ones.
-        """
-        due = self.clock.now() - self.clock.timing.busy
-        if self._quiet_since > due:
-            return
-        pending = [
-            (connection.link, self._send_own(connection.link, "keep-alive"))
-            for connection in self._connections
-            if connection.link.last_sent <= due
-            and connection.link is not quiet
-            and not connection.link.idle
-            and connection.link.takes_frames
-        ]
-        self._quiet_since = min(
-            (one.link.last_sent for one in self._connections if one.link.is_open and not one.link.idle),
-            default=self.clock.now(),
-        )
-        end = self.clock.waiting() + self.clock.timing.probe
-        for link, want in pending:
-            while not _settled(link, want) and (left := end - self.clock.waiting()) > 0:
-                if not link.pump(left):
-                    break
+        return self._waits.decide(asked, subject, silence_is_an_answer)
 
     def _busy_round(self) -> None:
         self.checked("advancing")
-        self._keep_busy()
-
-
-def _settled(link: Link, want: PendingResponse) -> bool:
-    return want.result is not None or not link.is_open
+        self._waits.keep_busy()

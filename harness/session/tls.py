@@ -47,6 +47,16 @@ class TlsTransport:
         return self._inner.remote
 
     @property
+    def is_agreed(self) -> bool:
+        """Whether the handshake has come to a good end."""
+        return self._is_agreed
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the peer has ended the connection, or speaks no TLS."""
+        return self._is_over or self._is_other or self._reset is not None
+
+    @property
     def certificate(self) -> bytes | None:
         """The peer's certificate (DER); None until the handshake is over."""
         return self._tls.getpeercert(binary_form=True) if self._is_agreed else None

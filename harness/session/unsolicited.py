@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _QUIET = 0.5
 """Waiting seconds after which nothing more is expected to come."""
+_ITS_REQUESTS = "requests of the target"
 
 
 class AwaitedRequest(Request):
@@ -33,16 +34,21 @@ class AwaitedRequest(Request):
 
     def outcome(self, *, silence_is_an_answer: bool = False) -> Outcome:
         if self._outcome is None:
-            self._outcome = self._awaited(_QUIET if silence_is_an_answer else None)
+            self._outcome = self._awaited(is_patient=not silence_is_an_answer)
         return self._outcome
 
-    def _awaited(self, patience: float | None) -> Outcome:
+    def _awaited(self, *, is_patient: bool) -> Outcome:
         session, clock = self.session, self.session.clock
         began = clock.waiting()
-        end = began + (clock.timing.answer if patience is None else patience)
+        is_full = is_patient and not session.futile.is_known(_ITS_REQUESTS)
+        end = began + (clock.timing.answer if is_full else _QUIET)
         while (heard := self._take()) is None:
             if clock.waiting() >= end:
-                kind = Silent if session.is_answered() else Stalled
+                is_answered = session.is_answered()
+                if is_full and is_answered and clock.warp:
+                    session.futile.was_in_vain(_ITS_REQUESTS)
+                kind = Silent if is_answered else Stalled
                 return kind(connection=0, at=clock.now(), waited=clock.waiting() - began)
             session.pause(clock.timing.pause)
+        session.futile.was_met(_ITS_REQUESTS)
         return heard

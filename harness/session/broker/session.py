@@ -15,6 +15,7 @@ from harness.session.broker.pop import PopRequests
 from harness.session.connection import Connection, next_request
 from harness.session.errors import Blocked
 from harness.session.exchange import Exchange
+from harness.session.futile import FutileWaits
 from harness.session.outcome import Mark
 from harness.session.probing.received import NameServerView
 from harness.session.session import Session, header_of
@@ -49,6 +50,7 @@ class BrokerSession(PopRequests):
         started: float = 0.0,
         deadline: float = 60.0,
         beside: Session | None = None,
+        futile: FutileWaits | None = None,
         hears: bool = True,
     ) -> None:
         source = random.Random(seed)
@@ -71,6 +73,7 @@ class BrokerSession(PopRequests):
             probe=_probe,
             deadline=deadline,
             beside=beside,
+            futile=futile,
         )
         self.nameservers = [
             NameServerView(self, server, number, self._take_turn)

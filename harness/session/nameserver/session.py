@@ -7,8 +7,9 @@ from typing import TypeGuard
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
-from harness.session.errors import Blocked
+from harness.session.errors import Blocked, TargetDied
 from harness.session.exchange import Request, SentRequest
+from harness.session.futile import FutileWaits
 from harness.session.nameserver.broker import BROKER_VERSION, Broker, Topics
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
@@ -20,6 +21,8 @@ from harness.session.session import Session, header_of
 from harness.session.transport import Instance
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+
+_SETTLING = "settling"
 
 
 class NameServerSession(NameServerRequests):
@@ -44,6 +47,7 @@ class NameServerSession(NameServerRequests):
         started: float = 0.0,
         deadline: float = 60.0,
         beside: Session | None = None,
+        futile: FutileWaits | None = None,
     ) -> None:
         self.profile = profile_named(profile)
         self._topics: dict[str, str] = {}
@@ -57,6 +61,7 @@ class NameServerSession(NameServerRequests):
             probe=_probe,
             deadline=deadline,
             beside=beside,
+            futile=futile,
         )
 
     # --- time -----------------------------------------------------------------------------------------------
@@ -77,19 +82,32 @@ class NameServerSession(NameServerRequests):
         both are gone, so is what was asked or closed before (5.x queues both in one line,
         `BatchUnregistrationService`).
 
-        Raises `Blocked` if a sentinel cannot be registered, or is still there after the patience of 2 s:
-        whether the target has settled is then unknown.
+        Raises `Blocked` if a sentinel cannot be registered, or is still there after the patience of 2 s, or a
+        shorter one where that was in vain before: whether the target has settled is then unknown.
         """
+        try:
+            self._settle(self._settling_patience())
+        except Blocked as problem:
+            if self.clock.warp and not isinstance(problem, TargetDied):
+                self.futile.was_in_vain(_SETTLING)
+            raise
+        self.futile.was_met(_SETTLING)
+
+    def _settling_patience(self) -> float:
+        timing = self.clock.timing
+        return timing.brief if self.futile.is_known(_SETTLING) else timing.patience
+
+    def _settle(self, patience: float) -> None:
         staying, leaving = self.connect(), self.connect()
         topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]
         leaving.close()
         clock = self.clock
-        end = clock.waiting() + clock.timing.patience
+        end = clock.waiting() + patience
         while any(self._is_routed(topic, staying) for topic in topics):
             if clock.waiting() >= end:
                 raise Blocked(
                     "settling needs UNREGISTER_BROKER (104) and the end of a connection to remove brokers: "
-                    f"one is still routed after {clock.timing.patience:g} s",
+                    f"one is still routed after {patience:g} s",
                     needs=RequestCode.UNREGISTER_BROKER,
                 )
             self.pause(clock.timing.pause)
@@ -195,7 +213,7 @@ class NameServerSession(NameServerRequests):
         self, code: RequestCode, identity: dict[str, str], body: bytes, connection: Connection
     ) -> None:
         """Asks until it succeeds: a server whose queue of unregistrations is full refuses for a while."""
-        end = self.clock.waiting() + self.clock.timing.patience
+        end = self.clock.waiting() + self._settling_patience()
         while not _succeeds(outcome := self.ask_own(code, identity, body, connection)):
             if self.clock.waiting() >= end:
                 raise Blocked(f"settling needs {code.name} ({code:d}), and got: {outcome}", needs=code)

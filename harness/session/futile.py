@@ -1,0 +1,80 @@
+"""Waits of a run that were in vain, so that the same is not waited for in full again.
+
+A server that leaves a code unanswered leaves it unanswered in every case. After ``TIMES`` full waits for the
+same kind of thing, all in vain, later ones are short (``Timing.brief``). One alone may have been a moment in
+which the machine was slow. Whatever comes after all, late or in another case, makes the next wait a full one.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from harness.session.exchange import SentRequest
+from harness.session.link import Link
+from harness.wire import Command, FrameBuffer, WireError, decode
+
+TIMES = 2
+HANDSHAKE = "a TLS handshake"
+_TLS = b"\x16\x03"
+_PROXY_HEADER = b"\r\n\r\n\0\r\nQUIT\n"
+
+
+class FutileWaits:
+    """Which kinds of waits were in vain. May be used by several threads."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def is_known(self, kind: str) -> bool:
+        """Whether a full wait for this would be in vain, as far as is known."""
+        return self._times.get(kind, 0) >= TIMES
+
+    def was_in_vain(self, kind: str) -> None:
+        """A full wait for this has ended without it."""
+        with self._lock:
+            self._times[kind] = self._times.get(kind, 0) + 1
+
+    def was_met(self, kind: str) -> None:
+        """It has come."""
+        with self._lock:
+            self._times.pop(kind, None)
+
+
+def kind_of_wait(asked: SentRequest, link: Link) -> str:
+    """What is waited for, alike wherever a server would treat it alike.
+
+    That is the answer to a request with this code, these fields and a body or none; or what follows on bytes
+    of some protocol before the first frame, or on bytes that are no frame.
+    """
+    if before := _before_frames(link):
+        return f"what follows on {before}"
+    if asked.want is None:
+        return f"the end of a connection that {link.state}"
+    command = asked.request or _command_in(asked.sent)
+    if command is None:
+        return "what follows on bytes that are no frame"
+    fields = ", ".join(sorted(command.ext or ()))
+    body = "a body" if command.body else "no body"
+    return f"an answer to {command.serialization} {command.code} ({fields}), flag {command.flag}, {body}"
+
+
+def _before_frames(link: Link) -> str:
+    if link.opening.startswith(_TLS):
+        return "bytes like those of TLS"
+    if link.opening.startswith(b"PROXY"):
+        return "a PROXY line"
+    if link.opening.startswith(_PROXY_HEADER):
+        return "a PROXY header"
+    return f"{HANDSHAKE} that does not end" if link.lacks_tls else ""
+
+
+def _command_in(data: bytes) -> Command | None:
+    """The first command in the bytes; None where they begin with none."""
+    buffer = FrameBuffer()
+    buffer.feed(data)
+    try:
+        frame = buffer.next_frame()
+        return None if frame is None else decode(frame)
+    except WireError:
+        return None
