@@ -39,6 +39,7 @@ class _Recorded(msgspec.Struct, frozen=True):
     path: Path
     trace: Trace
     decisive: int | None
+    decides: dict[str, Any] | None = None
     must: tuple[int, ...] = ()
     """Rows that make it a reproduction, where it is that of a finding."""
     cut: bool = False
@@ -49,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     recorded = _read(options.trace)
     record = record_of(recorded.trace, recorded.decisive)
+    record.data["decides"] = recorded.decides
     targets = _targets(options, recorded.trace, record)
     people = sys.stderr if options.json else sys.stdout
     _head(recorded, record, targets, people)
@@ -98,7 +100,7 @@ def _read(path: Path) -> _Recorded:
             trace = read_trace(path / folder.TRACE)
         except (OSError, msgspec.MsgspecError, TraceError) as problem:
             raise Usage(f"rmq-harness replay: {path}: no whole folder of a finding: {problem}") from None
-        return _Recorded(path, trace, summary.decisive, tuple(summary.predicate))
+        return _Recorded(path, trace, summary.decisive, summary.decides, tuple(summary.predicate))
     if path.is_dir():
         inside = sorted(path.glob("traces/*.trace")) or sorted(path.glob("findings/*"))
         hint = f"; it holds some, such as {inside[0]}" if inside else ""
@@ -264,7 +266,7 @@ def _shows(recorded: _Recorded, player: Player) -> bool | None:
     if not recorded.must:
         return None
     rows = player.rows
-    return all(number < len(rows) and rows[number].same for number in recorded.must)
+    return all(number < len(rows) and rows[number].holds for number in recorded.must)
 
 
 def _object(row: Row) -> dict[str, Any]:

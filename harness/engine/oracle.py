@@ -23,7 +23,13 @@ class Oracle:
     """
 
     def __init__(
-        self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool, deviations: Deviations
+        self,
+        profile: str,
+        names: Names,
+        jitter: Sequence[float],
+        *,
+        fresh: bool,
+        deviations: Deviations | None = None,
     ) -> None:
         forgives = deviations.forgives if deviations else None
         self._known = [

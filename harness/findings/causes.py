@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from harness.findings.experiment import Finding, decisive_step
 from harness.program.traits import words_of
+from harness.spec.observation import FAILURE_CODE
 
 Cause = tuple[str, list[Finding]]
 """In words, and its findings."""
@@ -30,6 +31,8 @@ def cause_of(found: Finding) -> str:
     first = found.violation.differences[0] if found.violation.differences else None
     if first is None:
         return f"{about}: {found.signature.anomaly or found.signature.invariant}"
+    if first.aspect == FAILURE_CODE:
+        return f"requests that must fail: {first.actual.partition(' (')[0]} instead of {first.expected}"
     if first.aspect == "code":
         return f"{about}: {first.actual.partition(' (')[0]} instead of {first.expected}"
     return f"{about}: {first.aspect} {first.presence}"

@@ -20,7 +20,7 @@ from harness.program.steps import AnyStep
 from harness.program.traits import changes, kind_of, traits_of, words_of
 from harness.spec import Violation
 from harness.spec.nameserver.answers import is_shown_only
-from harness.spec.observation import Difference
+from harness.spec.observation import FAILURE_CODE, Difference
 
 _MOMENT = "for a moment"
 _OTHER = Difference("code", "", "other", "", "")
@@ -113,5 +113,5 @@ def _why(found: Finding) -> str:
 
 
 def _forgiven(step: AnyStep | None, difference: Difference) -> _Forgiven:
-    kind = "" if step is None else kind_of(step)
+    kind = "" if step is None or difference.aspect == FAILURE_CODE else kind_of(step)
     return _Forgiven(kind, difference.aspect, difference.presence, not difference.actual.strip("'\" "))

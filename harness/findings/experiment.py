@@ -18,6 +18,7 @@ import msgspec
 from harness.program.steps import AnyStep
 from harness.program.traits import kind_of, traits_of
 from harness.spec import Observation, Violation
+from harness.spec.observation import FAILURE_CODE
 from harness.trace import Trace
 
 Ended = Literal["whole", "died", "late"]
@@ -186,7 +187,7 @@ class Flaky(msgspec.Struct, kw_only=True, tag="flaky"):
 
 def signature_of(program: Sequence[AnyStep], violation: Violation) -> Signature:
     """The signature of a violation that ``program`` shows, without what is special."""
-    step = decisive_step(program, violation)
+    step = None if _is_failure_code(violation) else decisive_step(program, violation)
     return Signature(
         statement=violation.statement,
         invariant=violation.invariant,
@@ -196,14 +197,18 @@ def signature_of(program: Sequence[AnyStep], violation: Violation) -> Signature:
     )
 
 
+def _is_failure_code(violation: Violation) -> bool:
+    return bool(violation.differences) and violation.differences[0].aspect == FAILURE_CODE
+
+
 def decisive_step(program: Sequence[AnyStep], violation: Violation) -> AnyStep | None:
     """The step whose outcome shows a violation."""
     return program[violation.number] if 0 <= violation.number < len(program) else None
 
 
 def special_of(program: Sequence[AnyStep], violation: Violation) -> frozenset[str]:
-    """The traits of the decisive step."""
-    step = decisive_step(program, violation)
+    """The traits of the decisive step; none where any request that fails shows it."""
+    step = None if _is_failure_code(violation) else decisive_step(program, violation)
     return frozenset() if step is None else traits_of(step)
 
 
@@ -212,4 +217,8 @@ def answer_of(violation: Violation) -> str:
     if not violation.differences:
         return ""
     first = violation.differences[0]
-    return first.actual.partition(" (")[0] if first.aspect == "code" else f"{first.aspect} {first.presence}"
+    return (
+        first.actual.partition(" (")[0]
+        if first.aspect in ("code", FAILURE_CODE)
+        else f"{first.aspect} {first.presence}"
+    )

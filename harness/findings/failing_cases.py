@@ -33,6 +33,7 @@ from harness.program.nameserver.steps import Damaged
 from harness.program.steps import AnyQuestion, AnyStep
 from harness.report.results import Verdict
 from harness.spec import Violation
+from harness.spec.observation import FAILURE_CODE
 from harness.targets import Target, TargetError
 from harness.trace import read_trace
 
@@ -41,6 +42,7 @@ _MOST = 200
 _LEVELS = {"MUST": 0, "SHOULD": 1, "MAY": 2}
 _ASKED_BY_ALL = frozenset({105, 106, 206})
 """Requests by which cases look at what came of others."""
+_CODE = re.compile(r"code (-?\d+)")
 _WORD = re.compile(r"\b(?:\d+|[A-Z][A-Z0-9_]+)\b")
 
 
@@ -53,6 +55,8 @@ class _Failed(msgspec.Struct, frozen=True):
     """`exchange_facts` of what it did until it failed."""
     codes: frozenset[int] = frozenset()
     """The requests that it sent."""
+    expected: str = ""
+    actual: str = ""
     is_general: bool = False
     """Whether it is about any request."""
 
@@ -115,7 +119,8 @@ class FailingCases:
         step = decisive_step(program, violation)
         decides = _codes([] if step is None else [step])
         for one in failed:
-            if decides and decides <= one.codes <= codes | _ASKED_BY_ALL and not one.is_general:
+            is_near = decides <= one.codes <= codes | _ASKED_BY_ALL and not one.is_general
+            if decides and is_near and _is_same_kind(one, violation):
                 return one.statements[0]
         return violation.statement
 
@@ -194,9 +199,25 @@ class FailingCases:
             statements=result.statements,
             level=_LEVELS[result.level],
             asked=asked,
+            expected=result.failure.expected,
+            actual=result.failure.actual,
             codes=frozenset(int(fact.partition(" ")[0]) for fact in asked if fact.endswith(" is sent")),
             is_general=not any(_requests_of(statement, self._role) for statement in statements),
         )
+
+
+def _is_same_kind(one: _Failed, violation: Violation) -> bool:
+    """Whether a case has seen the same code where the same was expected."""
+    first = violation.differences[0] if violation.differences else None
+    if first is None or first.aspect not in ("code", FAILURE_CODE):
+        return False
+    expected, actual = (_CODE.search(text) for text in (first.expected, first.actual))
+    return (
+        expected is not None
+        and actual is not None
+        and re.search(rf"\b{expected[1]}\b", one.expected) is not None
+        and re.search(rf"\b{actual[1]}\b", one.actual) is not None
+    )
 
 
 def _codes(program: Sequence[AnyStep]) -> frozenset[int]:

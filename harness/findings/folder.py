@@ -20,7 +20,7 @@ from harness.catalogue import Statement
 from harness.findings.experiment import Attempt, Experiment, Finding, Flaky, Signature
 from harness.findings.record import record_of
 from harness.findings.replay_answers import AnswerReader, facts_of
-from harness.findings.script import must_be_same, script_of
+from harness.findings.script import decides, rows_that_count, script_of
 from harness.findings.words import decisive_event, step_list
 from harness.program.steps import AnyStep, encode_step
 from harness.report.diagram import sequence_diagram
@@ -69,7 +69,9 @@ class Summary(msgspec.Struct, kw_only=True):
     statement: Statement | None
     found: Finding | Flaky
     predicate: list[int] = []
-    """Rows of a replay that must be as they were for the failure to show."""
+    """Rows of a replay that the failure follows from."""
+    decides: dict[str, Any] | None = None
+    """What the decisive one of them must say again (`replay_facts`)."""
     missing: list[str] = []
     """What of the trace no script can do."""
 
@@ -127,7 +129,9 @@ def _files(report: FindingReport) -> dict[str, bytes]:
     records = [
         record_of(one.trace, _decisive_in(one, found), died=one.ended == "died") for one in report.attempts
     ]
-    must = must_be_same([record.data for record in records])
+    recorded = [record.data for record in records]
+    must = rows_that_count(recorded)
+    fact = decides(violation, report.experiment.kind, recorded)
     summary = Summary(
         suite=version(),
         state=report.state,
@@ -141,10 +145,11 @@ def _files(report: FindingReport) -> dict[str, bytes]:
         statement=report.statement,
         found=found,
         predicate=must,
+        decides=fact,
         missing=list(records[0].missing),
     )
     script = script_of(
-        {**records[0].data, "must": must},
+        {**records[0].data, "must": must, "decides": fact},
         head=_head(summary, steps),
         title=f"{violation.statement} ({violation.invariant})",
         expected=visible(violation.expected),

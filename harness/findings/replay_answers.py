@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator  # noqa: UP035  (Python 3.8)
 
 from harness.findings.replay_names import parted
 
+_BARE_NUMBER = re.compile(rb"([{,]\s*)(-?\d+)\s*:")
 _MAGIC = bytes.fromhex("daa320a7")
 """How stored messages begin, behind their size."""
 
@@ -70,9 +71,8 @@ class AnswerReader:
             messages = _messages(body)
             if messages:
                 return messages
-        try:
-            said = json.loads(self._bare_number.sub(rb'\1"\2":', body).decode())
-        except ValueError:
+        said = _json(body)
+        if said is None:
             return body.decode("utf-8", "backslashreplace")
         if isinstance(said, dict):
             self._take_out_others(said, asked)
@@ -91,6 +91,16 @@ class AnswerReader:
 
     def _stays(self, name: object) -> bool:
         return self._is_ours(str(name)) or not self._made_name.search(str(name))
+
+
+def _json(body: bytes) -> Any:
+    """A body of JSON, whose numbers may be names without quotes; None: it is none."""
+    for text in (body, _BARE_NUMBER.sub(rb'\1"\2":', body)):
+        try:
+            return json.loads(text.decode())
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _header(frame: bytes) -> dict[str, Any] | None:

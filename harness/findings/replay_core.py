@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, Protocol, Sequence  # noqa: UP035  (Python 3.8)
 
 from harness.findings.replay_answers import AnswerReader, differences, facts_of, key_of
+from harness.findings.replay_facts import is_alike, shows
 from harness.findings.replay_names import LONGEST_FRAME, Renaming, joined, parted, renamed
 
 ANSWER = 3.0
@@ -75,6 +76,9 @@ class World(Protocol):
 class Row:
     """One outcome, then and now."""
 
+    decides: dict[str, Any] | None = None
+    """The fact that decides, where the record has one."""
+
     def __init__(self, action: dict[str, Any], old: dict[str, Any], new: dict[str, Any], at: float) -> None:
         self.action = action
         self.old = old
@@ -84,10 +88,17 @@ class Row:
 
     @property
     def same(self) -> bool:
-        fields = self.action.get("compare")
-        if fields:
-            return all(self.old.get(field) == self.new.get(field) for field in fields)
+        """Whether both say the same in everything."""
         return self.old == self.new
+
+    @property
+    def holds(self) -> bool:
+        """Whether the failure may follow from it: the decisive answer shows the fact that decides, and what
+        was done before came to the same.
+        """
+        if self.decisive and self.decides is not None:
+            return shows(self.decides, self.old, self.new)[0]
+        return self.same if self.decisive else is_alike(self.old, self.new)
 
     @property
     def decisive(self) -> bool:
@@ -111,6 +122,8 @@ def lines_of(row: Row, width: int = 118) -> list[str]:
     )
     lines = [head[:width]]
     if row.decisive:
+        fact = "" if row.decides is None else shows(row.decides, row.old, row.new)[1]
+        lines += [f"{'':>8}{part}" for part in _cut(fact, width - 8)]
         lines += _both(facts_of(row.old), facts_of(row.new), width)
     elif not row.same:
         lines += _both(old, new, width)
@@ -211,6 +224,7 @@ class Player:
                 self._began.pop(action["server"], None)
             else:
                 row = self._outcome(action)
+                row.decides = self._record.get("decides")
                 self.rows.append(row)
                 yield row
         for row in self._unasked():

@@ -135,19 +135,23 @@ def run(record: dict[str, Any], arguments: list[str]) -> int:
 
 
 def told(player: Player, must: list[int]) -> int:
-    """The verdict: it reproduces where every answer that the failure follows from is the old one."""
-    missing = [number for number in must if number >= len(player.rows) or not player.rows[number].same]
+    """The verdict: it reproduces where the way to the failure is the same, and the decisive fact shows."""
+    missing = [number for number in must if number >= len(player.rows) or not player.rows[number].holds]
     if player.behind > 2:
         say("", f"it ran up to {player.behind:.1f} protocol seconds behind; what depends on time may differ")
     if missing:
-        say(
-            "",
-            f"{len(missing)} of {len(must)} answers that the failure follows from are others",
-            "NOT REPRODUCED",
-        )
+        say("", _why(player, missing), "NOT REPRODUCED")
         return NOT_REPRODUCED
-    say("", f"all {len(must)} answers that the failure follows from are the same again", "REPRODUCED")
+    say("", "the answer that decides is wrong in the same way", "REPRODUCED")
     return REPRODUCED
+
+
+def _why(player: Player, missing: list[int]) -> str:
+    rows = [player.rows[number] for number in missing if number < len(player.rows)]
+    earlier = [row for row in rows if not row.decisive]
+    if earlier:
+        return f"the way there is another: {earlier[0].action.get('what')}"
+    return "the answer that decides is not wrong in that way"
 
 
 def say(*lines: str) -> None:

@@ -3,8 +3,8 @@
 Invariants:
 - The script is made of the sources of `_PARTS`, behind a head for people; what it plays is at its end, as
   JSON. So `replay` and the script do the same, and one test of them is a test of both.
-- Which answers decide whether the failure shows is fixed here, once: those that were the same whenever the
-  failure was seen, up to the decisive one.
+- What decides whether the failure shows is fixed here, once: the decisive fact, and the steps that bring the
+  server there.
 """
 
 from __future__ import annotations
@@ -15,36 +15,63 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.findings.replay_answers import AnswerReader
+import msgspec
 
+from harness.findings.replay_answers import AnswerReader
+from harness.spec import Violation
+from harness.wire.requests import REQUESTS
+
+_FIELDS = ("outcome", "code")
+_ALL_FIELDS = (*_FIELDS, "ext", "body", "bytes", "length", "flag")
+"""Of an answer; texts of remarks and ways of writing JSON say nothing."""
 OUTCOMES = ("answer", "closed", "silence", "dead")
 """Actions that are rows when they are played."""
 
-_PARTS = ("replay_names.py", "replay_answers.py", "replay_core.py", "replay_main.py")
+_PARTS = ("replay_names.py", "replay_answers.py", "replay_facts.py", "replay_core.py", "replay_main.py")
 _OF_THE_HARNESS = re.compile(r"^from harness\.\S+ import .*\n", re.MULTILINE)
 _HEAD = re.compile(r'\A"""(.*?)"""\n+from __future__ import annotations\n', re.DOTALL)
 _ALL = re.compile(r"^__all__ = \[.*?\]\n", re.MULTILINE | re.DOTALL)
 
 
-def must_be_same(records: Sequence[dict[str, Any]]) -> list[int]:
-    """The rows of the first record that the failure follows from, of several that show the same failure.
+def decides(violation: Violation, kind: str, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The fact that decides a finding of a kind, of several records that show it: the first difference of its
+    answer; where that was not compared, whatever of the decisive answer was the same in all of them.
+    """
+    if violation.differences:
+        first = msgspec.to_builtins(violation.differences[0])
+        assert isinstance(first, dict)
+        return first
+    decisive = [said for one in records for action, said in _outcomes(one) if action.get("decisive")]
+    stable = kind != "frames" and len(set(decisive)) == 1
+    return {"fields": list(_ALL_FIELDS if stable else _FIELDS)}
 
-    Where the decisive answer is not the same in all of them, it is marked to be compared by its code alone.
+
+def rows_that_count(records: Sequence[dict[str, Any]]) -> list[int]:
+    """The rows of the first record that a failure follows from: the decisive one, and those before it of
+    requests that change something and have come to the same whenever the failure was seen.
     """
     kept, *others = [_outcomes(record) for record in records]
     counted = [number for number, (action, _) in enumerate(kept) if _counts(action)]
     lists = [[said for action, said in one if _counts(action)] for one in others]
-    must = []
+    rows = []
     for place, number in enumerate(counted):
         action, said = kept[number]
-        stable = all(place < len(one) and one[place] == said for one in lists)
-        if not stable and action.get("decisive"):
-            action["compare"] = ["code", "outcome"]
-        if stable or action.get("decisive"):
-            must.append(number)
         if action.get("decisive"):
-            break
-    return must
+            return [*rows, number]
+        is_stable = all(place < len(one) and _class_of(one[place]) == _class_of(said) for one in lists)
+        if is_stable and action["do"] in ("answer", "silence") and _changes(action):
+            rows.append(number)
+    return rows
+
+
+def _changes(action: dict[str, Any]) -> bool:
+    form = REQUESTS.get(action.get("asked", 0))
+    return form is not None and not form.read_only
+
+
+def _class_of(said: str) -> str:
+    """Success, refusal, or no answer, of what an outcome says as JSON."""
+    return said if not said.startswith("{") else "success" if '"code": 0' in said else "refusal"
 
 
 def _counts(action: dict[str, Any]) -> bool:

@@ -51,10 +51,10 @@ def traits_of(step: AnyStep) -> frozenset[str]:
 
 
 def kind_of(step: AnyStep) -> str:
-    """What a step is, for comparison: its tag, and its code where it may have several."""
+    """What a step is, for comparison: its tag, and its code where it may have several; of a damaged frame not
+    what it was before.
+    """
     tag = str(type(step).__struct_config__.tag)
-    if isinstance(step, ns.Damaged):
-        return f"{tag} {kind_of(step.base)}"
     several = isinstance(step, Request) and len(step.codes) > 1
     return f"{tag} {code_of(step)}" if several else tag
 

@@ -76,6 +76,10 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 Presence: TypeAlias = Literal["missing", "surplus", "other"]
 
 
+FAILURE_CODE = "failure code"
+"""The aspect of a request that is refused as it must be, with another code than that of any failure."""
+
+
 class Difference(msgspec.Struct, frozen=True):
     """Something in an answer that is not as predicted: missing, surplus, or another."""
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -16,6 +16,7 @@ from harness.catalogue import Profile, messages
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
+from harness.program.steps import AnyStep
 from harness.spec.nameserver.predictions import (
     BrokerView,
     ClusterView,
@@ -27,8 +28,8 @@ from harness.spec.nameserver.predictions import (
     Unreadable,
 )
 from harness.spec.nameserver.state import PRESENT, Namespace
-from harness.spec.observation import Difference, Presence
-from harness.wire import Command, WireError
+from harness.spec.observation import FAILURE_CODE, Difference, Presence
+from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import (
     BrokerData,
     BrokerMemberGroup,
@@ -156,6 +157,9 @@ def _list(found: list[str], address: str | None, names: Names) -> ListView:
     return ListView(unique, twice or frozenset(), is_whole=len(ours) == len(found), address=address)
 
 
+Forgives = Callable[[AnyStep, Difference], bool]
+"""Whether a difference in the answer to a step is known of the server, and looked past."""
+
 _HELD = frozenset(
     {
         *("code", "answer", "broker", "address", "address twice", "cluster", "clusters", "membership"),
@@ -191,7 +195,9 @@ def differences(predicted: Prediction, said: Answer) -> list[Difference]:
         presence: Presence = (
             "missing" if said.code in _NOT_THERE else "surplus" if predicted.code in _NOT_THERE else "other"
         )
-        return [Difference("code", "", presence, f"code {predicted.code}", _code(said))]
+        is_failure = predicted.code == ResponseCode.SYSTEM_ERROR and said.code > 0
+        aspect = FAILURE_CODE if is_failure else "code"
+        return [Difference(aspect, "", presence, f"code {predicted.code}", _code(said))]
     found = list(_remark(predicted, said.remark))
     if not isinstance(predicted.ext, Open) and predicted.ext != said.ext:
         found += _ext(predicted.ext, said.ext, strict=predicted.plain)

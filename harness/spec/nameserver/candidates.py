@@ -7,14 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
-from harness.program.steps import AnyStep
 from harness.spec.nameserver import stored
 from harness.spec.nameserver.answers import Answer, differences
 from harness.spec.nameserver.component import Component, blank, restricted, unregistered
@@ -26,8 +25,6 @@ from harness.spec.nameserver.topic_changes import with_queues
 from harness.spec.observation import Difference
 
 _NOBODY: frozenset[str] = frozenset()
-Forgives = Callable[[AnyStep, Difference], bool]
-"""Whether a difference in the answer to a step is known of the server, and looked past."""
 
 
 class Candidate(msgspec.Struct):
@@ -42,11 +39,8 @@ class Candidate(msgspec.Struct):
 class Candidates:
     """Tries answers on the components of a server; ``common`` is a state with its pairs and settings."""
 
-    def __init__(
-        self, spec: NameServerSpec, components: Components, names: Names, forgives: Forgives | None = None
-    ) -> None:
+    def __init__(self, spec: NameServerSpec, components: Components, names: Names) -> None:
         self._spec = spec
-        self._forgives = forgives
         self._components = components
         self._names = names
 
@@ -59,18 +53,12 @@ class Candidates:
         was = ""
         for state in component.told(common.settings):
             for after in self._spec.apply(state, step, at):
-                found = self.wrong(differences(after.prediction, said), step)
+                found = self._spec.wrong(differences(after.prediction, said), step)
                 if not found:
                     kept.append(after)
                 elif not best or len(found) < len(best):
                     best, was = found, after.was
         return kept, best, was
-
-    def wrong(self, found: list[Difference], step: ns.AnyRequest) -> list[Difference]:
-        """The differences that count."""
-        if not found or self._forgives is None:
-            return found
-        return [one for one in found if not self._forgives(step, one)]
 
     def of_a_name(
         self, common: State, component: Component | None, step: ns.AnyRequest, said: Answer, at: At
@@ -84,7 +72,7 @@ class Candidates:
         if isinstance(step, ns.Register) and said.code == 0:
             order = stored.order_table(common, self._spec.profile, self._names.is_ours)
             wrong = [
-                self.wrong(differences(Prediction(body=table), Answer(0, None, {}, said.body)), step)
+                self._spec.wrong(differences(Prediction(body=table), Answer(0, None, {}, said.body)), step)
                 for _, table in order
             ]
             if all(wrong):
@@ -190,7 +178,7 @@ class Candidates:
                         prediction = Prediction(body=RouteView({}, {}, {}, mappings_perhaps=perhaps))
                     if isinstance(prediction.body, RouteView):
                         predicted.append(prediction.body)
-                    found = self.wrong(differences(prediction, mine), step)
+                    found = self._spec.wrong(differences(prediction, mine), step)
                     if not found:
                         kept_states.append(state)
                         empty = empty and after.prediction.code == 17
@@ -206,7 +194,7 @@ class Candidates:
     def _as_unregistered(self, unknown: State, step: ns.Route, said: Answer, at: At) -> Candidate:
         """An answer of a server on which nothing is registered."""
         found = [
-            self.wrong(differences(after.prediction, said), step)
+            self._spec.wrong(differences(after.prediction, said), step)
             for after in self._spec.apply(unknown, step, at)
         ]
         return Candidate([], found[0] if all(found) else [])
@@ -242,7 +230,7 @@ class Candidates:
         if order != body.order:
             presence = "missing" if body.order is None else "surplus" if order is None else "other"
             differs = Difference("order", "", presence, str(order), str(body.order))  # type: ignore[arg-type]
-            candidate.wrong = self.wrong([differs], step)
+            candidate.wrong = self._spec.wrong([differs], step)
         return candidate
 
     def cluster_info(self, common: State, step: ns.ClusterInfo, said: Answer, at: At) -> Candidate:
@@ -300,15 +288,17 @@ class Candidates:
         (plain,) = self._spec.apply(unknown, step, at)
         body = said.body
         if plain.prediction.code != 0 or not isinstance(body, ListView):
-            return Candidate([], self.wrong(differences(plain.prediction, said), step))
+            return Candidate([], self._spec.wrong(differences(plain.prediction, said), step))
         nothing = Answer(said.code, said.remark, said.ext, ListView(_NOBODY))
-        if found := self.wrong(differences(plain.prediction, nothing), step):
+        if found := self._spec.wrong(differences(plain.prediction, nothing), step):
             return Candidate([], found)
-        if isinstance(step, ns.SystemTopics) and (wrong_address := self.wrong(self._address(body), step)):
+        if isinstance(step, ns.SystemTopics) and (
+            wrong_address := self._spec.wrong(self._address(body), step)
+        ):
             return Candidate([], wrong_address)
         twice = sorted(body.twice - self._components.untracked)
         often = [Difference("twice", one, "surplus", "once", "more often") for one in twice]
-        if often := self.wrong(often, step):
+        if often := self._spec.wrong(often, step):
             return Candidate([], often)
         listed: list[tuple[Component, list[tuple[State, frozenset[str], frozenset[str]]]]] = []
         for component in self._components.all:

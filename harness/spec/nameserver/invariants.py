@@ -16,7 +16,7 @@ import msgspec
 from harness.catalogue import Feature, Profile, catalogue
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
-from harness.spec.observation import Difference, Presence
+from harness.spec.observation import FAILURE_CODE, Difference, Presence
 
 
 class Invariant(msgspec.Struct, frozen=True):
@@ -217,6 +217,9 @@ _ALL = (
         "ns.lease.heartbeat-creates-nothing",
     ),
     Invariant("failure-has-a-remark", "ns.errors.failure-is-code-1-with-remark"),
+    Invariant("failure-is-code-1", "ns.errors.failure-is-code-1-with-remark"),
+    Invariant("topics-of-any-cluster-are-answered", "ns.topic-lists.unknown-cluster-lists-nothing"),
+    Invariant("any-version-is-answered", "ns.data-version.unknown-broker-is-changed"),
     Invariant("requests-harm-no-other-connection", "ns.errors.failure-keeps-the-connection"),
     Invariant("answers-are-commands", "wire.sanity.well-formed-request-is-answered"),
     Invariant("every-request-is-answered", "ns.errors.missing-fields-keep-the-connection"),
@@ -238,6 +241,8 @@ class _Rule(msgspec.Struct, frozen=True):
     presence: Presence | None = None
     was: tuple[str, ...] = ()
     steps: tuple[type, ...] = ()
+    expected: str = ""
+    """What must have been answered."""
     has: Feature | None = None
     lacks: Feature | None = None
 
@@ -247,6 +252,7 @@ class _Rule(msgspec.Struct, frozen=True):
             and (self.presence is None or one.presence == self.presence)
             and (not self.was or was in self.was)
             and (not self.steps or isinstance(step, self.steps))
+            and (not self.expected or one.expected == self.expected)
             and (self.has is None or line.has(self.has))
             and (self.lacks is None or not line.has(self.lacks))
         )
@@ -254,6 +260,7 @@ class _Rule(msgspec.Struct, frozen=True):
 
 _RULES: Sequence[_Rule] = (
     # Answers of another code.
+    _Rule("failure-is-code-1", (FAILURE_CODE,)),
     _Rule("failure-has-a-remark", ("remark",), "missing"),
     _Rule("unknown-code-is-not-served", ("code", "answer"), steps=(ns.Unknown,)),
     _Rule(
@@ -270,8 +277,10 @@ _RULES: Sequence[_Rule] = (
     _Rule("unregistration-without-id", ("code",), was=("refused",), steps=(ns.Unregister,)),
     _Rule("unregistration-succeeds", ("code", "ext", "body"), steps=(ns.Unregister,)),
     _Rule("heartbeat-succeeds", ("code", "ext", "body"), steps=(ns.Heartbeat,)),
+    _Rule("any-version-is-answered", ("code",), steps=(ns.QueryVersion,), expected="code 0"),
     _Rule("undecodable-version-is-refused", ("code",), steps=(ns.QueryVersion,)),
     _Rule("unknown-group-is-empty", ("code",), was=("", *_LEFT), steps=(ns.MemberGroup,)),
+    _Rule("topics-of-any-cluster-are-answered", ("code",), steps=(ns.TopicsOfCluster,), expected="code 0"),
     _Rule(
         "switched-off-lists-are-refused", ("code", "remark"), steps=(ns.Topics, ns.TopicsOfCluster, ns.Unit)
     ),

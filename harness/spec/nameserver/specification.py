@@ -25,13 +25,14 @@ from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver import connections, departures, questions, stored, topic_changes
-from harness.spec.nameserver.answers import differences
+from harness.spec.nameserver.answers import Forgives, differences
 from harness.spec.nameserver.component import Rest
 from harness.spec.nameserver.predictions import ANY, SOME, Prediction
 from harness.spec.nameserver.reading import Announced, announced_by, version_of
 from harness.spec.nameserver.registration import Registrant, registered
 from harness.spec.nameserver.served import is_served
 from harness.spec.nameserver.state import At, Key, Namespace, PendingEffect, State, due
+from harness.spec.observation import Difference
 from harness.wire import ResponseCode
 
 PROMPT = 2.0
@@ -56,18 +57,38 @@ class NameServerSpec:
     ``fresh``: its KV namespaces are known to be empty.
     """
 
-    def __init__(self, profile: str, names: Names, *, jitter: float = 0.0, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        profile: str,
+        names: Names,
+        *,
+        jitter: float = 0.0,
+        fresh: bool = False,
+        forgives: Forgives | None = None,
+    ) -> None:
         self.profile = profile_named(profile)
         self.prompt = PROMPT + jitter
         self.early = _EARLY + jitter / 10
         self.names = names
         self._fresh = fresh
+        self._forgives = forgives
         self._known: dict[str, str] = {}
 
     def start(self) -> State:
         """Nothing of ours is registered."""
         unnamed = Namespace(False, {}, complete=True) if self._fresh else Namespace()
         return State(settings=stored.usual(self.profile), unnamed=unnamed)
+
+    @property
+    def is_lenient(self) -> bool:
+        """Whether the server is known to do something otherwise."""
+        return self._forgives is not None
+
+    def wrong(self, found: list[Difference], step: ns.AnyRequest) -> list[Difference]:
+        """The differences that count."""
+        if not found or self._forgives is None:
+            return found
+        return [one for one in found if not self._forgives(step, one)]
 
     # --- names ----------------------------------------------------------------------------------------------
 
@@ -196,7 +217,11 @@ class NameServerSpec:
         found = self.apply(state, what.step, span, what.conn)
         if what.said is None:
             return [after.state.copy() for after in found]
-        return [after.state.copy() for after in found if not differences(after.prediction, what.said)]
+        return [
+            after.state.copy()
+            for after in found
+            if not self.wrong(differences(after.prediction, what.said), what.step)
+        ]
 
     def _lost(self, state: State, conn: str, keys: Sequence[Key]) -> list[State]:
         found = [state.copy()]

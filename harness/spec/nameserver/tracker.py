@@ -18,9 +18,9 @@ from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
-from harness.spec.nameserver.answers import Answer, answer_of, differences
+from harness.spec.nameserver.answers import Answer, Forgives, answer_of, differences
 from harness.spec.nameserver.breaches import Breaches
-from harness.spec.nameserver.candidates import Candidate, Candidates, Forgives
+from harness.spec.nameserver.candidates import Candidate, Candidates
 from harness.spec.nameserver.component import LIMIT, Component, blank, unique
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.judged import judged_by
@@ -59,10 +59,10 @@ class StateTracker:
         self._profile = profile
         self._names = names
         self._jitter = jitter
-        self._spec = NameServerSpec(profile, names, jitter=jitter, fresh=fresh)
+        self._spec = NameServerSpec(profile, names, jitter=jitter, fresh=fresh, forgives=forgives)
         self._common: list[State] = [self._spec.start()]
         self._components = Components(self._spec)
-        self._candidates = Candidates(self._spec, self._components, names, forgives)
+        self._candidates = Candidates(self._spec, self._components, names)
         self._past = LastOperations(self._spec, self._components)
         self._breaches = Breaches(profile, self._spec, self._components, self._past)
         self._pending = Postponed(self._spec, self._components, self._past)
@@ -171,7 +171,7 @@ class StateTracker:
                     self._components.untrack(component)
                     continue
                 if not found:
-                    violations.append(self._contradicted(component, seen))
+                    violations += self._contradicted(component, seen)
                     continue
                 component.states = found
                 component.rest = self._spec.rest(found, now) if len(settings) == 1 else None
@@ -206,15 +206,15 @@ class StateTracker:
         found = unique(found)
         return found if len(found) <= LIMIT else None
 
-    def _contradicted(self, component: Component, seen: Observation) -> Violation:
-        """An answer that was not waited for agrees with no moment at which its request was carried out."""
+    def _contradicted(self, component: Component, seen: Observation) -> list[Violation]:
+        """An answer that was not waited for agrees with no moment at which its request was carried out. It
+        may be one that the server is known to give.
+        """
         self._components.untrack(component)
-        return self._breaches.plain(
-            "read-your-writes",
-            "an answer that fits some moment between its request and its arrival",
-            "one that fits none",
-            seen,
-        )
+        if self._spec.is_lenient:
+            return []
+        expected = "an answer that fits some moment between its request and its arrival"
+        return [self._breaches.plain("read-your-writes", expected, "one that fits none", seen)]
 
     def _note_ends(self, component: Component, seen: Observation) -> None:
         state = component.states[0]
@@ -406,7 +406,7 @@ class StateTracker:
         nearest: State | None = None
         for state in self._common:
             for after in self._spec.apply(state, step, at):
-                found = self._candidates.wrong(differences(after.prediction, said), step)
+                found = self._spec.wrong(differences(after.prediction, said), step)
                 if not found:
                     kept.append(self._learnt(after, step, said))
                 elif not best or len(found) < len(best):
