@@ -56,6 +56,7 @@ def _environment() -> jinja2.Environment:
         digest=_digest,
         fixed=text.fixed,
         issue=md.issue,
+        issue_link=text.issue_link,
         one_line=md.one_line,
         plain=md.plain,
         plural=text.plural,
