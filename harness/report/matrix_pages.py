@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -79,7 +80,7 @@ def _shared(found: Matrix, command: Sequence[str]) -> dict[str, object]:
         "suites": sorted({run.header.suite for run in runs}),
         "catalogues": sorted({run.header.catalogue for run in runs}),
         "days": sorted({run.header.started[:10] for run in runs}),
-        "command": command,
+        "command": shlex.join(command),
         "releases": _releases(found),
         "cell": _cell,
         "story": lambda row: "; ".join(map(told, row.changes)),

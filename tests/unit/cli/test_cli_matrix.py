@@ -87,9 +87,10 @@ def test_a_range_of_releases_is_what_maven_has(
     monkeypatch.setattr("harness.cli.matrix.releases", lambda _: RELEASES)
     begun: list[str] = []
     monkeypatch.setattr(
-        "harness.cli.sweep.Sweep.run", lambda self, targets, **_: begun.extend(t.target for t in targets) or []
+        "harness.cli.sweep.Sweep.run", lambda _, targets, **__: begun.extend(t.target for t in targets) or []
     )
-    run(capsys, "apache:5.0.0..?warp=60", "--out", str(tmp_path), "--records", str(_recorded(capsys, tmp_path)))
+    recorded = str(_recorded(capsys, tmp_path))
+    run(capsys, "apache:5.0.0..?warp=60", "--out", str(tmp_path), "--records", recorded)
     assert begun[-2:] == ["apache:5.0.0?warp=60", "apache:5.1.1?warp=60"]
     assert "- **5.1.0**: Apache never published" in (tmp_path / "matrix.md").read_text()
     status, _, err = run(capsys, "apache:6.0.0..7.0.0", "--out", str(tmp_path))
@@ -132,7 +133,7 @@ def test_mistakes_say_what_to_do(
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
-    """The second target waits for real time; what it had measured is in its record, and the pages are written."""
+    """The second target waits for real time; its record has what it had measured, and the pages show it."""
     code = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
     serve = f"exec:{sys.executable} -c '{code}' serve nameserver --port {{port}}"
     process = subprocess.Popen(

@@ -29,7 +29,11 @@ HOSTILE = "<script>alert(1)</script> | `x`"
 
 def statement(slug: str, chapter: str = "kv") -> StatementSummary:
     return StatementSummary(
-        id=f"ns.{chapter}.{slug}", chapter=chapter, level="MUST", text="It MUST hold.", class_="administration"
+        id=f"ns.{chapter}.{slug}",
+        chapter=chapter,
+        level="MUST",
+        text="It MUST hold.",
+        class_="administration",
     )
 
 
@@ -131,7 +135,11 @@ def test_other_servers_have_no_place_in_the_history() -> None:
 
 def test_nothing_follows_from_a_quirk_that_comes_and_goes() -> None:
     quirk = QuirkSummary(
-        id="quirk.x", statements=("ns.kv.one",), cases=("kv.one",), instead="It does not.", intermittent="Threads."
+        id="quirk.x",
+        statements=("ns.kv.one",),
+        cases=("kv.one",),
+        instead="It does not.",
+        intermittent="Threads.",
     )
     seen = apache("5.3.3", "quirk", quirks=(quirk,))
     assert not matrix([seen, apache("5.4.0", "pass", quirks=(quirk,))]).changes
@@ -150,8 +158,8 @@ def test_a_fix_that_the_measurement_contradicts_is_said_and_not_shown() -> None:
     fix = {"one": Fix("5.1.2", ("apache/rocketmq#1",))}
     found = matrix([apache("5.1.2", "fail", fixes=fix), apache("5.1.4", "pass")])
     assert [told(one) for one in found.changes] == ["mended by 5.1.4"]
-    assert len(found.contradictions) == 1
-    assert "5.1.2 (apache/rocketmq#1) mends it; it fails on 5.1.2 and holds on 5.1.4" in found.contradictions[0]
+    (sentence,) = found.contradictions
+    assert "5.1.2 (apache/rocketmq#1) mends it; it fails on 5.1.2 and holds on 5.1.4" in sentence
 
 
 def test_a_change_is_told_in_words() -> None:
@@ -176,7 +184,8 @@ def whole() -> Matrix:
 
 def test_tallies_have_their_denominator_and_leave_out_what_came_later() -> None:
     first, *_, mine = whole().totals
-    assert (first.held, first.failed, first.quirks, first.later, first.unknown, first.of) == (1, 1, 1, 1, 1, 4)
+    assert msgspec.structs.astuple(first) == (1, 1, 1, 1, 1)
+    assert first.of == 4
     assert (mine.held, mine.failed, mine.unknown, mine.of) == (0, 1, 1, 2)
     assert first.tone == "fail"
     assert [group.name for group in whole().classes] == ["administration"]
@@ -185,7 +194,7 @@ def test_tallies_have_their_denominator_and_leave_out_what_came_later() -> None:
 def test_neighbours_that_agree_share_a_column() -> None:
     found = merged(whole())
     assert [one.name for one in found.columns] == ["4.9.3 – 4.9.4", "4.9.5", "mine"]
-    assert [row.states for row in found.rows][0] == ("fail", "pass", "fail")
+    assert found.rows[0].states == ("fail", "pass", "fail")
     assert len(found.totals) == len(found.chapters[0].tallies) == 3
 
 
@@ -197,9 +206,10 @@ def test_the_page_shows_every_target_and_obeys_none() -> None:
     page = render_html(whole(), ("rmq-harness", "matrix"))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
-    for word in ("4.9.3", "4.9.5", "mine", "ns.kv.one", "mended by 4.9.5", "the record was cut short", "4.9.6"):
+    for word in ("4.9.3", "mine", "ns.kv.one", "mended by 4.9.5", "the record was cut short", "4.9.6"):
         assert word in page
-    assert 'title="4.9.3: 1 of 4 hold, 1 failed, 1 with a quirk, 1 not measured, 1 not in this release"' in page
+    title = "1 of 4 hold, 1 failed, 1 with a quirk, 1 not measured, 1 not in this release"
+    assert f'title="4.9.3: {title}"' in page
 
 
 def test_markdown_has_one_cell_for_each_column_in_every_row() -> None:
@@ -217,5 +227,6 @@ def test_json_is_what_its_schema_says() -> None:
     found = json.loads(render_json(whole()))
     schema = json.loads((specs_directory() / "schema" / "matrix.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(found, schema)
-    assert found["statements"][0]["verdicts"] == {"4.9.3": "fail", "4.9.4": "fail", "4.9.5": "pass", "mine": "fail"}
+    verdicts = {"4.9.3": "fail", "4.9.4": "fail", "4.9.5": "pass", "mine": "fail"}
+    assert found["statements"][0]["verdicts"] == verdicts
     assert found == msgspec.json.decode(msgspec.json.encode(as_object(whole())))
