@@ -3,6 +3,7 @@
 #   make check   the whole catalogue against the built-in reference, with an HTML report
 #   make test    the tests that need no network service, JVM server or container
 #   make soak    what takes hours: whole catalogues on every release, long fuzzes, 100 kills; before a release
+#   make compatibility   checks every NameServer that Apache published, and writes docs/compatibility.md
 #   make lint | selftest | live | bench | docs | lock
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SPARK  := $(VENV)/.spark
 
-.PHONY: check test lint selftest live soak bench docs lock clean
+.PHONY: check test lint selftest live soak compatibility bench docs lock clean
 .DELETE_ON_ERROR:
 
 check: $(READY)
@@ -41,6 +42,14 @@ soak: $(SPARK)
 	$(BIN)/rmq-harness fuzz builtin: --kind all --max-time 10m --out out/soak/nameserver
 	$(BIN)/rmq-harness fuzz builtin: --kind all --role broker --max-time 10m --out out/soak/broker
 	RMQ_REQUIRE_LIVE=1 $(BIN)/python -m pytest tests/live -m soak --durations 0
+
+# Needs Java, Maven, libfaketime and Cargo, and an hour; a target whose record in out/matrix is complete is not
+# checked again. The Rust NameServer is another project's, fetched by name and version.
+compatibility: $(READY)
+	cargo install -q rocketmq-namesrv --version 1.0.0 --locked --root out/rust
+	PATH="$$PWD/out/rust/bin:$$PATH" $(BIN)/rmq-harness matrix 'apache:4.3.0..?warp=60' \
+	  'Rust 1.0.0=exec:rocketmq-namesrv-rust --listenPort {port} --bindAddress 127.0.0.1 --kvConfigPath {dir}/kv.json?warp=60' \
+	  --out out/matrix --markdown docs/compatibility.md
 
 bench: $(SPARK)
 	$(BIN)/python -m bench

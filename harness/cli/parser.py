@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 COMMANDS = {
     "check": "judge a target by the catalogue",
+    "matrix": "check several targets and compare them: a page, Markdown, JSON",
     "diff": "compare two targets under the same random operations",
     "replay": "replay a recorded trace on any target, old answers beside new ones",
     "fuzz": "run random programs; minimise and store failures",

@@ -76,7 +76,7 @@ def select(catalogue: Catalogue, loaded: Collection[LoadedCase], profile: str, c
         cases=tuple(chosen),
         available=len(applicable),
         planned=tuple(_planned(one, catalogue, profile) for one in chosen),
-        statements=tuple(_summary(one) for one in catalogue.under(profile)),
+        statements=tuple(summary(one) for one in catalogue.under(profile)),
         waiting=waiting,
         unmatched=tuple(_unmatched(catalogue, loaded, choice)),
         renamed=renamed,
@@ -154,7 +154,8 @@ def quirk_summaries(quirks: Collection[Quirk], planned: Collection[PlannedCase])
     )
 
 
-def _summary(statement: Statement) -> StatementSummary:
+def summary(statement: Statement) -> StatementSummary:
+    """A statement as reports show it."""
     return StatementSummary(
         id=statement.id,
         chapter=statement.chapter,

@@ -26,7 +26,7 @@ from harness.report.text import VERDICT_HELP, clock_words, seconds
 from harness.report.verdicts import Conclusion, gravest, summarize
 from harness.trace import Trace
 
-_SIGNS = {
+SIGNS = {
     Verdict.PASS: "✔",
     Verdict.FAIL: "✘",
     Verdict.XFAIL: "⊘",
@@ -109,7 +109,7 @@ def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
         missing=[case.name for case in header.cases if case.name not in done],
         done=done,
         coverage=_coverage(run),
-        signs=_SIGNS,
+        signs=SIGNS,
         help=VERDICT_HELP,
         verdicts=list(Verdict),
         dump=_dump,

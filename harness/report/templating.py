@@ -59,6 +59,7 @@ def _environment() -> jinja2.Environment:
         holds_back=cause_words.holds_back,
         fixed=text.fixed,
         issue=md.issue,
+        issue_link=text.issue_link,
         one_line=md.one_line,
         plain=md.plain,
         plural=text.plural,

@@ -31,6 +31,11 @@ def counted(number: int, verdict: Verdict) -> str:
     return f"{number} {_WORDS[verdict][number != 1]}"
 
 
+def verdict_words(verdict: str) -> str:
+    """``failed``, ``not in this release``: one case with this verdict."""
+    return _WORDS[Verdict(verdict)][0]
+
+
 def plural(number: int, noun: str) -> str:
     """``1 run``, ``2,000 runs``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -22,6 +22,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.catalogue.versions import numbers
 from harness.targets.errors import TargetError
 
 _VERSION = re.compile(r"\d+(\.\d+)+(-[A-Za-z0-9.-]+)?")
@@ -195,6 +196,25 @@ def _missing(output: str, version: str) -> list[str]:
         return []
     found = re.findall(rf"org\.apache\.rocketmq:(rocketmq-[a-z-]+):[a-z:]*{re.escape(version)}\b", output)
     return list(dict.fromkeys(found))
+
+
+def releases(artifact: str) -> dict[str, bool]:
+    """Apache's releases, the oldest first, and whether a module of them is to be had: most are published.
+
+    A release is what Maven has of the client: it was never without one but for those put together here.
+    Raises ``TargetError`` where Maven cannot be asked.
+    """
+    mvn = shutil.which("mvn")
+    found = _published(artifact, mvn) if mvn is not None else []
+    if mvn is None or not found:
+        raise TargetError(
+            expected="the list of Apache's releases, from Maven",
+            got="no command mvn on the PATH" if mvn is None else f"no versions of {artifact}",
+            do="install Maven and see whether it can reach its repository, or name each release",
+        )
+    every = {*found, *_published("rocketmq-client", mvn), *COMPOSED}
+    plain = sorted((one for one in every if re.fullmatch(r"[0-9.]+", one)), key=numbers)
+    return {one: one in found or one in COMPOSED for one in plain}
 
 
 def _published(artifact: str, mvn: str) -> list[str]:
