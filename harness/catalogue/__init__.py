@@ -4,6 +4,7 @@ from harness.catalogue.coverage import Coverage, coverage
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.files import specs_directory
 from harness.catalogue.load import Catalogue, catalogue, known_quirks, load, load_messages, messages
+from harness.catalogue.mentioned import requests_of, responses_of
 from harness.catalogue.messages import Layout, Member, Message, Messages, Row
 from harness.catalogue.profiles import (
     Feature,
@@ -83,6 +84,8 @@ __all__ = [
     "profiles",
     "release_line",
     "release_of",
+    "requests_of",
+    "responses_of",
     "specs_directory",
     "tag_of",
     "tags_of",

@@ -1,19 +1,30 @@
-"""`explain`: one statement, case, quirk, mutant or upstream bug report, with all that belongs to it."""
+"""`explain`: whatever has a name or a number in the catalogue, with all that belongs to it."""
 
 from __future__ import annotations
 
 import argparse
 import textwrap
-from typing import Any
 
-from harness.catalogue import Quirk, Report, Server, Statement, catalogue, did_you_mean, tag_of, tags_of
+from harness.catalogue import catalogue, did_you_mean, messages, tag_of, tags_of
+from harness.cli.explained import (
+    Answer,
+    of_case,
+    of_chapter,
+    of_mutant,
+    of_quirk,
+    of_request,
+    of_response,
+    of_statement,
+    of_tag,
+)
 from harness.cli.output import complain, say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
-from harness.spec.quirks import step_titles
 from reference_impl.mutants import MUTANTS
 
 WIDTH = 110
+_SHOWN = 20
+"""Lines of a list that people get; `--json` has all of them."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,143 +33,76 @@ def run(options: argparse.Namespace) -> int:
     name = catalogue().current(options.id)
     if name != options.id:
         complain(f"rmq-harness explain: {options.id} is now called {name}")
-    answer = _explain(name, loaded)
+    found = _identified(name, loaded) or _named(name, loaded)
+    if not found:
+        hint = did_you_mean(name, _known(loaded), "`rmq-harness check --list` prints the cases")
+        raise Usage(f"rmq-harness explain: {name!r} is not in the catalogue; {hint}")
     if options.json:
-        say_json(answer)
-    else:
+        say_json(found[0] if len(found) == 1 else {"found": found})
+        return 0
+    for number, answer in enumerate(found):
+        if number:
+            say("")
         _print(answer)
     return 0
 
 
-def _explain(name: str, loaded: list[LoadedCase]) -> dict[str, Any]:
-    statement = catalogue().statement(name)
-    if statement is not None:
-        return _statement(statement, [one for one in loaded if name in one.case.statements])
-    for one in loaded:
-        if one.name == name:
-            return _case(one)
-    for server in catalogue().servers:
-        for quirk in server.quirks:
-            if quirk.id == name:
-                return _quirk(server, quirk)
-    if name in MUTANTS:
-        found = MUTANTS[name]
-        return {
-            "mutant": name,
-            "text": found.description,
-            "roles": list(found.roles),
-            "profiles": list(found.profiles),
-            **({"history": found.history} if found.history else {}),
-            "killed by": [one.name for one in loaded if name in one.case.kills],
-        }
+def _identified(name: str, loaded: list[LoadedCase]) -> list[Answer]:
+    """What has this id: ids are unique."""
+    if statement := catalogue().statement(name):
+        return [of_statement(statement, [one for one in loaded if name in one.case.statements])]
+    answers = [of_case(one) for one in loaded if one.name == name]
+    answers += [
+        of_quirk(server, quirk)
+        for server in catalogue().servers
+        for quirk in server.quirks
+        if quirk.id == name
+    ]
+    answers += [of_mutant(MUTANTS[name], loaded)] if name in MUTANTS else []
+    return answers
+
+
+def _named(name: str, loaded: list[LoadedCase]) -> list[Answer]:
+    """Everything that is called so. Requests and responses share numbers; chapters and tags share names."""
+    called = (name, name.upper().replace("-", "_"))
+    answers = [
+        of_request(one, loaded) for one in messages().messages if str(one.code) == name or one.name in called
+    ]
+    answers += [
+        of_response(one, loaded)
+        for one in messages().responses.codes
+        if str(one.number) == name or one.name in called
+    ]
+    if any(statement.chapter == name for statement in catalogue().statements):
+        answers.append(of_chapter(name, loaded))
     tag = tag_of(name.removeprefix("tag:"))
-    report, speaking = catalogue().report(tag), catalogue().tagged(tag)
-    if report is not None or speaking:
-        return _report(tag, report, loaded)
-    known = [
-        *(one.id for one in catalogue().statements),
+    report = catalogue().report(tag)
+    if report is not None or catalogue().tagged(tag):
+        answers.append(of_tag(tag, report, loaded))
+    return answers
+
+
+def _known(loaded: list[LoadedCase]) -> list[str]:
+    """Everything that can be asked for."""
+    statements, protocol = catalogue().statements, messages()
+    return [
+        *(one.id for one in statements),
         *(one.name for one in loaded),
         *(one.id for one in catalogue().quirks),
         *MUTANTS,
+        *(one.name for one in (*protocol.messages, *protocol.responses.codes)),
+        *(one.name.lower().replace("_", "-") for one in protocol.messages),
+        *(one.chapter for one in statements),
         *(one for report in catalogue().reports for one in report.tags),
-        *(one for statement in catalogue().statements for one in tags_of(statement)),
+        *(one for statement in statements for one in tags_of(statement)),
     ]
-    hint = did_you_mean(name, known, "`rmq-harness check --list` prints the cases")
-    known_as = "statement, case, quirk, mutant, report or tag"
-    raise Usage(f"rmq-harness explain: no {known_as} is called {name!r}; {hint}")
 
 
-def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "statement": statement.id,
-        "level": statement.level,
-        "roles": list(statement.roles),
-        "profiles": list(statement.profiles),
-        "came with": [f"Apache {release}" for release in statement.came],
-        "text": statement.text,
-        "stimulus": statement.stimulus,
-        "observable": statement.observable,
-        "source": [f"{source}: {source.path}" for source in statement.source],
-        "observed": [f"Apache {version}" for version in statement.observed],
-        "issues": list(statement.issues),
-        "tags": list(statement.tags),
-        "notes": statement.notes,
-        "untestable": statement.untestable,
-        "cases": [_titled(one) for one in proving],
-        "mutants": sorted({name for one in proving for name in one.case.kills}),
-        "quirks": [
-            f"{quirk.id}: {_releases(server, quirk)}"
-            for server in catalogue().servers
-            for quirk in server.quirks
-            if statement.id in quirk.statements
-        ],
-    }
-    return {key: value for key, value in answer.items() if value not in (None, [])}
-
-
-def _report(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[str, Any]:
-    """A bug report, or a tag that is none, with the statements that speak of it."""
-    speaking = catalogue().tagged(*(report.tags if report is not None else (tag,)))
-    known = {statement.id for statement in speaking}
-    proving = [one for one in loaded if known.intersection(one.case.statements)]
-    answer: dict[str, Any] = {
-        "tag": tag,
-        "text": report and report.title,
-        "issues": list(report.issues) if report else [],
-        "outcome": report and report.ending,
-        "untestable": report and report.untestable,
-        "statements": [f"{statement.id}: {statement.text}" for statement in speaking],
-        "cases": [_titled(one) for one in proving],
-        "history": [
-            f"{found.name}: {found.history}"
-            for found in MUTANTS.values()
-            if found.history and any(found.name in one.case.kills for one in proving)
-        ],
-    }
-    return {key: value for key, value in answer.items() if value not in (None, [])}
-
-
-def _titled(one: LoadedCase) -> str:
-    """A case under its statement: its name, and its title if that says something else."""
-    return f"{one.name}: {one.case.title}" if one.case.title else one.name
-
-
-def _quirk(server: Server, quirk: Quirk) -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "quirk": quirk.id,
-        "of": _releases(server, quirk),
-        "instead": quirk.instead,
-        "breaks": list(quirk.statements),
-        "seen in": list(quirk.cases),
-        "in programs": list(step_titles(quirk)),
-        "source": [f"{source}: {source.path}" for source in quirk.source],
-        "observed": list(quirk.observed),
-        "issues": list(quirk.issues),
-        "intermittent": quirk.intermittent,
-        "notes": quirk.notes,
-    }
-    return {key: value for key, value in answer.items() if value not in (None, [])}
-
-
-def _releases(server: Server, quirk: Quirk) -> str:
-    return f"{server.title}, {', '.join(map(str, quirk.versions))}"
-
-
-def _case(one: LoadedCase) -> dict[str, Any]:
-    return {
-        "case": one.name,
-        "text": one.title(catalogue()),
-        "proves": list(one.case.statements),
-        "kills": list(one.case.kills),
-        "advances time": one.case.clock,
-        "own server": one.case.own_server,
-        "function": one.case.where,
-    }
-
-
-def _print(answer: dict[str, Any]) -> None:
+def _print(answer: Answer) -> None:
     for key, value in answer.items():
         lines = value if isinstance(value, list) else [value]
+        if len(lines) > _SHOWN:
+            lines = [*lines[:_SHOWN], f"… and {len(lines) - _SHOWN} more; --json has all {len(lines)}"]
         label = key
         for line in lines:
             text = {True: "yes", False: "no"}.get(line, str(line)) if isinstance(line, bool) else str(line)

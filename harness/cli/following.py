@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from types import TracebackType
 
 import pytest
@@ -12,6 +11,7 @@ from harness.conformance.record import CheckRecord
 from harness.pytest_plugin import RECORD
 from harness.report.console import Console
 from harness.report.results import CaseResult, RunHeader
+from harness.session import RunningClock
 
 _EVERY = 1.0  # real seconds between two looks at the time
 
@@ -29,7 +29,7 @@ class Ticking:
         self._thread = threading.Thread(target=self._tick, name="ticking", daemon=True)
 
     def __enter__(self) -> None:
-        self._began = time.monotonic()
+        self._stopwatch = RunningClock()
         self._thread.start()
 
     def __exit__(
@@ -40,7 +40,7 @@ class Ticking:
 
     def _tick(self) -> None:
         while not self._over.wait(_EVERY):
-            self._console.passed(time.monotonic() - self._began, self._starting)
+            self._console.passed(self._stopwatch.waiting(), self._starting)
 
 
 class Follower:

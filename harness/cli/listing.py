@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+
 from rich.console import Console
 from rich.table import Table
 
 from harness.catalogue import catalogue
-from harness.cli.output import say_json
+from harness.cli.output import complain, say, say_json
 from harness.conformance.selection import Selection
 
 
 def print_selection(chosen: Selection, *, as_json: bool) -> None:
-    """The cases in the order in which they run, with level, profiles and title."""
+    """The cases in the order in which they run: a table on a terminal, else a line each.
+
+    A line is the name of the case, its level, its profiles and its title, at least two spaces apart.
+    """
     known = {statement.id: statement for statement in catalogue().statements}
+    profiles = {
+        one.name: sorted({profile for name in one.statements for profile in known[name].profiles})
+        for one in chosen.planned
+    }
     if as_json:
         listed = [
             {
@@ -20,23 +29,41 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
                 "chapter": one.chapter,
                 "level": one.level,
                 "statements": one.statements,
-                "profiles": sorted({profile for name in one.statements for profile in known[name].profiles}),
+                "profiles": profiles[one.name],
                 "title": one.title,
             }
             for one in chosen.planned
         ]
         say_json({"profile": chosen.profile, "cases": listed})
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("level", "profiles", "case", "title"):
-        table.add_column(heading, no_wrap=heading in ("level", "profiles"), overflow="fold")
-    for one in chosen.planned:
-        profiles = sorted({profile for name in one.statements for profile in known[name].profiles})
-        table.add_row(one.level, ", ".join(profiles), one.name, one.title)
-    console = Console(highlight=False, markup=False)
-    console.print(table)
+    rows = [(one.name, one.level, ",".join(profiles[one.name]), one.title) for one in chosen.planned]
     proven = {name for one in chosen.planned for name in one.statements}
-    console.print(
-        f"\n{len(chosen.planned)} of {chosen.available} cases, proving {len(proven)} of "
+    total = (
+        f"{len(chosen.planned)} of {chosen.available} cases, proving {len(proven)} of "
         f"{len(chosen.statements)} statements of profile {chosen.profile}"
     )
+    if chosen.waiting:
+        total += f"; {chosen.waiting} that wait are left out (--fast)"
+    if sys.stdout.isatty():
+        _print_table(rows, total)
+    else:
+        _print_lines(rows, total)
+
+
+def _print_lines(rows: list[tuple[str, str, str, str]], total: str) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        say("  ".join((*cells, row[3])))
+    complain(total)  # so that every line of the answer is a case
+
+
+def _print_table(rows: list[tuple[str, str, str, str]], total: str) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("case", "level", "profiles", "title"):
+        table.add_column(heading, no_wrap=heading in ("level", "profiles"), overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    console.print(f"\n{total}")

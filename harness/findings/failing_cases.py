@@ -17,12 +17,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import Role, Statement, catalogue, judged_as, known_quirks, messages
+from harness.catalogue import Role, catalogue, judged_as, known_quirks, requests_of
 from harness.conformance.case_run import Setting
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases
 from harness.conformance.running import Runner
@@ -43,7 +42,6 @@ _LEVELS = {"MUST": 0, "SHOULD": 1, "MAY": 2}
 _ASKED_BY_ALL = frozenset({105, 106, 206})
 """Requests by which cases look at what came of others."""
 _CODE = re.compile(r"code (-?\d+)")
-_WORD = re.compile(r"\b(?:\d+|[A-Z][A-Z0-9_]+)\b")
 
 
 class _Failed(msgspec.Struct, frozen=True):
@@ -138,7 +136,7 @@ class FailingCases:
             statements = one.statements(known, self._profile)
             if not statements or one.chapter in (*FIRST, *LAST) or not self._can_be_asked(one):
                 continue
-            asked = frozenset[int]().union(*(_requests_of(statement, self._role) for statement in statements))
+            asked = frozenset[int]().union(*(requests_of(statement, self._role) for statement in statements))
             common = asked & codes
             if common or not asked:
                 near.append((one.chapter == chapter, len(common) / len(asked | codes), one))
@@ -202,7 +200,7 @@ class FailingCases:
             expected=result.failure.expected,
             actual=result.failure.actual,
             codes=frozenset(int(fact.partition(" ")[0]) for fact in asked if fact.endswith(" is sent")),
-            is_general=not any(_requests_of(statement, self._role) for statement in statements),
+            is_general=not any(requests_of(statement, self._role) for statement in statements),
         )
 
 
@@ -224,14 +222,3 @@ def _codes(program: Sequence[AnyStep]) -> frozenset[int]:
     """What a program asks for."""
     asked = (step.base if isinstance(step, Damaged) else step for step in program)
     return frozenset(int(code_of(step)) for step in asked if isinstance(step, AnyQuestion))
-
-
-@cache
-def _requests_of(statement: Statement, role: Role) -> frozenset[int]:
-    """Codes of the requests that a statement is about: those that its stimulus names, else those of its
-    chapter; none where it is about any request.
-    """
-    known = messages().of(role)
-    by_word = {word: one.code for one in known for word in (str(one.code), one.name)}
-    named = {by_word[word] for word in _WORD.findall(statement.stimulus) if word in by_word}
-    return frozenset(named or {one.code for one in known if one.chapter == statement.chapter})

@@ -64,9 +64,18 @@ def message_links(text: str, messages: Messages) -> str:
     return _NAMED_CODE.sub(lambda found: known.get((found[1], found[2]), found[0]), text)
 
 
-def _message_link(message: Message) -> str:
+def page_of(message: Message) -> str:
+    """Where a message is described, from the root of the repository."""
+    return f"specs/rendered/{_place_of(message)}"
+
+
+def _place_of(message: Message) -> str:
     target = BROKER_MESSAGES if message.role == "broker" else MESSAGES
-    return f"[{message.name} ({message.code})]({target}#{anchor(f'{message.code} {message.name}')})"
+    return f"{target}#{anchor(f'{message.code} {message.name}')}"
+
+
+def _message_link(message: Message) -> str:
+    return f"[{message.name} ({message.code})]({_place_of(message)})"
 
 
 def _body_link(name: str | None) -> str:

@@ -31,6 +31,7 @@ class Standing:
         self._say = say
         self._animated = animated
         self._left: TimeLeft | None = None
+        self._whole = 0.0
         self._cases = self._done = self._failed = 0
         self._quiet_since = 0.0
         self._has_printed = False
@@ -40,8 +41,8 @@ class Standing:
     def estimate(self, header: RunHeader) -> str:
         """How long the run will take, in words; nothing where that is not worth saying."""
         self._left, self._cases = TimeLeft(header), len(header.cases)
-        whole = self._left.at(0.0)
-        return f" (about {duration(whole)})" if whole >= _WORTH_SAYING else ""
+        self._whole = self._left.at(0.0)
+        return f" (about {duration(self._whole)})" if self._whole >= _WORTH_SAYING else ""
 
     def begin(self) -> None:
         """The run begins, and its head has been printed."""
@@ -89,7 +90,9 @@ class Standing:
 
     def _time_left(self, elapsed: float) -> str:
         left = self._left.at(elapsed) if self._left is not None else 0.0
-        return f"about {duration(left)} left" if left else ""
+        if left:
+            return f"about {duration(left)} left"
+        return "longer than expected" if elapsed > self._whole >= _WORTH_SAYING else ""
 
     def _draw(self) -> None:
         # Here: its import is not needed off a terminal.

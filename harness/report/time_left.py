@@ -35,7 +35,7 @@ class TimeLeft:
         acting = sum(case.expected for case in left if not (case.waits and self._clock == "real"))
         acting *= self._pace / self._workers
         waiting = max((case.expected - elapsed for case in apart), default=0.0)
-        return max(acting, waiting, 0.0)
+        return max(acting, waiting) if waiting > 0 or not apart else 0.0
 
     @property
     def _pace(self) -> float:

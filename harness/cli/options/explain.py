@@ -6,8 +6,13 @@ import argparse
 
 from harness.cli.options.shared import add_json
 
+_WHAT = (
+    "a statement, case, chapter, tag, quirk, mutant or bug report; a request or response by code or name "
+    "(322, QUERY_DATA_VERSION)"
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds them."""
-    parser.add_argument("id", metavar="ID", help="a statement, a case, a quirk, a mutant or a bug report")
+    parser.add_argument("id", metavar="NAME", help=_WHAT)
     add_json(parser)

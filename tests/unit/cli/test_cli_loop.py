@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -146,3 +147,14 @@ def test_fast_that_leaves_nothing_says_so(capsys: pytest.CaptureFixture[str], tm
     status, text = check(capsys, tmp_path, SERVED, "--select", case, "--fast")
     assert status == 2
     assert "--fast leaves these out" in text
+
+
+def test_a_list_that_is_piped_has_one_line_for_a_case(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["check", "--list", "--select", "cluster", "--out", str(tmp_path)]) == 0
+    written = capsys.readouterr()
+    lines = written.out.splitlines()
+    assert written.err.startswith(f"{len(lines)} of ")
+    (one,) = [line for line in lines if line.startswith("cluster.lists-every-address ")]
+    assert re.fullmatch(r"\S+ +MUST +4\.9,5\.3,5\.5 +Cluster information MUST .*\.", one)

@@ -49,7 +49,7 @@ MISTAKES = [
     (("selftest", "--profile", "6"), "no such profile"),
     (("selftest", "--mutant", "leases-never-ends"), "did you mean leases-never-end"),
     (("selftest", "--select", "nothing.matches"), "matches no statement and no case"),
-    (("explain",), "the following arguments are required: ID"),
+    (("explain",), "the following arguments are required: NAME"),
     (("explain", "ns.cluster.lists-every-adress"), "did you mean ns.cluster.lists-every-address"),
     (("explain", "%%%"), "rmq-harness check --list"),
     (("serve",), "required: SERVER"),

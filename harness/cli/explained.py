@@ -1,0 +1,214 @@
+"""What `explain` says of each kind of thing: an object whose first member says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from harness.catalogue import (
+    Message,
+    Quirk,
+    Report,
+    Server,
+    Statement,
+    catalogue,
+    messages,
+    requests_of,
+    responses_of,
+)
+from harness.catalogue.messages import Member, Numbered
+from harness.conformance.loading import LoadedCase
+from harness.report.docs_messages import page_of
+from harness.report.results import ROLE_NAMES
+from harness.spec.quirks import step_titles
+from reference_impl.mutants import MUTANTS, Mutant
+
+Answer = dict[str, Any]
+
+
+def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "statement": statement.id,
+        "level": statement.level,
+        "roles": list(statement.roles),
+        "profiles": list(statement.profiles),
+        "came with": [f"Apache {release}" for release in statement.came],
+        "text": statement.text,
+        "stimulus": statement.stimulus,
+        "observable": statement.observable,
+        "source": [f"{source}: {source.path}" for source in statement.source],
+        "observed": [f"Apache {version}" for version in statement.observed],
+        "issues": list(statement.issues),
+        "tags": list(statement.tags),
+        "notes": statement.notes,
+        "untestable": statement.untestable,
+        "cases": [_titled(one) for one in proving],
+        "mutants": sorted({name for one in proving for name in one.case.kills}),
+        "quirks": [
+            f"{quirk.id}: {_releases(server, quirk)}"
+            for server in catalogue().servers
+            for quirk in server.quirks
+            if statement.id in quirk.statements
+        ],
+    }
+    return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def of_tag(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[str, Any]:
+    """A bug report, or a tag that is none, with the statements that speak of it."""
+    speaking = catalogue().tagged(*(report.tags if report is not None else (tag,)))
+    known = {statement.id for statement in speaking}
+    proving = [one for one in loaded if known.intersection(one.case.statements)]
+    answer: dict[str, Any] = {
+        "tag": tag,
+        "text": report and report.title,
+        "issues": list(report.issues) if report else [],
+        "fixed": report and report.fixed,
+        "untestable": report and report.untestable,
+        "statements": [f"{statement.id}: {statement.text}" for statement in speaking],
+        "cases": [_titled(one) for one in proving],
+        "history": [
+            f"{found.name}: {found.history}"
+            for found in MUTANTS.values()
+            if found.history and any(found.name in one.case.kills for one in proving)
+        ],
+    }
+    return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _titled(one: LoadedCase) -> str:
+    """A case under its statement: its name, and its title if that says something else."""
+    return f"{one.name}: {one.case.title}" if one.case.title else one.name
+
+
+def of_quirk(server: Server, quirk: Quirk) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "quirk": quirk.id,
+        "of": _releases(server, quirk),
+        "instead": quirk.instead,
+        "breaks": list(quirk.statements),
+        "seen in": list(quirk.cases),
+        "in programs": list(step_titles(quirk)),
+        "source": [f"{source}: {source.path}" for source in quirk.source],
+        "observed": list(quirk.observed),
+        "issues": list(quirk.issues),
+        "intermittent": quirk.intermittent,
+        "notes": quirk.notes,
+    }
+    return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _releases(server: Server, quirk: Quirk) -> str:
+    return f"{server.title}, {', '.join(map(str, quirk.versions))}"
+
+
+def of_case(one: LoadedCase) -> dict[str, Any]:
+    return {
+        "case": one.name,
+        "text": one.title(catalogue()),
+        "proves": list(one.case.statements),
+        "kills": list(one.case.kills),
+        "advances time": one.case.clock,
+        "own server": one.case.own_server,
+        "function": one.case.where,
+    }
+
+
+def of_mutant(found: Mutant, loaded: Iterable[LoadedCase]) -> Answer:
+    """A deliberate fault, what kills it, and which statements that proves."""
+    killing = [one for one in loaded if found.name in one.case.kills]
+    target = f"'builtin:{found.profiles[-1]}?mutant={found.name}'"
+    answer = {
+        "mutant": found.name,
+        "text": found.description,
+        "roles": list(found.roles),
+        "profiles": list(found.profiles),
+        "history": found.history,
+        "breaks": list(dict.fromkeys(name for one in killing for name in one.case.statements)),
+        "killed by": [one.name for one in killing],
+        "try it": f"rmq-harness check {target} --role {found.roles[0]}",
+    }
+    return _without_empty(answer)
+
+
+def of_request(message: Message, loaded: Iterable[LoadedCase]) -> Answer:
+    """A request: what it carries, and what the catalogue says of it."""
+    role = message.role
+    about = [one for one in catalogue().of(role).statements if message.code in requests_of(one, role)]
+    about.sort(key=lambda one: one.chapter != message.chapter)
+    server = ROLE_NAMES[role]
+    answer = {
+        "request": f"{message.code} {message.name}",
+        "text": message.text,
+        "served by": f"what a {server} sends" if message.sent else server,
+        "profiles": list(message.profiles),
+        "fields": [_member(one) for one in message.request],
+        "body": message.request_body,
+        "answer": [_member(one) for one in message.response],
+        "answer body": message.response_body,
+        "answered with": [
+            _said(f"{code} {_response_name(code)}", text) for code, text in message.codes.items()
+        ],
+        "source": message.source,
+        "page": page_of(message),
+        "chapter": message.chapter,
+        **_proved(about, loaded),
+    }
+    return _without_empty(answer)
+
+
+def of_response(code: Numbered, loaded: Iterable[LoadedCase]) -> Answer:
+    """A response code: when it is answered, and which statements say so."""
+    about = [one for one in catalogue().statements if code.name in responses_of(one)]
+    answer = {
+        "response": f"{code.number} {code.name}",
+        "text": code.text,
+        "profiles": list(code.profiles),
+        "answers": [
+            _said(f"{one.code} {one.name}", one.codes[code.number])
+            for one in messages().messages
+            if code.number in one.codes
+        ],
+        "page": "specs/rendered/frame.md#response-codes",
+        **_proved(about, loaded),
+    }
+    return _without_empty(answer)
+
+
+def of_chapter(name: str, loaded: Iterable[LoadedCase]) -> Answer:
+    """A chapter, with the requests that are its own."""
+    about = [one for one in catalogue().statements if one.chapter == name]
+    answer = {
+        "chapter": name,
+        "of": sorted({ROLE_NAMES[role] for one in about for role in one.roles}),
+        "requests": [f"{one.code} {one.name}" for one in messages().messages if one.chapter == name],
+        "page": f"specs/rendered/{name}.md",
+        "try it": f"rmq-harness check TARGET --select {name}",
+        **_proved(about, loaded),
+    }
+    return _without_empty(answer)
+
+
+def _proved(about: Sequence[Statement], loaded: Iterable[LoadedCase]) -> Answer:
+    """Statements, and the cases that prove them."""
+    known = {statement.id for statement in about}
+    return {
+        "statements": [f"{statement.id}: {statement.text}" for statement in about],
+        "cases": [_titled(one) for one in loaded if known.intersection(one.case.statements)],
+    }
+
+
+def _member(member: Member) -> str:
+    return _said(f"{member.name} (required)" if member.required else member.name, member.text)
+
+
+def _said(name: str, text: str) -> str:
+    return f"{name}: {text}" if text else name
+
+
+def _response_name(number: int) -> str:
+    return next((one.name for one in messages().responses.codes if one.number == number), "")
+
+
+def _without_empty(answer: Answer) -> Answer:
+    return {key: value for key, value in answer.items() if value not in (None, "", [])}
