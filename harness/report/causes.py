@@ -37,7 +37,7 @@ _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
 _UPDATING: Final = ("UPDATE",)
 """What the names of requests have in them that show in whatever is asked afterwards."""
 _ENOUGH: Final = 3
-"""Failures that must look alike for one cause where nothing but the stored content is wrong."""
+"""Failures, or requests, that must look alike where nothing but the stored content is wrong."""
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -151,7 +151,7 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     sound = {
         one: numbers
         for one, numbers in covered.items()
-        if (len(numbers) >= _ENOUGH or not _is_vague(one))
+        if _says_enough(one, [left[number] for number in numbers])
         and contradictions(one, known) <= len(numbers) * _TOLERATED
         and (one.trait is None or _is_special([left[number] for number in numbers], plain))
     }
@@ -163,9 +163,16 @@ def _asked(item: Item) -> tuple[str, str, str]:
     return item.request, item.wrong.wanted, item.wrong.got
 
 
-def _is_vague(explanation: Explanation) -> bool:
-    """Whether it says no more than that the content is wrong: alike may be what has several reasons."""
-    return explanation.kept is not None and explanation.after is None
+def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
+    """Whether so much has it in common that it is no chance that the content is wrong in all of it.
+
+    What was not stored is missing whatever is asked; what was not removed may show in one answer alone.
+    """
+    if explanation.kept is None or (explanation.after is not None and _removes(explanation.after)):
+        return True
+    if explanation.after is None:
+        return len(items) >= _ENOUGH
+    return len({item.request for item in items}) >= _ENOUGH
 
 
 def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
