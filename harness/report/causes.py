@@ -267,8 +267,8 @@ def _alternatives(wanted: str) -> set[str]:
 def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
     """In how many cases a request had an outcome that the explanation rules out.
 
-    That a refusal has another number is ruled out by kinds of requests, not by cases: one kind that is
-    refused with the right number is one exception, however often it is sent.
+    Where an explanation is about many kinds of requests, kinds are counted and not cases: one kind that is
+    treated otherwise is one exception, however often it is sent.
     """
     if explanation.kept is not None or (explanation.got is None and explanation.wanted is None):
         return 0
@@ -277,7 +277,9 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
         for one, cases in held.items()
         if _speaks_of(explanation, one) and _refutes(explanation, one.answer)
     }
-    if explanation.request is None and explanation.trait is None and explanation.wanted is not None:
+    is_of_numbers = explanation.request is None and explanation.trait is None and explanation.wanted
+    is_of_family = explanation.trait is not None and not any(explanation.trait in one.traits for one in held)
+    if is_of_numbers or is_of_family:
         return len({one.traits for one in against})
     return sum(against.values())
 
