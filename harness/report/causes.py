@@ -29,7 +29,7 @@ CLOSED: Final = "closed"
 SILENCE: Final = "silence"
 NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command")
 """What came where no reply did."""
-_TOLERATED: Final = 0.25
+_TOLERATED: Final = 0.3
 """Contradictions for each failure that an explanation accounts for: few faults show without exception."""
 _LEAVING: Final = ("time", "closed connection", "restart")
 _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
