@@ -29,7 +29,7 @@ CLOSED: Final = "closed"
 SILENCE: Final = "silence"
 NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command")
 """What came where no reply did."""
-_TOLERATED: Final = 0.25
+_TOLERATED: Final = 0.3
 """Contradictions for each failure that an explanation accounts for: few faults show without exception."""
 _LEAVING: Final = ("time", "closed connection", "restart")
 _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
@@ -37,7 +37,7 @@ _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
 _UPDATING: Final = ("UPDATE",)
 """What the names of requests have in them that show in whatever is asked afterwards."""
 _ENOUGH: Final = 3
-"""Failures that must look alike for one cause where nothing but the stored content is wrong."""
+"""Failures, or requests, that must look alike where nothing but the stored content is wrong."""
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -151,7 +151,7 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     sound = {
         one: numbers
         for one, numbers in covered.items()
-        if (len(numbers) >= _ENOUGH or not _is_vague(one))
+        if _says_enough(one, [left[number] for number in numbers])
         and contradictions(one, known) <= len(numbers) * _TOLERATED
         and (one.trait is None or _is_special([left[number] for number in numbers], plain))
     }
@@ -163,9 +163,16 @@ def _asked(item: Item) -> tuple[str, str, str]:
     return item.request, item.wrong.wanted, item.wrong.got
 
 
-def _is_vague(explanation: Explanation) -> bool:
-    """Whether it says no more than that the content is wrong: alike may be what has several reasons."""
-    return explanation.kept is not None and explanation.after is None
+def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
+    """Whether so much has it in common that it is no chance that the content is wrong in all of it.
+
+    What was not stored is missing whatever is asked; what was not removed may show in one answer alone.
+    """
+    if explanation.kept is None or (explanation.after is not None and _removes(explanation.after)):
+        return True
+    if explanation.after is None:
+        return len(items) >= _ENOUGH
+    return len({item.request for item in items}) >= _ENOUGH
 
 
 def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
@@ -260,8 +267,8 @@ def _alternatives(wanted: str) -> set[str]:
 def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
     """In how many cases a request had an outcome that the explanation rules out.
 
-    That a refusal has another number is ruled out by kinds of requests, not by cases: one kind that is
-    refused with the right number is one exception, however often it is sent.
+    Where an explanation is about many kinds of requests, kinds are counted and not cases: one kind that is
+    treated otherwise is one exception, however often it is sent.
     """
     if explanation.kept is not None or (explanation.got is None and explanation.wanted is None):
         return 0
@@ -270,7 +277,9 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
         for one, cases in held.items()
         if _speaks_of(explanation, one) and _refutes(explanation, one.answer)
     }
-    if explanation.request is None and explanation.trait is None and explanation.wanted is not None:
+    is_of_numbers = explanation.request is None and explanation.trait is None and explanation.wanted
+    is_of_family = explanation.trait is not None and not any(explanation.trait in one.traits for one in held)
+    if is_of_numbers or is_of_family:
         return len({one.traits for one in against})
     return sum(against.values())
 

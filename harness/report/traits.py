@@ -21,7 +21,7 @@ from harness.wire.view import json_value, view
 
 RAW: Final = "raw bytes"
 _LONG: Final = 255
-_UNUSUAL: Final = "a header other than Java peers write"
+_UNUSUAL: Final = "a header with members missing or of another type"
 _NAMED_IN_HEADER: Final = "serializeTypeCurrentRPC"
 _ODDITIES: Final = {
     "value-coerced": "a header value of another type",
@@ -34,6 +34,7 @@ _ODDITIES: Final = {
     _NAMED_IN_HEADER: "another serialization named in the header",
 }
 """Diagnostics of headers that Apache's servers read, and one that they do not make."""
+_OF_TYPES: Final = ("value-coerced", "language-unknown", _NAMED_IN_HEADER)
 _VALUES: Final = "null|empty|no number|no boolean|below 0|no int32|no int64"
 _SHAPES: Final = "null|no number|no text|no list|no object|below 0"
 _UNUSUAL_FIELD: Final = "a field missing or of an unusual value"
@@ -42,8 +43,8 @@ _FAMILIES: Final = tuple(
     (re.compile(pattern), family)
     for pattern, family in (
         (r"header without (?P<which>\w+)", ("a header without a member", _UNUSUAL)),
-        (rf"(?P<which>{'|'.join(_ODDITIES.values())})", (_UNUSUAL,)),
-        (r"language (?P<which>.+)", ("another language than JAVA", _UNUSUAL)),
+        (rf"(?P<which>{'|'.join(_ODDITIES[code] for code in _OF_TYPES)})", (_UNUSUAL,)),
+        (r"language (?P<which>.+)", ("another language than JAVA",)),
         (r"body without (?P<which>.+)", ("a body without a member", _UNUSUAL_BODY)),
         (rf"body member (?P<which>.+) (?:{_SHAPES})", (_UNUSUAL_BODY,)),
         (r"(?P<which>body that is no object)", (_UNUSUAL_BODY,)),
@@ -60,6 +61,8 @@ _MOST: Final = 12
 _NAMED: Final = 3
 """Fields that no catalogue knows are named up to this number."""
 _DEPTH: Final = 6
+_WHOLE: Final = ("TopicConfigSerializeWrapper", "TopicConfig")
+"""Bodies whose optional members Brokers of a line that has them always send."""
 _PARSED: Final = 1 << 16
 """Bytes of a body that is looked into."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_|%.:/@;, -]*")
@@ -242,7 +245,8 @@ def _object(value: Mapping[str, Any], name: str, place: str, profile: str, depth
     if not members or not depth:
         return
     for member in members.values():
-        if _applies(member, profile) and member.name not in value:
+        is_sent = not member.optional or name in _WHOLE
+        if is_sent and _applies(member, profile) and member.name not in value:
             yield f"body without {place}{member.name}"
     for key, one in value.items():
         known = members.get(key)

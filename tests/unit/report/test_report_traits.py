@@ -179,7 +179,7 @@ def test_every_request_of_the_catalogue_can_be_looked_at() -> None:
         ("language GO", "another language than JAVA", "GO"),
         (
             "a header value of another type",
-            "a header other than Java peers write",
+            "a header with members missing or of another type",
             "a header value of another type",
         ),
     ],
