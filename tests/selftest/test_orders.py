@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from harness.report.results import Verdict, read_run
+from harness.wire import RequestCode
 
 Verdicts = dict[str, tuple[Verdict, str]]
 
@@ -63,3 +65,33 @@ def test_owners_go_ahead_unless_cases_are_shuffled(tmp_path: Path) -> None:
     assert {(one[0], one[-1]) for one in order.values()} == {
         ("sanity.well-formed-request-is-answered", "endurance.serves-after-everything")
     }
+
+
+FREEZES_ONCE = f"""
+import pathlib, sys, time
+from reference_impl import serve
+from reference_impl.remoting.requests import RequestTable
+mark, sound = pathlib.Path(sys.argv[2]), RequestTable.execute
+def execute(self, command, connection, now):
+    if command.code == {RequestCode.ADD_WRITE_PERM_OF_BROKER:d} and not mark.exists():
+        mark.touch()
+        time.sleep(5)
+    return sound(self, command, connection, now)
+RequestTable.execute = execute
+serve.run(host="127.0.0.1", port=int(sys.argv[1]))
+"""
+"""A server that answers nothing for five seconds, once. argv: its port, and the file that says it did."""
+
+
+def test_a_server_that_freezes_for_a_while_costs_the_case_in_which_it_did(tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(FREEZES_ONCE)
+    chapters = ["--profile", "5.5", "--select", "cluster,kv,routes,topic-lists,write-permission"]
+    found: dict[str, Verdicts] = {}
+    for name in ("frozen", "sound"):
+        target = f"exec:{sys.executable} {server} {{port}} {tmp_path / 'mark'}"
+        found[name] = verdicts(tmp_path / name, target, *chapters)
+    changed = {case for case, verdict in found["frozen"].items() if verdict != found["sound"][case]}
+    (hit,) = changed
+    assert found["frozen"][hit] == (Verdict.FLAKY, "")
+    assert hit.startswith("write-permission.")
