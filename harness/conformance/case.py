@@ -40,6 +40,7 @@ class Case:
     clock: bool
     ends_leases: bool
     own_server: bool
+    apart: bool
     setup: Setup
     name: str
     title: str
@@ -54,15 +55,17 @@ def case(
     clock: bool = False,
     ends_leases: bool = False,
     own_server: bool = False,
+    apart: bool = False,
     setup: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a case: the statements that it proves and the mutants that it must kill.
 
     `statements`: by default the one that file and function are named after. `clock`: the case advances
     protocol time; `ends_leases`: so far that a lease runs out. `own_server`: it gets a fresh instance of the
-    target for itself (one that it may restart or spoil). `setup`: its server is started with these settings,
-    under Apache's names; cases of the same setup share a server, unless they also say `own_server`. Both are
-    `unsupported` where the target cannot be started by us, or not with settings.
+    target for itself (one that it may restart or spoil). `apart`: it changes settings over the wire, so that
+    it shares a server with such cases only. `setup`: its server is started with these settings,
+    under Apache's names; cases of the same setup share a server, unless they also say `own_server`. All three
+    are `unsupported` where the target cannot be started by us, or not with settings.
 
     Raises:
         CatalogueError: no statement, a malformed id, no mutant, a docstring too many or too few, or other
@@ -85,6 +88,7 @@ def case(
             clock=clock or ends_leases,
             ends_leases=ends_leases,
             own_server=own_server,
+            apart=apart,
             setup=settings,
             name=name,
             title=title,

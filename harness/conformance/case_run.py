@@ -78,6 +78,11 @@ class Attempt(msgspec.Struct, frozen=True):
         return self.result.failure is not None and self.result.verdict is not Verdict.QUIRK
 
     @property
+    def was_silent(self) -> bool:
+        """Whether the case failed because no answer came."""
+        return self.evidence.wrong is not None and self.evidence.wrong.kind == "silent"
+
+    @property
     def has_held(self) -> bool:
         """Whether everything was as the case expects."""
         return self.result.failure is None and self.result.verdict in (Verdict.PASS, Verdict.DEVIATES)

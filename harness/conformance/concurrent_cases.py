@@ -1,8 +1,9 @@
 """Runs the cases that wait concurrently, so that they share one wait.
 
-Where time is real, every case that waits for a lease starts at once, each in its own thread. Where time is
-warped the waits are short and a busy machine spoils them, so only a few cases run at a time. Where time is
-virtual no case waits, and each runs in turn.
+Where time is real, every case that waits for a lease starts at once, each in its own thread; so does every
+case that is the first to show whether a code is answered. Where time is warped the waits are short and a busy
+machine spoils them, so only a few cases run at a time. Where time is virtual no case waits, and each runs in
+turn.
 """
 
 from __future__ import annotations

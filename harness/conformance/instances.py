@@ -1,6 +1,7 @@
 """The servers that the cases of a run need: started ahead of time, stopped after their last case.
 
-* A case shares a server with the others of its setup, unless it needs one of its own.
+* A case shares a server with the others of its setup, unless it needs one of its own. Those that change
+  settings over the wire (`apart`) share one with each other.
 * Where waiting cases run apart (see `Waiting`), they share a server, except that each case in which leases
   run out has its own.
 * Starting a server takes seconds, so planned servers start ahead of their cases. A case whose server has not
@@ -30,7 +31,7 @@ class Waiting(Enum):
     APART = "apart"  # on servers that are theirs, where a single end of a lease may be the last one
 
 
-_Shared: TypeAlias = tuple[Setup, bool]  # what it is started with, and whether it is for cases that wait
+_Shared: TypeAlias = tuple[Setup, bool, bool]  # what it is started with; for cases that wait; that are apart
 _Need: TypeAlias = _Shared | str  # or the name of the one case that it is for
 
 
@@ -71,7 +72,7 @@ class Instances:
 
     def is_main(self, one: LoadedCase) -> bool:
         """Whether the case runs on the server that the run began with."""
-        return not self.is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False)
+        return not self.is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False, False)
 
     def is_its_own(self, one: LoadedCase) -> bool:
         """Whether the case shares its server with no other."""
@@ -161,7 +162,7 @@ class Instances:
     def _need(self, one: LoadedCase) -> _Need:
         if self.is_its_own(one):
             return one.name
-        return (one.case.setup, one.case.clock and self._waiting is Waiting.APART)
+        return (one.case.setup, one.case.clock and self._waiting is Waiting.APART, one.case.apart)
 
     def _start_ahead(self) -> None:
         while True:

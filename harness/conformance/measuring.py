@@ -15,7 +15,7 @@ from harness.conformance.plan import Plan
 from harness.conformance.running import Runner
 from harness.program.chance import chance
 from harness.report.results import CaseResult
-from harness.session import Instance
+from harness.session import ClockKind, Instance
 
 
 class Measuring:
@@ -52,7 +52,7 @@ class Measuring:
             fresh=True,
         )
         self._runner = Runner(setting, instance, plan.target.another, () if shares else cases, plan.owners)
-        waiting = [one for one in order if one.case.clock]
+        waiting = [one for one in order if one.case.clock or self._is_tried_at_once(one, kind)]
         self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
         self._is_sanity_tried = False
 
@@ -72,11 +72,17 @@ class Measuring:
             stage = 0
         elif one.chapter in LAST:
             stage = 4
-        elif one in self._concurrent:
+        elif one in self._concurrent and one.case.clock:
             stage = 3
         else:
             stage = 1 if one.name in self._owners else 2
         return (stage, self._order[one.name])
+
+    def _is_tried_at_once(self, one: LoadedCase, kind: ClockKind) -> bool:
+        """Whether the case is an owner that runs beside the others: a server may leave many codes unanswered,
+        and then they share one wait.
+        """
+        return kind == "real" and one.name in self._owners and not one.case.own_server
 
     def measure(self, one: LoadedCase) -> CaseResult:
         """The result of a case."""

@@ -121,12 +121,12 @@ class Runner:
                 spare = using.enter_context(self._spares.one(setup, clean=wrong not in self._repeated))
             except Exception:  # it cannot be started a second time, or not now
                 return None
-            again = self._in_time(one, spare)
+            again = self._in_time(one, spare, first)
             if again.has_failed and wrong is not None:
                 self._repeated.add(wrong)
             if not again.has_held:
                 return first
-            if not self._in_time(one).has_failed:
+            if not self._in_time(one, first=first).has_failed:
                 return _flaky(first, f"failed in 1 of {TRIES} tries")
             self._instances.replace(one, self._spares.adopted(setup, spare))
         return _flaky(
@@ -139,20 +139,22 @@ class Runner:
         """The failure after repetition on the same server. One that cannot be repeated stands."""
         failed, held = 1, 0
         for _ in range(TRIES - 1):
-            again = self._in_time(one)
+            again = self._in_time(one, first=first)
             failed += again.has_failed
             held += again.has_held
             if failed > 1 and not held:
                 break
         return _flaky(first, f"failed in {failed} of {TRIES} tries") if held else first
 
-    def _in_time(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
+    def _in_time(self, one: LoadedCase, spare: Spare | None = None, first: Attempt | None = None) -> Attempt:
         """Runs the case alone, until it is in time for what it measures.
 
         A case that came too late has measured nothing: the machine was too busy for the speed of the clock.
+        One that waited, for time or for an answer at the `first` attempt, mostly waits again.
         """
+        waits = one.case.clock or (first is not None and first.was_silent)
         for _ in range(AGAIN):
-            with self._run_lock.exclusive():
+            with self._run_lock.exclusive(waits=waits):
                 attempt = self._try(one, spare)
             if not attempt.too_late:
                 break

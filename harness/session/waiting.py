@@ -147,9 +147,7 @@ class Waits:
             progress = link.pump(max(0.0, min(left, slice_)))
             for other in links[1:]:
                 progress = other.pump(0) or progress
-            if progress and any(
-                one.has_begun_frame for one in links
-            ):  # a frame is on its way: it is not late
+            if progress and any(one.has_begun_frame for one in links):  # on its way
                 end = max(end, min(clock.waiting() + seconds, began + clock.timing.longest))
             if not progress and left <= 0:
                 return

@@ -439,7 +439,7 @@ def test_latest_registration_sets_timeout(ns: NameServerSession) -> None:
 @case(kills=["heartbeat-does-not-refresh"], clock=True)
 def test_heartbeat_refreshes(ns: NameServerSession) -> None:
     broker = begun(ns)
-    since = broker.heartbeat(on=ns.connection) >> Reply(SUCCESS)
+    since = broker.heartbeat() >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
     routed(ns, broker)
 

@@ -10,7 +10,7 @@ from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
-DISABLED = Reply(ResponseCode.SYSTEM_ERROR, b"", remark="disable")
+DISABLED = Reply(ResponseCode.SYSTEM_ERROR, b"")
 
 
 def flagged(ns: NameServerSession, *flags: int) -> Broker:
@@ -207,6 +207,11 @@ def test_enable_topic_list_leaves_the_rest(ns: NameServerSession) -> None:
     broker = registered(ns)
     ns.topics().among(broker.topics) >> Reply(SUCCESS, sorted(broker.topics))
     ns.system_topics().among([broker.name]) >> Reply(SUCCESS, [broker.name])
+
+
+@case(kills=["lists-that-are-off-say-nothing"], setup=LISTS_BY_KIND_ARE_OFF)
+def test_remark_of_a_list_that_is_off(ns: NameServerSession) -> None:
+    ns.cluster_topics(ns.name("cluster")) >> Reply(ResponseCode.SYSTEM_ERROR, remark="disable")
 
 
 @case(kills=["list-of-all-is-always-given"], setup=LIST_OF_ALL_IS_OFF)

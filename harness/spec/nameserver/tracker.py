@@ -5,8 +5,9 @@
 - Observations are given in the order of their numbers. Where a request was not waited for, or was held back,
   when it was carried out is open until it returned; one that was sent twice is observed twice.
 - A `Close` whose outcome is `Ended` is one that the target has made.
-- What belongs together is decided by `components`, what an answer leaves possible by `candidates`, and which
-  invariant is broken by what was done last (`recollection`).
+- What belongs together is decided by `components`, what an answer leaves possible by `candidates`, which
+  connections may have ended by `connection_ends`, and which invariant is broken by what was done last
+  (`last_operations`).
 """
 
 from __future__ import annotations
@@ -23,17 +24,16 @@ from harness.spec.nameserver.breaches import Breaches
 from harness.spec.nameserver.candidates import Candidate, Candidates
 from harness.spec.nameserver.component import LIMIT, Component, blank, unique
 from harness.spec.nameserver.components import Components
+from harness.spec.nameserver.connection_ends import ConnectionEnds
 from harness.spec.nameserver.judged import judged_by
 from harness.spec.nameserver.last_operations import LastOperations
 from harness.spec.nameserver.postponed import Postponed
 from harness.spec.nameserver.predictions import RouteView, Unreadable
 from harness.spec.nameserver.served import is_served
-from harness.spec.nameserver.specification import PROMPT, After, NameServerSpec
+from harness.spec.nameserver.specification import After, NameServerSpec
 from harness.spec.nameserver.state import At, State
 from harness.spec.observation import Answered, Difference, Ended, Garbled, Observation, Unanswered, Violation
 
-_BUSY = 60.0
-"""Protocol seconds for which a connection that is kept busy may be quiet."""
 _OF_A_NAME = (ns.Register, ns.Unregister, ns.Heartbeat, ns.QueryVersion, ns.MemberGroup, ns.Permission)
 _LISTS = (ns.Topics, ns.TopicsOfCluster, ns.Unit, ns.SystemTopics)
 
@@ -58,7 +58,6 @@ class StateTracker:
         """By step: the statements that its answer was held against and has not broken."""
         self._profile = profile
         self._names = names
-        self._jitter = jitter
         self._spec = NameServerSpec(profile, names, jitter=jitter, fresh=fresh, forgives=forgives)
         self._common: list[State] = [self._spec.start()]
         self._components = Components(self._spec)
@@ -67,14 +66,7 @@ class StateTracker:
         self._breaches = Breaches(profile, self._spec, self._components, self._past)
         self._pending = Postponed(self._spec, self._components, self._past)
         self._gave_up = False
-        self._used: dict[str, At] = {}
-        self._idling: set[str] = set()
-        self._ending: set[str] = set()
-        """Connections that the target may have ended: a lease has, or nothing came over them."""
-        self._over: dict[str, str] = {}
-        """Connections that the target must have ended, and the invariants that say so."""
-        self._restless = False
-        """Whether connections may be ended sooner than the profile says."""
+        self._ends = ConnectionEnds(self._spec, self._components, self._past, jitter)
 
     # --- what is known --------------------------------------------------------------------------------------
 
@@ -124,8 +116,8 @@ class StateTracker:
                 else:
                     violations += self._judge(step, seen)
                 if not isinstance(seen.outcome, Ended | Garbled):
-                    self._used[step.conn] = at
-                self._idling.discard(step.conn)
+                    self._ends.used(step.conn, at)
+                self._ends.is_busy(step.conn)
         return violations
 
     def _judge(self, step: ns.AnyRequest, seen: Observation) -> list[Violation]:
@@ -151,8 +143,7 @@ class StateTracker:
 
     def _catch_up(self, seen: Observation) -> list[Violation]:
         """What may have happened by itself since."""
-        if self._idling:
-            self._idle(seen)
+        self._ends.catch_up(seen)
         now = (seen.invoked, seen.returned)
         self._components.catch_up(now[0])
         if any(state.due <= now[1] for state in self._common):
@@ -175,26 +166,10 @@ class StateTracker:
                     continue
                 component.states = found
                 component.rest = self._spec.rest(found, now) if len(settings) == 1 else None
-            self._note_ended(component)
+            self._ends.leases_ended(component)
             if component.is_empty:
                 self._components.all.remove(component)
         return violations
-
-    def _note_ended(self, component: Component) -> None:
-        """The connections that the target may have ended by itself, and those that it must have."""
-        states = component.states
-        if not any(state.ended for state in states):
-            return
-        self._ending |= {
-            symbol
-            for state in states
-            if state.ended
-            for symbol, conn in state.conns.items()
-            if conn in state.ended
-        }
-        for symbol in component.symbols - self._over.keys():
-            if all(state.conns.get(symbol) in state.ended for state in states):
-                self._over[symbol] = "expired-connection-is-closed"
 
     def _reached(self, states: list[State], now: At) -> list[State] | None:
         found: list[State] = []
@@ -224,33 +199,7 @@ class StateTracker:
 
     def _pass(self, step: Time, seen: Observation) -> None:
         self._past.time_passed(seen.number)
-        for conn in list(self._used):
-            if conn in step.idle:
-                self._idling.add(conn)
-            elif conn not in self._idling:
-                self._used[conn] = (seen.returned - _BUSY, seen.returned)
-
-    def _idle(self, seen: Observation) -> None:
-        """Connections over which nothing has come for so long that the server may have closed them."""
-        for conn in sorted(self._idling):
-            since, until = self._used.get(conn, (seen.returned, seen.returned))
-            if since + self._spec.profile.idle > seen.returned:
-                continue
-            at = (since + self._spec.profile.idle, until + self._spec.profile.idle + self._jitter)
-            self._ending.add(conn)
-            surely = until + self._spec.profile.idle + self._jitter + PROMPT < seen.invoked
-            for component in self._components.all:
-                if conn in component.symbols:
-                    for state in component.states:
-                        for lease in state.leases.values():
-                            if lease.conn == state.conns.get(conn):
-                                self._past.was(component, lease.broker, "idle", seen.number)
-                    closed = [self._spec.idled(state, conn, at) for state in component.states]
-                    self._components.keep(component, closed if surely else [*component.states, *closed])
-            if surely:
-                self._idling.discard(conn)
-                if not self._restless and conn in self._used:
-                    self._over[conn] = "idle-connection-is-closed"
+        self._ends.time_passed(step, seen.returned)
 
     # --- steps that are no requests -------------------------------------------------------------------------
 
@@ -270,28 +219,22 @@ class StateTracker:
                     self._past.was(component, name, "late closed", seen.number)
         if not bound:
             self._past.other_closed(seen.number)
-        self._idling.discard(step.conn)
-        self._ending.discard(step.conn)
-        self._over.pop(step.conn, None)
-        self._used.pop(step.conn, None)
-        self._components.untracked_conns.discard(step.conn)
+        self._ends.closed(step.conn)
         self._change(step, seen)
 
     def _change(self, step: AnyStep, seen: Observation) -> None:
         at = (seen.invoked, seen.returned)
         if isinstance(step, Restart):
             self._past.restarted(seen.number)
-            self._used.clear()
-            self._idling.clear()
-            self._over.clear()
+            self._ends.restarted()
             self._components.clear()
             self._common = unique(
                 after.state for state in self._common for after in self._spec.apply(state, step, at)
             )
             return
         if isinstance(step, Reconnect):
-            self._renamed(step.conn, step.old)
-            self._used[step.conn] = at
+            self._ends.renamed(step.conn, step.old)
+            self._ends.used(step.conn, at)
         for component in self._components.all:
             if step.conn in component.symbols:  # type: ignore[union-attr]
                 if isinstance(step, Reconnect):
@@ -299,22 +242,6 @@ class StateTracker:
                 component.states = [
                     after.state for state in component.states for after in self._spec.apply(state, step, at)
                 ]
-
-    def _renamed(self, conn: str, old: str) -> None:
-        """Another symbol stands for a connection from now on."""
-        over = self._over.pop(conn, None)
-        self._over.pop(old, None)
-        if over is not None:
-            self._over[old] = over
-        used = self._used.pop(conn, None)
-        self._used.pop(old, None)
-        if used is not None:
-            self._used[old] = used
-        for some in (self._idling, self._ending, self._components.untracked_conns):
-            some.discard(old)
-            if conn in some:
-                some.remove(conn)
-                some.add(old)
 
     # --- answers --------------------------------------------------------------------------------------------
 
@@ -357,8 +284,8 @@ class StateTracker:
         """An answer over a connection that the target must have ended: it was idle for too long, or a lease
         on it has run out.
         """
-        name = self._over.pop(step.conn, None)
-        if name is None or step.conn in self._components.untracked_conns:
+        name = self._ends.outlived(step.conn)
+        if name is None:
             return None
         return self._breaches.plain(name, "a connection that the target has ended", "an answer over it", seen)
 
@@ -412,7 +339,7 @@ class StateTracker:
                 elif not best or len(found) < len(best):
                     best, was, nearest = found, after.was, after.state
         if isinstance(step, ns.Configure) and any("serverChannelMaxIdle" in line for line in step.lines):
-            self._restless = True
+            self._ends.is_restless = True
         if kept:
             self._common = unique(kept)
             if len({id(state.settings) for state in self._common}) == 1:
@@ -441,16 +368,13 @@ class StateTracker:
     # --- no answers -----------------------------------------------------------------------------------------
 
     def _ended(self, step: ns.AnyRequest | Close, seen: Observation) -> list[Violation]:
-        expected = step.conn in self._ending
-        quiet = (
-            self._used.get(step.conn, (seen.invoked, 0.0))[0] + self._spec.profile.idle - 1 < seen.returned
-        )
+        expected = self._ends.may_have_ended(step.conn, seen)
         stalled = not isinstance(step, Close) and step.stall * len(step.cuts) >= self._spec.profile.idle
         known = any(step.conn in component.symbols for component in self._components.all)
         if not isinstance(step, Close):
             self._cut_off(step, seen)
         judged = known and step.conn not in self._components.untracked_conns
-        if expected or quiet or stalled or (self._components.untracked and not judged) or self._restless:
+        if expected or stalled or (self._components.untracked and not judged) or self._ends.is_restless:
             return []
         return [
             self._breaches.plain(
@@ -464,13 +388,11 @@ class StateTracker:
     def _cut_off(self, step: ns.AnyRequest, seen: Observation) -> None:
         """The connection is of no use any more; the request may have been carried out."""
         at = (seen.invoked, seen.returned)
-        self._ending.add(step.conn)  # its end is judged: that it is noticed says nothing more
-        self._over.pop(step.conn, None)
+        self._ends.seen_to_end(step.conn)
         self._common = self._pending.postpone(self._common, step, at, uncertain=True)
         for component in self._components.all:
             if step.conn in component.symbols:
                 component.states = [self._spec.closed(state, step.conn, at) for state in component.states]
-        self._used.pop(step.conn, None)
 
     def _unanswered(self, step: ns.AnyRequest, seen: Observation, *, surely: bool) -> list[Violation]:
         at = (seen.invoked, seen.returned)

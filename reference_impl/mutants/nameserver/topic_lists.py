@@ -182,6 +182,12 @@ def enable_all_topic_list_is_for_all_lists(original, self, code):
     return self.config.enable_all_topic_list and original(self, code)
 
 
+@mutant(NameServer.listed, "A list that is switched off is refused without a remark.", V5)
+def lists_that_are_off_say_nothing(original, self, command, names):
+    reply = original(self, command, names)
+    return Reply(reply.code, body=reply.body)
+
+
 @mutant(NameServer53.list_system_topics, "Either switch refuses the system list.", V5)
 def system_list_can_be_disabled(original, self, command, connection, now):
     if not (self.config.enable_topic_list and self.config.enable_all_topic_list):

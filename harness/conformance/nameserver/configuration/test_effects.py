@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.conformance import ABSENT, ANYTHING, Closed, Including, Reply, Unchanged, case
-from harness.conformance.nameserver.configuration.values import STARTED
+from harness.conformance.nameserver.configuration.values import IDLE, STARTED
 from harness.session import Connection, NameServerSession
 from harness.wire import RequestCode, ResponseCode
 
@@ -30,7 +30,7 @@ def warmed(ns: NameServerSession) -> Connection:
 # -- what the server then does -------------------------------------------------------------------------------
 
 
-@case(kills=["settings-are-those-of-the-start", "routes-are-those-before-the-update"], setup=STARTED)
+@case(kills=["settings-are-those-of-the-start", "routes-are-those-before-the-update"], apart=True)
 def test_order_is_shown_from_then_on(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
@@ -43,7 +43,7 @@ def test_order_is_shown_from_then_on(ns: NameServerSession) -> None:
     ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
 
 
-@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+@case(kills=["settings-are-those-of-the-start"], apart=True)
 def test_order_is_returned_until_then(ns: NameServerSession) -> None:
     broker = ns.broker()
     ns.put_kv(ORDER, broker.topic("A"), f"{broker.name}:4") >> Reply(SUCCESS)
@@ -53,7 +53,7 @@ def test_order_is_returned_until_then(ns: NameServerSession) -> None:
     ns.update_config("returnOrderTopicConfigToBroker=true") >> Reply(SUCCESS)
 
 
-@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+@case(kills=["settings-are-those-of-the-start"], apart=True)
 def test_topics_are_listed_until_then(ns: NameServerSession) -> None:
     cluster = ns.name("cluster")
     ns.update_config("enableAllTopicList=false") >> Reply(SUCCESS)
@@ -69,7 +69,7 @@ def call_topics_of(ns: NameServerSession, cluster: str) -> Any:
     return ns.connect().call(RequestCode.GET_TOPICS_BY_CLUSTER, {"cluster": cluster})
 
 
-@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+@case(kills=["settings-are-those-of-the-start"], apart=True)
 def test_acting_master_is_shown_from_then_on(ns: NameServerSession) -> None:
     slave = ns.broker(id=1)
     slave.register(ext={"enableActingMaster": True}) >> Reply(SUCCESS)
@@ -80,7 +80,7 @@ def test_acting_master_is_shown_from_then_on(ns: NameServerSession) -> None:
     ns.route(slave.topic("A")).addresses >> Reply(SUCCESS, {slave.name: {1: slave.address}})
 
 
-@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+@case(kills=["settings-are-those-of-the-start"], apart=True)
 def test_routes_wait_from_then_on(ns: NameServerSession) -> None:
     topic = ns.topic("A")
     ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
@@ -91,7 +91,7 @@ def test_routes_wait_from_then_on(ns: NameServerSession) -> None:
     ns.update_config("waitSecondsForService=45\nneedWaitForService=false") >> Reply(SUCCESS)
 
 
-@case(kills=["settings-are-those-of-the-start"], setup=STARTED)
+@case(kills=["settings-are-those-of-the-start"], apart=True)
 def test_absent_topics_go_from_then_on(ns: NameServerSession) -> None:
     broker = ns.broker(topics=["A", "B", "C"])
     broker.register() >> Reply(SUCCESS)
@@ -103,7 +103,7 @@ def test_absent_topics_go_from_then_on(ns: NameServerSession) -> None:
     ns.update_config("deleteTopicWithBrokerRegistration=false") >> Reply(SUCCESS)
 
 
-@case(kills=["idle-limit-is-that-of-the-start"], clock=True, setup=STARTED)
+@case(kills=["idle-limit-is-that-of-the-start"], clock=True, own_server=True)
 def test_idle_limit_is_that_of_acceptance(ns: NameServerSession) -> None:
     before = warmed(ns)
     ns.update_config("serverChannelMaxIdleTimeSeconds=30") >> Reply(SUCCESS)
@@ -138,14 +138,13 @@ def test_update_survives_a_restart(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
     ns.topics().among([broker.topic("A")]) >> Reply(SUCCESS, [broker.topic("A")])
-    ns.update_config("serverWorkerThreads=9\nmine=changed") >> Reply(SUCCESS)
-    ns.update_config("clusterTest=false\norderMessageEnable=true") >> Reply(SUCCESS)
+    ns.update_config(f"{IDLE}=122\nmine=changed") >> Reply(SUCCESS)
+    ns.update_config("orderMessageEnable=true") >> Reply(SUCCESS)
     before = ns.config().settings >> Reply(SUCCESS)
-    ns.update_config("productEnvName=elsewhere\nkvConfigPath=/x") >> Reply(NO_PERMISSION)
+    ns.update_config(f"{IDLE}=123\nkvConfigPath=/x") >> Reply(NO_PERMISSION)
     ns.restart()
     ns.config().settings >> Unchanged(before)
-    shown = {"serverWorkerThreads": "9", "mine": "changed"}
-    ns.config().among("serverWorkerThreads", "mine") >> Reply(SUCCESS, shown)
+    ns.config().among(IDLE, "mine") >> Reply(SUCCESS, {IDLE: "122", "mine": "changed"})
     ns.update_config("kvConfigPath=/x") >> Reply(NO_PERMISSION)
     ns.topics().among([broker.topic("A")]) >> Reply(SUCCESS, [])
     ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
