@@ -18,7 +18,6 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import Quirk, profile_named
-from harness.engine.oracle import DEATH
 from harness.engine.peer.comparison import Divergence
 from harness.engine.peer.experiment import Compared, PeerExperiment
 from harness.engine.peer.generate import Program, round_of
@@ -27,6 +26,7 @@ from harness.findings.experiment import Finding
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.session import TargetDied
+from harness.spec.observation import DEATH
 
 _REPEATS = 4
 """How often a round is tried that stalls."""
