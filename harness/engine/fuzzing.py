@@ -19,7 +19,7 @@ import msgspec
 
 from harness.engine.kind import Kind, Transition, Tried
 from harness.findings.deviations import Deviations
-from harness.findings.experiment import Explain, Finding, Flaky
+from harness.findings.experiment import Explain, Finding, Flaky, Rate, signature_of
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.targets import TargetError
@@ -246,6 +246,7 @@ class Fuzzing:
             record.deaths += 1
             self.death = attempt.violations[-1].actual if attempt.violations else ""
             if not self._is_ours:
+                self._keep_unconfirmed(kind, tried)
                 raise _Died
         if tried.quirk is not None:
             record.quirks[tried.quirk] = record.quirks.get(tried.quirk, 0) + 1
@@ -258,6 +259,18 @@ class Fuzzing:
             found = triage(kind.experiment, tried.program, attempt, self._store, self._budget, self._explain)
             self._deviations.learn(self._store.findings)
             self._tell(kind, _told(found))
+
+    def _keep_unconfirmed(self, kind: Kind, tried: Tried) -> None:
+        """Keeps what a target died of that is not ours to start again."""
+        if tried.attempt.violations:
+            violation = tried.attempt.violations[0]
+            seen = Flaky(
+                signature=signature_of(tried.program, violation),
+                violation=violation,
+                program=tried.program,
+                confirmed=Rate(0, 0),
+            )
+            self._store.keep("unconfirmed", seen, kind.experiment, (tried.attempt,))
 
     # --- telling --------------------------------------------------------------------------------------------
 

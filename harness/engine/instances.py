@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.session import Instance, Unsupported
+from harness.session import Instance, TargetDied, Unsupported
 from harness.targets import Target
 
 
@@ -44,6 +44,16 @@ class InstancePool:
             self._running.append(self._another())
         is_fresh, self._is_fresh = self._is_fresh, False
         return self._running[:count], is_fresh
+
+    def death(self) -> str:
+        """The last words of a server that takes no connection any more; else nothing."""
+        for instance in self._running:
+            try:
+                if not instance.alive():
+                    instance.open().close("fin")
+            except TargetDied as problem:
+                return str(problem)
+        return ""
 
     def doubt(self) -> None:
         """What runs may not be as a server should be."""

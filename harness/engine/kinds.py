@@ -13,8 +13,9 @@ from harness.catalogue import catalogue
 from harness.engine.broker.role import BROKER
 from harness.engine.context import DEADLINE, TargetContext
 from harness.engine.frames.corpus import Corpus
+from harness.engine.frames.experiment import FrameExperiment
 from harness.engine.frames.kind import FramesKind
-from harness.engine.frames.play import FrameExperiment, Limits
+from harness.engine.frames.play import Limits
 from harness.engine.history import HistoryKind
 from harness.engine.instances import InstancePool
 from harness.engine.kind import Kind

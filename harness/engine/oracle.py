@@ -11,10 +11,10 @@ from harness.engine.executor import Unsolicited
 from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.spec import Observation, StateTracker, Violation
+from harness.spec.observation import DEATH
 
 _ANSWERED = "wire.sanity.well-formed-request-is-answered"
 _ECHOED = "wire.framing.opaque-is-echoed"
-DEATH = "server-stays-alive"
 
 
 class Oracle:

@@ -130,6 +130,7 @@ class ProgramRun:
                 self._abandon()
                 raise
             self._judge_all()
+        self._look_for_death()
         well = self._is_server_well
         self._look_for_proof()
         if death := self._context.leave(self._executor, self._played, ended=self.ended, well=well):
@@ -165,6 +166,12 @@ class ProgramRun:
         if any(quirk.taints == "server" for quirk in self._triggered):
             return False
         return not self.violations or self.quirk is not None
+
+    def _look_for_death(self) -> None:
+        """A server that has ended a connection may have ended altogether: then that is what was seen."""
+        if self.ended == "whole" and self.violations and (last_words := self._context.servers.death()):
+            self.violations.clear()
+            self._dies(last_words)
 
     def _dies(self, last_words: str) -> None:
         """A server has died of the latest step, or of what came behind it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from harness.findings.experiment import Finding, decisive_step
 from harness.program.traits import words_of
-from harness.spec.observation import FAILURE_CODE
+from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN
 
 Cause = tuple[str, list[Finding]]
 """In words, and its findings."""
@@ -28,6 +28,8 @@ def cause_of(found: Finding) -> str:
         step = decisive_step(found.program, found.violation)
         words = "the end of the program" if step is None else words_of(step)
         about = " ".join([words, *found.signature.special])
+    if found.violation.invariant in (DEATH, FROZEN):
+        return f"{about}: the server {'ends' if found.violation.invariant == DEATH else 'freezes'}"
     first = found.violation.differences[0] if found.violation.differences else None
     if first is None:
         return f"{about}: {found.signature.anomaly or found.signature.invariant}"

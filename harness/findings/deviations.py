@@ -15,12 +15,12 @@ import msgspec
 
 from harness.findings.experiment import Finding, Trigger, decisive_step
 from harness.program.nameserver.steps import Damaged, Register
-from harness.program.step import Time
+from harness.program.step import Request, Time
 from harness.program.steps import AnyStep
 from harness.program.traits import changes, kind_of, traits_of, words_of
 from harness.spec import Violation
 from harness.spec.nameserver.answers import is_shown_only
-from harness.spec.observation import FAILURE_CODE, Difference
+from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, Difference
 
 _MOMENT = "for a moment"
 _OTHER = Difference("code", "", "other", "", "")
@@ -85,6 +85,9 @@ def trigger_of(found: Finding) -> Trigger | None:
     decisive = decisive_step(found.program, found.violation)
     if decisive is None or all(map(is_shown_only, found.violation.differences or (_OTHER,))):
         return None
+    if found.violation.invariant in (DEATH, FROZEN):
+        asked = [one for one in found.program if isinstance(one, Damaged | Request)]
+        return _trigger(asked[-1], "the server ends or freezes") if asked else None
     why = _why(found)
     if isinstance(decisive, Damaged) or (changes(decisive) and not isinstance(decisive, Time)):
         return _trigger(decisive, why)

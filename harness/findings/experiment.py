@@ -18,7 +18,7 @@ import msgspec
 from harness.program.steps import AnyStep
 from harness.program.traits import kind_of, traits_of
 from harness.spec import Observation, Violation
-from harness.spec.observation import FAILURE_CODE
+from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN
 from harness.trace import Trace
 
 Ended = Literal["whole", "died", "late"]
@@ -187,7 +187,7 @@ class Flaky(msgspec.Struct, kw_only=True, tag="flaky"):
 
 def signature_of(program: Sequence[AnyStep], violation: Violation) -> Signature:
     """The signature of a violation that ``program`` shows, without what is special."""
-    step = None if _is_failure_code(violation) else decisive_step(program, violation)
+    step = None if _is_of_any_step(violation) else decisive_step(program, violation)
     return Signature(
         statement=violation.statement,
         invariant=violation.invariant,
@@ -197,7 +197,10 @@ def signature_of(program: Sequence[AnyStep], violation: Violation) -> Signature:
     )
 
 
-def _is_failure_code(violation: Violation) -> bool:
+def _is_of_any_step(violation: Violation) -> bool:
+    """Whether which step shows it says nothing: the server is gone, or gives any failure this code."""
+    if violation.invariant in (DEATH, FROZEN):
+        return True
     return bool(violation.differences) and violation.differences[0].aspect == FAILURE_CODE
 
 
@@ -207,8 +210,8 @@ def decisive_step(program: Sequence[AnyStep], violation: Violation) -> AnyStep |
 
 
 def special_of(program: Sequence[AnyStep], violation: Violation) -> frozenset[str]:
-    """The traits of the decisive step; none where any request that fails shows it."""
-    step = None if _is_failure_code(violation) else decisive_step(program, violation)
+    """The traits of the decisive step; none where any step may show it."""
+    step = None if _is_of_any_step(violation) else decisive_step(program, violation)
     return frozenset() if step is None else traits_of(step)
 
 

@@ -76,6 +76,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 Presence: TypeAlias = Literal["missing", "surplus", "other"]
 
 
+DEATH = "server-stays-alive"
+FROZEN = "server-keeps-answering"
+"""Invariants of the whole server: which step shows that one is broken is chance."""
 FAILURE_CODE = "failure code"
 """The aspect of a request that is refused as it must be, with another code than that of any failure."""
 

@@ -17,8 +17,9 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 
 from harness.engine.frames.corpus import Corpus
+from harness.engine.frames.experiment import FrameExperiment
 from harness.engine.frames.generate import programs
-from harness.engine.frames.play import FrameExperiment, Reaction
+from harness.engine.frames.play import Reaction
 from harness.engine.kind import Kind, Program, Seed, Tried, goes_round
 from harness.findings.deviations import Deviations
 from harness.program.chance import chance

@@ -12,8 +12,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 import msgspec
 
@@ -22,7 +22,6 @@ from harness.engine.executor import observed_outcome
 from harness.engine.frames.answers import Allowed, Happened, Table, allowed, wrong_with
 from harness.engine.frames.neighbour import ALONE, Harm, Neighbour
 from harness.engine.frames.reading import Stream
-from harness.engine.instances import InstancePool
 from harness.engine.kind import SeededNames
 from harness.findings.experiment import Attempt, Ended
 from harness.program.broker.steps import BrokerRequest
@@ -47,7 +46,7 @@ from harness.session import (
 )
 from harness.session.exchange import SentRequest
 from harness.spec import Observation, Violation
-from harness.targets import Target
+from harness.spec.observation import DEATH, FROZEN
 from harness.targets.memory import resident
 from harness.trace import Trace
 from harness.wire import Command, RequestCode
@@ -95,82 +94,33 @@ class _Line(msgspec.Struct):
     """A lease may have been registered here that is so short that the connection ends with it (5.x)."""
 
 
-class FrameExperiment:
-    """Programs of damaged frames against a target.
+class Setting(Protocol):
+    """The experiment that an attempt belongs to."""
 
-    `levels` gives the levels of statements; what only a SHOULD forbids is a violation with `strict`.
-    ``words`` decide the names.
-    """
-
-    kind = "frames"
-
-    def __init__(
-        self,
-        target: Target,
-        profile: str,
-        *,
-        levels: Mapping[str, str],
-        strict: bool = False,
-        limits: Limits | None = None,
-        words: str = "",
-        suite: str = "",
-        started: float = 0.0,
-    ) -> None:
-        self.profile: str = profile
-        self.reactions: list[Reaction] = []
-        """Of the latest attempt."""
-        self._target = target
-        self._levels = levels
-        self._strict = strict
-        self._limits = limits or Limits()
-        self.seeded = SeededNames(self.kind, words)
-        self._suite = suite
-        self._started = started
-        self._servers = InstancePool(target)
+    seeded: SeededNames
 
     @property
-    def target(self) -> str:
-        return self._target.uri
+    def profile(self) -> str: ...
 
-    def attempt(self, program: Sequence[AnyStep], *, fresh: bool = False) -> Attempt:
-        (instance,), _ = self._servers.take(fresh=fresh)
-        one = _Attempt(instance, self, self.seeded.next())
-        attempt = one.play(program)
-        self.reactions = one.reactions
-        if attempt.ended == "died":
-            self.close()
-        return attempt
-
-    def close(self) -> None:
-        """Ends the target."""
-        self._servers.close()
+    @property
+    def limits(self) -> Limits: ...
 
     def session(self, instance: Instance, names: Names) -> NameServerSession:
         """A session for one attempt."""
-        return NameServerSession(
-            instance,
-            self.profile,
-            seed=names.nonce,
-            case=self.kind,
-            target=self.target,
-            suite=self._suite,
-            started=self._started,
-            deadline=120.0,
-        )
+        ...
 
     def counts(self, statement: str) -> bool:
         """Whether breaking a statement is a violation."""
-        level = self._levels.get(statement, "MUST")
-        return level == "MUST" or (self._strict and level == "SHOULD")
-
-    @property
-    def limits(self) -> Limits:
-        return self._limits
+        ...
 
 
-class _Attempt:
-    def __init__(self, instance: Instance, experiment: FrameExperiment, names: Names) -> None:
+class FrameAttempt:
+    """One performance of a program on an instance."""
+
+    def __init__(self, instance: Instance, experiment: Setting, names: Names) -> None:
         self.reactions: list[Reaction] = []
+        self.is_frozen = False
+        """Whether the server answers nothing any more."""
         self._instance = instance
         self._experiment = experiment
         self._names = names
@@ -208,8 +158,8 @@ class _Attempt:
             ended = "late"
         finally:
             self._session.close()
-        if self._session.death and ended != "died":
-            ended = self._died(self._session.death)
+        if ended != "died":
+            ended = self._looked_after(ended)
         self._measure()
         if self._late and ended == "whole":
             ended = "late"
@@ -223,8 +173,42 @@ class _Attempt:
         )
 
     def _died(self, last_words: str) -> Ended:
-        self._add("liveness", ALONE, "a server that takes connections", last_words)
+        """The server is gone: whatever else was seen came of that."""
+        self._violations.clear()
+        self._add(DEATH, ALONE, "a server that takes connections", last_words)
         return "died"
+
+    def _looked_after(self, ended: Ended) -> Ended:
+        """How a program has ended whose server may have died or frozen of it without a word."""
+        if self._session.death:
+            return self._died(self._session.death)
+        if not self._violations and ended != "late":
+            return ended
+        try:
+            if not self._instance.alive():
+                self._instance.open().close("fin")
+        except TargetDied as problem:
+            return self._died(str(problem))
+        if ended != "late" or self._is_answered():
+            return ended
+        self._frozen()
+        return "whole"
+
+    def _is_answered(self) -> bool:
+        """Whether a new session is answered, where this one was not in time."""
+        session = self._experiment.session(self._instance, self._experiment.seeded.next())
+        try:
+            return any(session.is_answered() for _ in range(_PATIENCE))
+        except (TargetDied, TooLate, CaseTimeout):
+            return False
+        finally:
+            session.close()
+
+    def _frozen(self) -> None:
+        """None of its connections answers: whatever else was seen came of that."""
+        self._violations.clear()
+        self._add(FROZEN, ALONE, "a server that answers others", "none of its connections answers")
+        self.is_frozen = True
 
     def _trace(self) -> Trace:
         trace = self._session.trace
@@ -321,9 +305,7 @@ class _Attempt:
             self._remember(one, happened, answer)
             self._observe(step, question, seen)
             if isinstance(seen, Stalled) and not self._answers_at_last():
-                self._add(
-                    "liveness", ALONE, "a server that answers others", "none of its connections answers"
-                )
+                self._frozen()
                 return
             if isinstance(seen, ClosedBy) and self._was_quiet(line):
                 self._late = True

@@ -9,7 +9,7 @@ import pytest
 
 from harness.cli import main
 from harness.engine.context import TargetContext
-from harness.engine.frames.play import FrameExperiment
+from harness.engine.frames.experiment import FrameExperiment
 from harness.engine.history import HistoryExperiment
 from harness.engine.kinds import KINDS, Setting
 from harness.engine.peer.experiment import PeerExperiment

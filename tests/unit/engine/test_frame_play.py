@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from harness.catalogue import catalogue
 from harness.engine.frames.corpus import LIMIT, Corpus
+from harness.engine.frames.experiment import FrameExperiment
 from harness.engine.frames.generate import Program, programs
-from harness.engine.frames.play import FrameExperiment, Limits
+from harness.engine.frames.play import Limits
 from harness.findings.experiment import Attempt, signature_of
 from harness.program.damages import Entry, Length, Member, Number, Raw
 from harness.program.nameserver import steps as ns  # fmt: skip

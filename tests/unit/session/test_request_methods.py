@@ -28,7 +28,7 @@ def test_a_method_says_what_it_sends() -> None:
     [
         (RequestCode.QUERY_DATA_VERSION, "broker-x", "322 QUERY_DATA_VERSION of broker-x"),
         (206, "", "206 GET_ALL_TOPIC_LIST_FROM_NAMESERVER"),
-        (9999, "", "code 9999"),
+        (9999, "", "request 9999"),
     ],
 )
 def test_reports_call_a_request_by_code_and_name(code: int, about: str, title: str) -> None:
