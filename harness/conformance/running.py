@@ -29,7 +29,7 @@ from harness.report.verdicts import MEASURED, judge
 from harness.session import Clock, Instance, Session, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
-from harness.session.outcome import Decisive, Garbled, Replied, Stalled
+from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Stalled
 from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
@@ -43,6 +43,7 @@ IN_LINE = 120.0  # real seconds for earlier servers to start
 AGAIN = 3  # times that a case which came too late is repeated
 TRIES = 3  # a case that fails in some of these, and holds in others, is flaky
 RESTARTS = 5  # times that a target which died or froze is started again
+LAST_WORDS = 0.15  # real seconds in which a server writes why it closed: Go does so after its deferred calls
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread is abandoned
 
 
@@ -299,6 +300,8 @@ class _CaseRun:
                 self.one.function(session)
         except Unmet as unmet:
             self.stalled = isinstance(unmet.outcome, Stalled)
+            if isinstance(unmet.outcome, ClosedBy) and instance.log is not None:
+                self._stopwatch.pause(LAST_WORDS)
             self._breaks(unmet.reason, self._failure(unmet, session))
         except Unsupported as error:
             self.ends(Verdict.UNSUPPORTED, str(error))
