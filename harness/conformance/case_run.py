@@ -30,7 +30,7 @@ from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.futile import FutileWaits
-from harness.session.outcome import Decisive, Garbled, Replied, Stalled
+from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Stalled
 from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
@@ -41,6 +41,7 @@ LONGEST_WAIT = 900.0  # protocol seconds: no case waits longer for a lease, an i
 REMARKS = 4  # about other events on the connection, such as a request that came back
 STARTING = 75.0  # real seconds for a target to start in; its own deadline is shorter
 IN_LINE = 120.0  # real seconds for earlier servers to start
+LAST_WORDS = 0.15  # real seconds in which a server writes why it closed: Go does so after its deferred calls
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread is abandoned
 
 
@@ -171,6 +172,8 @@ class CaseRun:
             self.evidence = evidence_of(session, unmet)
             self.stalled = isinstance(unmet.outcome, Stalled)
             self._held = held_of(session, unmet.exchange.origin)
+            if isinstance(unmet.outcome, ClosedBy) and instance.log is not None:
+                self._stopwatch.pause(LAST_WORDS)
             self._breaks(unmet.reason, self._failure(unmet, session))
         except Unsupported as error:
             self.ends(Verdict.UNSUPPORTED, str(error))

@@ -5,6 +5,8 @@ Every message says what was expected, what was found, why that is so, and what t
 
 from __future__ import annotations
 
+from textwrap import indent
+
 from harness.session import Blocked
 
 
@@ -17,5 +19,5 @@ class TargetError(Blocked):
         self.why = why
         self.do = do
         facts = (("expected", expected), ("got", got), ("why", why), ("do", do))
-        lines = (f"{label:<10}{text}".replace("\n", "\n" + " " * 10) for label, text in facts if text)
+        lines = (f"{label:<10}{indent(text, ' ' * 10).strip()}" for label, text in facts if text)
         super().__init__("\n".join(lines))

@@ -304,7 +304,7 @@ class ProcessInstance:
     def _failed(self, got: str) -> TargetError:
         self._end()
         said = self.output().strip()
-        do = "correct the options after exec:" if _USAGE.search(said) else "let it serve there"
+        do = "correct the options after exec:" if _USAGE.search(said) else "mend what it reports"
         if self._command.runs_in is not None:
             do += f"; this was run in {self._command.runs_in}:\n{self._words}"
         return TargetError(
