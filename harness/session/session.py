@@ -531,7 +531,7 @@ class Session:
         while not met():
             self.checked(f"waiting for {subject}")
             self._keep_busy(link if quiet else None)
-            left = end - clock.waiting()
+            left = round(end - clock.waiting(), 6)  # less than that no clock can pass
             progress = link.pump(max(0.0, min(left, slice_)))
             if also is not None and also is not link:
                 progress = also.pump(0) or progress
