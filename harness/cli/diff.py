@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         conclusion=conclusion,
         exit_status=status,
         why=died,
-        deaths=[f"findings/{name}" for entry in journal.entries for name in entry.deaths],
+        is_kept=options.out is not None,
     )
     _write(options.out, found, console)
     _print(console, found, journal.steps - before, options.out)
@@ -285,8 +285,8 @@ def _print(console: Console, found: Comparison, new: int, out: Path | None) -> N
     if found.more:
         some = plural(found.more, "more answer")
         console.print(f"{some} differed when no more causes were looked into")
-    for folder in found.deaths:
-        console.print(f"\n✘ a server died · {folder}")
+    for death in found.deaths:
+        console.print(f"\n✘ a server died {visible(death.words)}  {death.folder}".rstrip())
     if found.quirks:
         console.print("\nnamed quirks           steps that are about it, answers that it explains")
         for quirk in found.quirks:

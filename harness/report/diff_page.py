@@ -51,6 +51,13 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     """Answers that it explained."""
 
 
+class Death(msgspec.Struct, frozen=True, kw_only=True):
+    """A server that died."""
+
+    words: str
+    folder: str = ""
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """A whole run."""
 
@@ -72,8 +79,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     releases: tuple[Cause, ...] = ()
     """Those that the reference of the two lines shows as well."""
     quirks: tuple[Explained, ...] = ()
-    deaths: tuple[str, ...] = ()
-    """Folders of findings that a server died."""
+    deaths: tuple[Death, ...] = ()
     more: int = 0
     """Answers that differed when no more causes were looked into."""
     unrepeated: int = 0

@@ -143,7 +143,7 @@ class Waits:
         while not met():
             self._checked(f"waiting for {subject}")
             self.keep_busy(link if quiet else None)
-            left = end - clock.waiting()
+            left = round(end - clock.waiting(), 6)  # less than that no clock can pass
             progress = link.pump(max(0.0, min(left, slice_)))
             for other in links[1:]:
                 progress = other.pump(0) or progress

@@ -26,7 +26,9 @@ def test_nothing_unexplained(
     profile: str, version: str, steps: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pair = [f"builtin:{profile}", f"apache:{version}?warp=60"]
-    status = main(["diff", *pair, "--steps", steps, "--seed", "live", "--out", str(tmp_path)])
+    status = main(
+        ["diff", *pair, "--steps", steps, "--seed", "live", "--compare", "exact", "--out", str(tmp_path)]
+    )
     written = capsys.readouterr()
     said = written.out + written.err
     if status == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":

@@ -18,7 +18,6 @@ import msgspec
 
 from harness.engine.peer.special import Kind, kind_of, what_of
 from harness.engine.peer.taints import touched, words_of
-from harness.program.nameserver import steps as ns
 from harness.program.step import Request
 from harness.program.steps import AnyStep
 from harness.report.divergence import Exchange
@@ -81,8 +80,6 @@ class History:
     """The kinds of the steps of a program. They are made out when they are asked for, which is rarely."""
 
     def __init__(self, steps: Sequence[AnyStep], profile: str) -> None:
-        self.brokers = {step.broker for step in steps if isinstance(step, ns.Register)}
-        """The broker names that it is about."""
         self._steps = steps
         self._expected = ExpectedState(profile)
         self._kinds: list[Past] = []

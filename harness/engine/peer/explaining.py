@@ -13,6 +13,7 @@ import msgspec
 from harness.catalogue import Quirk
 from harness.engine.peer.causes import Example, History, KnownCauses, Seen, names_in
 from harness.engine.peer.differences import Difference, kinds_of
+from harness.engine.peer.drawing.base import BROKERS
 from harness.engine.peer.special import what_of
 from harness.engine.peer.taints import Taints
 from harness.program.steps import AnyStep
@@ -76,8 +77,8 @@ class Explainer:
         return quirks
 
     def has_nothing_left(self) -> bool:
-        """Whether causes have touched all that the program is about."""
-        return self.is_apart and self.history is not None and self.taints.covers(self.history.brokers)
+        """Whether causes have touched all that a round can be about."""
+        return self.is_apart and self.taints.covers(BROKERS)
 
     def answer(
         self, index: int, step: AnyStep, differs: tuple[Difference, ...], triggered: Sequence[Quirk]

@@ -95,8 +95,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """How often an answer differed behind a cause, about names that it had touched."""
     learnt: list[Example] = []
     """What was not known before."""
-    deaths: list[str] = []
-    """Names of findings that a server died."""
+    deaths: dict[str, str] = {}
+    """By the name of its finding: at which step a server died, and its last words."""
     unrepeated: int = 0
     """Divergences that did not show again."""
     repeated: int = 0

@@ -140,7 +140,7 @@ class Learner:
             return ""
         self._folders[example.cause] += 1
         self._write(held)
-        return name_of(found.signature)
+        return name_of(found.signature) if found.directory is not None else ""
 
     def _write(self, held: _Held) -> None:
         if held.last is not None:

@@ -187,7 +187,8 @@ class Rounds:
             entry.learnt.append(found)
             entry.seen[found.cause] = entry.seen.get(found.cause, 0) + 1
         elif found is not None:
-            entry.deaths.append(name_of(found.signature))
+            died = found.violation
+            entry.deaths[name_of(found.signature)] = f"at step {died.number + 1}: {died.actual}"
         return found is not None
 
     def _passes(self, program: Program, entry: Entry) -> bool:

@@ -59,7 +59,7 @@ class Kind(msgspec.Struct, frozen=True):
     @property
     def is_question(self) -> bool:
         """Whether it changes nothing but leases."""
-        return self.what in _QUESTIONS
+        return self.what in _QUESTIONS or self.what.startswith(_UNKNOWN)
 
     def is_in(self, other: Kind) -> bool:
         """Whether the other is the same, with everything special that this has."""
@@ -72,7 +72,7 @@ class Kind(msgspec.Struct, frozen=True):
 _UNKNOWN = "unknown request code"
 _QUESTIONS = frozenset(
     f"{request_name(code)} ({int(code)})" for code, form in REQUESTS.items() if form.read_only
-) | {_UNKNOWN}
+)
 
 
 def kind_of(step: AnyStep, expected: ExpectedState) -> Kind:
@@ -92,11 +92,9 @@ def what_of(step: AnyStep) -> str:
             return "time passes"
         case Close():
             return "connection closed"
-        case ns.Unknown():
-            return _UNKNOWN
     assert isinstance(step, ns.AnyRequest)
     code = code_of(step)
-    return f"{request_name(code) or 'request'} ({code})"
+    return f"{request_name(code) or _UNKNOWN} ({code})"
 
 
 def _words(step: AnyStep, expected: ExpectedState) -> Iterator[str]:

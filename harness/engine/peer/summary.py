@@ -13,7 +13,7 @@ from harness.engine.peer.journal import Entry, Head
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Time
 from harness.program.steps import TITLES
-from harness.report.diff_page import Cause, Comparison, Explained, Shown
+from harness.report.diff_page import Cause, Comparison, Death, Explained, Shown
 from harness.version import version
 
 _REMARKS = (
@@ -35,9 +35,9 @@ def summary_of(
     conclusion: str,
     exit_status: int,
     why: str,
-    deaths: Sequence[str],
+    is_kept: bool,
 ) -> Comparison:
-    """The run of a journal."""
+    """The run of a journal. ``is_kept``: findings have folders."""
     examples = [example for entry in entries for example in entry.learnt]
     explained, triggered, seen, followed, kinds = (
         _sum([getattr(entry, name) for entry in entries])
@@ -65,7 +65,11 @@ def summary_of(
             for quirk in quirks
             if triggered[quirk.id]
         ),
-        deaths=tuple(deaths),
+        deaths=tuple(
+            Death(words=words, folder=f"findings/{name}" if is_kept else "")
+            for entry in entries
+            for name, words in entry.deaths.items()
+        ),
         more=seen[NOT_LOOKED_INTO],
         unrepeated=sum(entry.unrepeated for entry in entries),
         remarks=tuple(

@@ -49,6 +49,10 @@ def test_a_finding_fails_and_can_be_played(capsys: pytest.CaptureFixture[str], t
     assert main(arguments) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["conclusion"] == "DIVERGENT"
+    assert answer["causes"][0]["times"] >= 1
+    assert "WIPE_WRITE_PERM_OF_BROKER (205)" in answer["causes"][0]["name"]
+    assert "<h1>" in (tmp_path / "report.html").read_text()
+    assert "WIPE_WRITE_PERM_OF_BROKER (205)" in (tmp_path / "report.md").read_text()
     folder = answer["findings"][0]["directory"]
     assert main(["replay", folder]) == 0
     assert "the failure shows again" in capsys.readouterr().out
@@ -58,6 +62,26 @@ def test_a_finding_fails_and_can_be_played(capsys: pytest.CaptureFixture[str], t
     assert main(["diff", "builtin:4.9", faulty, "--program", str(program)]) == 1
     assert "only B" in capsys.readouterr().out
     assert main(["diff", "builtin:4.9", "builtin:4.9", "--program", str(program)]) == 0
+
+
+def test_two_lines_differ_as_their_references_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "builtin:5.3", "builtin:4.9", "--steps", "300", "--seed", "7"]) == 0
+    said = capsys.readouterr().out
+    assert "profile 4.9" in said
+    assert "differences between the releases" in said
+    assert "enableActingMaster" in said
+
+
+def test_how_an_answer_is_written_is_compared_when_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "program.jsonl"
+    program.write_text('{"program":1,"profile":"5.3"}\n{"do":"unknown"}\n')
+    pair = ["builtin:5.3", "builtin:5.3?mutant=unknown-code-without-remark"]
+    arguments = ["diff", *pair, "--program", str(program)]
+    assert main(arguments) == 0
+    assert main([*arguments, "--compare", "exact"]) == 1
+    assert "remark" in capsys.readouterr().out
 
 
 MISTAKES = [

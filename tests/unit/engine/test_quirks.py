@@ -15,7 +15,7 @@ from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
 from harness.engine.context import TargetContext
 from harness.engine.kinds import Setting
 from harness.engine.nameserver.quirk_checks import QUIRK_CHECKS
-from harness.engine.peer.normal import FIELDS
+from harness.engine.peer.differences import FIELDS
 from harness.spec.nameserver.predicates import PREDICATES as NAMESERVER_PREDICATES
 from harness.spec.quirks import unknown_words
 from harness.targets import parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.catalogue import Quirk, When
-from harness.engine.peer.differences import Difference, differences
+from harness.engine.peer.differences import Difference, differences, kinds_of
 from harness.engine.peer.normal import RULES, Compare, normal
 from harness.engine.peer.taints import Taints
 from harness.program.chance import chance
@@ -185,3 +185,66 @@ def test_the_version_zero_is_none_that_was_missing() -> None:
     assert not equal(expected, zero)
     expected.apply(zero)
     assert equal(expected, zero)
+
+
+# --- meaning ------------------------------------------------------------------------------------------------
+
+SAME_MEANING: list[tuple[AnyStep, dict[str, object], dict[str, object]]] = [
+    (ns.Topics(), {"language": "JAVA"}, {"language": "RUST"}),
+    (ns.Topics(), {"remark": "a"}, {"remark": None}),
+    (ns.Topics(), {"flag": 1}, {"flag": 5}),
+    (
+        ns.Route(),
+        {"body": b'{"brokerDatas":[{"brokerAddrs":{0:"a"},"brokerName":"b"}]}'},
+        {"body": b'{ "brokerDatas" : [{"brokerName":"\\u0062","brokerAddrs":{"0":"a"}}] }'},
+    ),
+    (ns.Route(), {"body": b'{"brokerDatas":[],"orderTopicConf":null}'}, {"body": b'{"brokerDatas":[]}'}),
+]
+
+
+@pytest.mark.parametrize(("step", "a", "b"), SAME_MEANING)
+def test_how_it_is_written_is_not_its_meaning(
+    step: AnyStep, a: dict[str, object], b: dict[str, object]
+) -> None:
+    ours, theirs = (said(step, "meaning", **one) for one in (a, b))  # type: ignore[arg-type]
+    assert differences(ours, theirs, NAMES) == ()
+    ours, theirs = (said(step, "exact", **one) for one in (a, b))  # type: ignore[arg-type]
+    assert differences(ours, theirs, NAMES)
+
+
+OTHER_MEANING: list[tuple[dict[str, object], dict[str, object], tuple[str, ...]]] = [
+    ({"code": 0}, {"code": 17}, ("A SUCCESS (0) / B TOPIC_NOT_EXIST (17)",)),
+    ({"ext": {"a": ""}}, {"ext": None}, ("ext: only A has one",)),
+    ({"body": b'{"n":1}'}, {"body": b'{"n":"1"}'}, ("body n: another value",)),
+    ({"body": b'{"n":true}'}, {"body": b'{"n":"true"}'}, ("body n: another value",)),
+    ({"body": b'{"n":1,"m":{}}'}, {"body": b'{"n":1}'}, ("body m: only A has it",)),
+    ({"body": b'{"l":["x","x"]}'}, {"body": b'{"l":["x"]}'}, ("body l: A has one twice",)),
+    (
+        {"code": 0, "body": b'{"n":1}'},
+        {"code": 1},
+        ("A SUCCESS (0) / B SYSTEM_ERROR (1)",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "kinds"), OTHER_MEANING)
+def test_other_meanings_have_kinds(
+    a: dict[str, object], b: dict[str, object], kinds: tuple[str, ...]
+) -> None:
+    ours, theirs = (said(ns.Route(), "meaning", **one) for one in (a, b))  # type: ignore[arg-type]
+    assert kinds_of(differences(ours, theirs, NAMES)) == kinds
+
+
+def test_kinds_hold_no_names() -> None:
+    NAMES.name("b0")
+    NAMES.name("T0")
+    ours, theirs = (
+        said(ns.ClusterInfo(), "meaning", body_of(text))
+        for text in (
+            '{"brokerAddrTable":{"b0~":{"brokerAddrs":{"0":"x"}}}}',
+            '{"brokerAddrTable":{"b0~":{"brokerAddrs":{"0":"y"}}}}',
+        )
+    )
+    assert kinds_of(differences(ours, theirs, NAMES)) == (
+        "body brokerAddrTable/*/brokerAddrs/n: another value",
+    )
