@@ -253,16 +253,16 @@ def _changes(row: Row, columns: Sequence[Column], contradictions: list[str]) -> 
         (before, old, failure), (release, new, _) = past[number - 1], past[number]
         branches = numbers(before)[:1] != numbers(release)[:1]
         was_broken = any(state in BROKEN for _, state, _ in past[:number])
-        if old in BROKEN and new in HELD:
+        if (old in FAILED and new in HELD) or (old == Verdict.QUIRK and new == Verdict.PASS):
             does = "mends"
-        elif old in HELD and new in BROKEN and not (branches and was_broken):
+        elif old == Verdict.PASS and new in BROKEN and not (branches and was_broken):
             does = "breaks"
         elif old == Verdict.LATER and new != Verdict.LATER:
             does = "brings"
         else:
             continue
         change = Change(release=release, before=before, does=does, statement=row.statement.id)
-        if does == "mends" and failure is not None:
+        if does == "mends" and failure is not None and failure.statement == row.statement.id:
             change = _with_fix(change, failure, contradictions)
         found.append(change)
     return tuple(found)
