@@ -24,12 +24,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return read_run(out)
 
 
-def read_again(run: Run, server: str, case: str, **failure: str) -> CaseResult:
+def read_again(run: Run, server: str, case: str, *, expected: str = "x", actual: str = "y") -> CaseResult:
     """The result of a case that failed on this server, read again."""
     old = next(one for one in run.results if one.case == case)
-    shown = Failure(
-        statement=old.statements[0], text="It MUST hold.", **{"expected": "x", "actual": "y", **failure}
-    )
+    shown = Failure(statement=old.statements[0], text="It MUST hold.", expected=expected, actual=actual)
     failed = msgspec.structs.replace(old, verdict=Verdict.FAIL, failure=shown)
     header = msgspec.structs.replace(run.header, server=server)
     results = tuple(failed if one is old else one for one in run.results)
