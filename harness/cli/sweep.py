@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import msgspec
 
 from harness.report.results import FILE_NAME, RecordError, Run, read_run
 from harness.report.text import plural, seconds
+from harness.session import RunningClock
 
 OUTPUT = "output.txt"
 NAME_FILE = "target.json"
@@ -70,6 +71,8 @@ class Sweep:
         self._expected = expected
         self._say = say
         self._going: dict[Named, _Check] = {}
+        self._stopwatch = RunningClock()
+        self._pause = threading.Event()
 
     def run(self, targets: Iterable[Named], *, jobs: int, again: bool) -> list[Outcome]:
         """The outcomes in the order of the targets. Raises KeyboardInterrupt once all checks have ended."""
@@ -81,9 +84,11 @@ class Sweep:
             while waiting or self._going:
                 while waiting and len(self._going) < jobs:
                     one = waiting.pop(0)
-                    self._going[one] = _Check(one, self._out / one.slug, self._options)
+                    self._going[one] = _Check(
+                        one, self._out / one.slug, self._options, self._stopwatch.waiting()
+                    )
                     self._say(f"{one.shown}: begins, {len(waiting)} to go")
-                time.sleep(_LOOK)
+                self._pause.wait(_LOOK)
                 self._look()
         except KeyboardInterrupt:
             self._interrupt()
@@ -108,13 +113,13 @@ class Sweep:
             if check.process.poll() is not None:
                 del self._going[one]
                 self._say(f"{one.shown}: {self._ended(one, check)}")
-            elif check.quiet() > _SAY:
-                check.said = time.monotonic()
+            elif self._stopwatch.waiting() - check.said > _SAY:
+                check.said = self._stopwatch.waiting()
                 self._say(f"{one.shown}: {check.progress()}")
 
     def _ended(self, one: Named, check: _Check) -> str:
         found = self.outcome(one)
-        took = seconds(time.monotonic() - check.begun)
+        took = seconds(self._stopwatch.waiting() - check.begun)
         if found.run is None:
             return found.why.splitlines()[0]
         return f"{found.run.end.why if found.run.end else found.why}, {took}"
@@ -123,10 +128,10 @@ class Sweep:
         """Lets the checks end by themselves: each writes what it has measured."""
         for check in self._going.values():
             check.process.send_signal(signal.SIGINT)
-        until = time.monotonic() + _LEAVE
+        until = self._stopwatch.waiting() + _LEAVE
         for check in self._going.values():
             try:
-                check.process.wait(max(0.1, until - time.monotonic()))
+                check.process.wait(max(0.1, until - self._stopwatch.waiting()))
             except subprocess.TimeoutExpired:
                 check.process.kill()
                 check.process.wait()
@@ -135,8 +140,8 @@ class Sweep:
 class _Check:
     """A check that goes on."""
 
-    def __init__(self, named: Named, directory: Path, options: Sequence[str]) -> None:
-        self.begun = self.said = time.monotonic()
+    def __init__(self, named: Named, directory: Path, options: Sequence[str], begun: float) -> None:
+        self.begun = self.said = begun
         self._record = directory / FILE_NAME
         directory.mkdir(parents=True, exist_ok=True)
         self._record.unlink(missing_ok=True)
@@ -149,10 +154,6 @@ class _Check:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # else Ctrl-C reaches it twice
             )
-
-    def quiet(self) -> float:
-        """Real seconds since a line was said about it."""
-        return time.monotonic() - self.said
 
     def progress(self) -> str:
         """How far it is."""

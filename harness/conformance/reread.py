@@ -23,7 +23,8 @@ from harness.catalogue import (
 from harness.conformance.selection import quirk_summaries, summary
 from harness.report.results import CaseResult, Run, Verdict
 
-_JUDGED = (Verdict.FAIL, Verdict.QUIRK, Verdict.UNSUPPORTED, Verdict.BLOCKED, Verdict.FLAKY)
+_BROKEN = (Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED)
+_JUDGED = (*_BROKEN, Verdict.QUIRK, Verdict.UNSUPPORTED, Verdict.BLOCKED, Verdict.FLAKY)
 
 
 def reread(run: Run) -> Run:
@@ -65,6 +66,6 @@ def _judged(result: CaseResult, known: Catalogue, quirks: tuple[Quirk, ...], rel
     found = fixes(about, known.reports, release) if about is not None else ()
     result = msgspec.structs.replace(result, failure=msgspec.structs.replace(failure, fixes=found))
     quirk = explanation(quirks, result.case, failure.expected, failure.actual)
-    if quirk is None or result.verdict is not Verdict.FAIL:
+    if quirk is None or result.verdict not in _BROKEN:
         return result
     return msgspec.structs.replace(result, verdict=Verdict.QUIRK, reason=quirk.instead, quirk=quirk.id)

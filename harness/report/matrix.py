@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 import msgspec
 
@@ -15,6 +16,8 @@ from harness.catalogue import CLASSES, release_of
 from harness.catalogue.versions import numbers
 from harness.report.results import CaseResult, Failure, Run, StatementSummary, Verdict
 from harness.report.verdicts import gravest, summarize
+
+Cell = TypeVar("Cell")
 
 NOT_RUN = "not run"
 HELD = frozenset({Verdict.PASS, Verdict.DEVIATES, Verdict.OBSERVED})
@@ -224,13 +227,12 @@ def _groups(rows: Sequence[Row], key: Callable[[Row], str]) -> tuple[Group, ...]
 
 def _tally(rows: Sequence[Row], number: int) -> Tally:
     states = [row.states[number] for row in rows if row.states[number]]
-    count = lambda some: sum(state in some for state in states)  # noqa: E731
-    held, failed, quirks, later = (
-        count(HELD),
-        count(FAILED),
-        count({Verdict.QUIRK}),
-        count({Verdict.LATER}),
-    )
+
+    def count(some: Iterable[str]) -> int:
+        return sum(state in some for state in states)
+
+    held, failed, quirks = count(HELD), count(FAILED), count({Verdict.QUIRK})
+    later = count({Verdict.LATER})
     return Tally(held, failed, quirks, later, len(states) - held - failed - quirks - later)
 
 
@@ -253,16 +255,16 @@ def _changes(row: Row, columns: Sequence[Column], contradictions: list[str]) -> 
         (before, old, failure), (release, new, _) = past[number - 1], past[number]
         branches = numbers(before)[:1] != numbers(release)[:1]
         was_broken = any(state in BROKEN for _, state, _ in past[:number])
-        if old in BROKEN and new in HELD:
+        if (old in FAILED and new in HELD) or (old == Verdict.QUIRK and new == Verdict.PASS):
             does = "mends"
-        elif old in HELD and new in BROKEN and not (branches and was_broken):
+        elif old == Verdict.PASS and new in BROKEN and not (branches and was_broken):
             does = "breaks"
         elif old == Verdict.LATER and new != Verdict.LATER:
             does = "brings"
         else:
             continue
         change = Change(release=release, before=before, does=does, statement=row.statement.id)
-        if does == "mends" and failure is not None:
+        if does == "mends" and failure is not None and failure.statement == row.statement.id:
             change = _with_fix(change, failure, contradictions)
         found.append(change)
     return tuple(found)
@@ -310,7 +312,10 @@ def merged(found: Matrix) -> Matrix:
         kept.append(some[0][0])
         first, last = some[0][1].name, some[-1][1].name
         names.append(first if len(some) == 1 else f"{first} – {last}")
-    pick = lambda items: tuple(items[number] for number in kept)  # noqa: E731
+
+    def pick(items: Sequence[Cell]) -> tuple[Cell, ...]:
+        return tuple(items[number] for number in kept)
+
     columns = [
         msgspec.structs.replace(found.columns[number], name=name)
         for number, name in zip(kept, names, strict=True)

@@ -18,7 +18,7 @@ from harness.report.text import VERDICT_HELP, verdict_words, visible
 
 FILES = {"html": "matrix.html", "markdown": "matrix.md", "json": "matrix.json"}
 SCHEMA = 1
-_MARKS = {**SIGNS, NOT_RUN: "…", "": ""}
+_MARKS: dict[str, str] = {**{one.value: sign for one, sign in SIGNS.items()}, NOT_RUN: "…", "": ""}
 _LONGEST = 160
 
 

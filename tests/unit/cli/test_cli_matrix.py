@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.cli.sweep import Named, Outcome, Sweep
 from harness.report.results import FILE_NAME, read_run
 from harness.targets import maven
 
@@ -86,9 +87,12 @@ def test_a_range_of_releases_is_what_maven_has(
 ) -> None:
     monkeypatch.setattr("harness.cli.matrix.releases", lambda _: RELEASES)
     begun: list[str] = []
-    monkeypatch.setattr(
-        "harness.cli.sweep.Sweep.run", lambda _, targets, **__: begun.extend(t.target for t in targets) or []
-    )
+
+    def checked(_: Sweep, targets: list[Named], **__: object) -> list[Outcome]:
+        begun.extend(one.target for one in targets)
+        return []
+
+    monkeypatch.setattr(Sweep, "run", checked)
     recorded = str(_recorded(capsys, tmp_path))
     run(capsys, "apache:5.0.0..?warp=60", "--out", str(tmp_path), "--records", recorded)
     assert begun[-2:] == ["apache:5.0.0?warp=60", "apache:5.1.1?warp=60"]

@@ -545,7 +545,7 @@ def on_release(release: str, body: Body, **members: Any) -> CaseResult:
 
 
 def test_what_came_with_a_later_release_is_not_tried() -> None:
-    tried = []
+    tried: list[object] = []
     older = on_release("5.0.0", tried.append, came=("5.1.4",))
     assert (older.verdict, older.reason) == (Verdict.LATER, "not in this release: came with 5.1.4")
     assert older.failure is None

@@ -115,6 +115,7 @@ def test_releases_come_in_order_and_before_others() -> None:
         ({"v5_0_0": "fail", "v5_1_0": "blocked", "v5_1_1": "pass"}, [("mends", "5.1.1")]),
         ({"v4_9_3": "fail", "v4_9_4": "fail"}, []),
         ({"v4_9_3": "pass", "v4_9_4": "deviates"}, []),
+        ({"v4_8_0": "deviates", "v4_9_4": "quirk", "v5_0_0": "deviates"}, []),
         # 5.0.0 branched off before 4.9.8 mended it: it did not break it.
         (
             {"v4_9_7": "fail", "v4_9_8": "pass", "v5_0_0": "fail", "v5_2_0": "pass"},
