@@ -62,7 +62,7 @@ def kind_of(step: AnyStep) -> str:
 def changes(step: AnyStep) -> bool:
     """Whether a step may change what a server holds. A request that no server knows does not."""
     if isinstance(step, Request):
-        form = REQUESTS.get(code_of(step))  # type: ignore[arg-type]
+        form = REQUESTS.get(code_of(step))
         return form is not None and not form.read_only
     return True
 
@@ -72,7 +72,7 @@ def words_of(step: AnyStep) -> str:
     if isinstance(step, ns.Damaged):
         return f"damaged {words_of(step.base)}"
     if isinstance(step, Request) and step.codes:
-        code = code_of(step)  # type: ignore[arg-type]
+        code = code_of(step)
         return f"{code} {request_name(code)}"
     return TITLES[type(step)]
 
