@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
                     programs=options.max_examples,
                 ),
                 explain=FailingCases(
-                    target, profile, role, now=stopwatch.waiting, quirks=options.quirks
+                    target, profile, role, now=stopwatch.waiting, quirks=options.quirks, seconds=10.0
                 ).explained,
                 deviations=deviations,
                 is_ours=target.capabilities.is_ours,

@@ -53,7 +53,7 @@ def rows_that_count(records: Sequence[dict[str, Any]]) -> list[int]:
     kept, *others = [_outcomes(record) for record in records]
     counted = [number for number, (action, _) in enumerate(kept) if _counts(action)]
     lists = [[said for action, said in one if _counts(action)] for one in others]
-    rows = []
+    rows: list[int] = []
     for place, number in enumerate(counted):
         action, said = kept[number]
         if action.get("decisive"):

@@ -218,6 +218,8 @@ _ALL = (
     ),
     Invariant("failure-has-a-remark", "ns.errors.failure-is-code-1-with-remark"),
     Invariant("failure-is-code-1", "ns.errors.failure-is-code-1-with-remark"),
+    Invariant("cluster-lists-a-topic-once", "ns.topic-lists.cluster-lists-a-topic-once"),
+    Invariant("system-list-has-a-name-once", "ns.topic-lists.system-list-has-a-name-once"),
     Invariant("topics-of-any-cluster-are-answered", "ns.topic-lists.unknown-cluster-lists-nothing"),
     Invariant("any-version-is-answered", "ns.data-version.unknown-broker-is-changed"),
     Invariant("requests-harm-no-other-connection", "ns.errors.failure-keeps-the-connection"),
@@ -375,6 +377,8 @@ _RULES: Sequence[_Rule] = (
     _Rule("registered-broker-is-listed", ("address", "broker"), "missing"),
     _Rule("cluster-information-is-complete", steps=(ns.ClusterInfo,)),
     # Lists.
+    _Rule("cluster-lists-a-topic-once", ("twice",), steps=(ns.TopicsOfCluster,)),
+    _Rule("system-list-has-a-name-once", ("twice",), steps=(ns.SystemTopics,)),
     _Rule("nothing-is-listed-twice", ("twice",)),
     _Rule("cluster-lists-its-topics", steps=(ns.TopicsOfCluster,)),
     _Rule("empty-system-list-tells-no-address", ("brokerAddr",), "surplus"),

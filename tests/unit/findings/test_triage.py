@@ -20,6 +20,8 @@ from harness.spec import Violation
 from harness.trace import Header, Trace
 
 NOISE: tuple[AnyStep, ...] = (Topics(), Time(seconds=30), Time(seconds=45), Register(broker="b1", ha=False))
+ORDINARY = Register(topics={"T0": (4, 4, 6, 0), "T8": (4, 4, 6, 0)})
+"""What the registration of the program comes to: no step gets a trait that it had not."""
 PROGRAM: tuple[AnyStep, ...] = (Register(topics={"T0": (4, 4, 6, 0)}), *NOISE, Route(), Topics())
 
 
@@ -62,7 +64,7 @@ def test_a_failure_is_confirmed_made_small_and_confirmed_again(tmp_path: Path) -
     fake, store = Fake(), FindingStore(tmp_path)
     found = triage(fake, PROGRAM, attempt(violation(5)), store, budget())
     assert isinstance(found, Finding)
-    assert found.program == (PROGRAM[0], Route())
+    assert found.program == (ORDINARY, Route())
     assert found.violation.number == 1
     assert found.original == PROGRAM
     assert (found.confirmed.shown, found.confirmed.tried) == (3, 3)
@@ -133,7 +135,7 @@ def test_where_failures_are_carried_over_every_failure_is_followed_by_a_fresh_ta
     fake = Tainted()
     found = triage(fake, PROGRAM, attempt(violation(5)), FindingStore(None), budget())
     assert isinstance(found, Finding)
-    assert found.program == (PROGRAM[0], Route()), "as small as where nothing is carried over"
+    assert found.program == (ORDINARY, Route()), "as small as where nothing is carried over"
     assert str(found.confirmed) == "3 of 3"
 
 
@@ -143,7 +145,7 @@ def test_what_is_made_small_is_looked_at_on_a_fresh_target_now_and_then() -> Non
     fake = Fake()
     found = triage(fake, program, attempt(violation(45)), FindingStore(None), budget())
     assert isinstance(found, Finding)
-    assert found.program == (PROGRAM[0], Route())
+    assert found.program == (ORDINARY, Route())
     assert 2 <= fake.fresh[3:-3].count(True) <= 7 < fake.fresh.count(False)
 
 
@@ -235,7 +237,7 @@ def test_a_full_disk_is_said_once_and_what_is_found_is_kept_in_memory(
     monkeypatch.setattr(folder, "write_trace", full)
     found = triage(Fake(), PROGRAM, attempt(violation(5)), store, budget())
     assert isinstance(found, Finding)
-    assert found.program == (PROGRAM[0], Route())
+    assert found.program == (ORDINARY, Route())
     assert found.directory is None
     assert store.findings == [found]
     assert "No space left on device" in store.trouble
@@ -311,7 +313,7 @@ def test_a_finding_is_explained_once_and_what_is_known_or_flaky_is_not(tmp_path:
     store = FindingStore(tmp_path)
     for _ in range(2):
         triage(Fake(), PROGRAM, attempt(violation(5)), store, budget(), explain)
-    assert asked == [(PROGRAM[0], Route())]
+    assert asked == [(ORDINARY, Route())]
     other = FindingStore(None)
     triage(Fake(lambda *_: False), PROGRAM, attempt(violation(5)), other, budget(), explain)
     assert len(asked) == 1
