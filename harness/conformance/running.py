@@ -85,7 +85,7 @@ class Runner:
         """The attempt that counts: in time, and a failure only if it comes back."""
         with self._run_lock.shared():
             attempt = self._try(one)
-        if attempt.too_late:
+        if attempt.too_late or (attempt.is_lost and not one.case.clock):
             attempt = self._in_time(one)
         if not attempt.has_failed:
             return attempt
@@ -109,12 +109,12 @@ class Runner:
                 spare = using.enter_context(self._spares.one(setup, clean=wrong not in self._repeated))
             except Exception:  # it cannot be started a second time, or not now
                 return None
-            again = self._in_time(one, spare, first)
+            again = self._in_time(one, spare)
             if again.has_failed and wrong is not None:
                 self._repeated.add(wrong)
             if not again.has_held:
                 return first
-            if not self._in_time(one, first=first).has_failed:
+            if not self._in_time(one).has_failed:
                 return _flaky(first, f"failed in 1 of {TRIES} tries")
             self._instances.replace(one, self._spares.adopted(setup, spare))
         return _flaky(
@@ -127,7 +127,7 @@ class Runner:
         """The failure after repetition on the same server. One that cannot be repeated stands."""
         failed, held = 1, 0
         for _ in range(TRIES - 1):
-            again = self._in_time(one, first=first)
+            again = self._in_time(one)
             failed += again.has_failed
             held += again.has_held
             if failed > 1 and not held:
@@ -138,11 +138,9 @@ class Runner:
         """Runs the case alone, until it is in time for what it measures.
 
         A case that came too late has measured nothing: the machine was too busy for the speed of the clock.
-        One that waited, for time or for an answer at the `first` attempt, mostly waits again.
         """
-        waits = one.case.clock or (first is not None and first.was_silent)
         for _ in range(AGAIN):
-            with self._run_lock.exclusive(waits=waits):
+            with self._run_lock.exclusive():
                 attempt = self._try(one, spare)
             if not attempt.too_late:
                 break
@@ -162,7 +160,7 @@ class Runner:
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """The result of a case whose target has gone; None while the target lives."""
-        self._revive("the target had gone")
+        self._revive("the target had gone", len(self._ends))
         lost = self._lost(one)
         return self._obstacle(one) or (self._blocked(one, lost) if lost else None)
 
@@ -220,15 +218,18 @@ class Runner:
             run.is_lost(lost)
             return
         if instance is self._instances.main:
+            ends = len(self._ends)
             if run.target_died:
-                self._revive(f"the target had gone in {run.one.name}: {run.target_died}")
+                self._revive(f"the target had gone in {run.one.name}: {run.target_died}", ends)
             elif run.stalled and not self.dead and not self._answers():
-                self._revive(f"the target had stopped answering in {run.one.name}", is_frozen=True)
+                self._revive(f"the target had stopped answering in {run.one.name}", ends, is_frozen=True)
 
-    def _revive(self, how: str, *, is_frozen: bool = False) -> None:
-        """Starts the target again if it has ended; if that fails, `dead` says why."""
+    def _revive(self, how: str, ends: int, *, is_frozen: bool = False) -> None:
+        """Starts the target again if it has ended; if that fails, `dead` says why. `ends`: how often it had
+        ended before, so that several cases that saw one end start it again once.
+        """
         with self._reviving:
-            if self.dead or (not is_frozen and self._instances.main.alive()):
+            if self.dead or len(self._ends) != ends or (not is_frozen and self._instances.main.alive()):
                 return
             self._ends.append(how)
             if len(self._ends) > RESTARTS:
