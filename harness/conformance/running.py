@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 
 import msgspec
 
@@ -20,6 +21,7 @@ from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.owners import Owner, Owners
+from harness.conformance.second_tries import SecondTries
 from harness.conformance.sessions import session_of
 from harness.conformance.spares import Spare, Spares
 from harness.report.results import CaseResult, Verdict
@@ -54,6 +56,7 @@ class Runner:
         self._run_lock = ExclusiveLock(self._clock)
         self._instances = Instances(instance, start, setting.waiting, self._run_lock, planned)
         self._spares = Spares(start)
+        self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
         self._owners = Owners(owners or {}, self._counting, setting.baseline.settled)
         self._stopwatch = RunningClock()
         self.dead = ""
@@ -83,6 +86,7 @@ class Runner:
 
     def _counting(self, one: LoadedCase) -> Attempt:
         """The attempt that counts: in time, and a failure only if it comes back."""
+        second = self._second_tries.begin(one) if self._is_tried_twice(one) else None
         with self._run_lock.shared():
             attempt = self._try(one)
         if attempt.too_late or (attempt.is_lost and not one.case.clock):
@@ -92,11 +96,18 @@ class Runner:
         if not _stands_alone(one) and self._owners.explains(one, attempt):
             return attempt
         is_shared = not self._instances.is_its_own(one)
-        if self._setting.fresh and is_shared and (elsewhere := self._fresh(one, attempt)) is not None:
+        if self._setting.fresh and is_shared and (elsewhere := self._fresh(one, attempt, second)) is not None:
             return elsewhere
         return attempt if self._clock == "virtual" else self._confirmed(one, attempt)
 
-    def _fresh(self, one: LoadedCase, first: Attempt) -> Attempt | None:
+    def _is_tried_twice(self, one: LoadedCase) -> bool:
+        """Whether the case lasts as long as a lease, so that a second try begins with the first. One server
+        serves all of them: those of other setups would need one each.
+        """
+        is_plain = not (one.case.setup or self._instances.is_its_own(one))
+        return self._clock == "real" and self._setting.fresh and one.case.clock and is_plain
+
+    def _fresh(self, one: LoadedCase, first: Attempt, second: Future[Attempt] | None) -> Attempt | None:
         """The failure, if it comes back on a fresh server, or cannot be tried there; flaky if it does not.
         None where there is no such server.
 
@@ -107,9 +118,9 @@ class Runner:
         with contextlib.ExitStack() as using:
             try:
                 spare = using.enter_context(self._spares.one(setup, clean=wrong not in self._repeated))
+                again = self._in_time(one, spare) if second is None else second.result()
             except Exception:  # it cannot be started a second time, or not now
                 return None
-            again = self._in_time(one, spare)
             if again.has_failed and wrong is not None:
                 self._repeated.add(wrong)
             if not again.has_held:
@@ -134,7 +145,7 @@ class Runner:
                 break
         return _flaky(first, f"failed in {failed} of {TRIES} tries") if held else first
 
-    def _in_time(self, one: LoadedCase, spare: Spare | None = None, first: Attempt | None = None) -> Attempt:
+    def _in_time(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
         """Runs the case alone, until it is in time for what it measures.
 
         A case that came too late has measured nothing: the machine was too busy for the speed of the clock.
@@ -146,8 +157,10 @@ class Runner:
                 break
         return attempt
 
-    def _try(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
-        run = CaseRun(self._setting, one, self._stopwatch)
+    def _try(self, one: LoadedCase, spare: Spare | None = None, *, keeps: bool = True) -> Attempt:
+        """One try. `keeps`: its trace is written."""
+        setting = self._setting if keeps else msgspec.structs.replace(self._setting, out=None)
+        run = CaseRun(setting, one, self._stopwatch)
         obstacle = self._obstacle(one) if spare is None else None
         if obstacle is not None:
             return Attempt(obstacle)
