@@ -31,6 +31,7 @@ from harness.session import Clock, Instance, Session
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.futile import FutileWaits
 from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Stalled
+from harness.session.turn import Turn
 from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
@@ -60,6 +61,8 @@ class Setting(msgspec.Struct, frozen=True):
     deadline: float = DEADLINE
     out: Path | None = None  # where traces of failures are written
     futile: FutileWaits = msgspec.field(default_factory=FutileWaits)
+    acting: threading.Lock | None = None
+    """Held by the case that acts; others wait meanwhile. None where cases run one after the other."""
     fresh: bool = False
     """Whether a failure is tried again on a fresh server, where one can be started."""
 
@@ -72,16 +75,13 @@ class Attempt(msgspec.Struct, frozen=True):
     result: CaseResult
     evidence: Evidence = NOTHING
     too_late: bool = False
+    is_lost: bool = False
+    """Whether another case ended the target meanwhile."""
 
     @property
     def has_failed(self) -> bool:
         """Whether the case saw a failure that is not a known quirk."""
         return self.result.failure is not None and self.result.verdict is not Verdict.QUIRK
-
-    @property
-    def was_silent(self) -> bool:
-        """Whether the case failed because no answer came."""
-        return self.evidence.wrong is not None and self.evidence.wrong.kind == "silent"
 
     @property
     def has_held(self) -> bool:
@@ -99,6 +99,7 @@ class CaseRun:
         self.stalled = False
         self.too_late = False
         self.evidence = NOTHING
+        self._is_lost = False
         self._setting = setting
         self._stopwatch = stopwatch
         self._begun = stopwatch.waiting()
@@ -114,7 +115,7 @@ class CaseRun:
     def attempt(self) -> Attempt:
         """What it came to; to be asked for when it has ended."""
         assert self.ended is not None
-        return Attempt(self.ended, self.evidence, self.too_late)
+        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost)
 
     def within(self, work: Callable[[], None]) -> None:
         """Does the work in a thread, and abandons it on a timeout.
@@ -146,6 +147,7 @@ class CaseRun:
 
     def is_lost(self, how: str) -> None:
         """Another case ended the target while this one ran: what this one saw proves nothing."""
+        self._is_lost = True
         self.ended = self.result(Verdict.BLOCKED, how)
 
     def measure(self, instance: Instance) -> None:
@@ -155,6 +157,7 @@ class CaseRun:
         self._log = ServerLog(instance.log)
         started = self._stopwatch.waiting() - self._begun
         self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
+        turn = Turn(None if self.one.case.clock else self._setting.acting)
         session = self._session = session_of(
             self._setting.role,
             instance,
@@ -164,9 +167,10 @@ class CaseRun:
             suite=version(),
             deadline=self._setting.deadline,
             futile=self._setting.futile,
+            turn=turn,
         )
         try:
-            with session:
+            with turn, session:
                 self.one.function(session)
         except Unmet as unmet:
             self.evidence = evidence_of(session, unmet)

@@ -26,6 +26,7 @@ class ConcurrentCases:
     """Runs cases in the background; `result` waits for one of them.
 
     `hopeless` gives the result of a case whose target has gone, so that waiting for it is pointless.
+    `at_most` so many run at a time where time is real.
     """
 
     def __init__(
@@ -34,11 +35,14 @@ class ConcurrentCases:
         run: Callable[[LoadedCase], CaseResult],
         hopeless: Callable[[LoadedCase], CaseResult | None],
         kind: ClockKind,
+        *,
+        at_most: int | None = None,
     ) -> None:
         self._run = run
         self._hopeless = hopeless
         self._names = frozenset(one.name for one in cases) if kind != "virtual" else frozenset[str]()
-        self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
+        width = at_most if kind == "real" else WARPED_AT_ONCE
+        self._width = len(self._names) if width is None else min(width, len(self._names))
         self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
         for one in cases:
             self._waiting.put(one)

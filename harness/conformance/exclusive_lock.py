@@ -2,8 +2,8 @@
 
 Where time is warped, a machine that is busy with other cases makes a server late, and a late server looks
 like a wrong one. A case that failed once is therefore repeated while nothing else of the run goes on. Where
-time is real the waits are long and cost no processor: there, only the repeated cases take turns, and those
-that wait for time do not even that, so that they share one wait again.
+time is real the waits are long and cost no processor: there, all go on beside each other, repeated or not,
+and those that share a wait share the second one, too.
 
 A thread that waits for exclusive use keeps others from starting. The lock is not reentrant.
 """
@@ -41,12 +41,15 @@ class ExclusiveLock:
                 self._change.notify_all()
 
     @contextlib.contextmanager
-    def exclusive(self, *, waits: bool = False) -> Generator[None]:
-        """Runs alone. Waits until all others have finished. `waits`: what runs lets time pass, mostly."""
-        with contextlib.nullcontext() if waits and not self._excludes else self._turn:
+    def exclusive(self) -> Generator[None]:
+        """Runs alone. Waits until all others have finished."""
+        if not self._excludes:
+            yield
+            return
+        with self._turn:
             try:
                 with self._change:
-                    self._wanted = self._excludes
+                    self._wanted = True
                     self._change.wait_for(lambda: not (self._wanted and self._running))
                 yield
             finally:

@@ -6,6 +6,8 @@ first other case, and blocks every case if they fail.
 
 from __future__ import annotations
 
+import threading
+
 from harness.catalogue import catalogue, release_of
 from harness.conformance.case_run import Setting
 from harness.conformance.concurrent_cases import ConcurrentCases
@@ -16,6 +18,8 @@ from harness.conformance.running import Runner
 from harness.program.chance import chance
 from harness.report.results import CaseResult
 from harness.session import ClockKind, Instance
+
+IN_TURN = 16  # cases that have begun and wait for something, beside the one that acts
 
 
 class Measuring:
@@ -50,10 +54,16 @@ class Measuring:
             waiting=Waiting.APART if apart else Waiting.AMONG_OTHERS,
             out=options.directory,
             fresh=True,
+            acting=threading.Lock() if kind == "real" else None,
         )
         self._runner = Runner(setting, instance, plan.target.another, () if shares else cases, plan.owners)
         waiting = [one for one in order if one.case.clock or self._is_tried_at_once(one, kind)]
         self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
+        # Where time is real, cases act in turn, and wait for what does not come beside each other.
+        in_turn = [one for one in order if kind == "real" and not shares and self._may_wait_beside(one)]
+        self._in_turn = ConcurrentCases(
+            sorted(in_turn, key=self.place), self._runner.run, self._runner.hopeless, kind, at_most=IN_TURN
+        )
         self._is_sanity_tried = False
 
     def close(self) -> None:
@@ -84,6 +94,11 @@ class Measuring:
         """
         return kind == "real" and one.name in self._owners and not one.case.own_server
 
+    def _may_wait_beside(self, one: LoadedCase) -> bool:
+        """Whether the case may act while others wait: not one that changes settings."""
+        special = one.chapter in (*FIRST, *LAST) or one.case.apart
+        return not special and one not in self._concurrent
+
     def measure(self, one: LoadedCase) -> CaseResult:
         """The result of a case."""
         if one.chapter in FIRST:
@@ -92,9 +107,13 @@ class Measuring:
         self._try_sanity()
         if not self._shares:
             self._concurrent.start()
+            self._in_turn.start()
             if self._starts_take_time:
                 self._runner.look_ahead()
-        return self._concurrent.result(one) if one in self._concurrent else self._runner.run(one)
+        for cases in (self._concurrent, self._in_turn):
+            if one in cases:
+                return cases.result(one)
+        return self._runner.run(one)
 
     def _try_sanity(self) -> None:
         if not self._is_sanity_tried:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 
 import msgspec
 
@@ -21,6 +22,7 @@ from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.owners import Owner, Owners
+from harness.conformance.second_tries import SecondTries
 from harness.conformance.sessions import session_of
 from harness.conformance.spares import Spare, Spares
 from harness.report.results import CaseResult, Verdict
@@ -56,6 +58,7 @@ class Runner:
         measured = [one for one in planned if not self._comes_with(one)]
         self._instances = Instances(instance, start, setting.waiting, self._run_lock, measured)
         self._spares = Spares(start)
+        self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
         self._owners = Owners(owners or {}, self._counting, setting.baseline.settled)
         self._stopwatch = RunningClock()
         self.dead = ""
@@ -95,20 +98,28 @@ class Runner:
 
     def _counting(self, one: LoadedCase) -> Attempt:
         """The attempt that counts: in time, and a failure only if it comes back."""
+        second = self._second_tries.begin(one) if self._is_tried_twice(one) else None
         with self._run_lock.shared():
             attempt = self._try(one)
-        if attempt.too_late:
+        if attempt.too_late or (attempt.is_lost and not one.case.clock):
             attempt = self._in_time(one)
         if not attempt.has_failed:
             return attempt
         if not _stands_alone(one) and self._owners.explains(one, attempt):
             return attempt
         is_shared = not self._instances.is_its_own(one)
-        if self._setting.fresh and is_shared and (elsewhere := self._fresh(one, attempt)) is not None:
+        if self._setting.fresh and is_shared and (elsewhere := self._fresh(one, attempt, second)) is not None:
             return elsewhere
         return attempt if self._clock == "virtual" else self._confirmed(one, attempt)
 
-    def _fresh(self, one: LoadedCase, first: Attempt) -> Attempt | None:
+    def _is_tried_twice(self, one: LoadedCase) -> bool:
+        """Whether the case lasts as long as a lease, so that a second try begins with the first. One server
+        serves all of them: those of other setups would need one each.
+        """
+        is_plain = not (one.case.setup or self._instances.is_its_own(one))
+        return self._clock == "real" and self._setting.fresh and one.case.clock and is_plain
+
+    def _fresh(self, one: LoadedCase, first: Attempt, second: Future[Attempt] | None) -> Attempt | None:
         """The failure, if it comes back on a fresh server, or cannot be tried there; flaky if it does not.
         None where there is no such server.
 
@@ -119,14 +130,14 @@ class Runner:
         with contextlib.ExitStack() as using:
             try:
                 spare = using.enter_context(self._spares.one(setup, clean=wrong not in self._repeated))
+                again = self._in_time(one, spare) if second is None else second.result()
             except Exception:  # it cannot be started a second time, or not now
                 return None
-            again = self._in_time(one, spare, first)
             if again.has_failed and wrong is not None:
                 self._repeated.add(wrong)
             if not again.has_held:
                 return first
-            if not self._in_time(one, first=first).has_failed:
+            if not self._in_time(one).has_failed:
                 return _flaky(first, f"failed in 1 of {TRIES} tries")
             self._instances.replace(one, self._spares.adopted(setup, spare))
         return _flaky(
@@ -139,29 +150,29 @@ class Runner:
         """The failure after repetition on the same server. One that cannot be repeated stands."""
         failed, held = 1, 0
         for _ in range(TRIES - 1):
-            again = self._in_time(one, first=first)
+            again = self._in_time(one)
             failed += again.has_failed
             held += again.has_held
             if failed > 1 and not held:
                 break
         return _flaky(first, f"failed in {failed} of {TRIES} tries") if held else first
 
-    def _in_time(self, one: LoadedCase, spare: Spare | None = None, first: Attempt | None = None) -> Attempt:
+    def _in_time(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
         """Runs the case alone, until it is in time for what it measures.
 
         A case that came too late has measured nothing: the machine was too busy for the speed of the clock.
-        One that waited, for time or for an answer at the `first` attempt, mostly waits again.
         """
-        waits = one.case.clock or (first is not None and first.was_silent)
         for _ in range(AGAIN):
-            with self._run_lock.exclusive(waits=waits):
+            with self._run_lock.exclusive():
                 attempt = self._try(one, spare)
             if not attempt.too_late:
                 break
         return attempt
 
-    def _try(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
-        run = CaseRun(self._setting, one, self._stopwatch)
+    def _try(self, one: LoadedCase, spare: Spare | None = None, *, keeps: bool = True) -> Attempt:
+        """One try. `keeps`: its trace is written."""
+        setting = self._setting if keeps else msgspec.structs.replace(self._setting, out=None)
+        run = CaseRun(setting, one, self._stopwatch)
         obstacle = self._obstacle(one) if spare is None else None
         if obstacle is not None:
             return Attempt(obstacle)
@@ -174,7 +185,7 @@ class Runner:
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """The result of a case whose target has gone; None while the target lives."""
-        self._revive("the target had gone")
+        self._revive("the target had gone", len(self._ends))
         lost = self._lost(one)
         return self._obstacle(one) or (self._blocked(one, lost) if lost else None)
 
@@ -232,15 +243,18 @@ class Runner:
             run.is_lost(lost)
             return
         if instance is self._instances.main:
+            ends = len(self._ends)
             if run.target_died:
-                self._revive(f"the target had gone in {run.one.name}: {run.target_died}")
+                self._revive(f"the target had gone in {run.one.name}: {run.target_died}", ends)
             elif run.stalled and not self.dead and not self._answers():
-                self._revive(f"the target had stopped answering in {run.one.name}", is_frozen=True)
+                self._revive(f"the target had stopped answering in {run.one.name}", ends, is_frozen=True)
 
-    def _revive(self, how: str, *, is_frozen: bool = False) -> None:
-        """Starts the target again if it has ended; if that fails, `dead` says why."""
+    def _revive(self, how: str, ends: int, *, is_frozen: bool = False) -> None:
+        """Starts the target again if it has ended; if that fails, `dead` says why. `ends`: how often it had
+        ended before, so that several cases that saw one end start it again once.
+        """
         with self._reviving:
-            if self.dead or (not is_frozen and self._instances.main.alive()):
+            if self.dead or len(self._ends) != ends or (not is_frozen and self._instances.main.alive()):
                 return
             self._ends.append(how)
             if len(self._ends) > RESTARTS:

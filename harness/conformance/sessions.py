@@ -7,6 +7,7 @@ from typing import cast
 from harness.catalogue import Role
 from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, Session
 from harness.session.futile import FutileWaits
+from harness.session.turn import Turn
 
 
 def session_of(
@@ -19,6 +20,7 @@ def session_of(
     suite: str = "",
     deadline: float = 60.0,
     futile: FutileWaits | None = None,
+    turn: Turn | None = None,
 ) -> Session:
     """A session with the target; ``instance`` is one of the role."""
     line = profile
@@ -31,7 +33,15 @@ def session_of(
             suite=suite,
             deadline=deadline,
             futile=futile,
+            turn=turn,
         )
     return NameServerSession(
-        instance, line, case=case, target=target, suite=suite, deadline=deadline, futile=futile
+        instance,
+        line,
+        case=case,
+        target=target,
+        suite=suite,
+        deadline=deadline,
+        futile=futile,
+        turn=turn,
     )

@@ -1,0 +1,159 @@
+"""How long a session waits, and for what it does not wait twice."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from harness.session import NameServerSession, Replied, Silent
+from harness.session.futile import FutileWaits
+from harness.session.turn import Turn
+from harness.wire import Command, RequestCode
+
+from .helpers import Met, Server, answering, outcome_of, success
+
+LISTED = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
+ROUTED = RequestCode.GET_ROUTEINFO_BY_TOPIC
+
+
+def leaves_unanswered(code: int) -> Callable[[socket.socket], None]:
+    return answering(lambda request: [] if request.code == code else [success(request)])
+
+
+def waited(server: Server, futile: FutileWaits, code: int = LISTED, **ext: str) -> float:
+    """How long a call without an answer was waited for."""
+    with NameServerSession(server, "4.9", seed=1, futile=futile) as ns:
+        outcome = outcome_of(ns.call(code, ext or None) >> Met())
+    assert isinstance(outcome, Silent)
+    return outcome.waited
+
+
+def test_what_was_in_vain_twice_is_not_waited_for_in_full_again() -> None:
+    futile, server = FutileWaits(), Server(leaves_unanswered(LISTED))
+    timing = server.clock.timing
+    assert [waited(server, futile) >= timing.answer for _ in range(4)] == [True, True, False, False]
+    server.stop()
+
+
+def test_other_fields_are_waited_for_in_full() -> None:
+    futile, server = FutileWaits(), Server(leaves_unanswered(LISTED))
+    for _ in range(2):
+        waited(server, futile)
+    assert waited(server, futile, flavour="x") >= server.clock.timing.answer
+    server.stop()
+
+
+def test_one_answer_brings_the_full_wait_back() -> None:
+    silent = threading.Event()
+    silent.set()
+
+    def answer(request: Command) -> list[bytes]:
+        return [] if request.code == LISTED and silent.is_set() else [success(request)]
+
+    futile, server = FutileWaits(), Server(answering(answer))
+    for _ in range(2):
+        waited(server, futile)
+    silent.clear()
+    with NameServerSession(server, "4.9", seed=1, futile=futile) as ns:
+        assert isinstance(outcome_of(ns.call(LISTED) >> Met()), Replied)
+    silent.set()
+    assert waited(server, futile) >= server.clock.timing.answer
+    server.stop()
+
+
+def test_an_answer_that_came_late_brings_the_full_wait_back() -> None:
+    late: list[tuple[socket.socket, Command]] = []
+
+    def serve(peer: socket.socket) -> None:
+        def answer(request: Command) -> list[bytes]:
+            if request.code == LISTED:
+                late.append((peer, request))
+                return []
+            return [success(request)]
+
+        answering(answer)(peer)
+
+    futile, server = FutileWaits(), Server(serve)
+    for _ in range(2):
+        waited(server, futile)
+    with NameServerSession(server, "4.9", seed=1, futile=futile) as ns:
+        assert isinstance(outcome_of(ns.call(LISTED) >> Met()), Silent)
+        peer, request = late[-1]
+        peer.sendall(success(request))
+        ns.call(ROUTED) >> Met()  # what came before it has arrived
+    assert waited(server, futile) >= server.clock.timing.answer
+    server.stop()
+
+
+def test_an_answer_is_not_late_while_its_bytes_arrive() -> None:
+    def serve(peer: socket.socket) -> None:
+        def answer(request: Command) -> list[bytes]:
+            if request.code != LISTED:
+                return [success(request)]
+            whole = success(request, bytes(50_000))
+            return [whole[at : at + 1_000] for at in range(0, len(whole), 1_000)]
+
+        def slowly(request: Command) -> list[bytes]:
+            for piece in answer(request):
+                peer.sendall(piece)
+                time.sleep(0.1)
+            return []
+
+        answering(slowly)(peer)
+
+    server = Server(serve)
+    with NameServerSession(server, "4.9", seed=1) as ns:
+        outcome = outcome_of(ns.call(LISTED) >> Met())
+    assert isinstance(outcome, Replied)
+    assert len(outcome.command.body) == 50_000
+    server.stop()
+
+
+def test_bytes_that_never_make_a_frame_are_given_up() -> None:
+    def serve(peer: socket.socket) -> None:
+        def endless(request: Command) -> list[bytes]:
+            if request.code != LISTED:
+                return [success(request)]
+            whole = success(request, bytes(1_000_000))
+            peer.sendall(whole[:20])
+            for at in range(20, 600):
+                time.sleep(0.1)
+                peer.sendall(whole[at : at + 1])
+            return []
+
+        answering(endless)(peer)
+
+    server = Server(serve)
+    with NameServerSession(server, "4.9", seed=1) as ns:
+        outcome = outcome_of(ns.call(LISTED) >> Met())
+    assert not isinstance(outcome, Replied)
+    assert outcome.leftover
+    server.stop()
+
+
+def test_a_case_that_waits_lets_another_act() -> None:
+    server, acting = Server(leaves_unanswered(LISTED)), threading.Lock()
+    begun, answered = threading.Event(), threading.Event()
+
+    def waits() -> None:
+        turn = Turn(acting)
+        with turn, NameServerSession(server, "4.9", seed=1, turn=turn) as ns:
+            begun.set()
+            exchange = ns.call(LISTED)
+            outcome = outcome_of(exchange >> Met())
+            assert isinstance(outcome, Silent)
+            seen.append(answered.is_set())
+
+    seen: list[bool] = []
+    first = threading.Thread(target=waits)
+    first.start()
+    assert begun.wait(10)
+    turn = Turn(acting)
+    with turn, NameServerSession(server, "4.9", seed=2, turn=turn) as ns:
+        ns.call(ROUTED) >> Met()
+        answered.set()
+    first.join(30)
+    assert seen == [True]
+    server.stop()
