@@ -206,7 +206,9 @@ def _rounds(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]
         if entry.left_out or entry.given_up:
             continue
         program, violation = _unexplained(directory, entry)
-        outcome: Outcome = "fail" if entry.findings else "flaky" if entry.unrepeated else "pass"
+        outcome: Outcome = (
+            "fail" if entry.learnt or entry.seen or entry.deaths else "flaky" if entry.unrepeated else "pass"
+        )
         quirk = next(iter(sorted(entry.explained)), None)
         if outcome == "pass" and quirk is not None:
             outcome = "quirk"
@@ -232,7 +234,7 @@ def _rounds(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]
 
 
 def _unexplained(directory: Path, entry: Entry) -> tuple[tuple[AnyStep, ...], Violation | None]:
-    for name in entry.findings:
+    for name in (*(one.finding for one in entry.learnt if one.finding), *entry.deaths):
         try:
             found = read_summary(directory / "findings" / Path(name).name).found
         except (OSError, msgspec.MsgspecError):

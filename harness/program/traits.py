@@ -62,7 +62,7 @@ def kind_of(step: AnyStep) -> str:
 def changes(step: AnyStep) -> bool:
     """Whether a step may change what a server holds. A request that no server knows does not."""
     if isinstance(step, Request):
-        form = REQUESTS.get(code_of(step))
+        form = REQUESTS.get(code_of(step))  # type: ignore[arg-type]
         return form is not None and not form.read_only
     return True
 

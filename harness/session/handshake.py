@@ -21,7 +21,7 @@ def secured(
     clock: Clock,
     *,
     probe: Callable[[], Command],
-    note: Callable[[str], None],
+    note: Callable[[str], object],
     futile: FutileWaits,
 ) -> TlsTransport:
     """A connection on which a TLS handshake has ended, in whichever way.

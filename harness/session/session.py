@@ -120,7 +120,7 @@ class Session:
         self.futile = FutileWaits() if futile is None else futile
         self._probe = lambda: probe(self.next_opaque(), profile.announces, self.nonce)
         self._turn = Turn() if turn is None else turn
-        self._waits = Waits(
+        self._waits: Waits = Waits(
             self.clock,
             profile,
             probe=self._probe,

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from harness.engine.oracle import DEATH
 from harness.engine.peer.causes import Example, History, KnownCauses, Seen, cause_of
 from harness.engine.peer.exchange import exchange_of
 from harness.engine.peer.experiment import PeerExperiment
@@ -25,6 +24,7 @@ from harness.program.nameserver import steps as ns
 from harness.program.step import Time
 from harness.program.steps import AnyStep
 from harness.spec import Violation
+from harness.spec.observation import DEATH
 
 FOLDERS = 200
 """Findings that are written down in all …"""

@@ -79,12 +79,12 @@ class BrokerSession(PopRequests):
             turn=turn,
         )
         self.nameservers = [
-            NameServerView(self, server, number, self._take_turn)
+            NameServerView(self, server, number, self._take_sole_use)
             for number, server in enumerate(instance.nameservers, 1)
         ]
         self._hears = hears
-        self._turn = instance.nameservers[0].turn
-        self._has_turn = False
+        self._sole_use = instance.nameservers[0].turn
+        self._has_sole_use = False
         self._identity: dict[str, str | None] = {}
 
     @property
@@ -154,18 +154,18 @@ class BrokerSession(PopRequests):
         for server in self.nameservers:
             if self._hears:
                 server.record()
-            if self._has_turn:
+            if self._has_sole_use:
                 server.forgive()
-        if self._has_turn:
-            self._has_turn = False
-            self._turn.release()
+        if self._has_sole_use:
+            self._has_sole_use = False
+            self._sole_use.release()
 
-    def _take_turn(self) -> None:
+    def _take_sole_use(self) -> None:
         """Waits until no other case says how NameServers treat the Broker. That time does not count."""
         began = self.clock.waiting()
-        while not self._has_turn:
-            if self._turn.acquire(blocking=False):
-                self._has_turn = True
+        while not self._has_sole_use:
+            if self._sole_use.acquire(blocking=False):
+                self._has_sole_use = True
             elif self.clock.waiting() - began > _LONGEST_TURN:
                 raise Blocked(f"other cases had the NameServers for themselves for {_LONGEST_TURN:g} s")
             else:
