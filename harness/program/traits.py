@@ -56,13 +56,13 @@ def kind_of(step: AnyStep) -> str:
     """
     tag = str(type(step).__struct_config__.tag)
     several = isinstance(step, Request) and len(step.codes) > 1
-    return f"{tag} {code_of(step)}" if several else tag
+    return f"{tag} {code_of(step)}" if several else tag  # type: ignore[arg-type]
 
 
 def changes(step: AnyStep) -> bool:
     """Whether a step may change what a server holds. A request that no server knows does not."""
     if isinstance(step, Request):
-        form = REQUESTS.get(code_of(step))  # type: ignore[arg-type]
+        form = REQUESTS.get(code_of(step))
         return form is not None and not form.read_only
     return True
 
