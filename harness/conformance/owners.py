@@ -95,8 +95,8 @@ class Owners:
         if attempt.has_held:
             return self._controlled(one, attempt)
         needed = None if evidence.needs is None else self._owners.get(evidence.needs)
-        if needed is not None and self.attempt(needed.case).has_failed:
-            return msgspec.structs.replace(result, blocked_by=needed.statement)
+        if needed is not None and self._failed(needed) is not None:
+            return msgspec.structs.replace(result, blocked_by=self._root(needed).statement)
         return result
 
     def _controlled(self, one: LoadedCase, attempt: Attempt) -> CaseResult:
@@ -129,7 +129,12 @@ class Owners:
         ]
         alike = (owner for owner in steps if self._failing(one, owner.message.code, wrong))
         in_vain = (owner for owner in steps if self._reads(wrong.code) and self._is_in_vain(owner))
-        return next(alike, None) or next(in_vain, None)
+        found = next(alike, None) or next(in_vain, None)
+        return None if found is None else self._root(found)
+
+    def _root(self, owner: Owner) -> Owner:
+        """The owner, or the one that blocks it: what blocks others is a failure itself."""
+        return self._blocker(owner.case, self.attempt(owner.case)) or owner
 
     def _reads(self, code: int | None) -> bool:
         """Whether a request only shows what others have done; so does what a server sends by itself."""
@@ -140,7 +145,7 @@ class Owners:
         """Whether the request is answered, and does not do its work: its owner failed where it looked for
         that, with a request whose own owner holds.
         """
-        wrong = self.attempt(owner.case).evidence.wrong
+        wrong = self._failed(owner)
         if owner.message.read_only or wrong is None or self._is_owner(owner.case, wrong.code):
             return False
         shown = None if wrong.code is None else self._owners.get(wrong.code)
@@ -158,9 +163,13 @@ class Owners:
         owner = None if code is None else self._owners.get(code)
         if owner is None or owner.case.name == one.name:
             return None
+        return owner if self._failed(owner) == wrong else None
+
+    def _failed(self, owner: Owner) -> Wrong | None:
+        """What the owner failed at; None if it held, was not measured, or is flaky."""
         attempt = self.attempt(owner.case)
-        has_failed = attempt.has_failed and attempt.result.verdict is not Verdict.FLAKY
-        return owner if has_failed and attempt.evidence.wrong == wrong else None
+        is_flaky = attempt.result.verdict is Verdict.FLAKY
+        return attempt.evidence.wrong if attempt.has_failed and not is_flaky else None
 
     def _is_owner(self, one: LoadedCase, code: int | None) -> bool:
         owner = None if code is None else self._owners.get(code)

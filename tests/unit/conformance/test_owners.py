@@ -174,6 +174,35 @@ def test_a_step_that_does_not_do_its_work_blocks_whatever_shows_it() -> None:
     assert found["ns.routes.other"].verdict is Verdict.FAIL
 
 
+def test_what_blocks_others_is_a_failure_itself() -> None:
+    """Two requests do not do their work: the owner of the second takes the first as a step."""
+
+    def second(ns: NameServerSession) -> None:
+        put(ns)
+        ns.delete_kv("N", "k") >> Reply(SUCCESS)
+        ns.list_kv("N").table >> Reply(SUCCESS, {"k": "w"})
+
+    def first(ns: NameServerSession) -> None:
+        put(ns)
+        ns.list_kv("N").table >> Reply(SUCCESS, {"k": "w", "l": "w"})
+
+    def other(ns: NameServerSession) -> None:
+        ns.delete_kv("N", "k") >> Reply(SUCCESS)
+        ns.get_kv("N", "k") >> Reply(SUCCESS)
+
+    bodies: dict[str, Body] = {
+        "ns.kv.put": first,
+        "ns.kv.get": get_nothing,
+        "ns.kv.list": lambda ns: ns.list_kv("nothing") >> Reply(NOT_FOUND),
+        "ns.kv.delete": second,
+        "ns.routes.other": other,
+    }
+    found = Run(bodies).results(list(reversed(bodies)))
+    assert found["ns.kv.put"].verdict is Verdict.FAIL
+    assert found["ns.kv.delete"].blocked_by == "ns.kv.put"
+    assert found["ns.routes.other"].blocked_by == "ns.kv.put"
+
+
 def test_what_a_barrier_needs_is_named() -> None:
     def settling(ns: NameServerSession) -> None:
         raise Blocked("settling needs it", needs=PUT.code)
