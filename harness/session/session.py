@@ -119,15 +119,15 @@ class Session:
         self._opaques: Iterator[int] = itertools.count(1000) if beside is None else beside._opaques
         self.futile = FutileWaits() if futile is None else futile
         self._probe = lambda: probe(self.next_opaque(), profile.announces, self.nonce)
-        self._turn = Turn() if turn is None else turn
-        self._waits = Waits(
+        self._case_turn = Turn() if turn is None else turn
+        self._waits: Waits = Waits(
             self.clock,
             profile,
             probe=self._probe,
             connect=lambda: self.connect().link,
             checked=self.checked,
             futile=self.futile,
-            turn=self._turn,
+            turn=self._case_turn,
             beside=None if beside is None else beside._waits,
         )
         self._main: Connection | None = None
@@ -187,12 +187,12 @@ class Session:
         """
         self.checked("connecting")
         if tls:
-            with self._turn.given_up():
+            with self._case_turn.given_up():
                 transport: Transport = secured(
                     lambda: self._opened(preamble),
                     self.clock,
                     probe=self._probe,
-                    note=self._recorder.note,
+                    note=self.note,
                     futile=self.futile,
                 )
         else:
@@ -290,7 +290,7 @@ class Session:
         self._recorder.note(f"advance {seconds:g} s")
         if self.clock.warp:
             self._deadline += seconds / self.clock.warp  # time asked for is not time lost
-        with self._turn.given_up():
+        with self._case_turn.given_up():
             self.clock.advance(seconds, self._busy_round)
         if self._leases_since is not None:  # what has expired meanwhile was to
             self._leases_since = self.clock.now()
@@ -307,7 +307,7 @@ class Session:
     def pause(self, waiting_seconds: float) -> None:
         """Lets waiting seconds pass (real ones, or virtual where time is virtual)."""
         self.checked("pausing")
-        with self._turn.given_up():
+        with self._case_turn.given_up():
             self.clock.pause(waiting_seconds)
         self._waits.keep_busy()
 
@@ -395,7 +395,7 @@ class Session:
 
     def checked(self, doing: str) -> None:
         """Raises ``CaseTimeout`` where the time of the case is over."""
-        if time.monotonic() > self._deadline + self._turn.queued:
+        if time.monotonic() > self._deadline + self._case_turn.queued:
             raise CaseTimeout(f"the case took longer than {self._deadline_seconds:g} s; it was {doing}")
 
     def adopt(self, transport: Transport) -> Link:

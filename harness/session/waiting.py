@@ -55,7 +55,7 @@ class Waits:
         self._checked = checked
         self._futile = futile
         self._turn = turn
-        self.together = [self] if beside is None else beside.together
+        self.together: list[Waits] = [self] if beside is None else beside.together
         if beside is not None:
             self.together.append(self)
         self._control: Link | None = None
