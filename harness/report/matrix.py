@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from harness.catalogue import CLASSES, release_of
+from harness.catalogue import CLASSES, release_line, release_of
 from harness.catalogue.versions import numbers
 from harness.report.results import CaseResult, Failure, Run, StatementSummary, Verdict
 from harness.report.verdicts import gravest, summarize
@@ -147,12 +147,11 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 def column(name: str, run: Run, why: str = "") -> Column:
     """A column from the record of a run. A release of Apache's is named by its number."""
     release = release_of(run.header.server)
-    line = ".".join(release.split(".")[:2])
     return Column(
         name=name or release or run.header.target,
         target=run.header.target,
         run=run,
-        group=f"Apache {line}" if release else "",
+        group=f"Apache, line {release_line(release).name}" if release else "",
         release=release,
         why=why,
     )

