@@ -81,6 +81,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     does: str
     """``mends``, ``breaks`` or ``brings``."""
     statement: str
+    holds: bool = True
+    """Whether the release keeps the statement that it brings."""
     reports: tuple[str, ...] = ()
     """What was mended was reported as this."""
     fixed: str = ""
@@ -262,7 +264,8 @@ def _changes(row: Row, columns: Sequence[Column], contradictions: list[str]) -> 
             does = "brings"
         else:
             continue
-        change = Change(release=release, before=before, does=does, statement=row.statement.id)
+        holds = does != "brings" or new in HELD
+        change = Change(release=release, before=before, does=does, statement=row.statement.id, holds=holds)
         if does == "mends" and failure is not None and failure.statement == row.statement.id:
             change = _with_fix(change, failure, contradictions)
         found.append(change)
