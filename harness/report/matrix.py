@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from harness.catalogue import CLASSES, release_of
+from harness.catalogue import CLASSES, release_line, release_of
 from harness.catalogue.versions import numbers
 from harness.report.results import CaseResult, Failure, Run, StatementSummary, Verdict
 from harness.report.verdicts import gravest, summarize
@@ -81,6 +81,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     does: str
     """``mends``, ``breaks`` or ``brings``."""
     statement: str
+    holds: bool = True
+    """Whether the release keeps the statement that it brings."""
     reports: tuple[str, ...] = ()
     """What was mended was reported as this."""
     fixed: str = ""
@@ -147,12 +149,11 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 def column(name: str, run: Run, why: str = "") -> Column:
     """A column from the record of a run. A release of Apache's is named by its number."""
     release = release_of(run.header.server)
-    line = ".".join(release.split(".")[:2])
     return Column(
         name=name or release or run.header.target,
         target=run.header.target,
         run=run,
-        group=f"Apache {line}" if release else "",
+        group=f"Apache, line {release_line(release).name}" if release else "",
         release=release,
         why=why,
     )
@@ -263,7 +264,8 @@ def _changes(row: Row, columns: Sequence[Column], contradictions: list[str]) -> 
             does = "brings"
         else:
             continue
-        change = Change(release=release, before=before, does=does, statement=row.statement.id)
+        holds = does != "brings" or new in HELD
+        change = Change(release=release, before=before, does=does, statement=row.statement.id, holds=holds)
         if does == "mends" and failure is not None and failure.statement == row.statement.id:
             change = _with_fix(change, failure, contradictions)
         found.append(change)

@@ -112,8 +112,9 @@ def _releases(found: Matrix) -> list[Release]:
 def told(change: Change) -> str:
     """``mended by 4.9.4 (apache/rocketmq#4263)``, ``mended by 5.1.4 (in 5.1.2, CVE-2023-37582)``."""
     words = {"mends": "mended by", "breaks": "broken by", "brings": "came with"}[change.does]
+    broken = "" if change.holds else ", broken"
     known = ", ".join([*([f"in {change.fixed}"] if change.fixed else []), *change.reports])
-    return f"{words} {change.release}{known and f' ({known})'}"
+    return f"{words} {change.release}{broken}{known and f' ({known})'}"
 
 
 def _cell(tally: Tally) -> str:

@@ -163,9 +163,16 @@ _ANSWERS = (
 @case(kills=["missing-field-closes", "failure-unanswered"])
 def test_missing_fields_keep_the_connection(ns: NameServerSession) -> None:
     connection = ns.connect()
-    for code in (100, 101, 102, 103, 105, 106, 205, 206, 219, 322, 327):
+    for code in (100, 101, 102, 103, 105, 106, 205, 206, 219, 322):
         connection.call(code) >> Reply(_ANSWERS)
         usable(connection)
+
+
+@case(kills=["missing-field-closes", "failure-unanswered"])
+def test_missing_fields_of_added_permission_keep_the_connection(ns: NameServerSession) -> None:
+    connection = ns.connect()
+    connection.call(RequestCode.ADD_WRITE_PERM_OF_BROKER) >> Reply(_ANSWERS)
+    usable(connection)
 
 
 @case(kills=["no-ext-fields-closes"])

@@ -103,7 +103,8 @@ def test_releases_come_in_order_and_before_others() -> None:
     mine = column("mine", run({"one": "pass"}))
     found = matrix([mine, apache("5.0.0", "pass"), apache("4.10.0", "pass"), apache("4.9.8", "pass")])
     assert [one.name for one in found.columns] == ["4.9.8", "4.10.0", "5.0.0", "mine"]
-    assert [one.group for one in found.columns] == ["Apache 4.9", "Apache 4.10", "Apache 5.0", ""]
+    lines = ["Apache, line 4.9", "Apache, line 4.9", "Apache, line 5.3", ""]
+    assert [one.group for one in found.columns] == lines
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,14 @@ def test_releases_come_in_order_and_before_others() -> None:
 )
 def test_which_release_changed_what(states: dict[str, str], expected: list[tuple[str, str]]) -> None:
     assert changes(**states) == expected
+
+
+def test_what_comes_broken_is_said_to_be() -> None:
+    found = matrix([apache("5.0.0", "later"), apache("5.1.0", "fail"), apache("5.3.3", "pass")])
+    assert [(one.does, one.release, one.holds) for one in found.changes] == [
+        ("brings", "5.1.0", False),
+        ("mends", "5.3.3", True),
+    ]
 
 
 def test_other_servers_have_no_place_in_the_history() -> None:
@@ -164,6 +173,8 @@ def test_a_fix_that_the_measurement_contradicts_is_said_and_not_shown() -> None:
 
 
 def test_a_change_is_told_in_words() -> None:
+    came = Change(release="5.1.0", before="5.0.0", does="brings", statement="ns.kv.one", holds=False)
+    assert told(came) == "came with 5.1.0, broken"
     broken = Change(release="5.0.0", before="4.9.8", does="breaks", statement="ns.kv.one")
     assert told(broken) == "broken by 5.0.0"
 
