@@ -45,7 +45,7 @@ class ServerLog:
                 text = file.read(_READ).decode("utf-8", "replace")
         except OSError:
             return ()
-        return excerpt([line.rstrip() for line in text.splitlines() if line.strip()])
+        return excerpt([line.rstrip().expandtabs(4) for line in text.splitlines() if line.strip()])
 
 
 def last_words(text: str) -> str:

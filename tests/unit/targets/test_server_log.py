@@ -15,7 +15,7 @@ def test_only_lines_written_since_are_quoted(tmp_path: Path) -> None:
     log = ServerLog(path)
     with path.open("a") as file:
         file.write("panic: unknown field  \n\n\tgoroutine 7\n")
-    assert log.quoted() == ("panic: unknown field", "\tgoroutine 7")
+    assert log.quoted() == ("panic: unknown field", "    goroutine 7")
 
 
 def test_bytes_that_are_no_text_are_quoted_all_the_same(tmp_path: Path) -> None:
