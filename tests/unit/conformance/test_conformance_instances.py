@@ -189,3 +189,19 @@ def test_what_is_being_started_at_the_end_is_stopped() -> None:
     servers.allowed.set()
     servers.wait_for(lambda: len(servers.started) == 1)
     assert servers.started[0].stopped.wait(WAIT)
+
+
+def test_cases_that_change_settings_share_a_server_that_others_do_not_use() -> None:
+    servers, main = Servers(), Server()
+    instances = Instances(
+        main,  # type: ignore[arg-type]
+        servers.start,
+        Waiting.AMONG_OTHERS,
+        ExclusiveLock("virtual"),
+    )
+    one, other = loaded("one", apart=True), loaded("other", apart=True)
+    assert instances.take(loaded("plain")) is main
+    assert instances.take(one) is instances.take(other)
+    assert [server.setup for server in servers.started] == [()]
+    assert instances.take(one) is not main
+    instances.close()
