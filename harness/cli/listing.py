@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -50,7 +51,7 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
         _print_lines(rows, total)
 
 
-def _print_lines(rows: list[tuple[str, str, str, str]], total: str) -> None:
+def _print_lines(rows: Sequence[tuple[str, str, str, str]], total: str) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -58,7 +59,7 @@ def _print_lines(rows: list[tuple[str, str, str, str]], total: str) -> None:
     complain(total)  # so that every line of the answer is a case
 
 
-def _print_table(rows: list[tuple[str, str, str, str]], total: str) -> None:
+def _print_table(rows: Sequence[tuple[str, str, str, str]], total: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("case", "level", "profiles", "title"):
         table.add_column(heading, no_wrap=heading in ("level", "profiles"), overflow="fold")
