@@ -197,7 +197,7 @@ def _told(one: Finding | Flaky) -> dict[str, Any]:
 
 
 def _seen(one: Finding | Flaky) -> str:
-    times = f", met {plural(one.times, 'time')}" if isinstance(one, Finding) else ""
+    times = f", met {one.times} times" if isinstance(one, Finding) and one.times > 1 else ""
     return f"   {level_of(one)} {one.signature.statement}{times}"
 
 

@@ -199,9 +199,7 @@ class Fuzzing:
     def _probe(self, kind: Kind) -> None:
         """Sees what the target does otherwise, so that programs go round it."""
         record = self._records[kind.name]
-        if record.probes or record.programs:
-            return
-        for number, program in enumerate(kind.probes()):
+        for number, program in list(enumerate(kind.probes()))[record.probes :]:
             record.probes += 1
             self._judge(kind, record, kind.probe(program, number))
             if not self._goes_on():

@@ -118,6 +118,7 @@ class FindingStore:
     def _remember(self, found: Finding) -> None:
         signature = found.signature
         found.known = self._why(found)
+        self.flaky = [one for one in self.flaky if one.signature not in (signature, found.plain)]
         if any(one.signature == signature for one in self.findings):
             self.findings = [found if one.signature == signature else one for one in self.findings]
         else:
