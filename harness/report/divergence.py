@@ -47,6 +47,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     a: Message
     b: Message
     decisive: tuple[Decisive, ...]
+    more: int = 0
+    """Things that differ besides."""
 
 
 def message_of(command: Command, asked: int | None, symbols: Mapping[str, str]) -> Message:
@@ -83,7 +85,9 @@ def lines(exchange: Exchange) -> Iterator[tuple[str, str]]:
     yield "A", _line(exchange.a)
     yield "B", _line(exchange.b)
     for one in exchange.decisive:
-        yield "differs", f"{one.what}: A {one.a} · B {one.b}"
+        yield "differs", f"{one.what}: A {one.a or 'empty'} · B {one.b or 'empty'}"
+    if exchange.more:
+        yield "differs", f"and {exchange.more} more"
 
 
 def _line(message: Message) -> str:

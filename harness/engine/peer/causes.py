@@ -180,7 +180,8 @@ def cause_of(seen: Seen, before: Sequence[Kind], decisive: Kind, *, settling: bo
         return f"{decisive}: {seen.kind}"
     if len(before) == 1 and not before[0].special and before[0].what in _SETUP:
         return f"{decisive}: {seen.kind}"
-    return f"after {before[-1]}"
+    telling = [one for one in before[:-1] if one.special]
+    return f"after {', then '.join(map(str, [*telling, before[-1]]))}"
 
 
 _SETUP = frozenset({"REGISTER_BROKER (103)", "PUT_KV_CONFIG (100)"})

@@ -33,6 +33,7 @@ def exchange_of(program: Sequence[AnyStep], attempt: Attempt, found: Divergence,
     code = None if request is None else int(request.code)
     sent = Message(title=step_words(found.step)) if request is None else message_of(request, code, symbols)
     words = step_words(a[-1].step if a else found.step)
+    decisive = _decisive(found, seen)
     ours, theirs = (_answer(side[-1].outcome if side else None, code, symbols) for side in (a, b))
     return Exchange(
         before=tuple(step_words(step) for step in program[: found.index + found.settling]),
@@ -40,7 +41,8 @@ def exchange_of(program: Sequence[AnyStep], attempt: Attempt, found: Divergence,
         sent=sent,
         a=ours,
         b=theirs,
-        decisive=tuple(_decisive(found, seen)),
+        decisive=tuple(decisive[:_SHOWN]),
+        more=max(0, len(decisive) - _SHOWN),
     )
 
 
@@ -93,21 +95,16 @@ def _answer(outcome: Outcome, asked: int | None, symbols: dict[str, str]) -> Mes
     return Message(title="no answer is due")
 
 
-def _decisive(found: Divergence, seen: Seen) -> Iterator[Decisive]:
+def _decisive(found: Divergence, seen: Seen) -> list[Decisive]:
     said: list[Decisive] = []
-    shown, kinds = 0, {one.kind for one in found.news if one.asked == seen.asked}
+    kinds = {one.kind for one in found.news if one.asked == seen.asked}
     for one in found.differences:
         if not kinds.intersection(one.kinds):
             continue
         for decisive in _by_path(one):
-            if decisive in said:
-                continue
-            said.append(decisive)
-            shown += 1
-            if shown <= _SHOWN:
-                yield decisive
-    if shown > _SHOWN:
-        yield Decisive(what=f"and {shown - _SHOWN} more", a="", b="")
+            if decisive not in said:
+                said.append(decisive)
+    return said
 
 
 def _by_path(one: Difference) -> Iterator[Decisive]:

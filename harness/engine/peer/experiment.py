@@ -108,6 +108,11 @@ class PeerExperiment:
         return all(target.capabilities.is_ours for target in self._targets)
 
     @property
+    def is_virtual(self) -> bool:
+        """Whether the time of both is virtual."""
+        return all(target.capabilities.is_virtual for target in self._targets)
+
+    @property
     def in_real_time(self) -> bool:
         """Whether a second of one of the two is a second."""
         return any(target.capabilities.clock == "real" for target in self._targets)

@@ -91,7 +91,7 @@ class Learner:
         budget = Budget(
             now=self._now,
             attempts=self._attempts if thorough else self._attempts // 3,
-            seconds=_SECONDS_WITH_TIME if any(isinstance(step, Time) for step in program) else _SECONDS,
+            seconds=self._seconds(program),
             needed=1,
             tries=2,
         )
@@ -131,6 +131,12 @@ class Learner:
         )
         known.add(example)
         return example
+
+    def _seconds(self, program: Sequence[AnyStep]) -> float:
+        """How long it may take; attempts that wait for nothing are only counted."""
+        if self._experiment.is_virtual:
+            return float("inf")
+        return _SECONDS_WITH_TIME if any(isinstance(step, Time) for step in program) else _SECONDS
 
     def _folder(self, example: Example, found: Finding, held: _Held) -> str:
         """The name of the folder that a finding gets, or none."""

@@ -161,6 +161,11 @@ NAMES = [
         "after UNREGISTER_BROKER (104)",
     ),
     (
+        Seen(ROUTE, "body x: another value"),
+        (Kind(REGISTER, frozenset({"zone"})), Kind(REGISTER), Kind(ROUTE)),
+        f"after {REGISTER}, zone, then {REGISTER}",
+    ),
+    (
         Seen(ROUTE, "A TOPIC_NOT_EXIST (17) / B INVALID_PARAMETER (29)"),
         (Kind(ROUTE),),
         "both refuse, A TOPIC_NOT_EXIST (17) / B INVALID_PARAMETER (29)",

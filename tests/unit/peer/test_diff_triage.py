@@ -54,7 +54,7 @@ class Stub:
     """Two targets whose comparisons come to what the test says; then everything is equal."""
 
     kind, target, profile = "diff", "a and b", "5.3"
-    in_real_time, can_restart = False, True
+    in_real_time, can_restart, is_virtual = False, True, True
 
     def __init__(self, *played: Compared) -> None:
         self.seeded = SeededNames("diff", "x")

@@ -106,7 +106,7 @@ def test_markdown_says_the_same() -> None:
 def test_an_exchange_is_said_in_lines() -> None:
     said = dict(lines(exchange()))
     assert said["sent"] == 'GET_ROUTEINFO_BY_TOPIC (105)  header {"topic": "T0"}'
-    assert said["differs"] == "code: A SUCCESS (0) · B "
+    assert said["differs"] == "code: A SUCCESS (0) · B empty"
 
 
 def test_names_of_programs_stand_for_names_on_the_wire() -> None:
