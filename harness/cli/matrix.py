@@ -15,7 +15,7 @@ from harness.catalogue.versions import numbers
 from harness.cli.output import complain, say, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
-from harness.cli.sweep import NAME_FILE, Named, Outcome, Sweep, incomplete
+from harness.cli.sweep import NAME_FILE, Named, Outcome, Sweep, brief, incomplete
 from harness.conformance.reread import reread
 from harness.report.matrix import Absent, Matrix, column, matrix
 from harness.report.matrix_pages import FILES, as_object, render_markdown, write_pages
@@ -208,7 +208,7 @@ def _answer(found: Matrix, options: argparse.Namespace) -> None:
             f"{f', {tally.later} not in this release' if tally.later else ''}"
         )
     for missing in found.absent:
-        say(f"{missing.name:<{width}}  not measured: {missing.why.splitlines()[0]}")
+        say(f"{missing.name:<{width}}  not measured: {brief(missing.why)}")
     paths = [str(options.out / name) for name in FILES.values()]
     say(f"{len(found.differing)} of {len(found.rows)} statements differ; written: {' · '.join(paths)}")
 

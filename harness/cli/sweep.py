@@ -121,7 +121,7 @@ class Sweep:
         found = self.outcome(one)
         took = seconds(self._stopwatch.waiting() - check.begun)
         if found.run is None:
-            return found.why.splitlines()[0]
+            return brief(found.why)
         return f"{found.run.end.why if found.run.end else found.why}, {took}"
 
     def _interrupt(self) -> None:
@@ -172,6 +172,13 @@ def incomplete(run: Run) -> str:
     if run.end.interrupted or run.end.trouble or len(run.results) < len(run.header.cases):
         return run.end.why
     return ""
+
+
+def brief(why: str) -> str:
+    """The one line of a message that says why; its first one where none does."""
+    lines = why.splitlines()
+    reason = next((line for line in lines if line.startswith("why ")), lines[0])
+    return reason.removeprefix("why").strip()
 
 
 def _last_words(directory: Path) -> str:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.live
 SUCCESS, TOPIC_NOT_EXIST = 0, 17
 
 
-@pytest.fixture(scope="module", params=["4.9.8", "5.3.3"])
+@pytest.fixture(scope="module", params=["4.3.0", "4.9.8", "5.3.3"])
 def instance(request: pytest.FixtureRequest) -> Generator[ProcessInstance]:
     try:
         started = parse(f"apache:{request.param}?warp=60").start()
@@ -37,7 +37,7 @@ def instance(request: pytest.FixtureRequest) -> Generator[ProcessInstance]:
 
 @pytest.fixture
 def ns(instance: ProcessInstance) -> Generator[NameServerSession]:
-    line = "4.9" if "4.9.8" in instance.description else "5.3"
+    line = "5.3" if "5.3.3" in instance.description else "4.9"
     with NameServerSession(instance, line) as session:
         yield session
 
