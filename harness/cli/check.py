@@ -18,7 +18,7 @@ from typing import cast
 import pytest
 
 from harness import conformance
-from harness.catalogue import Level
+from harness.catalogue import Class, Level
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
@@ -107,6 +107,7 @@ def _check_options(options: argparse.Namespace) -> CheckOptions:
         select=tuple(options.select),
         exclude=tuple(options.exclude),
         level=cast("Level | None", options.level and options.level.upper()),
+        classes=cast("tuple[Class, ...]", tuple(dict.fromkeys(options.classes))),
         strict=options.strict,
         quirks=options.quirks,
         deadline=options.deadline,

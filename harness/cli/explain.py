@@ -6,7 +6,17 @@ import argparse
 import textwrap
 from typing import Any
 
-from harness.catalogue import Quirk, Report, Server, Statement, catalogue, did_you_mean, tag_of, tags_of
+from harness.catalogue import (
+    CLASSES,
+    Quirk,
+    Report,
+    Server,
+    Statement,
+    catalogue,
+    did_you_mean,
+    tag_of,
+    tags_of,
+)
 from harness.cli.output import complain, say, say_json
 from harness.cli.parser import Usage
 from harness.conformance.loading import LoadedCase, cases
@@ -72,6 +82,7 @@ def _statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any
     answer: dict[str, Any] = {
         "statement": statement.id,
         "level": statement.level,
+        "class": f"{statement.class_}: {CLASSES[statement.class_]}",
         "roles": list(statement.roles),
         "profiles": list(statement.profiles),
         "text": statement.text,

@@ -11,7 +11,7 @@ from harness.conformance.selection import Selection
 
 
 def print_selection(chosen: Selection, *, as_json: bool) -> None:
-    """The cases in the order in which they run, with level, profiles and title."""
+    """The cases in the order in which they run, with class, level, profiles and title."""
     known = {statement.id: statement for statement in catalogue().statements}
     if as_json:
         listed = [
@@ -19,6 +19,7 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
                 "case": one.name,
                 "chapter": one.chapter,
                 "level": one.level,
+                "class": one.class_,
                 "statements": one.statements,
                 "profiles": sorted({profile for name in one.statements for profile in known[name].profiles}),
                 "title": one.title,
@@ -28,11 +29,11 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
         say_json({"profile": chosen.profile, "cases": listed})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("level", "profiles", "case", "title"):
-        table.add_column(heading, no_wrap=heading in ("level", "profiles"), overflow="fold")
+    for heading in ("class", "level", "profiles", "case", "title"):
+        table.add_column(heading, no_wrap=heading in ("class", "level", "profiles"), overflow="fold")
     for one in chosen.planned:
         profiles = sorted({profile for name in one.statements for profile in known[name].profiles})
-        table.add_row(one.level, ", ".join(profiles), one.name, one.title)
+        table.add_row(one.class_, one.level, ", ".join(profiles), one.name, one.title)
     console = Console(highlight=False, markup=False)
     console.print(table)
     proven = {name for one in chosen.planned for name in one.statements}

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import (
+    Class,
     Level,
     Quirk,
     Role,
@@ -41,6 +42,7 @@ class CheckOptions(msgspec.Struct, frozen=True):
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     level: Level | None = None
+    classes: tuple[Class, ...] = ()
     strict: bool = False
     quirks: str = ""
     """NAME@VERSION or none; empty: those of the server that the target is known to be."""
@@ -97,7 +99,7 @@ def plan(options: CheckOptions) -> Plan:
     except UnknownServer as problem:
         raise CheckOptionsError(f"--quirks {server}: expected {problem}") from None
     loaded = checked_cases(options.role, unfinished=bool(options.select))
-    choice = Choice(options.select, options.exclude, options.level)
+    choice = Choice(options.select, options.exclude, options.level, options.classes)
     selection = select(catalogue().of(options.role), loaded, profile, choice)
     return Plan(options, target, server, quirks, selection)
 

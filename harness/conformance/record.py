@@ -96,6 +96,7 @@ class CheckRecord:
             strict=options.strict,
             select=options.select,
             exclude=options.exclude,
+            classes=options.classes,
             baseline=options.baseline.file,
             stale=options.baseline.stale,
             server=self.plan.server,

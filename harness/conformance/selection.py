@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, did_you_mean, matches, tags_of
+from harness.catalogue import (
+    LEVELS,
+    Catalogue,
+    Class,
+    Level,
+    Quirk,
+    Statement,
+    did_you_mean,
+    matches,
+    tags_of,
+)
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
 
@@ -23,11 +33,12 @@ class Choice:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     level: Level | None = None
+    classes: tuple[Class, ...] = ()
 
     def under_current_ids(self, catalogue: Catalogue) -> Choice:
         """The same selection, with renamed ids replaced by their new names."""
         include, exclude = (tuple(map(catalogue.current, some)) for some in (self.include, self.exclude))
-        return Choice(include, exclude, self.level)
+        return Choice(include, exclude, self.level, self.classes)
 
     def renamed(self, catalogue: Catalogue) -> tuple[str, ...]:
         """One sentence for each id that has a new name."""
@@ -81,6 +92,8 @@ def _stage(one: LoadedCase) -> int:
 def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice) -> bool:
     statements = one.statements(catalogue, profile)
     if choice.level is not None and LEVELS.index(one.level(catalogue, profile)) > LEVELS.index(choice.level):
+        return False
+    if choice.classes and one.class_(catalogue, profile) not in choice.classes:
         return False
     if any(_hits(one, statements, expression) for expression in choice.exclude):
         return False

@@ -23,7 +23,7 @@ from rich.console import Console as RichConsole
 from rich.text import Text
 
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunEnd, RunHeader, Verdict
-from harness.report.text import clock_words, counted, seconds, source_line, tally, visible
+from harness.report.text import class_line, clock_words, counted, seconds, source_line, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
 
 if TYPE_CHECKING:
@@ -346,6 +346,7 @@ class Console:
         style = _STYLES[summary.conclusion]
         if summary.exit_status not in (0, 1):
             self._wrapped(visible(summary.why), style=style)
+        self._wrapped(class_line(summary))
         if len(reports) > 1:
             self._wrapped(f"written: {' · '.join(reports)}")
         left = Text(tally(summary))

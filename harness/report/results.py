@@ -150,6 +150,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     """Whether a broken SHOULD fails the run."""
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    classes: tuple[Class, ...] = ()
+    """Those that were selected; empty where all were."""
     server: str = ""
     """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
     quirks: tuple[QuirkSummary, ...] = ()

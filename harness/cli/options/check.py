@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from harness.catalogue import CLASSES
 from harness.cli.options.shared import (
     add_json,
     add_nameserver,
@@ -12,6 +13,7 @@ from harness.cli.options.shared import (
     add_role,
     add_selection,
     add_target,
+    either,
 )
 from harness.cli.options.values import listed, seconds, workers
 from harness.report.write import FORMATS
@@ -25,6 +27,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_role(parser)
     add_nameserver(parser)
     add_selection(parser)
+    parser.add_argument(
+        "--class",
+        dest="classes",
+        metavar="CLASS",
+        type=listed(CLASSES, "class"),
+        action="extend",
+        default=[],
+        help=f"only cases of this class: {either([*CLASSES])} (repeatable, or comma-separated)",
+    )
     parser.add_argument(
         "--strict", action="store_true", help="a broken SHOULD or an unseen quirk fails the run"
     )
