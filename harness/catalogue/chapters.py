@@ -55,7 +55,6 @@ def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
             )
         )
     return [
-        Chapter(name.split("/")[0], name.split("/")[1], class_, tuple(there[name]))
-        for name, class_ in classes.items()
-        if name in there
+        Chapter(place, slug, classes[f"{place}/{slug}"], tuple(there[f"{place}/{slug}"]))
+        for place, _, slug in (name.partition("/") for name in classes if name in there)
     ]

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from harness import conformance
-from harness.catalogue import Level
+from harness.catalogue import Class, Level
 from harness.cli.following import Follower, Ticking
 from harness.cli.options.shared import DEFAULT_TARGET, SCHEMES
 from harness.cli.output import complain, say_json
@@ -138,6 +138,7 @@ def _check_options(options: argparse.Namespace) -> CheckOptions:
         level=cast("Level | None", options.level and options.level.upper()),
         fast=options.fast,
         stop_at_failure=options.stop_at_failure,
+        classes=cast("tuple[Class, ...]", tuple(dict.fromkeys(options.classes))),
         strict=options.strict,
         quirks=options.quirks,
         deadline=options.deadline,

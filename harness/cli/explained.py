@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness.catalogue import (
+    CLASSES,
     Message,
     Quirk,
     Report,
@@ -30,6 +31,7 @@ def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, A
     answer: dict[str, Any] = {
         "statement": statement.id,
         "level": statement.level,
+        "class": f"{statement.class_}: {CLASSES[statement.class_]}",
         "roles": list(statement.roles),
         "profiles": list(statement.profiles),
         "came with": [f"Apache {release}" for release in statement.came],

@@ -16,7 +16,7 @@ from harness.conformance.selection import Selection
 def print_selection(chosen: Selection, *, as_json: bool) -> None:
     """The cases in the order in which they run: a table on a terminal, else a line each.
 
-    A line is the name of the case, its level, its profiles and its title, at least two spaces apart.
+    A line is the name of the case, its class, level, profiles and title, at least two spaces apart.
     """
     known = {statement.id: statement for statement in catalogue().statements}
     profiles = {
@@ -29,6 +29,7 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
                 "case": one.name,
                 "chapter": one.chapter,
                 "level": one.level,
+                "class": one.class_,
                 "statements": one.statements,
                 "profiles": profiles[one.name],
                 "title": one.title,
@@ -37,7 +38,9 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
         ]
         say_json({"profile": chosen.profile, "cases": listed})
         return
-    rows = [(one.name, one.level, ",".join(profiles[one.name]), one.title) for one in chosen.planned]
+    rows = [
+        (one.name, one.class_, one.level, ",".join(profiles[one.name]), one.title) for one in chosen.planned
+    ]
     proven = {name for one in chosen.planned for name in one.statements}
     total = (
         f"{len(chosen.planned)} of {chosen.available} cases, proving {len(proven)} of "
@@ -51,18 +54,18 @@ def print_selection(chosen: Selection, *, as_json: bool) -> None:
         _print_lines(rows, total)
 
 
-def _print_lines(rows: Sequence[tuple[str, str, str, str]], total: str) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+def _print_lines(rows: Sequence[tuple[str, ...]], total: str) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        say("  ".join((*cells, row[3])))
+        say("  ".join((*cells, row[4])))
     complain(total)  # so that every line of the answer is a case
 
 
-def _print_table(rows: Sequence[tuple[str, str, str, str]], total: str) -> None:
+def _print_table(rows: Sequence[tuple[str, ...]], total: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("case", "level", "profiles", "title"):
-        table.add_column(heading, no_wrap=heading in ("level", "profiles"), overflow="fold")
+    for heading in ("case", "class", "level", "profiles", "title"):
+        table.add_column(heading, no_wrap=heading in ("class", "level", "profiles"), overflow="fold")
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False)

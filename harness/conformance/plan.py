@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import (
+    Class,
     Level,
     Quirk,
     Role,
@@ -49,6 +50,7 @@ class CheckOptions(msgspec.Struct, frozen=True):
     fast: bool = False
     """Leaves out what waits in real time."""
     stop_at_failure: bool = False
+    classes: tuple[Class, ...] = ()
     strict: bool = False
     quirks: str = ""
     """NAME@VERSION or none; empty: those of the server that the target is known to be."""
@@ -110,7 +112,7 @@ def plan(options: CheckOptions) -> Plan:
         raise CheckOptionsError(f"--quirks {server}: expected {problem}") from None
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     no_waits = options.fast and target.capabilities.clock == "real"
-    choice = Choice(options.select, options.exclude, options.level, options.names, no_waits)
+    choice = Choice(options.select, options.exclude, options.level, options.classes, options.names, no_waits)
     known = catalogue().of(options.role)
     selection = select(known, loaded, profile, choice)
     owners = owners_under(profile, known, loaded, messages().of(options.role))

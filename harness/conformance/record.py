@@ -120,6 +120,7 @@ class CheckRecord:
             waiting_left_out=selection.waiting,
             failed_before=failed_before(self._before, options.target, options.role, selection.profile),
             workers=self._workers,
+            classes=options.classes,
             baseline=options.baseline.file,
             stale=options.baseline.stale,
             server=self.plan.server,

@@ -12,7 +12,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from harness.catalogue import LEVELS, Catalogue, Level, Quirk, Statement, did_you_mean, matches, tags_of
+from harness.catalogue import (
+    LEVELS,
+    Catalogue,
+    Class,
+    Level,
+    Quirk,
+    Statement,
+    did_you_mean,
+    matches,
+    tags_of,
+)
 from harness.conformance.loading import FIRST, LAST, LATE, LoadedCase
 from harness.report.results import PlannedCase, QuirkSummary, StatementSummary
 
@@ -24,6 +34,7 @@ class Choice:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     level: Level | None = None
+    classes: tuple[Class, ...] = ()
     names: tuple[str, ...] | None = None
     """Only these cases, by name; None: any."""
     no_waits: bool = False
@@ -93,6 +104,8 @@ def _chosen(one: LoadedCase, catalogue: Catalogue, profile: str, choice: Choice)
         return False
     statements = one.statements(catalogue, profile)
     if choice.level is not None and LEVELS.index(one.level(catalogue, profile)) > LEVELS.index(choice.level):
+        return False
+    if choice.classes and one.class_(catalogue, profile) not in choice.classes:
         return False
     if any(_hits(one, statements, expression) for expression in choice.exclude):
         return False

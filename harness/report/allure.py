@@ -58,6 +58,7 @@ def decorate(result: CaseResult, *, profile: str, judged: str, directory: Path |
     dynamic.title(result.title or result.case)
     dynamic.severity(_SEVERITY[result.level])
     dynamic.label("level", result.level)
+    dynamic.label("class", result.class_)
     dynamic.label("chapter", result.chapter)
     dynamic.label("statement", *result.statements)
     dynamic.label("profile", profile)

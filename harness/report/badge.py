@@ -2,8 +2,8 @@
 
 Invariants:
 
-1. The text has its denominator: all cases that apply under the profile, selected or not. A part of the
-   catalogue cannot look like the whole.
+1. The first number has its denominator: all cases that apply under the profile, selected or not. A part of
+   the catalogue cannot look like the whole. The classes follow it, where all of these cases were planned.
 2. No badge is drawn from a run that settles nothing (inconclusive, interrupted, failed in the harness): it
    would claim what was never measured.
 3. The colour repeats the outcome; it is never the only sign of it.
@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.report.results import Run, Verdict
+from harness.report.results import Run
 from harness.report.templating import filled
 from harness.report.verdicts import Summary, summarize
 
-_HOLDS = (Verdict.PASS, Verdict.DEVIATES, Verdict.OBSERVED)
 _GREEN, _YELLOW, _RED = "#2a7f3e", "#8a6100", "#b42318"
 _MARGIN = 6
 _NARROW, _WIDE = "fijlrt.,:·|/ 1", "mwMWNRQOS"
@@ -46,7 +45,11 @@ def text(run: Run) -> tuple[str, str]:
     summary = summarize(run)
     if summary.exit_status not in (0, 1):
         raise BadgeRefusedError(f"the run is {summary.conclusion}: {summary.why}")
-    return f"RocketMQ {run.header.judged}", f"{_holding(summary)}/{summary.cases_available}"
+    whole = f"{summary.cases.holding}/{summary.cases_available}"
+    is_whole = summary.cases.total == summary.cases_available
+    classes = summary.classes.items() if is_whole else ()
+    parts = [f"{name} {one.holding}/{one.total}" for name, one in classes if one.total]
+    return f"RocketMQ {run.header.judged}", " · ".join([whole, *parts])
 
 
 def render(run: Run) -> str:
@@ -66,12 +69,8 @@ def render(run: Run) -> str:
     )
 
 
-def _holding(summary: Summary) -> int:
-    return sum(summary.cases[verdict] for verdict in _HOLDS)
-
-
 def _colour(summary: Summary) -> str:
     """Red where it does not conform; green where all of the catalogue holds; yellow between the two."""
     if summary.exit_status:
         return _RED
-    return _GREEN if _holding(summary) == summary.cases_available else _YELLOW
+    return _GREEN if summary.cases.holding == summary.cases_available else _YELLOW

@@ -23,7 +23,7 @@ from harness.report.console_lines import Lines
 from harness.report.console_wrong import VERDICT_STYLES, first_of, print_remarks, print_wrong
 from harness.report.progress import Standing
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
-from harness.report.text import clock_words, counted, seconds, tally, visible
+from harness.report.text import class_line, clock_words, counted, seconds, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
 
 _STYLES = {
@@ -198,6 +198,7 @@ class Console:
         style = _STYLES[summary.conclusion]
         if summary.exit_status not in (0, 1):
             self._lines.wrapped(visible(summary.why), style=style)
+        self._lines.wrapped(class_line(summary))
         if len(reports) > 1:
             self._lines.wrapped(f"written: {' · '.join(reports)}")
         left = Text(tally(summary))

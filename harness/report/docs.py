@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import LEVELS, Catalogue, Messages, Scope, Statement
+from harness.catalogue import CLASSES, LEVELS, Catalogue, Messages, Scope, Statement
 from harness.report.docs_markup import page
 from harness.report.docs_messages import PAGES, message_links
 from harness.report.md import anchor, one_line
@@ -147,6 +147,7 @@ def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], ca
         catalogue=catalogue,
         chapters=chapters,
         total=len(statements),
+        classes=CLASSES,
         levels=_levels(statements),
         proven=sum(1 for one in statements if cases.get(one.id)),
         untestable=sum(1 for one in statements if one.untestable is not None),

@@ -65,6 +65,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "cases": {"available": header.cases_available, **_counts(summary.cases)},
         "chapters": [{"name": name, **_counts(counts)} for name, counts in summary.chapters.items()],
         "levels": [{"name": name, **_counts(counts)} for name, counts in summary.levels.items()],
+        "classes": [{"name": name, **_counts(counts)} for name, counts in summary.classes.items()],
         "statements": {
             "total": summary.statements_total,
             "selected": summary.statements_selected,

@@ -48,7 +48,7 @@ def render(run: Run) -> str:
             "testsuite",
             {"name": chapter, "time": _time(counts.seconds), "timestamp": run.header.started},
         )
-        _properties(suite, _about(run.header, summary.unseen))
+        _properties(suite, [*_about(run.header, summary.unseen), *_classes(summary)])
         for case in planned:
             _case(suite, case, done.get(case.name), run.header)
     stale = [*summary.stale, *(summary.unseen if run.header.strict else ())]
@@ -79,6 +79,7 @@ def _case(
         [
             *(("statement", statement) for statement in planned.statements),
             ("level", planned.level),
+            ("class", planned.class_),
             ("profile", header.profile),
             ("verdict", result.verdict if result is not None else "not run"),
             *([("quirk", result.quirk)] if result is not None and result.quirk else []),
@@ -157,6 +158,11 @@ def _about(header: RunHeader, missed: tuple[str, ...]) -> list[tuple[str, str]]:
         *(("quirk not seen", line) for line in missed),
         *([("seed", str(header.seed))] if header.seed is not None else []),
     ]
+
+
+def _classes(summary: Summary) -> list[tuple[str, str]]:
+    """How many cases of each class hold in the whole run."""
+    return [(name, f"{one.holding} of {one.total} {one.mark}") for name, one in summary.classes.items()]
 
 
 def _properties(parent: ElementTree.Element, pairs: list[tuple[str, str]]) -> None:

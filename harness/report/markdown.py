@@ -16,7 +16,7 @@ import msgspec
 from harness.report.cause_words import Explained, explained, sent_lines, sent_text
 from harness.report.results import CaseResult, Run, Verdict
 from harness.report.templating import filled
-from harness.report.text import clock_words, fixed, source_line, tally, visible
+from harness.report.text import class_line, clock_words, fixed, source_line, tally, visible
 from harness.report.verdicts import Conclusion, summarize
 
 _SIGNS = {
@@ -63,6 +63,7 @@ def render(run: Run) -> str:
             summary=summary,
             header=header,
             sign=_SIGNS[summary.conclusion],
+            classes=class_line(summary),
             tally=tally(summary),
             about=" · ".join(part for part in about if part),
             found=found,

@@ -181,6 +181,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     """Cases that were left out because they wait in real time."""
     failed_before: tuple[str, ...] = ()
     """Cases that had failed in the records before it in the same directory and had not passed since."""
+    classes: tuple[Class, ...] = ()
+    """Those that were selected; empty where all were."""
     server: str = ""
     """The known server whose quirks were looked for, as ``NAME@VERSION``; empty where none was."""
     quirks: tuple[QuirkSummary, ...] = ()

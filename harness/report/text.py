@@ -134,3 +134,12 @@ def tally(summary: Summary) -> str:
 
 def _and(items: tuple[str, ...]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def class_line(summary: Summary) -> str:
+    """How much of each class holds: ``essential 142 of 176 ✘   administration 61 of 88 ✔``."""
+    return "   ".join(
+        f"{name} {one.holding} of {one.total} {one.mark}"
+        for name, one in summary.classes.items()
+        if one.total
+    )

@@ -25,7 +25,7 @@ from enum import StrEnum
 
 import msgspec
 
-from harness.catalogue import LEVELS, Level
+from harness.catalogue import CLASSES, LEVELS, Class, Level
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
 from harness.report.text import counted, plural
 
@@ -98,6 +98,18 @@ class Counts(msgspec.Struct, frozen=True):
     def measured(self) -> int:
         return sum(count for verdict, count in self.verdicts.items() if verdict in MEASURED)
 
+    @property
+    def holding(self) -> int:
+        """How many found the server as the catalogue allows, without a named defect or a baseline."""
+        return sum(self[verdict] for verdict in _HELD)
+
+    @property
+    def mark(self) -> str:
+        """``✔`` where all of them hold, ``✘`` where one fails, ``–`` where neither can be said."""
+        if self[Verdict.FAIL] or self[Verdict.XPASS]:
+            return "✘"
+        return "✔" if self.holding == self.total else "–"
+
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that reports count. Each count carries its denominator."""
@@ -107,6 +119,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of the catalogue."""
     levels: dict[Level, Counts]
     """All three, in falling order."""
+    classes: dict[Class, Counts]
+    """All four, the most needed first."""
+    selected_classes: tuple[Class, ...]
+    """Those that the user selected; empty where there was no such choice."""
     statements_total: int
     """Statements that apply under the profile."""
     statements_selected: int
@@ -130,11 +146,17 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         exception = f" EXCEPT {plural(known, 'known failure').upper()}" if known else ""
         match self.conclusion:
             case Conclusion.PARTIAL:
-                return f"{self.conclusion} {self.cases.total} of {self.cases_available}{exception}"
+                held = [f"{name} {_held(self.classes[name])}" for name in self.selected_classes]
+                detail = f": {', '.join(held)}" if held else ""
+                return f"{self.conclusion} {self.cases.total} of {self.cases_available}{exception}{detail}"
             case Conclusion.EXCEPT_KNOWN:
                 return f"{Conclusion.CONFORMANT}{exception}"
             case _:
                 return self.conclusion
+
+
+def _held(counts: Counts) -> str:
+    return f"{counts.holding} of {counts.total}"
 
 
 _GRAVITY = (
@@ -321,6 +343,14 @@ def summarize(run: Run) -> Summary:
             )
             for level in LEVELS
         },
+        classes={
+            name: count(
+                [r for r in results if planned[r.case].class_ == name],
+                sum(case.class_ == name for case in header.cases),
+            )
+            for name in CLASSES
+        },
+        selected_classes=header.classes,
         statements_total=len(applicable),
         statements_selected=len(applicable & selected),
         statements_measured=len(applicable & measured),

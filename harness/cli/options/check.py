@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from harness.catalogue import CLASSES
 from harness.cli.options.shared import (
     add_json,
     add_nameserver,
@@ -12,6 +13,7 @@ from harness.cli.options.shared import (
     add_role,
     add_selection,
     add_target,
+    either,
 )
 from harness.cli.options.values import listed, seconds, workers
 from harness.report.write import FORMATS
@@ -36,6 +38,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--fast", action="store_true", help="leave out the cases that wait for time to pass; says how many"
     )
     parser.add_argument("-x", action="store_true", dest="stop_at_failure", help="stop at the first failure")
+    parser.add_argument(
+        "--class",
+        dest="classes",
+        metavar="CLASS",
+        type=listed(CLASSES, "class"),
+        action="extend",
+        default=[],
+        help=f"only cases of this class: {either([*CLASSES])} (repeatable, or comma-separated)",
+    )
     parser.add_argument(
         "--strict", action="store_true", help="a broken SHOULD or an unseen quirk fails the run"
     )

@@ -45,7 +45,7 @@ def empty(tmp_path: Path) -> Path:
 
 
 def write(specs: Path, name: str, items: Any, text: str | None = None) -> None:
-    """Write a chapter, or a part of one, and give its chapter, an essential one, the next place."""
+    """Write a chapter, or a part of one, and give its chapter the next place in the order."""
     name = name if "/" in name else f"nameserver/{name}"
     path = specs / "statements" / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)

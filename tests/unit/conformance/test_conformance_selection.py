@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from conformance_samples import module
 
@@ -100,6 +101,24 @@ def test_the_strictest_statement_gives_a_case_its_level() -> None:
     assert "lease.old" in names("4.9", level="MAY")
     levels = {one.name: one.level for one in select(CATALOGUE, LOADED, "4.9", Choice()).planned}
     assert (levels["kv.list-all"], levels["lease.old"]) == ("MUST", "MAY")
+
+
+@pytest.mark.parametrize(
+    ("choice", "chosen"),
+    [
+        ({"classes": ("robustness",)}, ["kv.get"]),
+        ({"classes": ("essential", "robustness")}, ["kv.get", "kv.list-all", "lease.expires"]),
+        ({"classes": ("robustness",), "exclude": ("kv.get",)}, []),
+        ({"classes": ("robustness",), "include": ("lease",)}, []),
+    ],
+)
+def test_classes_narrow_a_selection(choice: dict[str, Any], chosen: list[str]) -> None:
+    # `list-all` proves `get` too, but only its own statement is as strict as the case.
+    other = {"ns.kv.get": {"class_": "robustness", "level": "SHOULD"}, "ns.kv.list": {"level": "MUST"}}
+    statements = tuple(msgspec.structs.replace(one, **other.get(one.id, {})) for one in CATALOGUE.statements)
+    found = select(msgspec.structs.replace(CATALOGUE, statements=statements), LOADED, "5.3", Choice(**choice))
+    assert [one.name for one in found.cases if one.chapter in ("kv", "lease")] == chosen
+    assert all(one.class_ in choice["classes"] for one in found.planned if one.chapter in ("kv", "lease"))
 
 
 def test_a_selection_that_leaves_nothing_is_empty() -> None:

@@ -35,14 +35,14 @@ def partial() -> Run:
 @pytest.mark.parametrize(
     ("run", "right", "colour"),
     [
-        (samples.green(), "10/10", GREEN),
+        (samples.green(), "10/10 · essential 10/10", GREEN),
         (partial(), "10/20", YELLOW),
-        (changed(Verdict.QUIRK), "9/10", YELLOW),
-        (changed(Verdict.XFAIL), "9/10", YELLOW),
-        (changed(Verdict.UNSUPPORTED), "9/10", YELLOW),
-        (changed(Verdict.DEVIATES), "10/10", GREEN),
-        (changed(Verdict.FAIL), "9/10", RED),
-        (changed(Verdict.XPASS), "9/10", RED),
+        (changed(Verdict.QUIRK), "9/10 · essential 9/10", YELLOW),
+        (changed(Verdict.XFAIL), "9/10 · essential 9/10", YELLOW),
+        (changed(Verdict.UNSUPPORTED), "9/10 · essential 9/10", YELLOW),
+        (changed(Verdict.DEVIATES), "10/10 · essential 10/10", GREEN),
+        (changed(Verdict.FAIL), "9/10 · essential 9/10", RED),
+        (changed(Verdict.XPASS), "9/10 · essential 9/10", RED),
     ],
 )
 def test_text_and_colour(run: Run, right: str, colour: str) -> None:

@@ -7,8 +7,8 @@ from itertools import product
 import msgspec
 import pytest
 
-from harness.catalogue import LEVELS, Level
-from harness.report.results import CaseResult, PlannedCase, Run, RunHeader, StatementSummary, Verdict
+from harness.catalogue import LEVELS, Class, Level
+from harness.report.results import CaseResult, PlannedCase, Run, RunEnd, RunHeader, StatementSummary, Verdict
 from harness.report.verdicts import (
     MEASURED,
     Conclusion,
@@ -18,6 +18,41 @@ from harness.report.verdicts import (
     judge,
     summarize,
 )
+
+
+def test_each_class_has_its_counts_and_its_mark() -> None:
+    verdicts = {"a": Verdict.PASS, "b": Verdict.FAIL, "c": Verdict.DEVIATES, "d": Verdict.BLOCKED}
+    classes: dict[str, Class] = {"a": "essential", "b": "exactness", "c": "essential", "d": "robustness"}
+    summary = summarize(run_of_classes(verdicts, classes, selected=("essential", "exactness")))
+    assert {name: (one.holding, one.total, one.mark) for name, one in summary.classes.items()} == {
+        "essential": (2, 2, "✔"),
+        "administration": (0, 0, "✔"),
+        "robustness": (0, 1, "–"),
+        "exactness": (0, 1, "✘"),
+    }
+    assert list(summary.classes) == ["essential", "administration", "robustness", "exactness"]
+
+
+def test_a_selection_of_classes_says_how_much_of_them_holds() -> None:
+    verdicts = {"a": Verdict.PASS, "b": Verdict.QUIRK}
+    classes: dict[str, Class] = {"a": "essential", "b": "essential"}
+    summary = summarize(run_of_classes(verdicts, classes, selected=("essential",)))
+    assert summary.headline == "PARTIAL 2 of 9: essential 1 of 2"
+
+
+def run_of_classes(
+    verdicts: dict[str, Verdict], classes: dict[str, Class], *, selected: tuple[Class, ...]
+) -> Run:
+    made = run([result(name, verdict) for name, verdict in verdicts.items()])
+    header = msgspec.structs.replace(
+        made.header,
+        classes=selected,
+        cases_available=9,
+        cases=tuple(msgspec.structs.replace(one, class_=classes[one.name]) for one in made.header.cases),
+    )
+    results = tuple(msgspec.structs.replace(one, class_=classes[one.case]) for one in made.results)
+    end = RunEnd(exit_status=0, why="", seconds=1.0)
+    return msgspec.structs.replace(made, header=header, results=results, end=end)
 
 
 def result(
