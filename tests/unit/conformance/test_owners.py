@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -86,7 +86,7 @@ OWNERS = {"ns.kv.put": put_and_get, "ns.kv.get": put_and_get}
 class Run:
     """Cases against a server; those of `OWNERS` own their codes."""
 
-    def __init__(self, bodies: dict[str, Body], mutant: str = "", known: Sequence[Entry] = ()) -> None:
+    def __init__(self, bodies: Mapping[str, Body], mutant: str = "", known: Sequence[Entry] = ()) -> None:
         profile = Profile(name="5.3", title="t", reference="5.3.3", text="x")
         catalogue = Catalogue(tuple(map(statement, bodies)), (profile,), "d")
         self.cases = {identifier: loaded(identifier, body) for identifier, body in bodies.items()}
@@ -216,10 +216,15 @@ def test_what_a_barrier_needs_is_named() -> None:
 
 
 def test_of_owners_that_fail_alike_one_fails() -> None:
-    bodies: dict[str, Body] = {
-        "ns.kv.put": lambda ns: (put(ns), ns.topics() >> Reply(NOT_FOUND)),
-        "ns.kv.get": lambda ns: (get_nothing(ns), put(ns), ns.topics() >> Reply(NOT_FOUND)),
-    }
+    def first(ns: NameServerSession) -> None:
+        put(ns)
+        ns.topics() >> Reply(NOT_FOUND)
+
+    def second(ns: NameServerSession) -> None:
+        get_nothing(ns)
+        first(ns)
+
+    bodies: dict[str, Body] = {"ns.kv.put": first, "ns.kv.get": second}
     found = Run(bodies).results(list(reversed(bodies)))
     assert found["ns.kv.put"].verdict is Verdict.FAIL
     assert found["ns.kv.get"].blocked_by == "ns.kv.put"
