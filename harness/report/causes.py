@@ -29,6 +29,8 @@ CLOSED: Final = "closed"
 SILENCE: Final = "silence"
 NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command")
 """What came where no reply did."""
+ANY_REFUSAL: Final = "the code of its failure"
+"""What was wanted where every refusal has the same wrong code, whatever was to be refused."""
 _TOLERATED: Final = 0.3
 """Contradictions for each failure that an explanation accounts for: few faults show without exception."""
 _LEAVING: Final = ("time", "closed connection", "restart")
@@ -249,6 +251,8 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
             yield Explanation(trait=trait, wanted=wrong.wanted)
     if wrong.got in NO_OUTCOMES:
         yield Explanation(got=wrong.got)
+    if _is_refusal(wrong.got) and any(map(_is_refusal, _alternatives(wrong.wanted))):
+        yield Explanation(wanted=ANY_REFUSAL, got=wrong.got)
     if wrong.got != SUCCESS:
         for refusal in _alternatives(wrong.wanted) - {SUCCESS, *NO_OUTCOMES}:
             yield Explanation(wanted=refusal, got=wrong.got)
@@ -258,6 +262,10 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
     for trait in traits:
         yield Explanation(request=request, trait=trait, got=wrong.got)
     yield Explanation(request=request, got=wrong.got)
+
+
+def _is_refusal(outcome: str) -> bool:
+    return outcome not in (SUCCESS, *NO_OUTCOMES)
 
 
 def _alternatives(wanted: str) -> set[str]:
@@ -277,6 +285,8 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
         for one, cases in held.items()
         if _speaks_of(explanation, one) and _refutes(explanation, one.answer)
     }
+    if explanation.wanted == ANY_REFUSAL and against:
+        return sum(held.values())  # one right code is enough: each code has a cause of its own then
     is_of_numbers = explanation.request is None and explanation.trait is None and explanation.wanted
     is_of_family = explanation.trait is not None and not any(explanation.trait in one.traits for one in held)
     if is_of_numbers or is_of_family:
@@ -291,6 +301,8 @@ def _speaks_of(explanation: Explanation, held: Held) -> bool:
 
 
 def _refutes(explanation: Explanation, answer: str) -> bool:
+    if explanation.wanted == ANY_REFUSAL:
+        return _is_refusal(answer) and answer != explanation.got
     if explanation.wanted is not None:
         return answer in _alternatives(explanation.wanted)
     if explanation.got == SUCCESS and explanation.request is None and explanation.trait is None:

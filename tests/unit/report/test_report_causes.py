@@ -57,6 +57,20 @@ def test_every_error_with_another_number_is_one_cause_whatever_was_asked() -> No
     ]
 
 
+def test_one_number_for_every_refusal_is_one_cause_unless_one_refusal_has_its_own() -> None:
+    results = (
+        failed("a.1", REGISTER, outcome(REFUSED, INVALID), "no body"),
+        failed("a.2", ROUTE, outcome(GONE, INVALID)),
+        failed("a.3", "101 GET_KV_CONFIG", outcome("QUERY_NOT_FOUND (22)", INVALID)),
+    )
+    assert groups(*results) == [{"a.1", "a.2", "a.3"}]
+    assert titles(*results) == [
+        "A request with any of 3 codes is answered INVALID_PARAMETER (29) instead of the code of its failure"
+    ]
+    right = passed("b", answered("9999", "REQUEST_CODE_NOT_SUPPORTED (3)"))
+    assert sorted(groups(*results, right), key=min) == [{"a.1"}, {"a.2"}, {"a.3"}]
+
+
 def test_failures_that_are_never_answered_are_one_cause_whatever_was_asked() -> None:
     results = (
         failed("a.1", REGISTER, outcome(REFUSED, "closed"), "no body"),
