@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from harness.catalogue import catalogue
+from harness.engine.frames.experiment import FrameExperiment
 from harness.engine.frames.kind import FramesKind
-from harness.engine.frames.play import FrameExperiment
 from harness.targets import parse
 from reference_impl.mutants import MUTANTS
 

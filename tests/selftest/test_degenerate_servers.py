@@ -26,6 +26,7 @@ OWN_REQUESTS = {
 OF_ANY_REPLY = {
     "errors.missing-fields-keep-the-connection",
     "errors.missing-fields-of-5x-codes-keep-the-connection",
+    "errors.missing-fields-of-added-permission-keep-the-connection",
     "errors.unknown-oneway-is-not-answered",
     "errors.unregistration-without-fields-keeps-the-connection",
     "broker-topics.deletion-of-unknown-succeeds",

@@ -168,7 +168,7 @@ def test_missing_fields_keep_the_connection(ns: NameServerSession) -> None:
         usable(connection)
 
 
-@case(kills=["missing-field-closes", "failure-unanswered"])
+@case(kills=["no-ext-fields-closes"])
 def test_missing_fields_of_added_permission_keep_the_connection(ns: NameServerSession) -> None:
     connection = ns.connect()
     connection.call(RequestCode.ADD_WRITE_PERM_OF_BROKER) >> Reply(_ANSWERS)

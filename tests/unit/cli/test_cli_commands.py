@@ -86,7 +86,7 @@ def test_list_prints_and_runs_nothing(capsys: pytest.CaptureFixture[str], tmp_pa
     assert not (tmp_path / "no").exists()
     status, out, _ = run(capsys, "check", "--list", "--select", "cluster", "--json")
     listed = json.loads(out)
-    assert {"case", "level", "profiles", "title", "statements", "chapter"} == set(listed["cases"][0])
+    assert {"case", "class", "level", "profiles", "title", "statements", "chapter"} == set(listed["cases"][0])
 
 
 def test_explain_a_statement_a_case_and_a_mutant(capsys: pytest.CaptureFixture[str]) -> None:

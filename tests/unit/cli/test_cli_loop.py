@@ -157,4 +157,4 @@ def test_a_list_that_is_piped_has_one_line_for_a_case(
     lines = written.out.splitlines()
     assert written.err.startswith(f"{len(lines)} of ")
     (one,) = [line for line in lines if line.startswith("cluster.lists-every-address ")]
-    assert re.fullmatch(r"\S+ +MUST +4\.9,5\.3,5\.5 +Cluster information MUST .*\.", one)
+    assert re.fullmatch(r"\S+ +administration +MUST +4\.9,5\.3,5\.5 +Cluster information MUST .*\.", one)

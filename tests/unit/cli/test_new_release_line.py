@@ -59,7 +59,7 @@ def test_it_is_fuzzed(specs: Path) -> None:
 
 def test_it_is_compared(specs: Path) -> None:
     printed = said(specs, "diff", "builtin:5.5", "builtin:5.6", "--profile", "5.6", "--steps", "500")
-    assert "0 unexplained" in printed
+    assert "0 causes unexplained" in printed
 
 
 def test_it_is_rendered(specs: Path) -> None:

@@ -63,7 +63,7 @@ def test_an_ordinary_request_has_no_traits() -> None:
     ("step", "trait"),
     [
         (Register(state=0), "without topics"),
-        (Register(topics=TOPICS), "as a Broker of 4.9 sends it"),
+        (Register(topics=TOPICS, lean=True), "as a Broker of 4.9 sends it"),
         (Register(topics=TOPICS, state=0, broker="bé\\"), "with a name beyond ASCII"),
         (Register(topics=TOPICS, state=0, drop=("brokerId",)), "without brokerId"),
         (Register(topics=TOPICS, state=0, id=2), "of a slave"),

@@ -80,7 +80,7 @@ def faulty(bug: tuple[str, Path]) -> Iterator[int]:
 
 
 def _served(mutant: str) -> Iterator[int]:
-    server = parse(SERVE.replace("{mutant}", mutant) + "{port}").start()
+    server = parse(SERVE.replace("{mutant}", mutant) + "{port} {dir}").start()
     assert isinstance(server, ProcessInstance)
     try:
         yield server.port

@@ -251,7 +251,7 @@ def test_the_reference_as_a_server() -> None:
     try:
         with NameServerSession(instance, "4.9") as ns:
             answer = ns.cluster().outcome()
-            assert "code 0" in str(answer)
+            assert "SUCCESS (0)" in str(answer)
     finally:
         instance.stop()
 
