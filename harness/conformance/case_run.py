@@ -31,7 +31,6 @@ from harness.session import Clock, Instance, Session
 from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.futile import FutileWaits
 from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Stalled
-from harness.session.turn import Turn
 from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
@@ -61,8 +60,6 @@ class Setting(msgspec.Struct, frozen=True):
     deadline: float = DEADLINE
     out: Path | None = None  # where traces of failures are written
     futile: FutileWaits = msgspec.field(default_factory=FutileWaits)
-    acting: threading.Lock | None = None
-    """Held by the case that acts; others wait meanwhile. None where cases run one after the other."""
     fresh: bool = False
     """Whether a failure is tried again on a fresh server, where one can be started."""
 
@@ -157,7 +154,6 @@ class CaseRun:
         self._log = ServerLog(instance.log)
         started = self._stopwatch.waiting() - self._begun
         self._patience = started + self._setting.deadline + longest + restart + GIVEN_UP
-        turn = Turn(None if self.one.case.clock else self._setting.acting)
         session = self._session = session_of(
             self._setting.role,
             instance,
@@ -167,10 +163,9 @@ class CaseRun:
             suite=version(),
             deadline=self._setting.deadline,
             futile=self._setting.futile,
-            turn=turn,
         )
         try:
-            with turn, session:
+            with session:
                 self.one.function(session)
         except Unmet as unmet:
             self.evidence = evidence_of(session, unmet)

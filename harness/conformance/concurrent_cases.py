@@ -1,9 +1,8 @@
 """Runs the cases that wait concurrently, so that they share one wait.
 
-Where time is real, every case that waits for a lease starts at once, each in its own thread; so does every
-case that is the first to show whether a code is answered. Where time is warped the waits are short and a busy
-machine spoils them, so only a few cases run at a time. Where time is virtual no case waits, and each runs in
-turn.
+Where time is real, every case that waits for a lease starts at once, each in its own thread. Where time is
+warped the waits are short and a busy machine spoils them, so only a few cases run at a time. Where time is
+virtual no case waits, and each runs in turn.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ class ConcurrentCases:
     """Runs cases in the background; `result` waits for one of them.
 
     `hopeless` gives the result of a case whose target has gone, so that waiting for it is pointless.
-    `at_most` so many run at a time where time is real.
     """
 
     def __init__(
@@ -35,14 +33,11 @@ class ConcurrentCases:
         run: Callable[[LoadedCase], CaseResult],
         hopeless: Callable[[LoadedCase], CaseResult | None],
         kind: ClockKind,
-        *,
-        at_most: int | None = None,
     ) -> None:
         self._run = run
         self._hopeless = hopeless
         self._names = frozenset(one.name for one in cases) if kind != "virtual" else frozenset[str]()
-        width = at_most if kind == "real" else WARPED_AT_ONCE
-        self._width = len(self._names) if width is None else min(width, len(self._names))
+        self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
         self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
         for one in cases:
             self._waiting.put(one)

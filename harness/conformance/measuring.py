@@ -6,8 +6,6 @@ first other case, and blocks every case if they fail.
 
 from __future__ import annotations
 
-import threading
-
 from harness.catalogue import catalogue, release_of
 from harness.conformance.case_run import Setting
 from harness.conformance.concurrent_cases import ConcurrentCases
@@ -17,9 +15,7 @@ from harness.conformance.plan import Plan
 from harness.conformance.running import Runner
 from harness.program.chance import chance
 from harness.report.results import CaseResult
-from harness.session import ClockKind, Instance
-
-IN_TURN = 16  # cases that have begun and wait for something, beside the one that acts
+from harness.session import Instance
 
 
 class Measuring:
@@ -54,16 +50,10 @@ class Measuring:
             waiting=Waiting.APART if apart else Waiting.AMONG_OTHERS,
             out=options.directory,
             fresh=True,
-            acting=threading.Lock() if kind == "real" else None,
         )
         self._runner = Runner(setting, instance, plan.target.another, () if shares else cases, plan.owners)
-        waiting = [one for one in order if one.case.clock or self._is_tried_at_once(one, kind)]
+        waiting = [one for one in order if one.case.clock]
         self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
-        # Where time is real, cases act in turn, and wait for what does not come beside each other.
-        in_turn = [one for one in order if kind == "real" and not shares and self._may_wait_beside(one)]
-        self._in_turn = ConcurrentCases(
-            sorted(in_turn, key=self.place), self._runner.run, self._runner.hopeless, kind, at_most=IN_TURN
-        )
         self._is_sanity_tried = False
 
     def close(self) -> None:
@@ -82,22 +72,11 @@ class Measuring:
             stage = 0
         elif one.chapter in LAST:
             stage = 4
-        elif one in self._concurrent and one.case.clock:
+        elif one in self._concurrent:
             stage = 3
         else:
             stage = 1 if one.name in self._owners else 2
         return (stage, self._order[one.name])
-
-    def _is_tried_at_once(self, one: LoadedCase, kind: ClockKind) -> bool:
-        """Whether the case is an owner that runs beside the others: a server may leave many codes unanswered,
-        and then they share one wait.
-        """
-        return kind == "real" and one.name in self._owners and not one.case.own_server
-
-    def _may_wait_beside(self, one: LoadedCase) -> bool:
-        """Whether the case may act while others wait: not one that changes settings."""
-        special = one.chapter in (*FIRST, *LAST) or one.case.apart
-        return not special and one not in self._concurrent
 
     def measure(self, one: LoadedCase) -> CaseResult:
         """The result of a case."""
@@ -107,13 +86,9 @@ class Measuring:
         self._try_sanity()
         if not self._shares:
             self._concurrent.start()
-            self._in_turn.start()
             if self._starts_take_time:
                 self._runner.look_ahead()
-        for cases in (self._concurrent, self._in_turn):
-            if one in cases:
-                return cases.result(one)
-        return self._runner.run(one)
+        return self._concurrent.result(one) if one in self._concurrent else self._runner.run(one)
 
     def _try_sanity(self) -> None:
         if not self._is_sanity_tried:

@@ -7,7 +7,6 @@ from typing import cast
 from harness.catalogue import Role
 from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, Session
 from harness.session.futile import FutileWaits
-from harness.session.turn import Turn
 
 
 def session_of(
@@ -20,7 +19,6 @@ def session_of(
     suite: str = "",
     deadline: float = 60.0,
     futile: FutileWaits | None = None,
-    turn: Turn | None = None,
 ) -> Session:
     """A session with the target; ``instance`` is one of the role."""
     line = profile
@@ -33,7 +31,6 @@ def session_of(
             suite=suite,
             deadline=deadline,
             futile=futile,
-            turn=turn,
         )
     return NameServerSession(
         instance,
@@ -43,5 +40,4 @@ def session_of(
         suite=suite,
         deadline=deadline,
         futile=futile,
-        turn=turn,
     )

@@ -40,7 +40,6 @@ from harness.session.outcome import ClosedBy, Mark, Outcome
 from harness.session.probing.nameserver import ReceivedRequest
 from harness.session.requests import Ext, HeaderFields, command, request_title
 from harness.session.transport import Ending, Instance, Transport
-from harness.session.turn import Turn
 from harness.session.waiting import Waits
 from harness.trace import Header, Recorder, Trace
 from harness.wire import Command, RequestCode, encode
@@ -79,8 +78,7 @@ class Session:
     ``beside`` is the session of another target that is used together with this one: both write one trace.
     ``probe(opaque, version)`` makes a cheap request that every target answers; ``profile`` is what
     it is judged by; ``random_source`` makes the names; ``deadline`` is in real seconds and counts from
-    now. ``futile`` are the waits that were in vain in other sessions with the target; ``turn`` is given up
-    while the session waits.
+    now. ``futile`` are the waits that were in vain in other sessions with the target.
     """
 
     query: int
@@ -99,7 +97,6 @@ class Session:
         deadline: float = 60.0,
         beside: Session | None = None,
         futile: FutileWaits | None = None,
-        turn: Turn | None = None,
     ) -> None:
         self.clock: Clock = instance.clock
         self._instance = instance
@@ -119,7 +116,6 @@ class Session:
         self._opaques: Iterator[int] = itertools.count(1000) if beside is None else beside._opaques
         self.futile = FutileWaits() if futile is None else futile
         self._probe = lambda: probe(self.next_opaque(), profile.announces, self.nonce)
-        self._turn = Turn() if turn is None else turn
         self._waits: Waits = Waits(
             self.clock,
             profile,
@@ -127,7 +123,6 @@ class Session:
             connect=lambda: self.connect().link,
             checked=self.checked,
             futile=self.futile,
-            turn=self._turn,
             beside=None if beside is None else beside._waits,
         )
         self._main: Connection | None = None
@@ -187,14 +182,13 @@ class Session:
         """
         self.checked("connecting")
         if tls:
-            with self._turn.given_up():
-                transport: Transport = secured(
-                    lambda: self._opened(preamble),
-                    self.clock,
-                    probe=self._probe,
-                    note=self._recorder.note,
-                    futile=self.futile,
-                )
+            transport: Transport = secured(
+                lambda: self._opened(preamble),
+                self.clock,
+                probe=self._probe,
+                note=self._recorder.note,
+                futile=self.futile,
+            )
         else:
             transport = self._opened(preamble)
         connection = self._added(transport, preamble)
@@ -290,8 +284,7 @@ class Session:
         self._recorder.note(f"advance {seconds:g} s")
         if self.clock.warp:
             self._deadline += seconds / self.clock.warp  # time asked for is not time lost
-        with self._turn.given_up():
-            self.clock.advance(seconds, self._busy_round)
+        self.clock.advance(seconds, self._busy_round)
         if self._leases_since is not None:  # what has expired meanwhile was to
             self._leases_since = self.clock.now()
 
@@ -307,8 +300,7 @@ class Session:
     def pause(self, waiting_seconds: float) -> None:
         """Lets waiting seconds pass (real ones, or virtual where time is virtual)."""
         self.checked("pausing")
-        with self._turn.given_up():
-            self.clock.pause(waiting_seconds)
+        self.clock.pause(waiting_seconds)
         self._waits.keep_busy()
 
     def restart(self, how: Ending = "term") -> None:
@@ -400,7 +392,7 @@ class Session:
 
     def checked(self, doing: str) -> None:
         """Raises ``CaseTimeout`` where the time of the case is over."""
-        if time.monotonic() > self._deadline + self._turn.queued:
+        if time.monotonic() > self._deadline:
             raise CaseTimeout(f"the case took longer than {self._deadline_seconds:g} s; it was {doing}")
 
     def adopt(self, transport: Transport) -> Link:

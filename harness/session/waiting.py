@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 
 from harness.catalogue import Profile
@@ -19,19 +18,15 @@ from harness.session.exchange import SentRequest
 from harness.session.futile import FutileWaits, kind_of_wait
 from harness.session.link import Link, PendingResponse
 from harness.session.outcome import Outcome, Silent, Stalled
-from harness.session.turn import Turn
 from harness.trace import Purpose
 from harness.wire import Command, encode
-
-_AT_ONCE = 0.05
-"""Waiting seconds after which other cases may act."""
 
 
 class Waits:
     """What the connections of one session wait for. Used by one thread at a time.
 
     ``probe()`` makes a cheap request that every target answers; ``connect()`` makes a connection, which
-    ``add`` is given; ``turn`` is given up while it waits; ``checked(doing)`` raises where the time of the
+    ``add`` is given; ``checked(doing)`` raises where the time of the
     case is over; ``beside`` are the waits of a session that is used together with this one.
     """
 
@@ -44,7 +39,6 @@ class Waits:
         connect: Callable[[], Link],
         checked: Callable[[str], None],
         futile: FutileWaits,
-        turn: Turn,
         beside: Waits | None = None,
     ) -> None:
         self.links: list[Link] = []
@@ -54,7 +48,6 @@ class Waits:
         self._connect = connect
         self._checked = checked
         self._futile = futile
-        self._turn = turn
         self.together: list[Waits] = [self] if beside is None else beside.together
         if beside is not None:
             self.together.append(self)
@@ -147,20 +140,17 @@ class Waits:
         began = clock.waiting()
         end = began + seconds
         slice_ = clock.timing.busy / 3 / clock.warp if clock.warp else seconds
-        with contextlib.ExitStack() as meanwhile:
-            while not met():
-                self._checked(f"waiting for {subject}")
-                if self._turn.is_held and clock.waiting() - began >= _AT_ONCE:
-                    meanwhile.enter_context(self._turn.given_up())
-                self.keep_busy(link if quiet else None)
-                left = round(end - clock.waiting(), 6)  # less than that no clock can pass
-                progress = link.pump(max(0.0, min(left, _AT_ONCE if self._turn.is_held else slice_)))
-                for other in links[1:]:
-                    progress = other.pump(0) or progress
-                if progress and any(one.has_begun_frame for one in links):  # on its way
-                    end = max(end, min(clock.waiting() + seconds, began + clock.timing.longest))
-                if not progress and left <= 0:
-                    return
+        while not met():
+            self._checked(f"waiting for {subject}")
+            self.keep_busy(link if quiet else None)
+            left = round(end - clock.waiting(), 6)  # less than that no clock can pass
+            progress = link.pump(max(0.0, min(left, slice_)))
+            for other in links[1:]:
+                progress = other.pump(0) or progress
+            if progress and any(one.has_begun_frame for one in links):  # on its way
+                end = max(end, min(clock.waiting() + seconds, began + clock.timing.longest))
+            if not progress and left <= 0:
+                return
 
     def _probed(
         self,

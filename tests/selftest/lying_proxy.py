@@ -1,4 +1,4 @@
-"""The reference behind a man in the middle that tells one lie: lying_proxy.py LIE PORT.
+"""The reference behind a man in the middle that tells one lie: lying_proxy.py LIE PORT DIRECTORY.
 
 Frames that it does not lie about pass as they are, byte for byte, in both directions.
 """
@@ -97,10 +97,10 @@ class Between:
         return frame if false is command else encode(false)
 
 
-def main(lie: Lie, port: int) -> None:
+def main(lie: Lie, port: int, directory: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         behind = taken.getsockname()[1]
-    reference = [sys.executable, str(SERVED), "5.3", "none", str(behind)]
+    reference = [sys.executable, str(SERVED), "5.3", "none", str(behind), directory]
     with subprocess.Popen(reference), socket.create_server(("127.0.0.1", port)) as listener:
         while True:
             client, _ = listener.accept()
@@ -117,4 +117,4 @@ def connected(port: int) -> socket.socket:
 
 
 if __name__ == "__main__":
-    main(LIES[sys.argv[1]], int(sys.argv[2]))
+    main(LIES[sys.argv[1]], int(sys.argv[2]), sys.argv[3])

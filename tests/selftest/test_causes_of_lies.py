@@ -29,7 +29,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_is_one_cause(lie: str, tmp_path: Path) -> None:
     selected, title = LIES[lie]
-    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(PROXY))} {lie} {{port}}"
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(PROXY))} {lie} {{port}} {{dir}}"
     main(["check", f"exec:{command}", "--profile", "5.3", "--select", selected, "--out", str(tmp_path)])
     found = explained(read_run(tmp_path))
     assert len(found.causes) == 1, [one.title for one in found.causes]

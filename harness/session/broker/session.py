@@ -20,7 +20,6 @@ from harness.session.outcome import Mark
 from harness.session.probing.received import NameServerView
 from harness.session.session import Session, header_of
 from harness.session.transport import BrokerInstance
-from harness.session.turn import Turn
 from harness.wire import Command, RequestCode
 from harness.wire.messages import LineName
 
@@ -52,7 +51,6 @@ class BrokerSession(PopRequests):
         deadline: float = 60.0,
         beside: Session | None = None,
         futile: FutileWaits | None = None,
-        turn: Turn | None = None,
         hears: bool = True,
     ) -> None:
         source = random.Random(seed)
@@ -76,7 +74,6 @@ class BrokerSession(PopRequests):
             deadline=deadline,
             beside=beside,
             futile=futile,
-            turn=turn,
         )
         self.nameservers = [
             NameServerView(self, server, number, self._take_sole_use)

@@ -19,7 +19,6 @@ from harness.session.outcome import Outcome, Replied
 from harness.session.requests import Ext, HeaderFields
 from harness.session.session import Session, header_of
 from harness.session.transport import Instance
-from harness.session.turn import Turn
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 
@@ -49,7 +48,6 @@ class NameServerSession(NameServerRequests):
         deadline: float = 60.0,
         beside: Session | None = None,
         futile: FutileWaits | None = None,
-        turn: Turn | None = None,
     ) -> None:
         self.profile = profile_named(profile)
         self._topics: dict[str, str] = {}
@@ -64,7 +62,6 @@ class NameServerSession(NameServerRequests):
             deadline=deadline,
             beside=beside,
             futile=futile,
-            turn=turn,
         )
 
     # --- time -----------------------------------------------------------------------------------------------

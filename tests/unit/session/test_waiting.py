@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from harness.session import NameServerSession, Replied, Silent
 from harness.session.futile import FutileWaits
-from harness.session.turn import Turn
 from harness.wire import Command, RequestCode
 
 from .helpers import Met, Server, answering, outcome_of, success
@@ -130,30 +129,4 @@ def test_bytes_that_never_make_a_frame_are_given_up() -> None:
         outcome = outcome_of(ns.call(LISTED) >> Met())
     assert not isinstance(outcome, Replied)
     assert outcome.leftover
-    server.stop()
-
-
-def test_a_case_that_waits_lets_another_act() -> None:
-    server, acting = Server(leaves_unanswered(LISTED)), threading.Lock()
-    begun, answered = threading.Event(), threading.Event()
-
-    def waits() -> None:
-        turn = Turn(acting)
-        with turn, NameServerSession(server, "4.9", seed=1, turn=turn) as ns:
-            begun.set()
-            exchange = ns.call(LISTED)
-            outcome = outcome_of(exchange >> Met())
-            assert isinstance(outcome, Silent)
-            seen.append(answered.is_set())
-
-    seen: list[bool] = []
-    first = threading.Thread(target=waits)
-    first.start()
-    assert begun.wait(10)
-    turn = Turn(acting)
-    with turn, NameServerSession(server, "4.9", seed=2, turn=turn) as ns:
-        ns.call(ROUTED) >> Met()
-        answered.set()
-    first.join(30)
-    assert seen == [True]
     server.stop()
