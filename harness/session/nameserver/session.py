@@ -21,6 +21,7 @@ from harness.session.session import Session, header_of
 from harness.session.transport import Instance
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
 
@@ -106,8 +107,8 @@ class NameServerSession(NameServerRequests):
         while any(self._is_routed(topic, staying) for topic in topics):
             if clock.waiting() >= end:
                 raise Blocked(
-                    "settling needs UNREGISTER_BROKER (104) and the end of a connection to remove brokers: "
-                    f"one is still routed after {patience:g} s",
+                    f"settling needs {request_words(RequestCode.UNREGISTER_BROKER)} and the end of a "
+                    f"connection to remove brokers: one is still routed after {patience:g} s",
                     needs=RequestCode.UNREGISTER_BROKER,
                 )
             self.pause(clock.timing.pause)
@@ -202,7 +203,8 @@ class NameServerSession(NameServerRequests):
         self._ask_sentinel(RequestCode.REGISTER_BROKER, register, body, connection)
         if not self._is_routed(topics[0], connection):
             raise Blocked(
-                "settling needs REGISTER_BROKER (103): a broker registered, and has no route",
+                f"settling needs {request_words(RequestCode.REGISTER_BROKER)}: "
+                "a broker registered, and has no route",
                 needs=RequestCode.REGISTER_BROKER,
             )
         if leaves:
@@ -216,7 +218,7 @@ class NameServerSession(NameServerRequests):
         end = self.clock.waiting() + self._settling_patience()
         while not _succeeds(outcome := self.ask_own(code, identity, body, connection)):
             if self.clock.waiting() >= end:
-                raise Blocked(f"settling needs {code.name} ({code:d}), and got: {outcome}", needs=code)
+                raise Blocked(f"settling needs {request_words(code)}, and got: {outcome}", needs=code)
             self.pause(self.clock.timing.pause)
 
     def _is_routed(self, topic: str, connection: Connection) -> bool:

@@ -259,8 +259,8 @@ def test_settle_waits_for_what_was_left_to_do(ns: NameServerSession) -> None:
     ("mutant", "problem"),
     [
         ("unregistration-is-ignored", "one is still routed after 2 s"),
-        ("accepts-every-request", "a broker registered, and has no route"),
-        ("serves-probes-and-refuses-others", "needs REGISTER_BROKER (103), and got: reply SYSTEM_ERROR (1)"),
+        ("accepts-every-request", "needs 103 REGISTER_BROKER: a broker registered, and has no route"),
+        ("serves-probes-and-refuses-others", "needs 103 REGISTER_BROKER, and got: reply SYSTEM_ERROR (1)"),
     ],
 )
 def test_settling_is_blocked_where_its_sentinels_do_not_come_or_go(mutant: str, problem: str) -> None:
