@@ -49,7 +49,8 @@ class _Recorded(msgspec.Struct, frozen=True):
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     recorded = _read(options.trace)
-    record = record_of(recorded.trace, recorded.decisive)
+    both = bool(recorded.decides and recorded.decides.get("both"))
+    record = record_of(recorded.trace, recorded.decisive, both=both)
     record.data["decides"] = recorded.decides
     targets = _targets(options, recorded.trace, record)
     people = sys.stderr if options.json else sys.stdout

@@ -127,7 +127,13 @@ def _files(report: FindingReport) -> dict[str, bytes]:
     decisive = decisive_event(attempt, violation)
     steps = step_list(found.program, attempt, violation)
     records = [
-        record_of(one.trace, _decisive_in(one, found), died=one.ended == "died") for one in report.attempts
+        record_of(
+            one.trace,
+            _decisive_in(one, found),
+            died=one.ended == "died",
+            both=report.experiment.kind == "diff",
+        )
+        for one in report.attempts
     ]
     recorded = [record.data for record in records]
     must = rows_that_count(recorded)

@@ -39,14 +39,17 @@ class Record(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
 
 
-def record_of(trace: Trace, decisive: int | None = None, *, died: bool = False) -> Record:
+def record_of(trace: Trace, decisive: int | None = None, *, died: bool = False, both: bool = False) -> Record:
     """The record of a trace. `decisive` is the number of the event that decided; where it is that of a
-    request, what became of the request decides. `died`: in the end the target took no connection.
+    request, what became of the request decides. `died`: in the end the target took no connection. `both`:
+    two targets are compared, and what the other one answered to the same request decides, too.
     """
     writer = _Writer(decisive)
     for number, event in enumerate(trace.events):
         writer.add(number, event)
     actions = writer.finished(died)
+    if both:
+        _flag_other(actions)
     names = trace.header.names
     nonces = {found[1] for name in names if (found := _MADE.search(name))}
     data = {
@@ -67,6 +70,16 @@ class _Asked(msgspec.Struct):
     code: int
     what: str
     counts: bool
+
+
+def _flag_other(actions: list[dict[str, Any]]) -> None:
+    """Of two targets that are asked the same: the answer of the one that answered first decides, too."""
+    decisive = next((number for number, one in enumerate(actions) if one.get("decisive")), 0)
+    asked = actions[decisive].get("asked") if actions else None
+    for one in reversed(actions[:decisive]):
+        if one["do"] == "answer" and one.get("asked") == asked:
+            one["decisive"] = True
+            return
 
 
 class _Writer:

@@ -41,9 +41,11 @@ def decides(violation: Violation, kind: str, records: Sequence[dict[str, Any]]) 
         first = msgspec.to_builtins(violation.differences[0])
         assert isinstance(first, dict)
         return first
-    decisive = [said for one in records for action, said in _outcomes(one) if action.get("decisive")]
-    stable = kind != "frames" and len(set(decisive)) == 1
-    return {"fields": list(_ALL_FIELDS if stable else _FIELDS)}
+    decisive = {
+        tuple(said for action, said in _outcomes(one) if action.get("decisive")) for one in records
+    } - {()}
+    stable = kind != "frames" and len(decisive) == 1
+    return {"fields": list(_ALL_FIELDS if stable else _FIELDS), "both": kind == "diff"}
 
 
 def rows_that_count(records: Sequence[dict[str, Any]]) -> list[int]:
@@ -57,7 +59,10 @@ def rows_that_count(records: Sequence[dict[str, Any]]) -> list[int]:
     for place, number in enumerate(counted):
         action, said = kept[number]
         if action.get("decisive"):
-            return [*rows, number]
+            rows.append(number)
+            if not any(later.get("decisive") for later, _ in kept[number + 1 :]):
+                return rows
+            continue
         is_stable = all(place < len(one) and _class_of(one[place]) == _class_of(said) for one in lists)
         if is_stable and action["do"] in ("answer", "silence") and _changes(action):
             rows.append(number)

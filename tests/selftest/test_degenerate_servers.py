@@ -52,6 +52,7 @@ OF_SILENCE = {
 """Profile 4.9 allows a server not to answer codes that it does not know."""
 
 OF_A_MEMORY_WITHOUT_BROKERS = {
+    "topic-lists.remark-of-a-list-that-is-off",  # what is off says so without looking
     "configuration",
     "errors.missing-code-is-zero",
     "errors.negative-code-is-unknown",

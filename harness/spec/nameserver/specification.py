@@ -479,7 +479,8 @@ class NameServerSpec:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
         is_limited = step.cluster and "clusterName" not in step.drop
         cluster = self.name(step.cluster) if is_limited and step.cluster else None
-        return [After(topic_changes.deleted(state, topic, cluster), Prediction(), "topic deleted")]
+        after = topic_changes.deleted(state, topic, cluster)
+        return [After(after, Prediction(plain=True), "topic deleted")]
 
     def _register_topic(self, state: State, step: ns.RegisterTopic) -> list[After]:
         if step.form == "garbage":
