@@ -87,7 +87,7 @@ class Console:
                 self._chapter(chapter)
 
     def passed(self, elapsed: float, starting: str = "") -> None:
-        """So many real seconds have passed since the run began, or since ``starting`` is being started."""
+        """``elapsed`` real seconds have passed since the run, or the start of ``starting``, began."""
         with self._lock:
             self._standing.passed(elapsed, visible(starting))
 

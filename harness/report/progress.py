@@ -63,7 +63,7 @@ class Standing:
         self._has_printed = True
 
     def passed(self, elapsed: float, starting: str) -> None:
-        """So many real seconds have passed since the run began, or since ``starting`` is being started."""
+        """``elapsed`` real seconds have passed since the run, or the start of ``starting``, began."""
         if self._has_printed:
             self._has_printed, self._quiet_since = False, elapsed
         if self._bar is not None and self._task is not None:

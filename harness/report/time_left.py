@@ -11,7 +11,7 @@ _LEAST, _MOST = 0.25, 20.0
 
 
 class TimeLeft:
-    """The estimate of one run. It is told each result, and how long the run has been going on."""
+    """The estimate of one run, from the results so far and the time that has passed."""
 
     def __init__(self, header: RunHeader) -> None:
         self._clock = header.clock
@@ -29,7 +29,7 @@ class TimeLeft:
             self._foreseen += case.expected
 
     def at(self, elapsed: float) -> float:
-        """Real seconds that are left after so many; 0 where the end is overdue."""
+        """Real seconds that are left after ``elapsed``; 0 where the end is overdue."""
         left = [case for name, case in self._cases.items() if name not in self._done]
         apart = [case for case in left if case.waits and self._clock == "real"]
         acting = sum(case.expected for case in left if not (case.waits and self._clock == "real"))

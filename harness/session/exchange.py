@@ -86,7 +86,7 @@ class Request:
         self, session: Session, subject: str, ask: Callable[[], SentRequest], *, repeatable: bool = True
     ) -> None:
         self.is_ordinary = False
-        """Whether it is as Apache's clients and Brokers send it: whoever makes it knows."""
+        """Whether it is as Apache's clients and Brokers send it; the code that makes it sets this."""
         self.session = session
         self.subject = subject
         self.repeatable = repeatable

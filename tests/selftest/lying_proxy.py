@@ -5,7 +5,9 @@ Frames that it does not lie about pass as they are, byte for byte, in both direc
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import signal
 import socket
 import subprocess
 import sys
@@ -101,7 +103,10 @@ def main(lie: Lie, port: int, directory: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         behind = taken.getsockname()[1]
     reference = [sys.executable, str(SERVED), "5.3", "none", str(behind), directory]
-    with subprocess.Popen(reference), socket.create_server(("127.0.0.1", port)) as listener:
+    served = subprocess.Popen(reference)
+    atexit.register(served.kill)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with socket.create_server(("127.0.0.1", port)) as listener:
         while True:
             client, _ = listener.accept()
             Between(client, connected(behind), lie).start()

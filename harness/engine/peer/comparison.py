@@ -8,7 +8,7 @@ Invariants:
 - The clocks of both servers follow the program. Where one has run ahead by more than is safe for the leases,
   the comparison is `Stalled`, and nothing seen in it counts.
 - A divergence that neither a quirk nor a known cause explains ends the program: what follows from it is no
-  news. One of a known cause does not; what follows from it is told by the names that it touches. Where
+  news. One of a known cause does not; what follows from it is recognised by the names that it touches. Where
   nothing is left that it does not touch, the program ends, too.
 """
 

@@ -31,7 +31,7 @@ FOLDERS = 200
 _OF_A_CAUSE = 2
 """… and of each cause."""
 _THOROUGH = 40
-"""So many causes are made as small as can be; those after them a good deal smaller."""
+"""Causes that are minimised as far as possible; later ones get a smaller budget."""
 _SECONDS, _SECONDS_WITH_TIME = 12.0, 60.0
 """How long it may take to make a program small: one that lets time pass takes longer."""
 _CARRYING = ("json", "compressed", "compressed-5", "bare")
