@@ -10,14 +10,26 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
-import re
 import socket
 import struct
 import threading
 import time
 import zlib
 
-ADDRESS = re.compile(r".+:\d+")
+from frames import (
+    RefusalError,
+    binary_header,
+    decompressed,
+    dumped,
+    encoded,
+    integer,
+    json_header,
+    need,
+    parse,
+    plain,
+)
+from table import Table, keep_zone
+
 LEASE, SCAN = 120.0, 5.0
 FAULTS = {
     "no-322": "QUERY_DATA_VERSION (322) is not implemented",
@@ -29,180 +41,6 @@ FAULTS = {
     "kv-forgets": "the KV table is empty after a restart",
     "late-unregister": "an unregistration takes effect after 3 seconds",
 }
-
-
-class RefusalError(Exception):
-    def __init__(self, code: int, remark: str) -> None:
-        super().__init__(remark)
-        self.code, self.remark = code, remark
-
-
-def integer(text: str | None, default: int) -> int:
-    """A number in a field; text that is none counts as absent."""
-    return int(text) if text is not None and re.fullmatch(r"[+-]?\d+", text) else default
-
-
-class Table:
-    """The brokers and topics. Every method is called with the lock held."""
-
-    def __init__(self, faults: set[str]) -> None:
-        self.faults = faults
-        self.clusters: dict[str, set[str]] = {}
-        self.brokers: dict[str, dict] = {}  # name -> {cluster, addresses: {id: address}, acting, zone}
-        self.live: dict[tuple[str, str], dict] = {}  # (cluster, address) -> lease
-        self.topics: dict[str, dict[str, dict]] = {}  # topic -> broker name -> queue data
-        self.mappings: dict[str, dict[str, dict]] = {}
-        self.filters: dict[tuple[str, str], list] = {}
-
-    def register(self, ext: dict, body: dict, filters: list | None, peer: object) -> tuple[str, str]:
-        cluster, name, address = (ext.get(key) for key in ("clusterName", "brokerName", "brokerAddr"))
-        number = integer(ext.get("brokerId"), 0)
-        key = (cluster, address)
-        topics = body.get("topicConfigTable") or {}
-        told = body.get("dataVersion")
-        version = dict.fromkeys(("counter", "timestamp", "stateVersion"), 0)
-        version.update({one: value for one, value in (told or {}).items() if value is not None})
-        if told is None and body:
-            version["timestamp"] = int(time.time() * 1000)
-        if any(not config or not config.get("topicName") for config in topics.values()):
-            raise RefusalError(1, "a topic without a name")
-        broker = self.brokers.get(name)
-        others = {} if broker is None else broker["addresses"]
-        held = others.get(number)
-        if held is not None and held != address:
-            lease = self.live.get((cluster, held))
-            if lease and lease["version"]["stateVersion"] > version["stateVersion"]:
-                self.live.pop(key, None)
-                return "", ""
-        if number not in others and len(topics) == 1:
-            raise RefusalError(1, "a first registration with one topic only")
-        self.clusters.setdefault(cluster, set()).add(name)
-        first = broker is None
-        if broker is None:
-            broker = {"cluster": cluster, "addresses": {}}
-            self.brokers[name] = broker
-        acting = "enableActingMaster" in ext
-        broker["acting"] = acting and ext["enableActingMaster"].lower() == "true"
-        broker["zone"] = ext.get("__ZONE_NAME")
-        addresses = broker["addresses"]
-        for other in [one for one, value in addresses.items() if value == address and one != number]:
-            del addresses[other]
-        known = self.live.get(key)
-        addresses[number] = address
-        smallest = min(addresses) == number
-        prime = acting and number > 0 and smallest  # whatever it says: that it says it is enough
-        if topics and (number == 0 or prime):
-            changed = known is None or known["version"] != version
-            for config in topics.values():
-                if config and (first or changed or name not in self.topics.get(config.get("topicName"), {})):
-                    self.put_topic(name, config, prime)
-            for topic, mapping in (body.get("topicQueueMappingInfoMap") or {}).items():
-                owner = mapping.get("bname") or name
-                if changed or first or owner not in self.mappings.get(topic, {}):
-                    self.mappings.setdefault(topic, {})[owner] = mapping
-        self.live[key] = {
-            "last": time.monotonic(),
-            "timeout": integer(ext.get("heartbeatTimeoutMillis"), 120_000) / 1000,
-            "version": version,
-            "peer": peer,
-            "name": name,
-            "ha": ext.get("haServerAddr") or "",
-        }
-        if filters:
-            self.filters[key] = filters
-        elif filters is not None:
-            self.filters.pop(key, None)
-        if number != 0 and 0 in addresses:
-            master = self.live.get((cluster, addresses[0]))
-            if master:
-                return addresses[0], master["ha"]
-        return "", ""
-
-    def put_topic(self, name: str, config: dict, prime: bool) -> None:
-        perm = config.get("perm", 6)
-        self.topics.setdefault(config["topicName"], {})[name] = {
-            "brokerName": name,
-            "readQueueNums": config.get("readQueueNums", 16),
-            "writeQueueNums": config.get("writeQueueNums", 16),
-            "perm": perm & ~2 if prime and self.brokers[name]["acting"] else perm,
-            "topicSysFlag": config.get("topicSysFlag", 0),
-        }
-
-    def remove_name(self, name: str, cluster: str) -> None:
-        self.brokers.pop(name, None)
-        for known, names in list(self.clusters.items()):
-            names.discard(name)
-            if not names:
-                del self.clusters[known]
-        for table in (self.topics, self.mappings):
-            for topic, entries in list(table.items()):
-                entries.pop(name, None)
-                if not entries:
-                    del table[topic]
-
-    def unregister(self, cluster: str, address: str, name: str, number: int) -> None:
-        self.live.pop((cluster, address), None)
-        self.filters.pop((cluster, address), None)
-        broker = self.brokers.get(name)
-        if broker is None:
-            return
-        for one in [one for one, value in broker["addresses"].items() if value == address]:
-            del broker["addresses"][one]
-        if not broker["addresses"]:
-            self.remove_name(name, cluster)
-        elif broker["acting"] and 0 not in broker["addresses"]:
-            for entries in self.topics.values():
-                if name in entries:
-                    entries[name]["perm"] &= ~2
-
-    def lose(self, keys: list[tuple[str, str]]) -> None:
-        for cluster, address in keys:
-            lease = self.live.get((cluster, address))
-            if lease:
-                self.unregister(cluster, address, lease["name"], 0)
-
-    def expire(self) -> None:
-        now = time.monotonic()
-        self.lose([key for key, lease in self.live.items() if now - lease["last"] > lease["timeout"]])
-
-    def broker_data(self, name: str) -> dict:
-        broker = self.brokers[name]
-        data = {
-            "brokerAddrs": {str(one): address for one, address in sorted(broker["addresses"].items())},
-            "brokerName": name,
-            "cluster": broker["cluster"],
-            "enableActingMaster": broker["acting"],
-        }
-        return data if broker["zone"] is None else data | {"zoneName": broker["zone"]}
-
-    def route(self, topic: str, *, acting: bool) -> dict | None:
-        entries = self.topics.get(topic)
-        if not entries:
-            return None
-        names = [name for name in entries if name in self.brokers]
-        if not names:
-            return None
-        brokers = [self.broker_data(name) for name in names]
-        queues = [dict(entries[name]) for name in entries]
-        if "perm-7" in self.faults:
-            for queue in queues:
-                queue["perm"] |= 1
-        for one, queue in zip(brokers, queues, strict=False):
-            addresses = one["brokerAddrs"]
-            has_master = "0" in addresses or not addresses
-            if acting and one["enableActingMaster"] and not has_master and not queue["perm"] & 2:
-                smallest = min(addresses, key=int)
-                addresses["0"] = addresses.pop(smallest)
-        filters = {}
-        for name in names:
-            for address in self.brokers[name]["addresses"].values():
-                key = (self.brokers[name]["cluster"], address)
-                if key in self.filters:
-                    filters[address] = self.filters[key]
-        found = {"brokerDatas": brokers, "filterServerTable": filters, "queueDatas": queues}
-        if topic in self.mappings:
-            found["topicQueueMappingByBroker"] = self.mappings[topic]
-        return found
 
 
 class Server:
@@ -530,162 +368,6 @@ class Server:
         if header["flag"] & 2:
             return b""
         return encoded(kind, code, header["opaque"], remark, ext, out)
-
-
-def need(ext: dict, *names: str, number: str = "") -> list[str]:
-    for name in names:
-        if ext.get(name) is None:
-            raise RefusalError(1, f"the custom field <{name}> is null")
-    if number and not -(2**63) <= integer(ext.get(number), 2**63) < 2**63:
-        raise RefusalError(1, f"the custom field <{number}> is null")
-    return [ext[name] for name in names]
-
-
-def keep_zone(route: dict, zone: str) -> None:
-    """Drops the names whose master is in another zone."""
-    for broker in list(route["brokerDatas"]):
-        if "0" in broker["brokerAddrs"] and (broker.get("zoneName") or "").lower() != zone:
-            route["brokerDatas"].remove(broker)
-            route["queueDatas"] = [
-                one for one in route["queueDatas"] if one["brokerName"] != broker["brokerName"]
-            ]
-            for address in broker["brokerAddrs"].values():
-                route["filterServerTable"].pop(address, None)
-
-
-def parse(data: bytes) -> object:
-    return json.loads(re.sub(rb"([{,])\s*(-?\d+)\s*:", rb'\1"\2":', data).decode("utf-8"))
-
-
-def plain(body: bytes, version: int) -> tuple[dict, list | None]:
-    """Topics and filter servers. Senders older than 37 send the bare wrapper, and no filter servers."""
-    try:
-        parsed = parse(body)
-    except ValueError as problem:
-        raise RefusalError(1, str(problem)) from None
-    if not isinstance(parsed, dict):
-        raise RefusalError(1, "not an object")
-    if version < 37:
-        return parsed, None
-    return parsed.get("topicConfigSerializeWrapper") or {}, parsed.get("filterServerList", [])
-
-
-def decompressed(raw: bytes) -> tuple[dict, list]:
-    """Lengths are four bytes: data version, number of topics, each topic, filter servers, mappings."""
-    at = 0
-
-    def chunk() -> bytes:
-        nonlocal at
-        (size,) = struct.unpack_from(">i", raw, at)
-        at += 4 + size
-        return raw[at - size : at]
-
-    try:
-        version = json.loads(chunk())
-        (count,) = struct.unpack_from(">i", raw, at)
-        at += 4
-        topics = {}
-        for _ in range(count):
-            words = chunk().decode("utf-8").split(" ")
-            if len(words) < 5 or words[4] not in ("SINGLE_TAG", "MULTI_TAG"):
-                raise ValueError(f"topic line: {words}")
-            name, read, write, perm, kind = words[:5]
-            topics[name] = {
-                "topicName": name,
-                "readQueueNums": int(read),
-                "writeQueueNums": int(write),
-                "perm": int(perm),
-                "topicFilterType": kind,
-            }
-        filters = json.loads(chunk())
-        mappings = {}
-        if at < len(raw):
-            (count,) = struct.unpack_from(">i", raw, at)
-            at += 4
-            for _ in range(count):
-                mapping = parse(chunk())
-                mappings[mapping["topic"]] = mapping
-    except (ValueError, struct.error, KeyError) as problem:
-        raise RefusalError(1, str(problem)) from None
-    wrapper = {"dataVersion": version, "topicConfigTable": topics, "topicQueueMappingInfoMap": mappings}
-    return wrapper | {"mappingDataVersion": {}}, filters
-
-
-def dumped(value: dict, *, quoted: bool = True) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if not quoted:
-        text = re.sub(r'([{,])"(-?\d+)":', r"\1\2:", text)
-    return text.encode()
-
-
-def json_header(data: bytes) -> dict:
-    found = json.loads(data.decode("utf-8"))
-    fields = found.get("extFields")
-    if fields is not None and not isinstance(fields, dict):
-        raise ValueError("extFields")
-    ext = {
-        key: value if isinstance(value, str) else json.dumps(value)
-        for key, value in (fields or {}).items()
-        if value is not None
-    }
-    numbers = {one: found.get(one) for one in ("code", "version", "opaque", "flag")}
-    return {**{one: number(value) for one, value in numbers.items()}, "ext": ext}
-
-
-def number(value: object) -> int:
-    """A number of a header: absent is 0, text with digits counts, everything else is an error."""
-    if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
-        value = int(value)
-    if value is not None and (not isinstance(value, int) or not -(2**31) <= value < 2**31):
-        raise ValueError(f"no number: {value!r}")
-    return value or 0
-
-
-def binary_header(data: bytes) -> dict:
-    code, _, version, opaque, flag = struct.unpack_from(">hbhii", data)
-    at, ext = 13, {}
-
-    def text(form: str) -> str | None:
-        nonlocal at
-        (size,) = struct.unpack_from(form, data, at)
-        at += struct.calcsize(form)
-        if not 0 <= size <= len(data) - at:
-            raise ValueError("length")
-        at += size
-        return data[at - size : at].decode() if size else None
-
-    text(">i")
-    (length,) = struct.unpack_from(">i", data, at)
-    at += 4
-    end = at + length
-    while at < end:
-        key, value = text(">h"), text(">i")
-        if key is not None and value is not None:
-            ext[key] = value
-    return {"code": code, "version": version, "opaque": opaque, "flag": flag, "ext": ext}
-
-
-def encoded(kind: int, code: int, opaque: int, remark: str | None, ext: dict, body: bytes) -> bytes:
-    if kind == 0:
-        header: dict = {"code": code, "flag": 1, "language": "OTHER", "opaque": opaque, "version": 479}
-        header["serializeTypeCurrentRPC"] = "JSON"
-        if remark is not None:
-            header["remark"] = remark
-        if ext:
-            header["extFields"] = ext
-        data = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
-    else:
-        words = (remark or "").encode()
-        fields = b"".join(
-            struct.pack(">h", len(key.encode()))
-            + key.encode()
-            + struct.pack(">i", len(value.encode()))
-            + value.encode()
-            for key, value in ext.items()
-        )
-        data = struct.pack(">hbhiii", code, 12, 479, opaque, 1, len(words)) + words
-        data += struct.pack(">i", len(fields)) + fields
-    return struct.pack(">iB", 4 + len(data) + len(body), kind) + len(data).to_bytes(3, "big") + data + body
 
 
 if __name__ == "__main__":

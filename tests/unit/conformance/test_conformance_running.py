@@ -16,7 +16,6 @@ from conformance_samples import module
 from harness.catalogue import Catalogue, Level, Profile, Report, Source, Statement
 from harness.conformance import AnyOf, Closed, Reply, case
 from harness.conformance.case_run import Setting, reproduction
-from harness.conformance.concurrent_cases import ConcurrentCases
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner
 from harness.report.results import CaseResult, Verdict
@@ -467,75 +466,6 @@ def test_a_command_line_can_be_pasted() -> None:
     setting = Setting(catalogue("MUST"), "5.3", "exec:./ns --port {port}")
     line = reproduction(setting, "ns.kv.something")
     assert line == "rmq-harness check 'exec:./ns --port {port}' --profile 5.3 --select ns.kv.something"
-
-
-# --- concurrent cases ---
-
-
-def still_there(_: LoadedCase) -> None:
-    return None
-
-
-def test_no_case_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.conformance.concurrent_cases.PATIENCE", 0.01)
-    gone: Any = Gone(alive=False)
-    running, release = runner(instance=gone), threading.Event()
-
-    def wait(one: LoadedCase) -> CaseResult:
-        release.wait(30)
-        return running.run(one)
-
-    waiting = [loaded(met)]
-    result = ConcurrentCases(waiting, wait, running.hopeless, "real").result(waiting[0])
-    release.set()
-    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "the target had gone")
-
-
-def test_a_case_with_its_own_server_outlives_the_shared_one() -> None:
-    gone: Any = Gone(alive=False)
-    running = runner(instance=gone)
-    running.run(loaded(met))
-    assert running.hopeless(loaded(met, own_server=True)) is None
-    assert running.run(loaded(met, own_server=True)).verdict is Verdict.PASS
-
-
-def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
-    both = threading.Barrier(3, timeout=20)
-    waiting = [loaded(met, name) for name in ("kv", "lease", "routes")]
-
-    def wait(one: LoadedCase) -> CaseResult:
-        both.wait()
-        return run(met)
-
-    concurrent = ConcurrentCases(waiting, wait, still_there, "real")
-    assert all(one in concurrent for one in waiting)
-    assert [concurrent.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
-
-
-def test_in_virtual_time_no_case_waits_for_others() -> None:
-    waiting = [loaded(met)]
-    assert waiting[0] not in ConcurrentCases(waiting, lambda _: run(met), still_there, "virtual")
-
-
-def test_in_warped_time_only_a_few_run_at_once() -> None:
-    waiting = [loaded(met, f"chapter{number}") for number in range(12)]
-    lock, running, most = threading.Lock(), 0, 0
-    result = run(met)
-
-    def wait(one: LoadedCase) -> CaseResult:
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        threading.Event().wait(0.01)
-        with lock:
-            running -= 1
-        return result
-
-    concurrent = ConcurrentCases(waiting, wait, still_there, "warped")
-    for one in waiting:
-        concurrent.result(one)
-    assert 1 < most <= 4
 
 
 def on_release(release: str, body: Body, **members: Any) -> CaseResult:

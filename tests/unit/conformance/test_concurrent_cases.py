@@ -1,0 +1,79 @@
+"""Cases that wait run beside each other: all in real time, a few in warped time, none in virtual time."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from test_conformance_running import Gone, loaded, met, run, runner
+
+from harness.conformance.concurrent_cases import ConcurrentCases
+from harness.conformance.loading import LoadedCase
+from harness.report.results import CaseResult, Verdict
+
+
+def still_there(_: LoadedCase) -> None:
+    return None
+
+
+def test_no_case_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conformance.concurrent_cases.PATIENCE", 0.01)
+    gone: Any = Gone(alive=False)
+    running, release = runner(instance=gone), threading.Event()
+
+    def wait(one: LoadedCase) -> CaseResult:
+        release.wait(30)
+        return running.run(one)
+
+    waiting = [loaded(met)]
+    result = ConcurrentCases(waiting, wait, running.hopeless, "real").result(waiting[0])
+    release.set()
+    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "the target had gone")
+
+
+def test_a_case_with_its_own_server_outlives_the_shared_one() -> None:
+    gone: Any = Gone(alive=False)
+    running = runner(instance=gone)
+    running.run(loaded(met))
+    assert running.hopeless(loaded(met, own_server=True)) is None
+    assert running.run(loaded(met, own_server=True)).verdict is Verdict.PASS
+
+
+def test_in_real_time_all_that_wait_start_before_any_is_asked_for() -> None:
+    both = threading.Barrier(3, timeout=20)
+    waiting = [loaded(met, name) for name in ("kv", "lease", "routes")]
+
+    def wait(one: LoadedCase) -> CaseResult:
+        both.wait()
+        return run(met)
+
+    concurrent = ConcurrentCases(waiting, wait, still_there, "real")
+    assert all(one in concurrent for one in waiting)
+    assert [concurrent.result(one).verdict for one in waiting] == [Verdict.PASS] * 3
+
+
+def test_in_virtual_time_no_case_waits_for_others() -> None:
+    waiting = [loaded(met)]
+    assert waiting[0] not in ConcurrentCases(waiting, lambda _: run(met), still_there, "virtual")
+
+
+def test_in_warped_time_only_a_few_run_at_once() -> None:
+    waiting = [loaded(met, f"chapter{number}") for number in range(12)]
+    lock, running, most = threading.Lock(), 0, 0
+    result = run(met)
+
+    def wait(one: LoadedCase) -> CaseResult:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        threading.Event().wait(0.01)
+        with lock:
+            running -= 1
+        return result
+
+    concurrent = ConcurrentCases(waiting, wait, still_there, "warped")
+    for one in waiting:
+        concurrent.result(one)
+    assert 1 < most <= 4
