@@ -20,7 +20,7 @@ check: $(READY)
 	$(BIN)/rmq-harness check builtin: --role broker --report html,json,junit --out out/check/broker
 
 test: $(SPARK)
-	$(BIN)/python -m pytest tests -m "not live" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest tests -m "not live and not soak" -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(SPARK)
 	$(BIN)/ruff check .
