@@ -19,7 +19,7 @@ from harness.catalogue import Role, catalogue
 from harness.conformance.case_run import Setting
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import Runner
-from harness.report.results import Verdict
+from harness.report.results import CaseResult, Verdict
 from harness.targets import parse
 from harness.targets.builtin.target import reference_line
 from reference_impl.mutants import MUTANTS, mutants_of
@@ -81,25 +81,40 @@ def _told(seen: Seen, done: Callable[[Seen], None]) -> Seen:
 
 def run_task(task: Task) -> Seen:
     """Runs one task in this process."""
-    target = parse(task.target, task.role)
-    instance = target.start()
-    setting = Setting(catalogue().of(task.role), task.profile, task.target, role=task.role, strict=True)
-    runner = Runner(setting, instance, target.another)
-    by_name = {one.name: one for one in cases(role=task.role)}
     verdicts: dict[str, Verdict] = {}
     why: dict[str, str] = {}
-    for name in task.cases:
-        runner.dead = ""  # a mutant that does not answer one case may well answer the next one
-        if not instance.alive():
-            instance.restart("kill")
-        result = runner.run(by_name[name])
+    for name, result, _ in results(task.role, task.target, task.profile, task.cases):
         verdicts[name] = result.verdict
         if result.verdict is Verdict.ERROR and _IN_THE_MUTANT in result.detail:
             verdicts[name] = Verdict.BLOCKED
         if result.verdict is not Verdict.PASS:
             why[name] = result.failure.actual if result.failure else result.reason
-    instance.stop()
     return Seen(task, verdicts, why)
+
+
+def results(
+    role: Role, uri: str, profile: str, names: Iterable[str], begins: Callable[[str], object] = lambda _: None
+) -> Iterator[tuple[str, CaseResult, bool]]:
+    """Runs cases one after the other on one server, strictly: name, result, and whether the server lives.
+
+    A server that has ended is started again. `begins` is called with the name of each case before it runs.
+    """
+    target = parse(uri, role)
+    instance = target.start()
+    setting = Setting(catalogue().of(role), profile, uri, role=role, strict=True)
+    runner = Runner(setting, instance, target.another)
+    by_name = {one.name: one for one in cases(role=role)}
+    try:
+        for name in names:
+            runner.dead = ""  # a mutant that does not answer one case may well answer the next one
+            if not instance.alive():
+                instance.restart("kill")
+            begins(name)
+            ends = len(runner.ends_apart)
+            result = runner.run(by_name[name])
+            yield name, result, instance.alive() and len(runner.ends_apart) == ends
+    finally:
+        instance.stop()
 
 
 def declared(loaded: Iterable[LoadedCase], role: Role, profile: str, mutant: str) -> tuple[str, ...]:

@@ -27,6 +27,10 @@ from reference_impl.mutants import MUTANTS, mutants_of
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
+    if options.generated:
+        from harness.cli.generated import command
+
+        return command.run(options)
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)

@@ -28,7 +28,7 @@ from harness.conformance.sessions import session_of
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
 from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
-from harness.session.errors import Blocked, CaseTimeout, TargetDied, TooLate, Unmet, Unsupported
+from harness.session.errors import Blocked, CaseTimeout, NotRestarted, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.futile import FutileWaits
 from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Stalled
 from harness.targets.server_log import ServerLog
@@ -176,6 +176,9 @@ class CaseRun:
             self._breaks(unmet.reason, self._failure(unmet, session))
         except Unsupported as error:
             self.ends(Verdict.UNSUPPORTED, str(error))
+        except NotRestarted as error:
+            failure = self._judged("the target starts again", in_a_line(error), self._write_trace(session))
+            self._breaks("", failure)
         except TargetDied as error:
             self.target_died = str(error)
             if self.one.chapter in LAST:
@@ -252,17 +255,33 @@ class CaseRun:
         ended = self.target_died or self.stalled
         return verdict in (Verdict.FAIL, Verdict.ERROR) or (verdict is Verdict.BLOCKED and bool(ended))
 
-    def _failure(self, unmet: Unmet, session: Session) -> Failure:
+    def _judged(self, expected: str, actual: str, trace: str | None) -> Failure:
+        """A failure that no frame shows."""
         statement = self._decisive_statement()
+        return Failure(
+            statement=statement.id,
+            text=statement.text,
+            expected=expected,
+            actual=actual,
+            source=tuple(str(source) for source in statement.source),
+            observed=statement.observed,
+            issues=statement.issues,
+            fixes=fixes(statement, self._setting.catalogue.reports, self._setting.release),
+            trace=trace,
+            replay=reproduction(self._setting, statement.id),
+        )
+
+    def _failure(self, unmet: Unmet, session: Session) -> Failure:
         decisive, outcome = unmet.decisive, unmet.outcome
         frame = outcome.frame if isinstance(outcome, Replied) else b""
         frame = outcome.data if isinstance(outcome, Garbled) else frame
         start, end = _range(decisive, outcome.body_offset if isinstance(outcome, Replied) else 0, frame)
-        return Failure(
-            statement=statement.id,
-            text=statement.text,
-            expected="\n".join(unmet.expected),
-            actual="\n".join([unmet.actual, *outcome.remarks()[:REMARKS]]),
+        return msgspec.structs.replace(
+            self._judged(
+                "\n".join(unmet.expected),
+                "\n".join([unmet.actual, *outcome.remarks()[:REMARKS]]),
+                self._write_trace(session),
+            ),
             frame_no=decisive.event if decisive else None,
             direction="received" if frame else None,
             where=str(decisive) if decisive else "",
@@ -270,12 +289,6 @@ class CaseRun:
             fields=_fields(frame, start, end),
             start=start,
             end=end,
-            source=tuple(str(source) for source in statement.source),
-            observed=statement.observed,
-            issues=statement.issues,
-            fixes=fixes(statement, self._setting.catalogue.reports, self._setting.release),
-            trace=self._write_trace(session),
-            replay=reproduction(self._setting, statement.id),
             sent=sent_of(unmet.exchange),
             wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
             after=changed_before(unmet.exchange),

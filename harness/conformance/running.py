@@ -68,6 +68,8 @@ class Runner:
         """How often the target had ended when a case began on it."""
         self._ends: list[str] = []
         """The case in which the target ended, and how; an entry for each time."""
+        self.ends_apart: list[str] = []
+        """The same of servers that were started for single cases."""
         self._reviving = threading.Lock()
         self._repeated: set[Wrong] = set()
         """What went wrong on a fresh server, too."""
@@ -228,8 +230,9 @@ class Runner:
         except Exception as error:  # a target that does not start a second time: no fault of the case
             run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {in_a_line(error)}")
             return
-        if self._ends and run.one.chapter in LAST and instance is self._instances.main:
-            run.ends_last("; ".join(self._ends))
+        ends = [*self._ends, *self.ends_apart]
+        if ends and run.one.chapter in LAST and instance is self._instances.main:
+            run.ends_last("; ".join(ends))
             return
         if instance is self._instances.main:
             self._begun[run.one.name] = len(self._ends)
@@ -242,12 +245,16 @@ class Runner:
         if lost:
             run.is_lost(lost)
             return
-        if instance is self._instances.main:
-            ends = len(self._ends)
-            if run.target_died:
-                self._revive(f"the target had gone in {run.one.name}: {run.target_died}", ends)
-            elif run.stalled and not self.dead and not self._answers():
-                self._revive(f"the target had stopped answering in {run.one.name}", ends, is_frozen=True)
+        how = f"the target had gone in {run.one.name}: {run.target_died}"
+        if instance is not self._instances.main:
+            if run.target_died and run.attempt.result.verdict is Verdict.BLOCKED:
+                self.ends_apart.append(how)
+            return
+        number = len(self._ends)
+        if run.target_died:
+            self._revive(how, number)
+        elif run.stalled and not self.dead and not self._answers():
+            self._revive(f"the target had stopped answering in {run.one.name}", number, is_frozen=True)
 
     def _revive(self, how: str, ends: int, *, is_frozen: bool = False) -> None:
         """Starts the target again if it has ended; if that fails, `dead` says why. `ends`: how often it had

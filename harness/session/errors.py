@@ -72,6 +72,10 @@ class TargetDied(Blocked):
     """The target takes no connection any more: a run can end here."""
 
 
+class NotRestarted(TargetDied):
+    """The target was stopped and does not start again with what it has kept. The verdict is ``fail``."""
+
+
 class TooLate(Blocked):
     """Real time went by faster than the case could act: what was seen after the limit proves nothing."""
 

@@ -25,6 +25,7 @@ from harness.session.connection import Connection
 from harness.session.errors import (
     Blocked,
     CaseTimeout,
+    NotRestarted,
     TargetDied,
     TooLate,
     Unjudged,
@@ -305,7 +306,7 @@ class Session:
 
     def restart(self, how: Ending = "term") -> None:
         """Stops and starts the target with what it keeps on disk. Raises ``Unsupported`` where that is
-        impossible.
+        impossible, ``NotRestarted`` where the target does not come back.
 
         All connections end with it. Needs a target that is not shared at the time. What it takes is no
         time of the case.
@@ -313,7 +314,10 @@ class Session:
         self.checked("restarting")
         self.note("restart" if how == "term" else "killed and started again")
         began = time.monotonic()
-        self._instance.restart(how)
+        try:
+            self._instance.restart(how)
+        except Blocked as problem:
+            raise NotRestarted(str(problem)) from problem
         self.prolong(time.monotonic() - began)
         self._leases_since = None
 

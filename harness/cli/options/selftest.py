@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.cli.options.shared import add_json, add_role, add_selection
-from harness.cli.options.values import workers
+from harness.cli.options.values import count, workers
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--full",
         action="store_true",
         help="every case against every mutant, not only where the case says that it kills the mutant",
+    )
+    parser.add_argument(
+        "--generated",
+        type=count,
+        metavar="N",
+        help="N faults that a program makes, one small change of the code each, instead of the mutants",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="which faults are drawn (1)")
+    parser.add_argument(
+        "--explained",
+        type=Path,
+        metavar="FILE",
+        help="survivors of --generated that are no misses, each with its reason",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out"), metavar="DIR", help="output directory for the matrix (out)"

@@ -1,0 +1,1 @@
+"""`selftest --generated`: the catalogue against faults that nobody wrote for it."""

@@ -1,0 +1,186 @@
+"""Tries faults in processes that fork from one in which everything is loaded.
+
+* `begin` prepares a worker process, once.
+* `covered` says which cases run which lines of the server, so that a fault meets only those.
+* `tried` puts in a fault and runs cases until one notices.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import multiprocessing
+import resource
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from harness.catalogue import Role
+from harness.cli.generated.server_copy import ServerCopy, load_server_copy
+from harness.report.results import Verdict
+
+if TYPE_CHECKING:
+    from reference_impl.mutants.generated import LiveFunctions, Site
+
+SECONDS = 30
+"""Of processor time that a fault may use: whole catalogues take three."""
+MEMORY = 4 << 30
+CRASHES = 5
+"""So many cases in which the server ends are enough."""
+
+
+class _Loaded(NamedTuple):
+    """What a worker process has prepared."""
+
+    copy: ServerCopy
+    functions: LiveFunctions
+
+
+_prepared: list[_Loaded] = []
+"""One, once the process has begun."""
+
+
+class Work(msgspec.Struct, frozen=True):
+    """The cases that run a fault's lines, under one profile."""
+
+    role: Role
+    profile: str
+    cases: tuple[str, ...]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a fault."""
+
+    how: str
+    """* `failure`: a case fails, and the server lives.
+    * `crash`: the server ends in a case, or does not start.
+    * `hang`: it uses processor time without end.
+    * `blocked`: no case fails, and some cannot be measured.
+    * `unseen`: every case holds.
+    """
+    case: str = ""
+    profile: str = ""
+    why: str = ""
+    """What the case saw."""
+
+
+def begin() -> None:
+    """Loads the server, its copy of the codec, and all cases."""
+    copy = load_server_copy()
+    atexit.register(shutil.rmtree, copy.copied, ignore_errors=True)
+    from harness.conformance.loading import cases
+    from reference_impl.mutants.generated import LiveFunctions
+
+    for role in ("nameserver", "broker"):
+        cases(role=role)
+    _prepared.append(_Loaded(copy, LiveFunctions(copy.files())))
+    gc.freeze()
+
+
+def covered(work: Work) -> dict[str, dict[int, list[str]]]:
+    """File -> line -> the cases that run it; a line of the server's start is run by "".
+
+    Raises RuntimeError without `coverage`.
+    """
+    found = _in_a_fork(lambda: _covered(work), None)
+    assert isinstance(found, dict)
+    return {file: {int(line): names for line, names in lines.items()} for file, lines in found.items()}
+
+
+def tried(site: Site, work: Sequence[Work]) -> Outcome:
+    """Puts in the fault of a place and runs the cases until one notices it."""
+    return msgspec.convert(_in_a_fork(lambda: _tried(site, work), SECONDS), Outcome)
+
+
+def _covered(work: Work) -> dict[str, dict[str, list[str]]]:
+    import coverage
+
+    files = _prepared[0].copy.files()
+    watching = coverage.Coverage(data_file=None, include=list(files), config_file=False, messages=False)
+    watching.start()
+    try:
+        for _ in _results(work, watching.switch_context):
+            pass
+    finally:
+        watching.stop()
+    data = watching.get_data()
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in data.measured_files():
+        lines = data.contexts_by_lineno(path)
+        found[files[path]] = {str(line): sorted(names) for line, names in lines.items()}
+    return found
+
+
+def _tried(site: Site, work: Sequence[Work]) -> Outcome:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    copy, functions = _prepared[0]
+    functions.install(site, copy.source(site.file), copy.path(site.file))
+    best = Outcome("unseen")
+    for some in work:
+        crashes = 0
+        try:
+            for name, (verdict, why, lives) in _results(some, lambda _: None):
+                how = _how(verdict, lives)
+                if how == "failure":
+                    return Outcome(how, name, some.profile, why)
+                crashes += how == "crash"
+                if _ORDER.index(how) > _ORDER.index(best.how):
+                    best = Outcome(how, name, some.profile, why)
+                if crashes == CRASHES:
+                    return best
+        except Exception as error:  # a server that does not start may raise anything
+            best = Outcome("crash", "", some.profile, f"{type(error).__name__}: {error}")
+    return best
+
+
+_ORDER = ("unseen", "blocked", "crash", "failure")
+"""From the least to the most."""
+_KILLED = (Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED)
+
+
+def _how(verdict: Verdict, lives: bool) -> str:
+    if verdict is Verdict.PASS:
+        return "unseen"
+    if not lives:
+        return "crash"
+    return "failure" if verdict in _KILLED else "blocked"
+
+
+def _results(work: Work, before: Callable[[str], object]) -> Iterator[tuple[str, tuple[Verdict, str, bool]]]:
+    """The cases one after the other on one server: verdict, what was seen, and whether the server lives."""
+    from harness.cli.killing import results
+
+    for name, result, lives in results(
+        work.role, f"builtin:{work.profile}", work.profile, work.cases, before
+    ):
+        why = result.failure.actual if result.failure else result.reason
+        yield name, (result.verdict, why, lives)
+
+
+def _in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
+    """What `act` returns in a process of its own; an outcome `hang` if that uses more processor time."""
+    forking = multiprocessing.get_context("fork")
+    here, there = forking.Pipe(duplex=False)
+    child = forking.Process(target=_answer, args=(act, there, seconds))
+    child.start()
+    there.close()
+    try:
+        answer = msgspec.msgpack.decode(here.recv_bytes())
+    except EOFError:
+        answer = None
+    child.join()
+    if answer is not None:
+        return answer
+    if child.exitcode == -signal.SIGXCPU:
+        return {"how": "hang", "why": f"more than {seconds} s of processor time"}
+    raise RuntimeError(f"a worker ended with {child.exitcode}; its stack trace is above")
+
+
+def _answer(act: Callable[[], Any], there: Connection, seconds: int | None) -> None:
+    if seconds is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    there.send_bytes(msgspec.msgpack.encode(msgspec.to_builtins(act())))
