@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn
 
 import harness
 from harness.catalogue import Role, catalogue, did_you_mean
+from harness.cli.bar import Line
 from harness.cli.generated.explained import read_explained
 from harness.cli.generated.trying import Outcome, Work, begin, covered, tried
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
-from harness.cli.status import FAILED, OK
+from harness.cli.status import FAILED, INTERRUPTED, OK
 from harness.conformance.loading import checked_cases
 from harness.program.chance import chance
 from harness.session import RunningClock
@@ -46,6 +49,8 @@ _SHARED = "harness/wire/"
 _NOT_PROTOCOL = "/parts.py"
 """How mutants are put together."""
 NOTICED = ("failure", "crash", "hang")
+LOGGED = 20
+"""Faults between two lines of a log."""
 
 Lines = Mapping[str, Mapping[int, Sequence[str]]]
 
@@ -59,17 +64,26 @@ class Tried(msgspec.Struct, frozen=True):
     """That run its lines, over all profiles."""
     explained: str = ""
 
+    @property
+    def is_noticed(self) -> bool:
+        return self.outcome.how in NOTICED
+
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     stopwatch = RunningClock()
     people = sys.stderr if options.json else sys.stdout
+    if find_spec("coverage") is None or not hasattr(os, "fork"):
+        raise Usage(
+            "rmq-harness selftest --generated needs the package coverage and a system that forks processes; "
+            "pip install coverage"
+        )
     try:
         explained = {} if options.explained is None else read_explained(options.explained)
     except ValueError as error:
         raise Usage(f"rmq-harness selftest: --explained {error}") from None
-    done = _measured(options, explained, people)
-    answer = _answer(options, done, stopwatch.waiting())
+    done, is_whole = _measured(options, explained, people)
+    answer = _answer(options, done, stopwatch.waiting(), is_whole=is_whole)
     path = _write(options.out, answer)
     _print(Console(file=people, highlight=False, markup=False, soft_wrap=True), answer, path)
     if options.json:
@@ -77,23 +91,33 @@ def run(options: argparse.Namespace) -> int:
     return int(answer["exit_status"])
 
 
-def _measured(options: argparse.Namespace, explained: Mapping[str, str], people: TextIO) -> list[Tried]:
+def _measured(
+    options: argparse.Namespace, explained: Mapping[str, str], people: TextIO
+) -> tuple[list[Tried], bool]:
+    """What became of the faults, and whether that is all of them: an interrupt leaves out the rest."""
     context = multiprocessing.get_context("spawn")
+    done: dict[Fault, Outcome] = {}
+    plan: dict[Fault, tuple[Work, ...]] = {}
     with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
         try:
             whole = _whole(options)
             running = [pool.submit(covered, work) for work in whole]
             lines: list[Lines] = [one.result() for one in running]
-            faults = _drawn(options.role, options.seed, options.generated, lines)
-            plan = {fault: tuple(_meeting(fault.site, whole, lines)) for fault in faults}
-            done = dict(_outcomes(pool, plan, people))
+            for fault in _drawn(options.role, options.seed, options.generated, lines):
+                plan[fault] = tuple(_meeting(fault.site, whole, lines))
+            for fault, outcome in _outcomes(pool, plan, people):
+                done[fault] = outcome
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [
-        Tried(one, done[one], sum(len(some.cases) for some in plan[one]), explained.get(one.name, ""))
-        for one in faults
+    tried = [
+        Tried(fault, done[fault], sum(len(some.cases) for some in works), explained.get(fault.name, ""))
+        for fault, works in plan.items()
+        if fault in done
     ]
+    return tried, 0 < len(plan) == len(done)
 
 
 def _whole(options: argparse.Namespace) -> list[Work]:
@@ -164,34 +188,42 @@ def _profiles(options: argparse.Namespace) -> list[str]:
 def _outcomes(
     pool: Executor, plan: Mapping[Fault, Sequence[Work]], people: TextIO
 ) -> Iterator[tuple[Fault, Outcome]]:
-    columns = (TextColumn("faults"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f}"))
-    console = Console(file=people)
-    with Progress(
-        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not people.isatty()
-    ) as progress:
-        bar = progress.add_task("", total=len(plan))
+    """What becomes of each fault, as it comes; says how far it is."""
+    missed = 0
+    with Line(Console(file=people, highlight=False), BarColumn()) as line:
         running = {pool.submit(tried, fault.site, work): fault for fault, work in plan.items()}
-        for future in as_completed(running):
-            progress.advance(bar)
-            yield running[future], future.result()
+        for number, future in enumerate(as_completed(running), 1):
+            outcome = future.result()
+            missed += outcome.how not in NOTICED
+            said = f"{number} of {len(plan)} faults, {missed} not noticed"
+            line.show(said, number, len(plan))
+            if number % LOGGED == 0:
+                line.log(said)
+            yield running[future], outcome
 
 
-def _answer(options: argparse.Namespace, done: Sequence[Tried], seconds: float) -> dict[str, Any]:
-    missed = [one for one in done if one.outcome.how not in NOTICED and not one.explained]
-    counts = Counter(one.outcome.how for one in done)
-    visible = [one for one in done if not one.explained]
+def _answer(
+    options: argparse.Namespace, done: Sequence[Tried], seconds: float, *, is_whole: bool
+) -> dict[str, Any]:
+    noticed = Counter(one.outcome.how for one in done if one.is_noticed)
+    survivors = [one for one in done if not one.is_noticed]
+    missed = [one for one in survivors if not one.explained]
+    judged = sum(noticed.values()) + len(missed)
+    vain = [one.fault.name for one in done if one.is_noticed and one.explained]
+    conclusion = f"{len(missed)} FAULTS MISSED" if missed else "EVERY FAULT NOTICED OR EXPLAINED"
     return {
-        "conclusion": "EVERY FAULT NOTICED OR EXPLAINED" if not missed else f"{len(missed)} FAULTS MISSED",
-        "exit_status": FAILED if missed else OK,
+        "conclusion": conclusion if is_whole else f"INTERRUPTED, {conclusion}",
+        "exit_status": INTERRUPTED if not is_whole else FAILED if missed or vain else OK,
         "seconds": round(seconds, 1),
         "role": options.role,
         "seed": options.seed,
         "faults": len(done),
-        "noticed": {how: counts[how] for how in NOTICED},
-        "explained": sum(bool(one.explained) for one in done),
+        "noticed": {how: noticed[how] for how in NOTICED},
+        "explained": len(survivors) - len(missed),
+        "explained_in_vain": vain,
         "missed": len(missed),
-        "rate": round(100 * (1 - len(missed) / len(visible)), 1) if visible else None,
-        "survivors": [_shown(one) for one in done if one.outcome.how not in NOTICED],
+        "rate": round(100 * sum(noticed.values()) / judged, 1) if judged else None,
+        "survivors": [_shown(one) for one in survivors],
         "all": [_shown(one) for one in done],
     }
 
@@ -229,6 +261,8 @@ def _print(console: Console, answer: Mapping[str, Any], path: Path) -> None:
         if one["how"] == "blocked":
             seen += f", {one['case']} is blocked: {one['why']}"
         console.print(f"\n✘ {one['place']}  {one['operator']}; {seen}\n  {one['name']}")
+    for name in answer["explained_in_vain"]:
+        console.print(f"\n✘ explained, and noticed all the same: take it out of the file\n  {name}")
     noticed = answer["noticed"]
     console.print(
         f"\n{answer['faults']} faults of seed {answer['seed']}: {sum(noticed.values())} noticed "

@@ -140,6 +140,8 @@ def _done(node: ast.stmt) -> Iterator[Variant]:
         return  # a docstring
     if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name | ast.Tuple) for one in node.targets):
         return  # a name that what follows needs
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name):
+        return  # `raise NotImplementedError`: never reached
     yield "statement dropped", ast.Pass()
 
 

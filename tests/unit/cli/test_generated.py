@@ -1,0 +1,154 @@
+"""Faults that a program makes: which there are, how they get into a server, and what is said of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+import pytest
+
+from harness.cli import main
+from harness.cli.generated.explained import read_explained
+from reference_impl.mutants.generated import Fault, LiveFunctions, fault_at, sites_of
+
+SOURCE = '''
+class Table:
+    def __init__(self):
+        self.rows = {}
+
+    @property
+    def size(self):
+        return len(self.rows)
+
+    def put(self, key, value):
+        if key in self.rows and value is None:
+            del self.rows[key]
+        elif value is not None:
+            self.rows[key] = value
+        for other in (1, 2, 3):
+            self.rows.setdefault(other, 0)
+        raise_if(len(self.rows) > 99)
+
+
+def raise_if(is_wrong):
+    """Nothing else."""
+    if is_wrong:
+        raise ValueError("too many")
+'''
+
+
+def faults(source: str = SOURCE) -> dict[str, Fault]:
+    found = [fault_at(site, source) for site in sites_of("x/table.py", source)]
+    return {one.name.removeprefix("x/table.py::"): one for one in found if one is not None}
+
+
+def test_every_kind_of_change_has_a_name_that_says_it() -> None:
+    names = faults()
+    for name in (
+        "Table.put: if key in self.rows and value is None: → if key not in self.rows and value is None:",
+        "Table.put: if key in self.rows and value is None: → if key in self.rows or value is None:",
+        "Table.put: if key in self.rows and value is None: → if value is None:",
+        "Table.put: del self.rows[key] → pass",
+        "Table.put: self.rows[key] = value → pass",
+        "Table.put: for other in (1, 2, 3): → for other in (1, 2, 3): [only the first]",
+        "Table.put: for other in (1, 2, 3): → for other in (2, 3):",
+        "Table.put: raise_if(len(self.rows) > 99) → raise_if(len(self.rows) > 98)",
+        "Table.size: return len(self.rows) → return",
+        "raise_if: raise ValueError('too many') → pass",
+    ):
+        assert name in names, name
+    assert len(names) == len({one.site for one in names.values()})
+    assert not any("Nothing else" in name for name in names), "a docstring is no fault"
+
+
+def test_a_name_holds_while_lines_move() -> None:
+    assert list(faults("# a new line\n" + SOURCE)) == list(faults())
+
+
+def test_changes_that_read_the_same_are_counted() -> None:
+    source = "def f(a):\n    a.x()\n    a.x()\n"
+    names = [name for name in faults(source) if "pass" in name]
+    assert names == ["f: a.x() → pass", "f: a.x() → pass #2"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> ModuleType:
+    path = tmp_path / "table_of_faults.py"
+    path.write_text(SOURCE)
+    spec = importlib.util.spec_from_file_location("table_of_faults", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_a_fault_gets_into_objects_that_exist_already(table: ModuleType) -> None:
+    path = str(table.__file__)
+    live = LiveFunctions({path})
+    one = table.Table()
+    live.install(faults()["Table.put: self.rows[key] = value → pass"].site, SOURCE, path)
+    one.put("a", 1)
+    assert one.rows == {1: 0, 2: 0, 3: 0}
+    live.install(faults()["Table.size: return len(self.rows) → return"].site, SOURCE, path)
+    assert one.size is None
+
+
+def test_a_function_that_is_not_loaded_is_said(tmp_path: Path) -> None:
+    site = next(sites_of("x/table.py", SOURCE))
+    with pytest.raises(LookupError, match=r"no function \S+ of /nowhere/table\.py"):
+        LiveFunctions({"/nowhere/table.py"}).install(site, SOURCE, "/nowhere/table.py")
+
+
+def test_explained_survivors_have_a_kind_and_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "explained.yaml"
+    path.write_text('"f: a → b":\n  equivalent: both are true\n')
+    assert read_explained(path) == {"f: a → b": "equivalent: both are true"}
+    path.write_text('"f: a → b":\n  boring: really\n')
+    with pytest.raises(ValueError, match="expected one of equivalent, not visible, free"):
+        read_explained(path)
+    path.write_text("- a list\n")
+    with pytest.raises(ValueError, match=r"expected `NAME: \{KIND: WHY\}` entries"):
+        read_explained(path)
+
+
+def test_a_survivor_is_a_miss_until_it_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.cli.generated import command
+    from harness.cli.generated.trying import Outcome
+
+    made = list(faults().values())[:3]
+    outcomes = [Outcome("failure", "kv.x", "5.3", "no"), Outcome("unseen"), Outcome("unseen")]
+    tried = [command.Tried(*one, 5) for one in zip(made, outcomes, strict=True)]
+    explained = {made[1].name: "free: either will do", made[0].name: "free: or so we thought"}
+
+    def measured(options: object, known: dict[str, str], people: object) -> tuple[list[command.Tried], bool]:
+        return [msgspec.structs.replace(one, explained=known.get(one.fault.name, "")) for one in tried], True
+
+    monkeypatch.setattr(command, "_measured", measured)
+    path = tmp_path / "explained.yaml"
+    path.write_bytes(msgspec.yaml.encode({name: dict([why.split(": ")]) for name, why in explained.items()}))
+    arguments = ["selftest", "--generated", "3", "--json", "--out", str(tmp_path), "--explained", str(path)]
+    assert main(arguments) == 1
+    shown = capsys.readouterr()
+    answer = json.loads(shown.out)
+    assert (answer["missed"], answer["explained"], answer["rate"]) == (1, 1, 50.0)
+    assert answer["explained_in_vain"] == [made[0].name]
+    assert f"✘ {made[2].site.file}:{made[2].site.line}" in shown.err
+    assert made[1].name not in shown.err
+
+
+@pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="faults are tried in forked processes")
+def test_faults_are_drawn_tried_and_written_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["selftest", "--generated", "4", "--seed", "2", "--profile", "5.3", "--json"]
+    assert main([*arguments, "--out", str(tmp_path)]) in (0, 1)
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["faults"] == 4
+    assert sum(answer["noticed"].values()) + answer["missed"] == 4
+    assert sum(answer["noticed"].values()) > 0
+    assert json.loads((tmp_path / "generated-nameserver.json").read_bytes()) == answer
