@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _targets(options: argparse.Namespace) -> tuple[list[Named], list[Absent]]:
-    """What is to be checked, and the releases of a range that were never published."""
+    """What is to be checked, and the releases of a range that cannot be had."""
     found: list[Named] = []
     absent: list[Absent] = []
     for word in options.targets:
@@ -75,7 +75,9 @@ def _targets(options: argparse.Namespace) -> tuple[list[Named], list[Absent]]:
             if published:
                 found.append(Named("", f"apache:{version}{ranged['query'] or ''}"))
             else:
-                absent.append(Absent(version, "Apache never published this server to Maven Central"))
+                absent.append(
+                    Absent(version, "Maven Central does not have this server, or not what it needs")
+                )
     _refuse_mistakes(found, options.role)
     return found, absent
 

@@ -18,7 +18,6 @@ import subprocess
 import tempfile
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -31,33 +30,32 @@ _TIMEOUT = 900.0
 
 
 class Composed(msgspec.Struct, frozen=True):
-    """How a version is put together some of whose modules Maven does not have."""
+    """How a version is put together whose servers Maven does not have."""
 
     version: str
     """That of the modules that stand in."""
-    lacks: Literal["servers", "libraries"]
-    """Which modules Maven does not have: the servers themselves, or what they are built on."""
     differences: dict[str, str]
     """By module that stands in: in what it differs from the one of the version, to be said in a report."""
 
     def properties(self, version: str) -> list[str]:
         """What Maven is called with, to compose the version."""
-        servers, libraries = (self.version, version) if self.lacks == "servers" else (version, self.version)
-        return [f"-Drocketmq.version={libraries}", f"-Drocketmq.server.version={servers}"]
+        return [f"-Drocketmq.version={version}", f"-Drocketmq.server.version={self.version}"]
 
 
 COMPOSED: dict[str, Composed] = {
     "4.9.8": Composed(
         "4.9.7",
-        "servers",
         {
             "rocketmq-namesrv": "the black list of code 318",
             "rocketmq-broker": "the black list of code 25, and code 54",
         },
     ),
-    "5.3.4": Composed("5.3.3", "libraries", {"rocketmq-remoting": "what was mended in it for 5.3.4"}),
 }
 """By version. Source: what Maven has, and the difference of the two tags in the modules' src/main."""
+INCOMPLETE = frozenset({"5.3.4"})
+"""Maven has the servers' modules and none of their libraries, and they call methods that those of the release
+before do not have.
+"""
 
 
 def classpath(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> str:
@@ -99,11 +97,6 @@ def stand_in(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> 
         for module, difference in composed.differences.items()
         if (there / f"{module}-{composed.version}.jar").exists()
     }
-    if composed.lacks == "libraries" and found:
-        return (
-            f"only its own module is {version}; Maven has none of its libraries, and those of "
-            f"{composed.version} stand in for them, its remoting layer among them"
-        )
     return "; ".join(
         f"its {module} is that of {composed.version}, because Maven has none of {version}, and all else is "
         f"{version} (the two modules differ only in {difference})"
@@ -199,7 +192,7 @@ def _missing(output: str, version: str) -> list[str]:
 
 
 def releases(artifact: str) -> dict[str, bool]:
-    """Apache's releases, the oldest first, and whether a module of them is to be had: most are published.
+    """Apache's releases, the oldest first, and whether a module of them can run: most are published.
 
     A release is what Maven has of the client: it was never without one but for those put together here.
     Raises ``TargetError`` where Maven cannot be asked.
@@ -214,7 +207,7 @@ def releases(artifact: str) -> dict[str, bool]:
         )
     every = {*found, *_published("rocketmq-client", mvn), *COMPOSED}
     plain = sorted((one for one in every if re.fullmatch(r"[0-9.]+", one)), key=numbers)
-    return {one: one in found or one in COMPOSED for one in plain}
+    return {one: one in COMPOSED or (one in found and one not in INCOMPLETE) for one in plain}
 
 
 def _published(artifact: str, mvn: str) -> list[str]:

@@ -18,7 +18,6 @@ case "$*" in
   *version=8.8.8*) echo '[ERROR] Could not transfer artifact: Unknown host'; exit 1;;
   *version=4.9.8*server.version=*) jar=rocketmq-namesrv-4.9.7.jar;;
   *version=4.9.8*) echo '[ERROR] org.apache.rocketmq:rocketmq-namesrv:jar:4.9.8 was not found'; exit 1;;
-  *rocketmq.version=5.3.3*server.version=5.3.4*) jar=rocketmq-remoting-5.3.3.jar;;
   *version=5.3.4*) echo '[ERROR] org.apache.rocketmq:rocketmq-client:jar:5.3.4 was not found'; exit 1;;
   *dependency:get*) exit 0;;
 esac
@@ -68,17 +67,13 @@ def test_a_version_that_is_not_complete_is_put_together(calls: Path) -> None:
     assert "broker" not in said
 
 
-def test_a_version_without_libraries_borrows_them_and_says_so(calls: Path) -> None:
-    maven.jars("5.3.4")
-    _, composed = calls.read_text().splitlines()
-    assert "-Drocketmq.version=5.3.3 -Drocketmq.server.version=5.3.4" in composed
-    assert "those of 5.3.3 stand in for them" in maven.stand_in("5.3.4")
+def test_a_version_without_libraries_is_refused(calls: Path) -> None:
+    with pytest.raises(TargetError, match=r"there is no rocketmq-client 5\.3\.4"):
+        maven.jars("5.3.4")
 
 
 def test_a_version_that_is_complete_is_taken_as_it_is(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        maven.COMPOSED, "5.3.3", maven.Composed("5.2.0", "servers", {"rocketmq-namesrv": "no"})
-    )
+    monkeypatch.setitem(maven.COMPOSED, "5.3.3", maven.Composed("5.2.0", {"rocketmq-namesrv": "no"}))
     maven.jars("5.3.3")
     assert len(calls.read_text().splitlines()) == 1
     assert maven.stand_in("5.3.3") == ""
