@@ -4,7 +4,7 @@ from harness.catalogue.coverage import Coverage, coverage
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.files import specs_directory
 from harness.catalogue.load import Catalogue, catalogue, known_quirks, load, load_messages, messages
-from harness.catalogue.mentioned import requests_of, responses_of
+from harness.catalogue.mentioned import named_requests, requests_of, responses_of
 from harness.catalogue.messages import Layout, Member, Message, Messages, Row
 from harness.catalogue.profiles import (
     Feature,
@@ -34,6 +34,7 @@ from harness.catalogue.roles import ROLES, Role
 from harness.catalogue.select import did_you_mean, matches
 from harness.catalogue.sources import Source
 from harness.catalogue.statements import CLASSES, LEVELS, Class, Level, Statement
+from harness.catalogue.usage import Usage, usage
 
 __all__ = [
     "CLASSES",
@@ -63,6 +64,7 @@ __all__ = [
     "Source",
     "Statement",
     "UnknownServer",
+    "Usage",
     "VersionRange",
     "When",
     "catalogue",
@@ -78,6 +80,7 @@ __all__ = [
     "matches",
     "messages",
     "missing_from",
+    "named_requests",
     "nearest_line",
     "newest_profile",
     "profile_named",
@@ -89,4 +92,5 @@ __all__ = [
     "specs_directory",
     "tag_of",
     "tags_of",
+    "usage",
 ]

@@ -14,8 +14,10 @@ from harness.catalogue import (
     Statement,
     catalogue,
     messages,
+    named_requests,
     requests_of,
     responses_of,
+    usage,
 )
 from harness.catalogue.messages import Member, Numbered
 from harness.conformance.loading import LoadedCase
@@ -25,6 +27,7 @@ from harness.spec.quirks import step_titles
 from reference_impl.mutants import MUTANTS, Mutant
 
 Answer = dict[str, Any]
+UNUSED = "none of the peers whose traffic was recorded"
 
 
 def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, Any]:
@@ -35,6 +38,7 @@ def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, A
         "roles": list(statement.roles),
         "profiles": list(statement.profiles),
         "came with": [f"Apache {release}" for release in statement.came],
+        "used by": _users(statement),
         "text": statement.text,
         "stimulus": statement.stimulus,
         "observable": statement.observable,
@@ -54,6 +58,16 @@ def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, A
         ],
     }
     return {key: value for key, value in answer.items() if value not in (None, [])}
+
+
+def _users(statement: Statement) -> list[str]:
+    """Who sends the requests that the statement names, in ordinary work."""
+    return [
+        f"{message.code} {message.name}: {usage().words(role, message.code) or UNUSED}"
+        for role in statement.roles
+        for message in messages().of(role)
+        if message.code in named_requests(statement, role) and not message.sent
+    ]
 
 
 def of_tag(tag: str, report: Report | None, loaded: list[LoadedCase]) -> dict[str, Any]:
@@ -143,6 +157,7 @@ def of_request(message: Message, loaded: Iterable[LoadedCase]) -> Answer:
         "request": f"{message.code} {message.name}",
         "text": message.text,
         "served by": f"what a {server} sends" if message.sent else server,
+        "used by": "" if message.sent else usage().words(role, message.code) or UNUSED,
         "profiles": list(message.profiles),
         "fields": [_member(one) for one in message.request],
         "body": message.request_body,

@@ -12,7 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from harness.catalogue import Catalogue, Layout, Member, Message, Messages, Role, Statement, newest_profile
+from harness.catalogue import (
+    Catalogue,
+    Layout,
+    Member,
+    Message,
+    Messages,
+    Role,
+    Statement,
+    newest_profile,
+    usage,
+)
 from harness.catalogue.messages import NOT_JSON, Body
 from harness.report.docs_markup import page, profiles_text, table
 from harness.report.layouts import Piece, walk
@@ -203,6 +213,7 @@ def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -
                 str(one.code),
                 f"[{one.name}](#{anchor(f'{one.code} {one.name}')})",
                 profiles_text(one.profiles, profiles),
+                usage().words(role, one.code),
                 plain(one.text.split(". ")[0].rstrip(".") + "."),
             ]
             for one in messages.of(role)

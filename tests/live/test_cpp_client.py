@@ -29,10 +29,12 @@ FAULTS = ("lost", "duplicated", "misordered", "wrong")
 CANNOT_LOAD = 3
 
 
-def sent_and_consumed(nameserver: str, directory: Path) -> dict[str, dict[str, Any]]:
+def sent_and_consumed(
+    nameserver: str, directory: Path, messages: int = MESSAGES
+) -> dict[str, dict[str, Any]]:
     """What became of the messages of each kind, by kind."""
     done = subprocess.run(
-        [sys.executable, str(PROGRAM), nameserver, str(MESSAGES), directory.name],
+        [sys.executable, str(PROGRAM), nameserver, str(messages), directory.name],
         env={**os.environ, "HOME": str(directory)},  # it writes its log there
         capture_output=True,
         text=True,
