@@ -173,9 +173,9 @@ def test_filter_server_table_is_present(ns: NameServerSession) -> None:
 def test_no_order_configuration_by_default(ns: NameServerSession) -> None:
     broker = registered(ns)
     topic = broker.topic("A")
+    ns.forget_kv("ORDER_TOPIC_CONFIG", topic)
     ns.put_kv("ORDER_TOPIC_CONFIG", topic, f"{broker.name}:8") >> Reply(SUCCESS)
     ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
-    ns.delete_kv("ORDER_TOPIC_CONFIG", topic) >> Reply(SUCCESS)
 
 
 @case(kills=["route-lacks-acting-master", "acting-master-is-always-false"])

@@ -1,4 +1,4 @@
-"""Settings that a case changes are set back when its session closes, also where the case fails half way."""
+"""What a case changes is set back when its session closes, also where the case fails half way."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class SettingsSession(TermSession):
         now = self._settings() or {}
         changed = {key: value for key, value in before.items() if now.get(key) != value}
         if changed:
-            self._ask_aside(RequestCode.UPDATE_NAMESRV_CONFIG, Properties(changed).encode())
+            self._ask_aside(RequestCode.UPDATE_NAMESRV_CONFIG, body=Properties(changed).encode())
 
     def _settings(self) -> dict[str, str] | None:
         """All settings; None where they cannot be read."""
-        outcome = self._ask_aside(RequestCode.GET_NAMESRV_CONFIG, b"")
+        outcome = self._ask_aside(RequestCode.GET_NAMESRV_CONFIG)
         if not isinstance(outcome, Replied) or outcome.command.code != ResponseCode.SUCCESS:
             return None
         try:
@@ -39,9 +39,14 @@ class SettingsSession(TermSession):
         except WireError:
             return None
 
-    def _ask_aside(self, code: RequestCode, body: bytes) -> Outcome:
+    def forget_kv(self, namespace: str, key: str) -> None:
+        """Has an entry of the KV table deleted in the end, where it can be."""
+        ext = {"namespace": namespace, "key": key}
+        self.afterwards(lambda: self._ask_aside(RequestCode.DELETE_KV_CONFIG, ext))
+
+    def _ask_aside(self, code: RequestCode, ext: dict[str, str] | None = None, body: bytes = b"") -> Outcome:
         """A request of the harness's own, over a connection of its own."""
         connection = self.connect()
-        outcome = self.ask_own(code, None, body, connection)
+        outcome = self.ask_own(code, ext, body, connection)
         connection.close()
         return outcome

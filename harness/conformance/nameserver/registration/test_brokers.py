@@ -147,8 +147,8 @@ def test_slave_learns_no_departed_master(ns: NameServerSession) -> None:
 @case(kills=["order-table-is-not-told"])
 def test_order_topic_table_is_in_reply(ns: NameServerSession) -> None:
     key, master = ns.name("ordered"), ns.broker()
+    ns.forget_kv("ORDER_TOPIC_CONFIG", key)
     ns.put_kv("ORDER_TOPIC_CONFIG", key, "broker:4") >> Reply(SUCCESS)
     told = Reply(SUCCESS, {"table": Including({key: "broker:4"})})
     master.register().json >> told
     master.sibling().register().json >> told
-    ns.delete_kv("ORDER_TOPIC_CONFIG", key) >> Reply(SUCCESS)

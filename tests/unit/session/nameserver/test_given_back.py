@@ -98,3 +98,21 @@ def test_what_is_ordinary_is_known() -> None:
             one.outcome(silence_is_an_answer=True)
     assert {one.is_ordinary for one in ordinary} == {True}
     assert {one.is_ordinary for one in odd} == {False}
+
+
+def test_an_entry_of_the_kv_table_is_deleted_in_the_end() -> None:
+    instance = parse("builtin:5.3").start()
+    with NameServerSession(instance, "5.3") as ns:
+        ns.forget_kv("space", "key")
+        ns.put_kv("space", "key", "value").outcome()
+    with NameServerSession(instance, "5.3") as ns:
+        found = ns.get_kv("space", "key").outcome()
+    assert isinstance(found, Replied)
+    assert found.command.code == ResponseCode.QUERY_NOT_FOUND
+
+
+def test_a_server_that_deletes_nothing_is_not_asked_twice() -> None:
+    instance = parse("builtin:5.3?mutant=serves-the-essential-only").start()
+    with NameServerSession(instance, "5.3") as ns:
+        ns.forget_kv("space", "key")
+    assert sum(isinstance(event, Sent) for event in ns.trace.events) == 1
