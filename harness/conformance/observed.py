@@ -31,7 +31,7 @@ def held_of(session: Session, failing: Request | None = None) -> tuple[Held, ...
         outcome, link = request.decided, request.asked.link
         if outcome is None or not request.judged or request is failing or link is None:
             continue
-        data = request.asked.sent or _written(session.trace.events, link.number)
+        data = request.asked.sent or _written(session.trace.events, link.number, answered=False)
         words, traits = _kind(request.asked.request, data, session.profile)
         traits = (*traits, *begun.get(link.number, ()))
         found.setdefault(Held(request=words, traits=traits, answer=answer_words(outcome)))
@@ -40,7 +40,8 @@ def held_of(session: Session, failing: Request | None = None) -> tuple[Held, ...
 
 def sent_of(exchange: Exchange) -> Sent | None:
     """What was sent before the answer that was judged; None where the target was to speak first."""
-    data = exchange.sent or _written(exchange.session.trace.events, exchange.connection)
+    events = exchange.session.trace.events
+    data = exchange.sent or _written(events, exchange.connection, answered=exchange.awaits_answer)
     if not data:
         return None
     request, traits = _kind(exchange.request, data, exchange.session.profile)
@@ -106,15 +107,18 @@ def _beginnings(session: Session) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _written(events: Iterable[Event], connection: int) -> bytes:
-    """What the case has written on the connection since something came on it."""
-    data = b""
+def _written(events: Iterable[Event], connection: int, *, answered: bool) -> bytes:
+    """What the case has written on the connection since something came on it. `answered`: some of it may have
+    been answered, so that it counts until more is written.
+    """
+    data, is_over = b"", False
     for event in events:
         if isinstance(event, Received) and event.connection == connection:
-            data = b""
+            is_over = True
         elif isinstance(event, SentBytes) and event.connection == connection and event.purpose == "case":
-            data += event.data
-    return data
+            data = event.data if is_over else data + event.data
+            is_over = False
+    return b"" if is_over and not answered else data
 
 
 def _texts(command: Command | None, data: bytes) -> tuple[str, bytes]:

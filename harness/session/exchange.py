@@ -311,6 +311,11 @@ class Exchange:
         return 0 if link is None else link.number
 
     @property
+    def awaits_answer(self) -> bool:
+        """Whether a response ends it: no close is awaited, and the target does not speak first."""
+        return self._request.asked.want is not None
+
+    @property
     def session(self) -> Session:
         return self._request.session
 

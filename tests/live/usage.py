@@ -209,8 +209,9 @@ def _other_clients(version: str, nameserver: str, directory: Path) -> None:
         check=True,
     )
     failed = [line for line in done.stderr.splitlines() if re.match(r"(seek|start|ask|pop)\b.*: ", line)]
-    real = [one for one in failed if "NoSuchMethod" not in one]
-    assert not real, real
+    # Clients of 4.9 cannot pop; an answer to one that the Broker has not heard of yet is lost.
+    unknown = [one for one in failed if not re.search("NoSuchMethod|RequestTimeout", one)]
+    assert not unknown, unknown
 
 
 def _brokers(nameserver: str) -> dict[str, str]:

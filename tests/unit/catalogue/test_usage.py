@@ -19,17 +19,22 @@ from harness.catalogue import (
 from harness.catalogue.usage import NEEDING, PEERS, load_usage
 from harness.cli import main
 
+COPIED = "a slave copies from its master by it: statements look by it, and none is about it"
 NO_STATEMENT: dict[Role, dict[int, str]] = {
     "nameserver": {},
-    "broker": dict.fromkeys(
-        (21, 43, 45, 201, 402),
-        "a slave copies from its master by it: statements use it to look, none is about it",
-    ),
+    "broker": {
+        **dict.fromkeys((21, 43, 45, 201, 402), COPIED),
+        325: "an answer to a message that asks: the catalogue has nothing about asking by messages",
+        361: "statements about pulling name 11 PULL_MESSAGE, which is answered alike",
+    },
 }
 """Requests of clients or Brokers without an essential statement, and why."""
 UNRECORDED = {
-    "bk.storage.keys-survive-a-kill": "what was acknowledged is there after a kill; 12 QUERY_MESSAGE looks",
+    "bk.messages.have-the-checksum-of-the-body": "what a message has; 32 GET_EARLIEST_MSG_STORETIME looks",
+    "bk.pop.notif": "200054 NOTIFICATION: a proxy of 5.x asks it for its consumers, and none was recorded",
+    "bk.registration.single-topic-joins-the-table": "what a NameServer is told; 17 brings it about",
     "bk.role.": "what a change of roles does to clients and the NameServer; 25 and 906 bring it about",
+    "bk.storage.keys-survive-a-kill": "what was acknowledged is there after a kill; 12 QUERY_MESSAGE looks",
 }
 """Essential statements, or beginnings of their ids, that name no request of clients or Brokers; and why."""
 
@@ -80,11 +85,11 @@ def test_only_known_requests_are_recorded() -> None:
 
 
 def test_a_reader_sees_who_sends_it_and_those_of_which_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert usage().words("nameserver", 105) == "Java client, C++ client, mqadmin"
+    assert usage().words("nameserver", 105) == "Java client, C++ client, Broker (5.3), mqadmin"
     assert usage().words("nameserver", 904) == "Broker (5.3)"
     assert usage().words("nameserver", 217) == ""
     assert main(["explain", "105"]) == 0
-    assert "used by        Java client, C++ client, mqadmin" in capsys.readouterr().out
+    assert "used by        Java client, C++ client, Broker (5.3), mqadmin" in capsys.readouterr().out
     assert main(["explain", "ns.lease.heartbeat-creates-nothing"]) == 0
     assert "904 BROKER_HEARTBEAT: Broker (5.3)" in capsys.readouterr().out
     assert main(["explain", "217"]) == 0
