@@ -149,13 +149,19 @@ class _Title:
         self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
         self._after, self._kept = cause.explanation.after, cause.explanation.kept
         self._about = cause.explanation.trait
+        self._member = cause.explanation.member
+        self._places = len({item.wrong.place for item in cause.items})
 
     def sentence(self) -> str:
         wrong = self._items[0].wrong
         if self._after is not None and self._kept is None:
             return f"answers after {self._after} are not what it should have made them"
         kept = _shared(item.kept for item in self._items)
-        if kept is not None and len({(item.wrong.place, item.wrong.got) for item in self._items}) > 1:
+        if (
+            self._member is None
+            and kept is not None
+            and len({(item.wrong.place, item.wrong.got) for item in self._items}) > 1
+        ):
             return self._of_content(kept)
         if wrong.kind == "outcome":
             return self._of_outcome()
@@ -168,6 +174,8 @@ class _Title:
         if wanted == CLOSED:
             came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "is not"
             return f"{asked} should close the connection, and {came}"
+        if wanted == SILENCE and got in (SILENCE, "no answer"):
+            return f"{asked} should get no answer, and keeps later requests from getting one"
         if wanted == SILENCE:
             answered = "is answered" if got is None else f"is answered {got}"
             came = "closes the connection" if got == CLOSED else answered
@@ -194,7 +202,7 @@ class _Title:
             answer = f"the answer to {asked}"
         if wrong.kind == "unreadable":
             return f"{answer} cannot be read"
-        place = wrong.place
+        place = wrong.place if self._places == 1 else self._member
         match _shared(item.wrong.change for item in self._items):
             case "absent":
                 return f"{answer} lacks {place}"

@@ -12,6 +12,7 @@ what the case did before.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -40,6 +41,7 @@ _UPDATING: Final = ("UPDATE",)
 """What the names of requests have in them that show in whatever is asked afterwards."""
 _ENOUGH: Final = 3
 """Failures, or requests, that must look alike where nothing but the stored content is wrong."""
+_MEMBER: Final = re.compile(r"\w+(\[\])?(\.\*)*$")
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -52,6 +54,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     wanted: str | None = None
     got: str | None = None
     place: str | None = None
+    member: str | None = None
+    """The innermost member of a body that has a name, wherever bodies have it, and what is in it."""
     change: Change | None = None
     kept: bool | None = None
     """Whether answers show what should be gone (True) or lack what should be there (False)."""
@@ -215,6 +219,8 @@ def explanations(item: Item) -> Iterator[Explanation]:
     if wrong.kind == "outcome" and item.kept is None:
         yield from _of_outcome(wrong, request, _with_families(item.ordered_traits))
     elif wrong.kind != "outcome":
+        if member := member_of(wrong.place):
+            yield Explanation(member=member, change=wrong.change)
         yield Explanation(place=wrong.place, change=wrong.change)
         yield Explanation(request=request, place=wrong.place, change=wrong.change)
     if wrong.got == SUCCESS:
@@ -227,6 +233,12 @@ def explanations(item: Item) -> Iterator[Explanation]:
         for event in item.failure.after:
             if not item.kept or _removes(event):
                 yield Explanation(kept=item.kept, after=event)
+
+
+def member_of(place: str) -> str:
+    """The innermost named member of a place in a body, and what follows: `brokerAddrs.*`. Empty elsewhere."""
+    found = _MEMBER.search(place) if place.startswith("body.") else None
+    return found[0] if found is not None else ""
 
 
 def _with_families(traits: Iterable[str]) -> list[str]:

@@ -104,6 +104,23 @@ def test_what_is_missing_in_every_answer_is_one_cause_whatever_was_special_in_th
     ]
 
 
+def test_one_member_that_is_wrong_in_several_answers_is_one_cause() -> None:
+    results = (
+        failed("a.1", "106 GET_BROKER_CLUSTER_INFO", member("body.brokerAddrTable.*.brokerAddrs.*", "more")),
+        failed("a.2", "901 GET_BROKER_MEMBER_GROUP", member("body.brokerMemberGroup.brokerAddrs.*", "more")),
+        failed("b", ROUTE, member("body.brokerDatas.*.brokerAddrs.*", "fewer")),
+    )
+    assert groups(*results) == [{"a.1", "a.2"}, {"b"}]
+    assert titles(*results)[0].endswith("or 901 GET_BROKER_MEMBER_GROUP has too much in brokerAddrs.*")
+
+
+def test_what_is_to_be_silent_and_ends_all_answers_is_said_so() -> None:
+    silenced = failed("a.1", REGISTER, outcome("silence", "no answer"), "one-way")
+    assert titles(silenced) == [
+        "103 REGISTER_BROKER (one-way) should get no answer, and keeps later requests from getting one"
+    ]
+
+
 def test_a_header_that_lacks_members_explains_closed_connections_where_complete_ones_are_answered() -> None:
     short = ("header without language", "header without version")
     results = (
