@@ -9,7 +9,16 @@ from typing import TypeVar
 import msgspec
 
 from harness.catalogue import Class
-from harness.report.causes import CLOSED, NO_OUTCOMES, SILENCE, SUCCESS, Cause, causes_of
+from harness.report.causes import (
+    CLOSED,
+    NO_FLAG,
+    NO_OUTCOMES,
+    SILENCE,
+    STRANGE_OPAQUE,
+    SUCCESS,
+    Cause,
+    causes_of,
+)
 from harness.report.results import BodyForm, Failure, Run, Sent
 from harness.report.text import plural
 from harness.report.traits import differing, families
@@ -178,6 +187,10 @@ class _Title:
             return f"{asked} closes the connection{instead}"
         if got in (SILENCE, "no answer"):
             return f"{asked} gets no answer{instead}"
+        if got == NO_FLAG:
+            return f"the answer to {asked} lacks the response bit of its flag"
+        if got == STRANGE_OPAQUE:
+            return f"the answer to {asked} has another opaque than the request"
         if got == "no command":
             return f"{asked} is answered with bytes that are no command"
         if got == SUCCESS:

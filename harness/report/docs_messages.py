@@ -69,6 +69,11 @@ def page_of(message: Message) -> str:
     return f"specs/rendered/{_place_of(message)}"
 
 
+def body_page(name: str) -> str:
+    """Where a body is described, from the root of the repository."""
+    return f"specs/rendered/{BODIES}#{anchor(name)}"
+
+
 def _place_of(message: Message) -> str:
     target = BROKER_MESSAGES if message.role == "broker" else MESSAGES
     return f"{target}#{anchor(f'{message.code} {message.name}')}"

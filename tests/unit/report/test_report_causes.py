@@ -71,6 +71,18 @@ def test_one_number_for_every_refusal_is_one_cause_unless_one_refusal_has_its_ow
     assert sorted(groups(*results, right), key=min) == [{"a.1"}, {"a.2"}, {"a.3"}]
 
 
+@pytest.mark.parametrize(
+    ("got", "title"),
+    [
+        ("no response flag", f"The answer to {ROUTE} lacks the response bit of its flag"),
+        ("another opaque", f"The answer to {ROUTE} has another opaque than the request"),
+        ("no answer", f"{ROUTE} gets no answer instead of {OK}"),
+    ],
+)
+def test_a_frame_that_is_no_answer_is_not_called_silence(got: str, title: str) -> None:
+    assert titles(failed("a", ROUTE, outcome(OK, got))) == [title]
+
+
 def test_failures_that_are_never_answered_are_one_cause_whatever_was_asked() -> None:
     results = (
         failed("a.1", REGISTER, outcome(REFUSED, "closed"), "no body"),
