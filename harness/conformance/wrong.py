@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.conformance.matchers import ABSENT, Including, Path
-from harness.report.results import Change
+from harness.report.results import Change, Wrong
 from harness.session.outcome import UNFLAGGED, ClosedBy, Garbled, Outcome, Replied, Silent
 from harness.wire.code_names import request_name, response_name
 
@@ -44,6 +44,17 @@ def answer_words(outcome: Outcome) -> str:
     if outcome.mistaken is not None:
         return NO_FLAG if outcome.mistaken.why == UNFLAGGED else STRANGE_OPAQUE
     return SILENCE if isinstance(outcome, Silent) else "no answer"
+
+
+def not_utf8(outcome: Outcome) -> Wrong | None:
+    """That a body of JSON is in another encoding, which is what is wrong wherever it shows."""
+    if not isinstance(outcome, Replied) or outcome.command.body[:1] not in (b"{", b"["):
+        return None
+    try:
+        outcome.command.body.decode("utf-8")
+    except UnicodeDecodeError:
+        return Wrong(kind="member", place="body", change="not in UTF-8")
+    return None
 
 
 def place_in_part(part: str, path: Path, value: object) -> str:

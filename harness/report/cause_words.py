@@ -209,6 +209,8 @@ class _Title:
             return f"{answer} cannot be read"
         place = wrong.place
         match _shared(item.wrong.change for item in self._items):
+            case "not in UTF-8":
+                return f"the {place} of {answer} is not in UTF-8"
             case "absent":
                 return f"{answer} lacks {place}"
             case "added":

@@ -32,6 +32,7 @@ Change = Literal[
     "absent",
     "added",
     "of another type",
+    "not in UTF-8",
     "different",
     "more",
     "repeated",

@@ -252,6 +252,16 @@ def test_a_failure_shows_why_a_frame_is_not_the_answer(
     assert caught.value.decisive.excerpt == field
 
 
+@pytest.mark.parametrize(("encoding", "change"), [("latin-1", "not in UTF-8"), ("utf-8", "")])
+def test_a_body_in_another_encoding_is_wrong_in_that(served, encoding: str, change: str) -> None:
+    body = '{"topicList":["caf\u00e9"]}'.encode(encoding)
+    ns = served(answering(lambda request: [success(request, body)]))
+    with pytest.raises(Unmet) as caught:
+        ns.topics().json >> Reply(0, {"topicList": ["tea"]})
+    assert caught.value.wrong is not None
+    assert ("not in UTF-8" if caught.value.wrong.change == "not in UTF-8" else "") == change
+
+
 def test_bytes_that_are_no_text_are_shown_in_hex(served) -> None:
     little = bytes.fromhex("0a000000 00000002 7b7d 00000000")
     ns = served(lambda peer: (peer.recv(65536), peer.sendall(little), _mute(peer)))

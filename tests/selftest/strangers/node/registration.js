@@ -1,0 +1,66 @@
+'use strict';
+// The body of a registration: JSON, or the compressed layout.
+
+const zlib = require('zlib');
+const { isWrong } = require('./arguments');
+const json = require('./json');
+
+const FIRST_WITH_MAPPINGS = 413;
+const FIRST_WITH_FULL_BODY = 37;
+
+function read(request) {
+  const { body, extFields, version } = request;
+  const crc = Number(extFields.bodyCrc32) || 0;
+  const sum = isWrong('crc-uncut') ? crc32(body) : crc32(body) & 0x7fffffff;
+  if (crc !== 0 && crc !== sum) throw new Error('the checksum of the body differs');
+  if (body.length === 0) return { version: { counter: 0, stateVersion: 0, timestamp: 0 }, topics: [], mappings: {}, filters: [] };
+  if ((extFields.compressed || '').toLowerCase() === 'true') return compressed(zlib.inflateSync(body), version || 0);
+  const whole = json.parse(body.toString('utf8'));
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) throw new Error('the body is no object');
+  const full = (version || 0) >= FIRST_WITH_FULL_BODY;
+  const wrapper = (full ? whole.topicConfigSerializeWrapper : whole) || {};
+  return {
+    version: wrapper.dataVersion || { counter: 0, stateVersion: 0, timestamp: Date.now() },
+    topics: Object.values(wrapper.topicConfigTable || {}),
+    mappings: wrapper.topicQueueMappingInfoMap || {},
+    filters: full && whole.filterServerList === undefined ? [] : (full ? whole.filterServerList : null),
+  };
+}
+
+function compressed(bytes, requestVersion) {
+  let at = 0;
+  const int = () => { at += 4; return bytes.readInt32BE(at - 4); };
+  const text = () => { const length = int(); at += length; return bytes.toString('utf8', at - length, at); };
+  const version = json.parse(text());
+  const topics = Array.from({ length: int() }, () => topicLine(text()));
+  const filters = json.parse(text());
+  const mappings = {};
+  if (requestVersion >= FIRST_WITH_MAPPINGS) {
+    for (let left = int(); left > 0; left -= 1) {
+      const mapping = json.parse(text());
+      mappings[mapping.topic] = mapping;
+    }
+  }
+  return { version, topics, mappings, filters };
+}
+
+function topicLine(line) {
+  const words = line.split(' ');
+  if (words.length < 5) throw new Error(`a topic of ${words.length} words`);
+  if (!words.slice(1, 4).every((word) => /^-?\d+$/.test(word))) throw new Error(`no numbers: ${line}`);
+  if (!['SINGLE_TAG', 'MULTI_TAG'].includes(words[4])) throw new Error(`filter type ${words[4]}`);
+  return { topicName: words[0], readQueueNums: Number(words[1]), writeQueueNums: Number(words[2]), perm: Number(words[3]) };
+}
+
+const CRC_TABLE = Array.from({ length: 256 }, (_, n) => {
+  for (let bit = 0; bit < 8; bit += 1) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
+  return n >>> 0;
+});
+
+function crc32(bytes) {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = CRC_TABLE[(crc ^ byte) & 0xff] ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+module.exports = { read };
