@@ -28,6 +28,8 @@ class Stranger(NamedTuple):
     file: str
     faults: dict[str, str]
     """By the fault that is chosen; `-` stands before those that the server always has."""
+    shortfall: tuple[str, ...] = ()
+    """Causes that are shown beside that of a fault and should be one with it; the table lists them."""
 
 
 NO_TLS = {"-no-tls": r"under TLS.* closes the connection"}
@@ -61,6 +63,28 @@ STRANGERS = {
             **NO_TLS,
         },
     ),
+    "careless-with-bytes": Stranger(
+        "node",
+        "node/nameserver.js",
+        {
+            "latin1-bodies": r"^The body of the answer to .* is not in UTF-8",
+            "type-byte-left-out": r"^Every request \(header in binary form\) .* bytes that are no command",
+            "timestamp-forgotten": r"^The answer to 322 .* wrong value of extFields\.changed",
+            **NO_TLS,
+        },
+    ),
+    "careless-with-tables": Stranger(
+        "node",
+        "node/nameserver.js",
+        {
+            "key-without-cluster": r"^The answer to 322 .* wrong value of extFields\.changed",
+            "filter-servers-stay": r"^The answer to 105 .* too much in body\.filterServerTable",
+            "slave-or": r"^105 GET_ROUTEINFO_BY_TOPIC is accepted instead of TOPIC_NOT_EXIST",
+            "zone-as-typed": r"^The answer to 105 .* too little in body\.brokerDatas",
+            **NO_TLS,
+        },
+        shortfall=(r"too little in body\.filterServerTable", r"lacks body\.topicQueueMappingByBroker"),
+    ),
 }
 
 
@@ -68,9 +92,14 @@ STRANGERS = {
 @pytest.mark.parametrize("name", STRANGERS)
 def test_each_fault_is_one_cause(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stranger = STRANGERS[name]
-    assert shutil.which(stranger.interpreter), f"{stranger.interpreter} is not installed"
+    if shutil.which(stranger.interpreter) is None:
+        pytest.skip(f"{stranger.interpreter} is not on the PATH: install Node.js 18 or newer to run {name}")
     found = causes(stranger, tmp_path, capsys)
-    unexplained = [title for title in found if not any(map_to(stranger, title))]
+    unexplained = [
+        title
+        for title in found
+        if not map_to(stranger, title) and not any(re.search(one, title) for one in stranger.shortfall)
+    ]
     assert len(unexplained) <= SPARE, unexplained
     for fault, pattern in stranger.faults.items():
         assert sum(bool(re.search(pattern, title)) for title in found) == 1, (fault, found)
