@@ -21,7 +21,7 @@ from harness.catalogue import (
 )
 from harness.catalogue.messages import Member, Numbered
 from harness.conformance.loading import LoadedCase
-from harness.report.docs_messages import page_of
+from harness.report.docs_messages import body_page, page_of
 from harness.report.results import ROLE_NAMES
 from harness.spec.quirks import step_titles
 from reference_impl.mutants import MUTANTS, Mutant
@@ -151,7 +151,7 @@ def of_request(message: Message, loaded: Iterable[LoadedCase]) -> Answer:
     """A request: what it carries, and what the catalogue says of it."""
     role = message.role
     about = [one for one in catalogue().of(role).statements if message.code in requests_of(one, role)]
-    about.sort(key=lambda one: one.chapter != message.chapter)
+    about.sort(key=lambda one: (one.chapter != message.chapter, list(CLASSES).index(one.class_)))
     server = ROLE_NAMES[role]
     answer = {
         "request": f"{message.code} {message.name}",
@@ -160,9 +160,9 @@ def of_request(message: Message, loaded: Iterable[LoadedCase]) -> Answer:
         "used by": "" if message.sent else usage().words(role, message.code) or UNUSED,
         "profiles": list(message.profiles),
         "fields": [_member(one) for one in message.request],
-        "body": message.request_body,
+        "body": _body(message.request_body, message.request_body_text),
         "answer": [_member(one) for one in message.response],
-        "answer body": message.response_body,
+        "answer body": _body(message.response_body, message.response_body_text),
         "answered with": [
             _said(f"{code} {_response_name(code)}", text) for code, text in message.codes.items()
         ],
@@ -216,7 +216,18 @@ def _proved(about: Sequence[Statement], loaded: Iterable[LoadedCase]) -> Answer:
 
 
 def _member(member: Member) -> str:
-    return _said(f"{member.name} (required)" if member.required else member.name, member.text)
+    told = [member.type, *(["required"] if member.required else [])]
+    return _said(f"{member.name} ({', '.join(told)})", member.text)
+
+
+def _body(name: str | None, text: str) -> list[str]:
+    """A body: what it is, and its members."""
+    if name is None:
+        return []
+    found = next((one for one in messages().bodies if one.name == name), None)
+    if found is None:
+        return [_said(name, text)]
+    return [_said(f"{name} ({body_page(name)})", text), *map(_member, found.members)]
 
 
 def _said(name: str, text: str) -> str:

@@ -24,6 +24,7 @@ from harness.conformance.wrong import (
     change_at,
     code_name,
     is_made,
+    not_utf8,
     place_in_part,
     place_in_view,
 )
@@ -95,7 +96,7 @@ class _Expectation:
             exchange=exchange,
             outcome=outcome,
             decisive=_decisive(outcome, checked, exchange),
-            wrong=self.wrong(checked, outcome, value, exchange.shows),
+            wrong=not_utf8(outcome) or self.wrong(checked, outcome, value, exchange.shows),
             kind=_kind(outcome, value, checked, exchange),
         )
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.conformance.matchers import ABSENT, Including, Path
-from harness.report.results import Change
-from harness.session.outcome import ClosedBy, Garbled, Outcome, Replied, Silent
+from harness.report.results import Change, Wrong
+from harness.session.outcome import UNFLAGGED, ClosedBy, Garbled, Outcome, Replied, Silent
 from harness.wire.code_names import request_name, response_name
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CLOSED: Final = "closed"
 SILENCE: Final = "silence"
+NO_FLAG: Final = "no response flag"
+STRANGE_OPAQUE: Final = "another opaque"
 _NAMES_OF_PARTS: Final = {"serialization": "serializeTypeCurrentRPC", "ext": "extFields"}
 _MADE: Final = re.compile(r"^\d|[^A-Za-z0-9_]")
 """A key that is no name of the protocol: made by the run, a number, an address."""
@@ -39,7 +41,20 @@ def answer_words(outcome: Outcome) -> str:
         return CLOSED if outcome.by == "target" else "closed by the case"
     if isinstance(outcome, Garbled):
         return "no command"
+    if outcome.mistaken is not None:
+        return NO_FLAG if outcome.mistaken.why == UNFLAGGED else STRANGE_OPAQUE
     return SILENCE if isinstance(outcome, Silent) else "no answer"
+
+
+def not_utf8(outcome: Outcome) -> Wrong | None:
+    """That a body of JSON is in another encoding, which is what is wrong wherever it shows."""
+    if not isinstance(outcome, Replied) or outcome.command.body[:1] not in (b"{", b"["):
+        return None
+    try:
+        outcome.command.body.decode("utf-8")
+    except UnicodeDecodeError:
+        return Wrong(kind="member", place="body", change="not in UTF-8")
+    return None
 
 
 def place_in_part(part: str, path: Path, value: object) -> str:

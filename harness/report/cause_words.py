@@ -9,7 +9,16 @@ from typing import TypeVar
 import msgspec
 
 from harness.catalogue import Class
-from harness.report.causes import CLOSED, NO_OUTCOMES, SILENCE, SUCCESS, Cause, causes_of
+from harness.report.causes import (
+    CLOSED,
+    NO_FLAG,
+    NO_OUTCOMES,
+    SILENCE,
+    STRANGE_OPAQUE,
+    SUCCESS,
+    Cause,
+    causes_of,
+)
 from harness.report.results import BodyForm, Failure, Run, Sent
 from harness.report.text import plural
 from harness.report.traits import differing, families
@@ -186,6 +195,10 @@ class _Title:
             return f"{asked} closes the connection{instead}"
         if got in (SILENCE, "no answer"):
             return f"{asked} gets no answer{instead}"
+        if got == NO_FLAG:
+            return f"the answer to {asked} lacks the response bit of its flag"
+        if got == STRANGE_OPAQUE:
+            return f"the answer to {asked} has another opaque than the request"
         if got == "no command":
             return f"{asked} is answered with bytes that are no command"
         if got == SUCCESS:
@@ -204,6 +217,8 @@ class _Title:
             return f"{answer} cannot be read"
         place = wrong.place if self._places == 1 else self._member
         match _shared(item.wrong.change for item in self._items):
+            case "not in UTF-8":
+                return f"the {place} of {answer} is not in UTF-8"
             case "absent":
                 return f"{answer} lacks {place}"
             case "added":

@@ -28,7 +28,9 @@ _RANK: Final = {name: rank for rank, name in enumerate(CLASSES)}
 SUCCESS: Final = "SUCCESS (0)"
 CLOSED: Final = "closed"
 SILENCE: Final = "silence"
-NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command")
+NO_FLAG: Final = "no response flag"
+STRANGE_OPAQUE: Final = "another opaque"
+NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command", NO_FLAG, STRANGE_OPAQUE)
 """What came where no reply did."""
 ANY_REFUSAL: Final = "the code of its failure"
 """What was wanted where every refusal has the same wrong code, whatever was to be refused."""

@@ -28,7 +28,7 @@ from harness.report.docs_markup import page, profiles_text, table
 from harness.report.layouts import Piece, walk
 from harness.report.md import anchor, chapter, code, plain
 from harness.report.templating import filled
-from harness.wire import Command, Serialization, encode
+from harness.wire import FLAG_RESPONSE, Command, Serialization, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 
 FRAME, MESSAGES, BROKER_MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
@@ -40,7 +40,7 @@ FRAME, MESSAGES, BROKER_MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
     "differences.md",
 )
 PAGES = {
-    FRAME: ("The frame", "byte layouts, header members, flags, two examples in hex"),
+    FRAME: ("The frame", "byte layouts, header members, flags, three examples in hex"),
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
     BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
@@ -79,6 +79,11 @@ def page_of(message: Message) -> str:
     return f"specs/rendered/{_place_of(message)}"
 
 
+def body_page(name: str) -> str:
+    """Where a body is described, from the root of the repository."""
+    return f"specs/rendered/{BODIES}#{anchor(name)}"
+
+
 def _place_of(message: Message) -> str:
     target = BROKER_MESSAGES if message.role == "broker" else MESSAGES
     return f"{target}#{anchor(f'{message.code} {message.name}')}"
@@ -94,6 +99,14 @@ def _body_link(name: str | None) -> str:
     return name if name in NOT_JSON else f"[{name}]({BODIES}#{anchor(name)})"
 
 
+_ROUTE = (
+    '{"brokerDatas":[{"brokerAddrs":{"0":"10.0.0.1:10911"},"brokerName":"broker-a","cluster":"DefaultCluster",'
+    '"enableActingMaster":false}],"filterServerTable":{},"queueDatas":[{"brokerName":"broker-a","perm":6,'
+    '"readQueueNums":8,"topicSysFlag":0,"writeQueueNums":8}]}'
+)
+"""A TopicRouteData as 5.x writes it for clients of 4.9.4 and later."""
+
+
 # the frame ------------------------------------------------------------------------------------------
 
 
@@ -107,6 +120,7 @@ def _frame(
     binary = Command(
         105, opaque=1, version=479, ext={"topic": "TopicTest"}, serialization=Serialization.ROCKETMQ
     )
+    told = Command(0, opaque=1, version=479, flag=FLAG_RESPONSE, body=_ROUTE.encode())
     return page(
         "frame",
         pages=PAGES,
@@ -121,6 +135,7 @@ def _frame(
         ],
         response_source=messages.responses.source,
         json_example=_example(layouts["frame"], encode(asked)),
+        answer_example=_example(layouts["frame"], encode(told)),
         binary_example=_binary_example(layouts, encode(binary)),
     )
 

@@ -32,6 +32,7 @@ Change = Literal[
     "absent",
     "added",
     "of another type",
+    "not in UTF-8",
     "different",
     "more",
     "repeated",
@@ -254,7 +255,9 @@ class Wrong(_Heard, frozen=True, kw_only=True, omit_defaults=True):
     wanted: str = ""
     """What was expected of the outcome: ``0 SUCCESS``, ``closed``, ``silence``; alternatives with ``or``."""
     got: str = ""
-    """What came: ``29``, ``closed``, ``silence``, ``no answer``, ``no command``."""
+    """What came: ``29``, ``closed``, ``silence``, ``no answer``, ``no command``, ``no response flag``,
+    ``another opaque``.
+    """
     place: str = ""
     """Where the answer differs: ``extFields.haServerAddr``, ``body.brokerDatas[]``, ``remark``."""
     change: Change | None = None

@@ -16,6 +16,7 @@ import msgspec
 from harness.session.errors import Misuse, Unmet
 from harness.session.link import Link, PendingResponse
 from harness.session.outcome import (
+    UNFLAGGED,
     Answer,
     Decisive,
     Expectation,
@@ -24,9 +25,10 @@ from harness.session.outcome import (
     Outcome,
     Replied,
     Unreadable,
+    UnsolicitedFrame,
     kind_of,
 )
-from harness.wire import Command, FrameBuffer, ResponseCode, WireError, decode, fastjson
+from harness.wire import Command, FrameBuffer, ResponseCode, WireError, decode, dissect, fastjson
 
 if TYPE_CHECKING:
     from harness.session.session import Session
@@ -208,6 +210,8 @@ class Exchange:
         """The bytes to show for this outcome: the part of the body that the view, and ``path`` below it, lead
         to.
         """
+        if outcome.mistaken is not None and not isinstance(outcome, Replied | Garbled):
+            return self._mistaken(outcome.mistaken, outcome.connection)
         if outcome.event is None:
             return None
         if isinstance(outcome, Replied):
@@ -221,6 +225,15 @@ class Exchange:
             part, data, start, end = "connection", b"", 0, 0
         return Decisive(
             outcome.event, outcome.connection, self.subject, part, start, end, data[start:end][:400]
+        )
+
+    def _mistaken(self, stray: UnsolicitedFrame, connection: int) -> Decisive | None:
+        """The field by which a frame is not the answer: its opaque or its flag."""
+        name = "flag" if stray.why == UNFLAGGED else "opaque"
+        field = next((one for one in dissect(stray.frame).fields if one.name == name), None)
+        start, end = (0, len(stray.frame)) if field is None else (field.start, field.end)
+        return Decisive(
+            stray.event, connection, self.subject, "frame", start, end, stray.frame[start:end][:400]
         )
 
     def locate(self, outcome: Replied, path: Sequence[str | int] = ()) -> tuple[int, int]:

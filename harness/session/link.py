@@ -16,7 +16,15 @@ import msgspec
 
 from harness.session.clock import Clock
 from harness.session.errors import Misuse
-from harness.session.outcome import ClosedBy, Garbled, Replied, UnsolicitedFrame
+from harness.session.outcome import (
+    OTHER_OPAQUE,
+    REQUEST,
+    UNFLAGGED,
+    ClosedBy,
+    Garbled,
+    Replied,
+    UnsolicitedFrame,
+)
 from harness.session.tls import TlsTransport
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
@@ -295,13 +303,13 @@ class Link:
             self._garble(frame, problem, event)
             return
         if not command.is_response:
-            self._unsolicited.append(UnsolicitedFrame("a request, not a response", command, frame, event))
+            asked = any(want.opaque == command.opaque for want in self._pending)
+            why = UNFLAGGED if asked else REQUEST
+            self._unsolicited.append(UnsolicitedFrame(why, command, frame, event))
             return
         wanted = self._wanted(command.opaque)
         if wanted is None:
-            self._unsolicited.append(
-                UnsolicitedFrame("a response to nothing that was asked", command, frame, event)
-            )
+            self._unsolicited.append(UnsolicitedFrame(OTHER_OPAQUE, command, frame, event))
             return
         self._pending.remove(wanted)
         wanted.result = Replied(

@@ -19,7 +19,8 @@ Judging is a small protocol, ``Expectation``, between this room and the vocabula
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import re
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
@@ -31,18 +32,23 @@ if TYPE_CHECKING:
     from harness.session.exchange import Exchange
 
 
+UNFLAGGED: Final = "the opaque of the request, without the response flag"
+OTHER_OPAQUE: Final = "a response with an opaque that nothing was asked with"
+REQUEST: Final = "a request, not a response"
+
+
 class UnsolicitedFrame(msgspec.Struct, frozen=True):
-    """A frame that answers nothing that was asked: an echoed request, an unknown opaque, a request of the
-    target's.
-    """
+    """A frame that answers nothing that was asked."""
 
     why: str
+    """UNFLAGGED, OTHER_OPAQUE or REQUEST."""
     command: Command
     frame: bytes
     event: int
 
     def __str__(self) -> str:
-        return f"#{self.event} ← {self.why}: code {self.command.code}, opaque {self.command.opaque}"
+        told = f"code {self.command.code}, opaque {self.command.opaque}, flag {self.command.flag}"
+        return f"#{self.event} ← {self.why}: {told}"
 
 
 class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +62,12 @@ class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Frames that came meanwhile on this connection and answer nothing."""
     leftover: bytes = b""
     """Bytes of a frame that has begun and not ended."""
+
+    @property
+    def mistaken(self) -> UnsolicitedFrame | None:
+        """The frame that was most likely meant as the answer, and is none."""
+        meant = [stray for stray in self.unexpected if stray.why != REQUEST]
+        return meant[-1] if meant else None
 
     def remarks(self) -> list[str]:
         """Lines for a person: what else was seen on the connection."""
@@ -126,7 +138,8 @@ class Garbled(_Outcome, frozen=True, kw_only=True):
     problem: str
 
     def __str__(self) -> str:
-        return f"{len(self.data)} bytes that are no RocketMQ command: {_short(self.data)} ({self.problem})"
+        shown = f"{len(self.data)} bytes that are no RocketMQ command: {_short(self.data)} ({self.problem})"
+        return f"{shown}; specs/rendered/frame.md has the layout"
 
 
 Outcome = Replied | Silent | Stalled | ClosedBy | Garbled
@@ -226,11 +239,17 @@ class Expectation(Protocol):
     def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None: ...
 
 
+_BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+"""Bytes that no text has."""
+
+
 def _hex(data: bytes) -> str:
     return data[:32].hex(" ") + (" …" if len(data) > 32 else "")
 
 
 def _short(data: bytes | str) -> str:
+    if isinstance(data, bytes) and _BINARY.search(data):
+        return _hex(data)
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     text = text if len(text) <= 160 else text[:160] + "…"
     return text if text.isprintable() else repr(text)

@@ -20,7 +20,7 @@ from harness.wire.codes import Serialization
 from .command import Command
 from .errors import Diagnostic
 from .fastjson import Engine
-from .framing import FRAME_LIMIT
+from .framing import FRAME_LIMIT, length_too_large, length_too_small
 from .header_json import read_json_header
 from .header_rocketmq import read_binary_header
 from .report import Field, Reading, Refused
@@ -62,9 +62,9 @@ def _read(reading: Reading, engine: Engine) -> Command:
         reading.refuse("frame-truncated", f"{size} of the 4 bytes of the length word", 0, size)
     length = reading.integer("length", 0, 4)
     if length < 4:
-        reading.refuse("length-too-small", f"length {length} cannot hold the header word", 0, 4)
+        reading.refuse("length-too-small", length_too_small(length), 0, 4)
     if length > FRAME_LIMIT - 4:
-        reading.refuse("length-too-large", f"length {length} exceeds {FRAME_LIMIT - 4}", 0, 4)
+        reading.refuse("length-too-large", length_too_large(length, FRAME_LIMIT - 4), 0, 4)
     if size < 4 + length:
         reading.refuse("frame-truncated", f"{size - 4} of {length} bytes after the length word", 4, size)
     if size > 4 + length:

@@ -21,6 +21,25 @@ FRAME_LIMIT: Final = 16_777_216
 """The largest frame in bytes, length word included (`com.rocketmq.remoting.frameMaxLength`, default)."""
 
 _COMPACT_AT: Final = 65_536
+_LIKELY: Final = 65_535
+"""Frames of strangers that confuse the order of bytes are answers to small requests."""
+
+
+def length_too_small(length: int) -> str:
+    """What is wrong with a length word below 4."""
+    return f"length {length} cannot hold the header word{_swapped(length)}"
+
+
+def length_too_large(length: int, most: int) -> str:
+    """What is wrong with a length word above the limit."""
+    return f"length {length} exceeds {most}{_swapped(length)}"
+
+
+def _swapped(length: int) -> str:
+    """A remark on a length that is a likely one with its bytes the other way round."""
+    other = int.from_bytes(length.to_bytes(4, "little", signed=True), "big")
+    likely = length != other and 4 <= other <= _LIKELY
+    return f"; its bytes the other way round are {other}, and integers are big-endian" if likely else ""
 
 
 def frame_size(data: bytes | bytearray, start: int = 0, limit: int = FRAME_LIMIT) -> int | None:
@@ -32,10 +51,10 @@ def frame_size(data: bytes | bytearray, start: int = 0, limit: int = FRAME_LIMIT
         return None
     length = int.from_bytes(data[start : start + 4], "big", signed=True)
     if length < 4:
-        why = Diagnostic("length-too-small", f"length {length} cannot hold the header word", 0, 4, True)
+        why = Diagnostic("length-too-small", length_too_small(length), 0, 4, True)
         raise WireError(why.message, (why,))
     if length > limit - 4:
-        why = Diagnostic("length-too-large", f"length {length} exceeds {limit - 4}", 0, 4, True)
+        why = Diagnostic("length-too-large", length_too_large(length, limit - 4), 0, 4, True)
         raise WireError(why.message, (why,))
     return 4 + length if len(data) - start >= 4 + length else None
 

@@ -28,12 +28,10 @@ class Stranger(NamedTuple):
     file: str
     faults: dict[str, str]
     """By the fault that is chosen; `-` stands before those that the server always has."""
-    asked: tuple[str, ...] = ("--exclude", "configuration")
-    """Which cases it is there for."""
-    spare: int = SPARE
+    shortfall: tuple[str, ...] = ()
+    """Causes that are shown beside that of a fault and should be one with it; the table lists them."""
 
 
-ESSENTIAL = ("--class", "essential")
 NO_TLS = {"-no-tls": r"under TLS.* closes the connection"}
 STRANGERS = {
     "refuses-with-29": Stranger(
@@ -65,27 +63,27 @@ STRANGERS = {
             **NO_TLS,
         },
     ),
-    "careless": Stranger(
+    "careless-with-bytes": Stranger(
         "node",
         "node/nameserver.js",
         {
-            "zone-is-not-copied": r"lacks body\..*zoneName",
-            "old-id-stays": r"has too much in .*brokerAddrs",
-            "one-mapping-a-topic": r"has too little in body\.topicQueueMappingByBroker",
-            "latin-headers": r"^The answer to 101 GET_KV_CONFIG has a wrong value of extFields\.value",
+            "latin1-bodies": r"^The body of the answer to .* is not in UTF-8",
+            "type-byte-left-out": r"^Every request \(header in binary form\) .* bytes that are no command",
+            "timestamp-forgotten": r"^The answer to 322 .* wrong value of extFields\.changed",
+            **NO_TLS,
         },
-        ESSENTIAL,
     ),
-    "hasty": Stranger(
+    "careless-with-tables": Stranger(
         "node",
         "node/nameserver.js",
         {
-            "one-frame-a-read": r"\(several frames at once\) gets no answer",
-            "crc-of-plain-bodies-only": r"^103 REGISTER_BROKER \(body compressed\) is accepted",
-            "slaves-alone-are-members": r"^The answer to 901 .* has too little in body\.brokerMemberGroup",
+            "key-without-cluster": r"^The answer to 322 .* wrong value of extFields\.changed",
+            "filter-servers-stay": r"^The answer to 105 .* too much in body\.filterServerTable",
+            "slave-or": r"^105 GET_ROUTEINFO_BY_TOPIC is accepted instead of TOPIC_NOT_EXIST",
+            "zone-as-typed": r"^The answer to 105 .* too little in body\.brokerDatas",
+            **NO_TLS,
         },
-        ESSENTIAL,
-        spare=2,  # what is lost with a read depends on what happens to be read at once
+        shortfall=(r"too little in body\.filterServerTable", r"lacks body\.topicQueueMappingByBroker"),
     ),
 }
 
@@ -95,10 +93,14 @@ STRANGERS = {
 def test_each_fault_is_one_cause(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stranger = STRANGERS[name]
     if shutil.which(stranger.interpreter) is None:
-        pytest.skip(f"{stranger.interpreter} is not installed (Debian: apt install nodejs)")
+        pytest.skip(f"{stranger.interpreter} is not on the PATH: install Node.js 18 or newer to run {name}")
     found = causes(stranger, tmp_path, capsys)
-    unexplained = [title for title in found if not any(map_to(stranger, title))]
-    assert len(unexplained) <= stranger.spare, unexplained
+    unexplained = [
+        title
+        for title in found
+        if not map_to(stranger, title) and not any(re.search(one, title) for one in stranger.shortfall)
+    ]
+    assert len(unexplained) <= SPARE, unexplained
     for fault, pattern in stranger.faults.items():
         assert sum(bool(re.search(pattern, title)) for title in found) == 1, (fault, found)
 
@@ -112,7 +114,7 @@ def causes(stranger: Stranger, out: Path, capsys: pytest.CaptureFixture[str]) ->
     """The titles of the causes that `check` reports."""
     faults = " ".join(f"--fault {fault}" for fault in stranger.faults if not fault.startswith("-"))
     command = f"{stranger.interpreter} {HERE / stranger.file} --port {{port}} --kv {{dir}}/kv.json {faults}"
-    arguments = ["check", f"exec:{command}", "--profile", "5.3", "--fast", *stranger.asked]
+    arguments = ["check", f"exec:{command}", "--profile", "5.3", "--fast", "--exclude", "configuration"]
     arguments += ["--out", str(out), "--json"]
     assert main(arguments) == 1
     report: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -294,17 +294,18 @@ def test_reads_do_not_refresh(ns: NameServerSession) -> None:
     goes(ns, broker)
 
 
-@case(
-    "ns.lease.expired-connection-is-closed",
-    "ns.lease.expired-broker-comes-back",
-    kills=["expired-connection-stays-open", "departed-version-is-remembered"],
-    ends_leases=True,
-)
+@case(kills=["expired-connection-stays-open"], ends_leases=True)
 def test_expired_connection_is_closed(ns: NameServerSession) -> None:
-    """A broker whose lease ends loses its connection, and is served again over a new one."""
     broker = registered(ns)
     ns.advance_past(ns.lease)
     broker.connection.closes() >> Closed()
+
+
+@case(kills=["departed-version-is-remembered"], ends_leases=True)
+def test_expired_broker_comes_back(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    ns.advance_past(ns.lease)
+    goes(ns, broker)
     broker.reconnect()
     broker.register() >> Reply(SUCCESS)
     stays(ns, broker)

@@ -28,7 +28,22 @@ def test_a_request_is_found_by_code_and_name(name: str, capsys: pytest.CaptureFi
     first = answer["statements"][0]
     assert first.startswith("ns.data-version.equal-version-is-unchanged: ")
     assert "data-version.equal-version-is-unchanged" in answer["cases"]
-    assert "brokerName (required)" in answer["fields"]
+    assert "brokerName (text, required)" in answer["fields"]
+
+
+def test_a_request_tells_the_members_of_its_bodies(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = explained(capsys, "322")
+    page = "DataVersion (specs/rendered/bodies.md#dataversion)"
+    assert answer["body"][0] == f"{page}: The data version that the broker has now."
+    assert answer["body"][1].startswith("counter (int64): ")
+    assert answer["answer body"][0].startswith(page)
+
+
+def test_what_is_needed_most_is_told_first(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = explained(capsys, "103")["statements"]
+    classes = {one.id: one.class_ for one in catalogue().statements if one.chapter == "registration"}
+    own = [classes[line.partition(":")[0]] for line in lines if line.partition(":")[0] in classes]
+    assert own == sorted(own, key=["essential", "administration", "robustness", "exactness"].index)
 
 
 def test_the_page_of_every_request_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from harness.catalogue import catalogue
 from harness.conformance.layout import file_of, key_of_node, place_of
+from harness.conformance.loading import cases
 
 
 @pytest.mark.parametrize(
@@ -50,3 +52,18 @@ def test_the_key_of_a_node(node: str) -> None:
 
 def test_a_node_outside_of_the_cases_has_a_key_of_its_own() -> None:
     assert key_of_node("tests/test_mine.py::test_x") == "test_mine.py::test_x"
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
+def test_an_essential_case_of_nameservers_proves_nothing_that_is_needed_less(profile: str) -> None:
+    """Otherwise a server that does all that is essential fails `--class essential`."""
+    known = catalogue()
+    mixed = [
+        one.name
+        for one in cases()
+        if not one.chapter.startswith("broker-")
+        and (proven := one.statements(known, profile))
+        and one.class_(known, profile) == "essential"
+        and any(other.level == "MUST" and other.class_ != "essential" for other in proven)
+    ]
+    assert mixed == []

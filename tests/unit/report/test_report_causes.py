@@ -33,7 +33,7 @@ from harness.report import html, json_report, markdown
 from harness.report.cause_words import explained
 from harness.report.causes import causes_of
 from harness.report.console import Console
-from harness.report.results import CaseResult, Run, Verdict
+from harness.report.results import CaseResult, Run, Verdict, Wrong
 
 
 def groups(*results: CaseResult) -> list[set[str]]:
@@ -69,6 +69,24 @@ def test_one_number_for_every_refusal_is_one_cause_unless_one_refusal_has_its_ow
     ]
     right = passed("b", answered("9999", "REQUEST_CODE_NOT_SUPPORTED (3)"))
     assert sorted(groups(*results, right), key=min) == [{"a.1"}, {"a.2"}, {"a.3"}]
+
+
+@pytest.mark.parametrize(
+    ("got", "title"),
+    [
+        ("no response flag", f"The answer to {ROUTE} lacks the response bit of its flag"),
+        ("another opaque", f"The answer to {ROUTE} has another opaque than the request"),
+        ("no answer", f"{ROUTE} gets no answer instead of {OK}"),
+    ],
+)
+def test_a_frame_that_is_no_answer_is_not_called_silence(got: str, title: str) -> None:
+    assert titles(failed("a", ROUTE, outcome(OK, got))) == [title]
+
+
+def test_bodies_in_another_encoding_are_one_cause_whatever_was_asked() -> None:
+    garbled = Wrong(kind="member", place="body", change="not in UTF-8")
+    results = (failed("a.1", ROUTE, garbled), failed("a.2", TOPICS, garbled))
+    assert titles(*results) == [f"The body of the answer to {ROUTE} or {TOPICS} is not in UTF-8"]
 
 
 def test_failures_that_are_never_answered_are_one_cause_whatever_was_asked() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Generator
 import msgspec
 import pytest
 
+from harness.conformance import Reply
 from harness.session import (
     CaseTimeout,
     Clock,
@@ -23,6 +24,7 @@ from harness.session import (
     TooLate,
     Unmet,
 )
+from harness.session.outcome import OTHER_OPAQUE, UNFLAGGED
 from harness.trace import Received, Sent
 from harness.wire import Command, RequestCode, decode, encode
 
@@ -110,8 +112,8 @@ def test_a_server_that_echoes_has_not_answered(served) -> None:
 
     outcome = (served(serve).route("T") >> Met()).outcome
     assert isinstance(outcome, Stalled)
-    assert [stray.why for stray in outcome.unexpected] == ["a request, not a response"] * 2
-    assert "request, not a response" in outcome.remarks()[0]
+    assert [stray.why for stray in outcome.unexpected] == [UNFLAGGED] * 2
+    assert "without the response flag: code 105" in outcome.remarks()[0]
 
 
 def test_a_server_that_always_says_success(served) -> None:
@@ -225,7 +227,47 @@ def test_an_unknown_opaque_is_a_stray(served) -> None:
     ns = served(answering(lambda _: [success(Command(opaque=-5))]))
     outcome = (ns.route("T") >> Met()).outcome
     assert isinstance(outcome, Stalled)
-    assert outcome.unexpected[0].why == "a response to nothing that was asked"
+    assert outcome.unexpected[0].why == OTHER_OPAQUE
+
+
+@pytest.mark.parametrize(
+    ("answer", "field", "got"),
+    [
+        (Command(opaque=-5, flag=1), b"-5", "another opaque"),
+        (Command(opaque=0, flag=0), b"0", "no response flag"),
+    ],
+)
+def test_a_failure_shows_why_a_frame_is_not_the_answer(
+    served, answer: Command, field: bytes, got: str
+) -> None:
+    def reply(request: Command) -> list[bytes]:
+        opaque = answer.opaque or request.opaque
+        return [encode(msgspec.structs.replace(answer, opaque=opaque))]
+
+    with pytest.raises(Unmet) as caught:
+        served(answering(reply)).route("T") >> Reply(0)
+    assert caught.value.wrong is not None
+    assert caught.value.wrong.got == got
+    assert caught.value.decisive is not None
+    assert caught.value.decisive.excerpt == field
+
+
+@pytest.mark.parametrize(("encoding", "change"), [("latin-1", "not in UTF-8"), ("utf-8", "")])
+def test_a_body_in_another_encoding_is_wrong_in_that(served, encoding: str, change: str) -> None:
+    body = '{"topicList":["caf\u00e9"]}'.encode(encoding)
+    ns = served(answering(lambda request: [success(request, body)]))
+    with pytest.raises(Unmet) as caught:
+        ns.topics().json >> Reply(0, {"topicList": ["tea"]})
+    assert caught.value.wrong is not None
+    assert ("not in UTF-8" if caught.value.wrong.change == "not in UTF-8" else "") == change
+
+
+def test_bytes_that_are_no_text_are_shown_in_hex(served) -> None:
+    little = bytes.fromhex("0a000000 00000002 7b7d 00000000")
+    ns = served(lambda peer: (peer.recv(65536), peer.sendall(little), _mute(peer)))
+    shown = str((ns.route("T") >> Met()).outcome)
+    assert "0a 00 00 00 00 00 00 02" in shown
+    assert "the other way round are 10" in shown
 
 
 def test_raw_bytes_take_the_next_response(served) -> None:

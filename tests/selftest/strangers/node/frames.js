@@ -1,20 +1,34 @@
 'use strict';
+const { isWrong } = require('./arguments');
 const json = require('./json');
 
 const LANGUAGES = ['JAVA', 'CPP', 'DOTNET', 'PYTHON', 'DELPHI', 'ERLANG', 'RUBY', 'OTHER', 'HTTP', 'GO', 'PHP', 'OMS', 'RUST', 'NODE_JS'];
 
-function decode(frame, faults) {
+function decode(frame) {
   const type = frame[4];
+  if (type > 1) throw new Error(`serialization ${type}`);
   const headerLength = frame.readUIntBE(5, 3);
+  if (headerLength > frame.length - 8) throw new Error('the header is longer than the frame');
   const header = frame.subarray(8, 8 + headerLength);
-  const command = type === 1 ? decodeBinary(header) : decodeJson(header, faults.has('latin-headers') ? 'latin1' : 'utf8');
+  const command = type === 1 ? decodeBinary(header) : decodeJson(header);
   command.binary = type === 1;
   command.body = frame.subarray(8 + headerLength);
   return command;
 }
 
-function decodeJson(header, encoding) {
-  const command = json.parse(header.toString(encoding));
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function int32(value, name) {
+  const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Math.trunc(number) >= -(2 ** 31) && Math.trunc(number) < 2 ** 31) return Math.trunc(number);
+  throw new Error(`${name} is no 32-bit number`);
+}
+
+function decodeJson(header) {
+  const command = json.parse(header.toString('utf8'));
+  if (!isObject(command)) throw new Error('the header is no object');
+  if (!isObject(command.extFields ?? {})) throw new Error('extFields is no object');
+  for (const name of ['code', 'opaque', 'flag', 'version']) command[name] = int32(command[name] ?? 0, name);
   const fields = Object.entries(command.extFields || {}).filter(([, value]) => value !== null);
   return { ...command, extFields: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])) };
 }
@@ -22,7 +36,8 @@ function decodeJson(header, encoding) {
 function decodeBinary(buffer) {
   let at = 13;
   const text = (lengthBytes) => {
-    const length = buffer.readUIntBE(at, lengthBytes);
+    const length = buffer.readIntBE(at, lengthBytes);
+    if (length < 0 || at + lengthBytes + length > buffer.length) throw new Error('a text is longer than the header');
     at += lengthBytes + length;
     return buffer.toString('utf8', at - length, at);
   };
@@ -49,7 +64,7 @@ function encode(command, binary) {
   const body = command.body || Buffer.alloc(0);
   const head = Buffer.alloc(8);
   head.writeInt32BE(4 + header.length + body.length, 0);
-  head.writeUInt8(binary ? 1 : 0, 4);
+  head.writeUInt8(binary && !isWrong('type-byte-left-out') ? 1 : 0, 4);
   head.writeUIntBE(header.length, 5, 3);
   return Buffer.concat([head, header, body]);
 }

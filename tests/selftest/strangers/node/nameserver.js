@@ -1,10 +1,11 @@
 'use strict';
-// A NameServer, written from the catalogue and the reports alone: node nameserver.js --port 9876
-// [--config namesrv.properties] [--fault NAME]… The faults are listed in the README of this directory's parent.
+// A NameServer, written by somebody who knows the catalogue alone:
+// node nameserver.js --port 9876 [--kv kv.json] [--config namesrv.properties] [--fault NAME …]
 
 const fs = require('fs');
 const net = require('net');
 const json = require('./json');
+const { argument, isWrong } = require('./arguments');
 const registration = require('./registration');
 const { decode, encode } = require('./frames');
 const { Table, LEASE_MS, WRITE } = require('./table');
@@ -17,15 +18,8 @@ const FLAG_ONEWAY = 2;
 const [SUCCESS, SYSTEM_ERROR, UNSUPPORTED, TOPIC_NOT_EXIST, QUERY_NOT_FOUND] = [0, 1, 3, 17, 22];
 
 const isTrue = (text) => (text || '').toLowerCase() === 'true';
-const body = (value) => Buffer.from(json.stringify(value));
+const body = (value) => Buffer.from(json.stringify(value), isWrong('latin1-bodies') ? 'latin1' : 'utf8');
 const ok = (value) => ({ code: SUCCESS, body: value === undefined ? undefined : body(value) });
-
-const FAULTS = new Set(process.argv.flatMap((word, at, all) => (word === '--fault' ? [all[at + 1]] : [])));
-
-function argument(name) {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
-}
 
 function readSettings(path) {
   const lines = path ? fs.readFileSync(path, 'latin1').split('\n') : [];
@@ -44,19 +38,28 @@ function notify(addresses, fields) {
 }
 
 const settings = readSettings(argument('--config'));
-const table = new Table(settings, notify, FAULTS);
+const table = new Table(settings, notify);
+const kvFile = argument('--kv');
 const kv = new Map();
+if (kvFile && fs.existsSync(kvFile)) {
+  for (const [namespace, pairs] of JSON.parse(fs.readFileSync(kvFile, 'utf8'))) kv.set(namespace, new Map(pairs));
+}
+
+function saveKv() {
+  if (kvFile) fs.writeFileSync(kvFile, JSON.stringify([...kv].map(([namespace, pairs]) => [namespace, [...pairs]])));
+}
 
 function register(request, socket) {
   const fields = request.extFields;
   for (const name of ['brokerName', 'brokerAddr', 'clusterName']) if (!fields[name]) throw new Error(`${name} is missing`);
-  if (!/^-?\d+$/.test(fields.brokerId || '')) throw new Error('brokerId is no number');
+  const id = /^[-+]?\d+$/.test(fields.brokerId || '') ? BigInt(fields.brokerId.replace('+', '')) : undefined;
+  if (id === undefined || BigInt.asIntN(64, id) !== id) throw new Error('brokerId is no 64-bit number');
   const broker = {
-    name: fields.brokerName, address: fields.brokerAddr, cluster: fields.clusterName, id: fields.brokerId,
+    name: fields.brokerName, address: fields.brokerAddr, cluster: fields.clusterName, id: String(id),
     haAddr: fields.haServerAddr, zone: fields.__ZONE_NAME, lease: Number(fields.heartbeatTimeoutMillis || LEASE_MS),
     acting: fields.enableActingMaster === undefined ? undefined : isTrue(fields.enableActingMaster),
   };
-  const refused = table.register(broker, registration.read(request, FAULTS), socket);
+  const refused = table.register(broker, registration.read(request), socket);
   if (refused) return { code: SYSTEM_ERROR, remark: refused };
   const entry = table.brokers.get(broker.name);
   const master = broker.id !== '0' && entry.addrs.get(broker.id) === broker.address ? table.master(broker.name) : undefined;
@@ -82,19 +85,16 @@ function queryDataVersion({ extFields: fields, body: sent }) {
 }
 
 function registerTopic({ extFields: fields, body: sent }) {
-  if (sent.length) {
-    for (const queues of json.parse(sent.toString('utf8')).queueDatas || []) {
-      if (table.brokers.has(queues.brokerName)) table.setQueues(fields.topic, queues);
-    }
-  }
+  const given = sent.length ? (json.parse(sent.toString('utf8')) || {}).queueDatas || [] : [];
+  const isNew = !table.topics.has(fields.topic);
+  if (fields.topic === undefined || (isNew && !given.every((queues) => table.brokers.has(queues.brokerName)))) return ok();
+  for (const queues of given) if (table.brokers.has(queues.brokerName)) table.setQueues(fields.topic, queues);
   return ok();
 }
 
 function memberGroup({ extFields: fields }) {
   const entry = table.brokers.get(fields.brokerName);
-  const members = entry ? [...entry.addrs] : [];
-  const shown = FAULTS.has('slaves-alone-are-members') ? members.filter(([id]) => Number(id) > 0) : members;
-  const brokerAddrs = Object.fromEntries(shown);
+  const brokerAddrs = entry ? Object.fromEntries(entry.addrs) : {};
   return ok({ brokerMemberGroup: { brokerAddrs, brokerName: fields.brokerName, cluster: fields.clusterName } });
 }
 
@@ -102,6 +102,7 @@ function putKv({ extFields: fields }) {
   if (fields.namespace === undefined || fields.key === undefined) throw new Error('namespace or key is missing');
   if (!kv.has(fields.namespace)) kv.set(fields.namespace, new Map());
   kv.get(fields.namespace).set(fields.key, fields.value);
+  saveKv();
   return ok();
 }
 
@@ -112,7 +113,19 @@ function getKv({ extFields: fields }) {
 
 function deleteKv({ extFields: fields }) {
   (kv.get(fields.namespace) || new Map()).delete(fields.key);
+  saveKv();
   return ok();
+}
+
+function listKv({ extFields: fields }) {
+  const found = kv.get(fields.namespace);
+  return found ? ok({ table: Object.fromEntries(found) }) : { code: QUERY_NOT_FOUND, remark: 'no such namespace' };
+}
+
+function systemTopics() {
+  const [first] = table.brokers.values();
+  const brokerAddr = first && [...first.addrs.values()][0];
+  return ok({ brokerAddr, topicList: [...new Set([...table.clusters.keys(), ...table.brokers.keys()])] });
 }
 
 const HANDLERS = {
@@ -120,14 +133,19 @@ const HANDLERS = {
   101: getKv,
   102: deleteKv,
   103: register,
-  104: ({ extFields: fields }) => { table.remove(fields.clusterName, fields.brokerAddr); return ok(); },
+  104: ({ extFields: fields }) => { table.remove(fields.clusterName, fields.brokerAddr, fields.brokerName); return ok(); },
   105: route,
   106: () => ok(table.clusterInfo()),
   205: ({ extFields: fields }) => ({ code: SUCCESS, extFields: { wipeTopicCount: table.operate(fields.brokerName, (perm) => perm & ~WRITE) } }),
   206: () => ok({ topicList: [...table.topics.keys()] }),
   216: ({ extFields: fields }) => { table.deleteTopic(fields.topic, fields.clusterName); return ok(); },
   217: registerTopic,
+  219: listKv,
   224: ({ extFields: fields }) => ok({ topicList: table.topicsOf(fields.cluster) }),
+  304: systemTopics,
+  311: () => ok({ topicList: table.topicsWith((flags) => flags & 1) }),
+  312: () => ok({ topicList: table.topicsWith((flags) => flags & 2) }),
+  313: () => ok({ topicList: table.topicsWith((flags) => (flags & 3) === 2) }),
   322: queryDataVersion,
   327: ({ extFields: fields }) => ({ code: SUCCESS, extFields: { addTopicCount: table.operate(fields.brokerName, () => 6) } }),
   901: memberGroup,
@@ -162,7 +180,6 @@ function serve(socket) {
       const all = Buffer.concat(chunks);
       chunks = [all.subarray(length + 4)];
       size -= length + 4;
-      if (FAULTS.has('one-frame-a-read')) [chunks, size] = [[], 0];
       lastFrame = Date.now();
       if (!handle(all.subarray(0, length + 4), socket)) return socket.destroy();
     }
@@ -172,7 +189,7 @@ function serve(socket) {
 function handle(frame, socket) {
   let request;
   try {
-    request = decode(frame, FAULTS);
+    request = decode(frame);
   } catch (error) {
     console.error(`a frame that cannot be read: ${error.message}`);
     return false;

@@ -2,19 +2,21 @@
 // The body of a registration: JSON, or the compressed layout.
 
 const zlib = require('zlib');
+const { isWrong } = require('./arguments');
 const json = require('./json');
 
 const FIRST_WITH_MAPPINGS = 413;
 const FIRST_WITH_FULL_BODY = 37;
 
-function read(request, faults) {
+function read(request) {
   const { body, extFields, version } = request;
-  const crc = Number(extFields.bodyCrc32 || 0);
-  const isChecked = crc !== 0 && !(faults.has('crc-of-plain-bodies-only') && extFields.compressed === 'true');
-  if (isChecked && crc !== (crc32(body) & 0x7fffffff)) throw new Error('the checksum of the body differs');
+  const crc = Number(extFields.bodyCrc32) || 0;
+  const sum = isWrong('crc-uncut') ? crc32(body) : crc32(body) & 0x7fffffff;
+  if (crc !== 0 && crc !== sum) throw new Error('the checksum of the body differs');
   if (body.length === 0) return { version: { counter: 0, stateVersion: 0, timestamp: 0 }, topics: [], mappings: {}, filters: [] };
   if ((extFields.compressed || '').toLowerCase() === 'true') return compressed(zlib.inflateSync(body), version || 0);
   const whole = json.parse(body.toString('utf8'));
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) throw new Error('the body is no object');
   const full = (version || 0) >= FIRST_WITH_FULL_BODY;
   const wrapper = (full ? whole.topicConfigSerializeWrapper : whole) || {};
   return {
@@ -45,6 +47,8 @@ function compressed(bytes, requestVersion) {
 function topicLine(line) {
   const words = line.split(' ');
   if (words.length < 5) throw new Error(`a topic of ${words.length} words`);
+  if (!words.slice(1, 4).every((word) => /^-?\d+$/.test(word))) throw new Error(`no numbers: ${line}`);
+  if (!['SINGLE_TAG', 'MULTI_TAG'].includes(words[4])) throw new Error(`filter type ${words[4]}`);
   return { topicName: words[0], readQueueNums: Number(words[1]), writeQueueNums: Number(words[2]), perm: Number(words[3]) };
 }
 

@@ -1,17 +1,21 @@
 'use strict';
 // What the NameServer knows: brokers, clusters, topics with their queues and mappings, leases, filter servers.
 
+const { isWrong } = require('./arguments');
+
 const LEASE_MS = 120000;
 const WRITE = 2;
 const MEMBER_TOPICS = 'rmq_sys_SYNC_BROKER_MEMBER_';
 
 const lowest = (addrs) => [...addrs.keys()].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))[0];
-const sameVersion = (a, b) => ['counter', 'stateVersion', 'timestamp'].every((name) => BigInt(a[name] ?? 0) === BigInt(b[name] ?? 0));
+const VERSION_MEMBERS = isWrong('timestamp-forgotten') ? ['counter', 'stateVersion'] : ['counter', 'stateVersion', 'timestamp'];
+const sameVersion = (a, b) => VERSION_MEMBERS.every((name) => BigInt(a[name] ?? 0) === BigInt(b[name] ?? 0));
+
+const sameZone = (a, b) => (isWrong('zone-as-typed') ? a === b : a.toLowerCase() === b.toLowerCase());
 
 class Table {
-  constructor(settings, notify, faults) {
+  constructor(settings, notify) {
     this.settings = settings;
-    this.faults = faults;
     this.notify = notify;       // (addresses, fields): tells brokers that the smallest id has changed
     this.brokers = new Map();   // broker name -> {name, cluster, addrs: id -> address, acting, zone}
     this.clusters = new Map();  // cluster -> set of broker names
@@ -22,7 +26,7 @@ class Table {
   }
 
   key(cluster, address) {
-    return `${cluster}\n${address}`;
+    return isWrong('key-without-cluster') ? address : `${cluster}\n${address}`;
   }
 
   // Returns null, or why the registration is refused.
@@ -57,9 +61,7 @@ class Table {
     entry.acting = broker.acting === true;
     entry.zone = broker.zone;
     const former = entry.addrs.size ? lowest(entry.addrs) : undefined;
-    for (const [id, address] of this.faults.has('old-id-stays') ? [] : entry.addrs) {
-      if (address === broker.address && id !== broker.id) entry.addrs.delete(id);
-    }
+    for (const [id, address] of entry.addrs) if (address === broker.address && id !== broker.id) entry.addrs.delete(id);
     entry.addrs.set(broker.id, broker.address);
     if (former !== undefined && BigInt(broker.id) < BigInt(former)) {
       const others = [...entry.addrs.values()].filter((address) => address !== broker.address);
@@ -70,7 +72,9 @@ class Table {
 
   publish(broker, entry, body, changed) {
     const master = broker.id === '0';
-    if (!master && (broker.acting === undefined || lowest(entry.addrs) !== broker.id)) return;
+    const isLowest = lowest(entry.addrs) === broker.id;
+    const publishes = isWrong('slave-or') ? broker.acting !== undefined || isLowest : broker.acting !== undefined && isLowest;
+    if (!master && !publishes) return;
     for (const topic of body.topics) {
       const queues = this.topics.get(topic.topicName);
       if (!changed && queues && queues.has(broker.name)) continue;
@@ -83,10 +87,8 @@ class Table {
     for (const [topic, mapping] of Object.entries(body.mappings)) {
       if (!this.mappings.has(topic)) this.mappings.set(topic, new Map());
       const byBroker = this.mappings.get(topic);
-      if (changed || !byBroker.has(broker.name)) {
-        if (this.faults.has('one-mapping-a-topic')) byBroker.clear();
-        byBroker.set(broker.name, mapping);
-      }
+      const name = mapping.bname ?? broker.name;
+      if (changed || !byBroker.has(name)) byBroker.set(name, mapping);
     }
   }
 
@@ -111,19 +113,22 @@ class Table {
     return sameVersion(live.version, version);
   }
 
-  remove(cluster, address) {
+  // Removes an address from one broker name, or from all of its cluster.
+  remove(cluster, address, only) {
+    const names = [...(this.clusters.get(cluster) || [])];
+    if (only !== undefined && !names.includes(only)) return;
     this.live.delete(this.key(cluster, address));
-    this.filters.delete(this.key(cluster, address));
-    for (const name of [...(this.clusters.get(cluster) || [])]) {
+    if (!isWrong('filter-servers-stay')) this.filters.delete(this.key(cluster, address));
+    for (const name of only === undefined ? names : [only]) {
       const entry = this.brokers.get(name);
-      for (const [id, held] of [...entry.addrs]) if (held === address) this.removeId(entry, id, address, cluster);
+      for (const [id, held] of [...entry.addrs]) if (held === address) this.removeId(entry, id, address);
     }
   }
 
-  removeId(entry, id, address, cluster) {
+  removeId(entry, id, address) {
     const smallest = lowest(entry.addrs) === id;
     entry.addrs.delete(id);
-    if (entry.addrs.size === 0) return this.removeName(entry.name, cluster);
+    if (entry.addrs.size === 0) return this.removeName(entry.name);
     if (!entry.acting) return;
     if (id === '0') this.operate(entry.name, (perm) => perm & ~WRITE);
     if (smallest) {
@@ -132,11 +137,12 @@ class Table {
     }
   }
 
-  removeName(name, cluster) {
+  removeName(name) {
     this.brokers.delete(name);
-    const names = this.clusters.get(cluster);
-    names.delete(name);
-    if (names.size === 0) this.clusters.delete(cluster);
+    for (const [cluster, names] of this.clusters) {
+      names.delete(name);
+      if (names.size === 0) this.clusters.delete(cluster);
+    }
     for (const table of [this.topics, this.mappings]) {
       for (const [topic, byBroker] of table) {
         byBroker.delete(name);
@@ -182,6 +188,10 @@ class Table {
     }
   }
 
+  topicsWith(flags) {
+    return [...this.topics].filter(([, byBroker]) => [...byBroker.values()].slice(0, 1).some((queues) => flags(queues.topicSysFlag))).map(([topic]) => topic);
+  }
+
   topicsOf(cluster) {
     const names = this.clusters.get(cluster) || new Set();
     return [...this.topics].filter(([, byBroker]) => [...byBroker.keys()].some((name) => names.has(name))).map(([topic]) => topic);
@@ -194,7 +204,7 @@ class Table {
       .map((entry) => ({ entry, addrs: this.shownAddresses(topic, entry, byBroker.get(entry.name)) }));
     if (entries.length === 0) return null;
     if (zone !== undefined) {
-      entries = entries.filter(({ entry, addrs }) => !('0' in addrs) || (entry.zone || '').toLowerCase() === zone.toLowerCase());
+      entries = entries.filter(({ entry, addrs }) => !('0' in addrs) || sameZone(entry.zone || '', zone));
     }
     const mapping = this.mappings.get(topic) || new Map();
     const filterServerTable = {};
@@ -227,8 +237,7 @@ class Table {
   }
 
   brokerData(entry, addrs) {
-    const shown = { brokerAddrs: addrs, brokerName: entry.name, cluster: entry.cluster, enableActingMaster: entry.acting };
-    return this.faults.has('zone-is-not-copied') ? shown : { ...shown, zoneName: entry.zone };
+    return { brokerAddrs: addrs, brokerName: entry.name, cluster: entry.cluster, enableActingMaster: entry.acting, zoneName: entry.zone };
   }
 
   clusterInfo() {
