@@ -41,8 +41,11 @@ class SettingsSession(TermSession):
 
     def forget_kv(self, namespace: str, key: str) -> None:
         """Has an entry of the KV table deleted in the end, where it can be."""
-        ext = {"namespace": namespace, "key": key}
-        self.afterwards(lambda: self._ask_aside(RequestCode.DELETE_KV_CONFIG, ext))
+
+        def forget() -> None:
+            self._ask_aside(RequestCode.DELETE_KV_CONFIG, {"namespace": namespace, "key": key})
+
+        self.afterwards(forget)
 
     def _ask_aside(self, code: RequestCode, ext: dict[str, str] | None = None, body: bytes = b"") -> Outcome:
         """A request of the harness's own, over a connection of its own."""
