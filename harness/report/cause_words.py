@@ -62,6 +62,8 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     """The command that shows it again, and little else."""
     shown: str
     """The case that the exchange is taken from."""
+    log: tuple[str, ...] = ()
+    """What the server wrote while that case ran."""
     cases: tuple[str, ...]
     """All that it makes fail."""
     blocked: tuple[str, ...]
@@ -134,6 +136,7 @@ def _explained(number: int, cause: Cause) -> Explained:
         because=failure.text,
         again=failure.replay,
         shown=cause.shown.result.case,
+        log=cause.shown.result.log,
         cases=tuple(one.case for one in cause.failed),
         blocked=tuple(one.case for one in cause.blocked),
     )

@@ -68,6 +68,7 @@ def _cause(lines: Lines, one: Explained) -> None:
     lines.fact("actual", one.actual)
     lines.fact("frame", one.where)
     lines.fact("because", f"{one.because} ({one.statement})")
+    _server_log(lines, one)
     lines.fact("cases", _names(one.cases))
     lines.fact("blocked", _names(one.blocked))
     lines.fact("again", one.again, continued=" \\")
@@ -159,9 +160,9 @@ def _oddity(lines: Lines, result: CaseResult) -> None:
         lines.fact("", "The stack trace is in the report: please file it, this is no fault of the target.")
 
 
-def _server_log(lines: Lines, result: CaseResult) -> None:
+def _server_log(lines: Lines, one: CaseResult | Explained) -> None:
     """What the server wrote while the case ran."""
-    shown = list(result.log)
+    shown = list(one.log)
     if len(shown) > _LOG_LINES:
         shown[_LOG_LINES // 2 : -_LOG_LINES // 2] = ["…"]
     lines.fact("your log", "\n".join(shown))

@@ -110,6 +110,7 @@ def _cause(one: Explained) -> str:
             ("actual", one.actual),
             ("frame", one.where),
             ("because", f"{one.because} ({one.statement})"),
+            ("your log", "\n".join(one.log)),
             ("again", one.again),
         ]
     )

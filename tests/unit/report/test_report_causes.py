@@ -371,6 +371,18 @@ def test_json_has_them_by_its_schema() -> None:
     check("causes.json", json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 
 
+def test_a_cause_quotes_what_the_server_wrote_in_every_report() -> None:
+    failing = made.failed("a.b", made.QUERY, made.outcome(made.OK, made.REFUSED))
+    run = run_of(msgspec.structs.replace(failing, log=("panic: no such table",)))
+    assert explained(run).causes[0].log == ("panic: no such table",)
+    head = markdown.render(run).split("## ")[1]
+    page = html.render(run)
+    begin = page.index('<section aria-label="Causes">')
+    for text in (head, page[begin : page.index("</section>", begin)], shown(run)):
+        assert "panic: no such table" in text
+    assert json.loads(json_report.render(run))["causes"]["list"][0]["log"] == ["panic: no such table"]
+
+
 def test_hostile_text_in_a_cause_is_text() -> None:
     run = made.several()
     hostile = "<script>alert(1)</script>\x1b[31m\u202e"
