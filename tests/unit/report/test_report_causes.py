@@ -90,7 +90,9 @@ def test_bodies_in_another_encoding_are_one_cause_whatever_was_asked() -> None:
 
 
 def test_a_connection_that_stays_open_is_not_something_unsent() -> None:
-    stays = failed("a", "", outcome("closed", "silence"))
+    asked = failed("a", ROUTE, outcome("closed", "silence"))
+    assert asked.failure is not None
+    stays = msgspec.structs.replace(asked, failure=msgspec.structs.replace(asked.failure, sent=None))
     assert titles(stays) == ["The server does not close a connection that it should close"]
 
 
