@@ -248,6 +248,8 @@ class _Title:
         return f"the answer to {self._asked()} {what}{when}"
 
     def _unasked(self) -> str:
+        if self._wanted == CLOSED:
+            return "the server does not close a connection that it should close"
         if self._got in (SILENCE, "no answer"):
             return f"the server does not send {self._wanted or 'what it should'} of its own accord"
         return (

@@ -89,6 +89,13 @@ def test_bodies_in_another_encoding_are_one_cause_whatever_was_asked() -> None:
     assert titles(*results) == [f"The body of the answer to {ROUTE} or {TOPICS} is not in UTF-8"]
 
 
+def test_a_connection_that_stays_open_is_not_something_unsent() -> None:
+    asked = failed("a", ROUTE, outcome("closed", "silence"))
+    assert asked.failure is not None
+    stays = msgspec.structs.replace(asked, failure=msgspec.structs.replace(asked.failure, sent=None))
+    assert titles(stays) == ["The server does not close a connection that it should close"]
+
+
 def test_failures_that_are_never_answered_are_one_cause_whatever_was_asked() -> None:
     results = (
         failed("a.1", REGISTER, outcome(REFUSED, "closed"), "no body"),
