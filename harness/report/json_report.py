@@ -86,6 +86,7 @@ def _counts(counts: Counts) -> dict[str, Any]:
         "total": counts.total,
         "measured": counts.measured,
         "not_run": counts.not_run,
+        "hold": counts.holding,
         "verdicts": {verdict.value: counts[verdict] for verdict in Verdict},
         "seconds": round(counts.seconds, 6),
     }

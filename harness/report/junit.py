@@ -162,7 +162,10 @@ def _about(header: RunHeader, missed: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _classes(summary: Summary) -> list[tuple[str, str]]:
     """How many cases of each class hold in the whole run."""
-    return [(name, f"{one.holding} of {one.total} {one.mark}") for name, one in summary.classes.items()]
+    return [
+        (name, f"{one.holding} of {one.total} {one.mark}")
+        for name, one in {"cases that hold": summary.cases, **summary.classes}.items()
+    ]
 
 
 def _properties(parent: ElementTree.Element, pairs: list[tuple[str, str]]) -> None:

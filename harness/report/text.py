@@ -137,9 +137,12 @@ def _and(items: tuple[str, ...]) -> str:
 
 
 def class_line(summary: Summary) -> str:
-    """How much of each class holds: ``essential 142 of 176 ✘   administration 61 of 88 ✔``."""
-    return "   ".join(
+    """How many cases hold, in all and of each class: ``203 of 264 cases hold ✘   essential 142 of 176 ✘``."""
+    cases = summary.cases
+    parts = [f"{cases.holding} of {plural(cases.total, 'case')} hold {cases.mark}"]
+    parts += [
         f"{name} {one.holding} of {one.total} {one.mark}"
         for name, one in summary.classes.items()
         if one.total
-    )
+    ]
+    return "   ".join(parts)
