@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 from harness.report.results import CaseResult, PlannedCase, Run, RunHeader, Verdict
 from harness.report.text import fixed, source_line, visible
-from harness.report.verdicts import Summary, count, summarize
+from harness.report.verdicts import Counts, Summary, count, summarize
 
 _ELEMENTS = {
     Verdict.FAIL: "failure",
@@ -162,10 +162,8 @@ def _about(header: RunHeader, missed: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _classes(summary: Summary) -> list[tuple[str, str]]:
     """How many cases of each class hold in the whole run."""
-    return [
-        (name, f"{one.holding} of {one.total} {one.mark}")
-        for name, one in {"cases that hold": summary.cases, **summary.classes}.items()
-    ]
+    counted: list[tuple[str, Counts]] = [("cases that hold", summary.cases), *summary.classes.items()]
+    return [(name, f"{one.holding} of {one.total} {one.mark}") for name, one in counted]
 
 
 def _properties(parent: ElementTree.Element, pairs: list[tuple[str, str]]) -> None:

@@ -10,8 +10,9 @@ from harness.program.step import Time
 from harness.spec.nameserver.component import Component
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.last_operations import LastOperations
-from harness.spec.nameserver.specification import PROMPT, NameServerSpec
+from harness.spec.nameserver.specification import NameServerSpec
 from harness.spec.nameserver.state import At
+from harness.spec.nameserver.terms import PROMPT
 from harness.spec.observation import Observation
 
 _BUSY = 60.0

@@ -19,26 +19,20 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.catalogue import profile_named
-from harness.program.names import Names
 from harness.program.nameserver import steps as ns
-from harness.program.step import Close, Reconnect, Request, Restart, Time
+from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver import connections, departures, questions, stored, topic_changes
-from harness.spec.nameserver.answers import Forgives, differences
+from harness.spec.nameserver.answers import differences
 from harness.spec.nameserver.component import Rest
 from harness.spec.nameserver.predictions import ANY, SOME, Prediction
 from harness.spec.nameserver.reading import Announced, announced_by, version_of
 from harness.spec.nameserver.registration import Registrant, registered
 from harness.spec.nameserver.served import is_served
-from harness.spec.nameserver.state import At, Key, Namespace, PendingEffect, State, due
-from harness.spec.observation import Difference
+from harness.spec.nameserver.state import At, Key, PendingEffect, State, due
+from harness.spec.nameserver.terms import Terms
 from harness.wire import ResponseCode
 
-PROMPT = 2.0
-"""Protocol seconds within which a prompt effect behind an answer or a close must be there, besides jitter."""
-_EARLY = 0.002
-"""Protocol seconds by which an interval may seem short: targets count milliseconds."""
 DOUBT = 60.0
 """Protocol seconds after which a request that was never answered will not be carried out any more."""
 _REFUSED = 1
@@ -52,67 +46,8 @@ class After(msgspec.Struct):
     was: str = ""
 
 
-class NameServerSpec:
-    """What the catalogue allows one server. ``jitter``: protocol seconds by which the target may act late;
-    ``fresh``: its KV namespaces are known to be empty.
-    """
-
-    def __init__(
-        self,
-        profile: str,
-        names: Names,
-        *,
-        jitter: float = 0.0,
-        fresh: bool = False,
-        forgives: Forgives | None = None,
-    ) -> None:
-        self.profile = profile_named(profile)
-        self.prompt = PROMPT + jitter
-        self.early = _EARLY + jitter / 10
-        self.names = names
-        self._fresh = fresh
-        self._forgives = forgives
-        self._known: dict[str, str] = {}
-
-    def start(self) -> State:
-        """Nothing of ours is registered."""
-        unnamed = Namespace(False, {}, complete=True) if self._fresh else Namespace()
-        return State(settings=stored.usual(self.profile), unnamed=unnamed)
-
-    @property
-    def is_lenient(self) -> bool:
-        """Whether the server is known to do something otherwise."""
-        return self._forgives is not None
-
-    def wrong(self, found: list[Difference], step: ns.AnyRequest) -> list[Difference]:
-        """The differences that count."""
-        if not found or self._forgives is None:
-            return found
-        return [one for one in found if not self._forgives(step, one)]
-
-    # --- names ----------------------------------------------------------------------------------------------
-
-    def name(self, symbol: str) -> str:
-        """The name of a broker, a cluster or a topic."""
-        found = self._known.get(symbol)
-        if found is None:
-            found = self._known[symbol] = self.names.name(symbol)
-        return found
-
-    def address(self, symbol: str) -> str:
-        """The address of a symbol."""
-        key = f"@{symbol}"
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self.names.address(symbol)
-        return found
-
-    def _field(self, step: Request, field: str, value: str) -> str | None:
-        return None if step.drop and field in step.drop else value
-
-    def key(self, cluster: str, address: str) -> Key:
-        """What the live record of an address is found by."""
-        return (cluster if self.profile.has("brokers-by-cluster") else "", address)
+class NameServerSpec(Terms):
+    """What the catalogue allows one server."""
 
     # --- what happens by itself -----------------------------------------------------------------------------
 
@@ -296,7 +231,7 @@ class NameServerSpec:
             case ns.DeleteTopic():
                 return self._delete(state, step)
             case ns.TopicsOfCluster():
-                cluster = self._field(step, "cluster", self.name(step.cluster))
+                cluster = self.field(step, "cluster", self.name(step.cluster))
                 return [After(state, questions.topics_of_cluster(state, cluster))]
             case ns.SystemTopics():
                 return [After(state, questions.system_topics(state))]
@@ -438,19 +373,19 @@ class NameServerSpec:
         return [After(after, Prediction(ext={"changed": str(not same).lower()}, body=lease.version))]
 
     def _route(self, state: State, step: ns.Route) -> list[After]:
-        topic = self._field(step, "topic", self.name(step.topic))
+        topic = self.field(step, "topic", self.name(step.topic))
         found = [After(state, questions.route(state, step, topic, self.profile))]
         if state.settings.get("needWaitForService") == "true":
             found.append(After(state, Prediction(_REFUSED, SOME)))
         return found
 
     def _member_group(self, state: State, step: ns.MemberGroup) -> list[After]:
-        name = self._field(step, "brokerName", self.name(step.broker))
-        cluster = self._field(step, "clusterName", self.name(step.cluster))
+        name = self.field(step, "brokerName", self.name(step.broker))
+        cluster = self.field(step, "clusterName", self.name(step.cluster))
         return [After(state, questions.member_group(state, name, cluster))]
 
     def _permission(self, state: State, step: ns.Permission) -> list[After]:
-        name = self._field(step, "brokerName", self.name(step.broker))
+        name = self.field(step, "brokerName", self.name(step.broker))
         wipes = step.code == topic_changes.WIPE
         field, was = ("wipeTopicCount", "wiped") if wipes else ("addTopicCount", "made writable")
         count, found = topic_changes.permitted(state, name, step.code)
@@ -474,7 +409,7 @@ class NameServerSpec:
         return stored.learnt(state, step.namespace, None if step.code == 219 else key, code, found)
 
     def _delete(self, state: State, step: ns.DeleteTopic) -> list[After]:
-        topic = self._field(step, "topic", self.name(step.topic))
+        topic = self.field(step, "topic", self.name(step.topic))
         if topic is None:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
         is_limited = step.cluster and "clusterName" not in step.drop
@@ -485,7 +420,7 @@ class NameServerSpec:
     def _register_topic(self, state: State, step: ns.RegisterTopic) -> list[After]:
         if step.form == "garbage":
             return [After(state, Prediction(_REFUSED, SOME))]
-        topic = self._field(step, "topic", self.name(step.topic))
+        topic = self.field(step, "topic", self.name(step.topic))
         if topic is None:
             return [After(state, Prediction(code, ANY)) for code in (0, _REFUSED)]
         queues = {self.name(symbol): queue for symbol, queue in step.queues.items()}

@@ -137,47 +137,6 @@ def test_verdicts(body: Body, level: Level, strict: bool, verdict: Verdict) -> N
     assert (result.case, result.chapter, result.statements) == ("kv.function", "kv", ("ns.kv.something",))
 
 
-class Unrevived:
-    """A server that does not come back when it is stopped; its own because another runs the cases."""
-
-    def __init__(self) -> None:
-        self._sound = parse("builtin:5.3").another()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._sound, name)
-
-    def restart(self, how: str = "term") -> None:
-        raise TargetError(expected="a server that starts", got="its own file refused", do="mend it")
-
-
-def on_another(instance: Any) -> Runner:
-    """A runner whose further servers are this one."""
-    setting = Setting(catalogue("MUST"), "5.3", "builtin:5.3")
-    return Runner(setting, parse("builtin:5.3").start(), lambda _: instance)
-
-
-def test_a_server_that_does_not_start_again_fails_the_case() -> None:
-    result = on_another(Unrevived()).run(loaded(lambda ns: ns.restart(), own_server=True))
-    assert result.verdict is Verdict.FAIL
-    assert result.failure is not None
-    assert result.failure.expected == "the target starts again"
-    assert "its own file refused" in result.failure.actual
-
-
-def test_the_last_case_judges_the_deaths_of_servers_of_single_cases() -> None:
-    instance = parse("builtin:5.3").another()
-
-    def deadly(ns: NameServerSession) -> None:
-        instance.stop()
-        ns.call(QUERY, on=ns.connect()) >> Reply(0)
-
-    runs = on_another(instance)
-    assert runs.run(loaded(deadly, own_server=True)).verdict is Verdict.BLOCKED
-    last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
-    assert last.verdict is Verdict.FAIL
-    assert "the target had gone in kv.function" in last.reason
-
-
 def test_a_failure_carries_all_its_facts(tmp_path: Path) -> None:
     result = run(unmet, out=tmp_path)
     failure = result.failure
