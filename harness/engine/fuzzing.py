@@ -315,6 +315,8 @@ class _Died(Exception):  # noqa: N818  (control flow)
 def _told(found: Finding | Flaky) -> str:
     if isinstance(found, Finding):
         return f"{found.signature.statement}: confirmed {found.confirmed}, {len(found.program)} steps"
+    if not found.confirmed.tried:
+        return f"{found.signature.statement}: flaky before, not tried again"
     return f"{found.signature.statement}: showed {found.confirmed} times, flaky"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from harness.cli import main
 from harness.engine.context import TargetContext
-from harness.engine.fuzzing import Fuzzing, Limits, Record
+from harness.engine.fuzzing import Fuzzing, Limits, Progress, Record
 from harness.engine.kind import Kind, Program, Seed, Tried
 from harness.engine.stateful import StatefulExperiment
 from harness.findings.experiment import Attempt
@@ -127,7 +128,10 @@ def attempt(*, ended: Any = "whole", violations: tuple[Violation, ...] = ()) -> 
 
 
 def run(
-    attempts: list[Attempt | BaseException], out: Path, programs: int = 5
+    attempts: list[Attempt | BaseException],
+    out: Path,
+    programs: int = 5,
+    heard: Callable[[Progress], None] = lambda _: None,
 ) -> tuple[str, Fuzzing, FindingStore]:
     store = FindingStore(out)
     fuzzing = Fuzzing(
@@ -137,6 +141,7 @@ def run(
         Budget(now=lambda: 0.0),
         Limits(now=lambda: 0.0, programs=programs),
         out=out,
+        heard=heard,
     )
     return fuzzing.run(), fuzzing, store
 
@@ -147,6 +152,15 @@ def test_an_interrupt_keeps_what_was_found(tmp_path: Path) -> None:
     assert len(store.flaky) == 1  # it does not show again
     assert msgspec.json.decode((tmp_path / "fuzz.json").read_bytes(), type=Record).programs == 1
     assert fuzzing.record.programs == 1
+
+
+def test_what_was_flaky_too_often_is_not_tried_again_and_that_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    seen: list[Attempt | BaseException] = [attempt(violations=(VIOLATION,)) for _ in range(12)]
+    run(seen, tmp_path, programs=12, heard=lambda one: said.append(str(one)))
+    assert any("times, flaky" in one for one in said)
+    assert any("flaky before, not tried again" in one for one in said)
+    assert not any("0 of 0" in one for one in said)
 
 
 def test_a_machine_that_is_too_slow_ends_the_run(tmp_path: Path) -> None:
