@@ -49,7 +49,7 @@ soak: $(SPARK)
 compatibility: $(READY)
 	cargo install -q rocketmq-namesrv --version 1.0.0 --locked --root out/rust
 	PATH="$$PWD/out/rust/bin:$$PATH" $(BIN)/rmq-harness matrix 'apache:4.3.0..?warp=60' \
-	  'Rust 1.0.0=exec:rocketmq-namesrv-rust --listenPort {port} --bindAddress 127.0.0.1 --kvConfigPath {dir}/kv.json?warp=60' \
+	  'Rust 1.0.0=exec:env HOME={dir} rocketmq-namesrv-rust --rocketmqHome {dir} --listenPort {port} --bindAddress 127.0.0.1 --kvConfigPath {dir}/kv.json?warp=60' \
 	  --out out/matrix --markdown docs/compatibility.md
 
 bench: $(SPARK)
