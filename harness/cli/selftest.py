@@ -31,6 +31,8 @@ def run(options: argparse.Namespace) -> int:
         from harness.cli.generated import command
 
         return command.run(options)
+    if options.explained is not None:
+        raise Usage("rmq-harness selftest: --explained: it belongs to --generated N; give that, too")
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)

@@ -143,6 +143,11 @@ def test_a_survivor_is_a_miss_until_it_is_explained(
     assert made[1].name not in shown.err
 
 
+def test_explanations_without_faults_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selftest", "--explained", "survivors.yaml"]) == 3
+    assert "it belongs to --generated" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="faults are tried in forked processes")
 def test_faults_are_drawn_tried_and_written_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["selftest", "--generated", "4", "--seed", "2", "--profile", "5.3", "--json"]
