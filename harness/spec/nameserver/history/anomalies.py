@@ -21,7 +21,14 @@ import msgspec
 
 from harness.spec.linear import ENDLESS, Call, Moment, Specification, search
 from harness.spec.nameserver.history.kv_spec import Get, Put
-from harness.spec.nameserver.history.operations import GiveTopic, Listed, Members, Registration, Routed
+from harness.spec.nameserver.history.operations import (
+    GiveTopic,
+    Listed,
+    Members,
+    Registration,
+    Routed,
+    unanswered,
+)
 
 DIVERGENT = "divergent NameServers"
 
@@ -335,7 +342,10 @@ def _fewer(
 
 
 def _whenever(call: Call) -> Call:
-    return msgspec.structs.replace(call, begin=_ANY_TIME, end=ENDLESS, required=False)
+    """A change that may have come about at any time, or not at all, and whatever was answered to it."""
+    return msgspec.structs.replace(
+        call, action=unanswered(call.action), begin=_ANY_TIME, end=ENDLESS, required=False
+    )
 
 
 def _earlier(call: Call, since: Moment = _ANY_TIME) -> Call:

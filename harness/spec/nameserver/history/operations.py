@@ -5,6 +5,8 @@ Values only, hashable; what a call saw is part of it, None where nothing was see
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from harness.program.nameserver.steps import Queues
@@ -119,3 +121,13 @@ class Serves(msgspec.Struct, frozen=True):
 
     topic: str
     listed: bool
+
+
+def unanswered(action: Any) -> Any:
+    """The same change, of which nothing is known but that it was asked for."""
+    match action:
+        case Registration():
+            return msgspec.structs.replace(action, accepted=None, told=None)
+        case Permissions():
+            return msgspec.structs.replace(action, count=None)
+    return action

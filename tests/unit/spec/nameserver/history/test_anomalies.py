@@ -11,7 +11,7 @@ from harness.spec.linear import Call, search
 from harness.spec.nameserver.history.anomalies import ANOMALIES, DIVERGENT, explained
 from harness.spec.nameserver.history.broker_spec import BrokerSpec
 from harness.spec.nameserver.history.kv_spec import Delete, KvSpec
-from harness.spec.nameserver.history.operations import Leave, Registration
+from harness.spec.nameserver.history.operations import Leave, Permissions, Registration
 from harness.spec.nameserver.history.per_key import projected
 
 from .simulated import simulated
@@ -39,6 +39,33 @@ def test_decisive_calls_are_few_and_still_wrong(name: str) -> None:
     assert decisive
     assert {call.number for call in decisive} <= {call.number for call in example.calls}
     assert search(example.make(), decisive).answer == "violated"
+
+
+def test_a_change_with_a_wrong_answer_decides_and_not_what_builds_on_it() -> None:
+    """A master that is told a master: that its topics are counted afterwards is right."""
+    registered = Registration(
+        address="a1",
+        id=0,
+        topics=(("T0", (4, 4, 6, 0)), ("T1", (4, 4, 6, 0))),
+        version=(1, 0, 0),
+        conn=1,
+        lease=120.0,
+        accepted=True,
+        told=("a9", False),
+    )
+    calls = [
+        Call(number=0, action=registered, begin=(0.0, 0.0), end=(0.1, 0.0)),
+        Call(number=1, action=Permissions(add=True, count=2), begin=(0.2, 0.0), end=(0.3, 0.0)),
+    ]
+
+    def make(relaxed: str | None) -> BrokerSpec:
+        return BrokerSpec("5.3", term=TERM, scan=SCAN, end=1.0, shared=frozenset(), relaxed=relaxed)
+
+    right = msgspec.structs.replace(registered, told=(None, False))
+    sound = [msgspec.structs.replace(calls[0], action=right), calls[1]]
+    assert search(make(None), sound).answer == "linearizable"
+    assert search(make(None), calls).answer == "violated"
+    assert [call.number for call in explained("broker", calls, make).calls] == [0]
 
 
 @pytest.mark.parametrize("seed", range(1))
