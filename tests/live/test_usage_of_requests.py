@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.live, pytest.mark.soak]
 FILE = Path(__file__).parents[2] / "specs" / "usage.yaml"
 HEAD = """\
 # Who sends which request in ordinary work, from recorded traffic: the code, who sends it, and those of which
-# lines. Made by `RMQ_WRITE_USAGE=1 pytest tests/live/test_usage.py`; tests/live/usage.py says what peers do.
+# lines. Made by `RMQ_WRITE_USAGE=1 pytest tests/live/test_usage_of_requests.py`.
+# What the peers do is in tests/live/usage.py.
 """
 
 
