@@ -39,7 +39,7 @@ class Usage(msgspec.Struct, frozen=True):
         return self.requests[role].get(code, {})
 
     def words(self, role: Role, code: int) -> str:
-        """The same for a reader: `Java client, Broker (5.3)`; empty for a request that nobody sent."""
+        """The same for a reader: `Java client, Broker (5.3)`; empty for a request that no peer sent."""
         every = tuple(self.recorded)
         sending = self.of(role, code)
         shown = (

@@ -18,8 +18,6 @@ import msgspec
 
 from harness.conformance.matchers import ANYTHING, Matcher, Path, at, difference, show
 from harness.conformance.wrong import (
-    CLOSED,
-    SILENCE,
     answer_words,
     change_at,
     code_name,
@@ -28,7 +26,7 @@ from harness.conformance.wrong import (
     place_in_part,
     place_in_view,
 )
-from harness.report.results import Wrong
+from harness.report.results import CLOSED, SILENCE, Wrong
 from harness.session.errors import Unmet
 from harness.session.outcome import Answer, ClosedBy, Decisive, Outcome, Replied, Silent, Unreadable, kind_of
 from harness.wire import Command, dissect

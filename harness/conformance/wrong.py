@@ -10,17 +10,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.conformance.matchers import ABSENT, Including, Path
-from harness.report.results import Change, Wrong
+from harness.report.results import CLOSED, NO_FLAG, SILENCE, STRANGE_OPAQUE, Change, Wrong
 from harness.session.outcome import UNFLAGGED, ClosedBy, Garbled, Outcome, Replied, Silent
 from harness.wire.code_names import request_name, response_name
 
 if TYPE_CHECKING:
     from harness.session.exchange import View
 
-CLOSED: Final = "closed"
-SILENCE: Final = "silence"
-NO_FLAG: Final = "no response flag"
-STRANGE_OPAQUE: Final = "another opaque"
 _NAMES_OF_PARTS: Final = {"serialization": "serializeTypeCurrentRPC", "ext": "extFields"}
 _MADE: Final = re.compile(r"^\d|[^A-Za-z0-9_]")
 """A key that is no name of the protocol: made by the run, a number, an address."""

@@ -9,17 +9,8 @@ from typing import TypeVar
 import msgspec
 
 from harness.catalogue import Class
-from harness.report.causes import (
-    CLOSED,
-    NO_FLAG,
-    NO_OUTCOMES,
-    SILENCE,
-    STRANGE_OPAQUE,
-    SUCCESS,
-    Cause,
-    causes_of,
-)
-from harness.report.results import BodyForm, Failure, Run, Sent
+from harness.report.causes import NO_OUTCOMES, SUCCESS, Cause, causes_of
+from harness.report.results import CLOSED, NO_FLAG, SILENCE, STRANGE_OPAQUE, BodyForm, Failure, Run, Sent
 from harness.report.text import plural
 from harness.report.traits import differing, families
 

@@ -21,15 +21,23 @@ from typing import Final
 import msgspec
 
 from harness.catalogue import CLASSES, Class
-from harness.report.results import CaseResult, Change, Failure, Held, Run, Verdict, Wrong
+from harness.report.results import (
+    CLOSED,
+    NO_FLAG,
+    SILENCE,
+    STRANGE_OPAQUE,
+    CaseResult,
+    Change,
+    Failure,
+    Held,
+    Run,
+    Verdict,
+    Wrong,
+)
 from harness.report.traits import families
 
 _RANK: Final = {name: rank for rank, name in enumerate(CLASSES)}
 SUCCESS: Final = "SUCCESS (0)"
-CLOSED: Final = "closed"
-SILENCE: Final = "silence"
-NO_FLAG: Final = "no response flag"
-STRANGE_OPAQUE: Final = "another opaque"
 NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command", NO_FLAG, STRANGE_OPAQUE)
 """What came where no reply did."""
 ANY_REFUSAL: Final = "the code of its failure"

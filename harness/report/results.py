@@ -15,7 +15,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal
+from typing import IO, Final, Literal
 
 import msgspec
 
@@ -246,6 +246,13 @@ class Held(Asked, frozen=True, kw_only=True, omit_defaults=True):
 
     answer: str
     """``0 SUCCESS``, ``closed``, ``silence``, ``no command``."""
+
+
+CLOSED: Final = "closed"
+SILENCE: Final = "silence"
+NO_FLAG: Final = "no response flag"
+STRANGE_OPAQUE: Final = "another opaque"
+"""What `Wrong.got` and `Wrong.wanted` call an outcome that is no reply."""
 
 
 class Wrong(_Heard, frozen=True, kw_only=True, omit_defaults=True):

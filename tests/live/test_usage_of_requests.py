@@ -34,8 +34,8 @@ def test_what_real_peers_send_is_known(tmp_path: Path) -> None:
         except TargetError as problem:
             missing(problem)
         for role, codes in seen.items():
-            for code, by in codes.items():
-                for peer in by:
+            for code, peers in codes.items():
+                for peer in peers:
                     found[role].setdefault(code, {}).setdefault(peer, []).append(line)
     text = rendered(found)
     if os.environ.get("RMQ_WRITE_USAGE") == "1":

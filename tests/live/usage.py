@@ -71,8 +71,8 @@ ADMIN = (
 )
 """What operators do: each is run whether or not it succeeds."""
 
-Seen = dict[Role, dict[int, dict[str, set[str]]]]
-"""Role -> code -> peer -> the fields that it sent."""
+Seen = dict[Role, dict[int, set[str]]]
+"""Role -> code -> the peers that sent it."""
 
 
 class Taps:
@@ -151,8 +151,7 @@ class Taps:
         command = decode(frame)
         if not command.flag & FLAG_RESPONSE:
             with self._lock:
-                by_peer = self.seen[role].setdefault(command.code, {})
-                by_peer.setdefault(peer, set()).update(command.ext or {})
+                self.seen[role].setdefault(command.code, set()).add(peer)
 
 
 def recorded(version: str, directory: Path) -> Seen:

@@ -1,1 +1,1 @@
-"""`selftest --generated`: the catalogue against faults that nobody wrote for it."""
+"""`selftest --generated`: the catalogue against faults that were not written for it."""

@@ -131,7 +131,7 @@ def _whole(options: argparse.Namespace) -> list[Work]:
 
 
 def _drawn(role: Role, seed: int, number: int, lines: Sequence[Lines]) -> list[Fault]:
-    """So many faults, by the seed. Every line has the same chance, however many changes it allows."""
+    """This many faults, decided by the seed. Every line is equally likely, however many changes it allows."""
     sources = {file: (_ROOT / file).read_text(encoding="utf-8") for file in _files(role)}
     found: dict[tuple[str, int], list[Site]] = {}
     for file, source in sources.items():

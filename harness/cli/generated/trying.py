@@ -30,7 +30,7 @@ SECONDS = 30
 """Of processor time that a fault may use: whole catalogues take three."""
 MEMORY = 4 << 30
 CRASHES = 5
-"""So many cases in which the server ends are enough."""
+"""Cases in which the server ends, after which a fault is not tried further."""
 
 
 class _Loaded(NamedTuple):
@@ -177,6 +177,8 @@ def _in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
         return answer
     if child.exitcode == -signal.SIGXCPU:
         return {"how": "hang", "why": f"more than {seconds} s of processor time"}
+    if child.exitcode is not None and child.exitcode < 0:
+        return {"how": "crash", "why": f"the interpreter ended by {signal.Signals(-child.exitcode).name}"}
     raise RuntimeError(f"a worker ended with {child.exitcode}; its stack trace is above")
 
 

@@ -1,4 +1,4 @@
-"""What a specification is told of its server: profile, names, how late it may act, what is forgiven."""
+"""What a specification knows of its server: profile, names, how late it may act, what is forgiven."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ NO_STATEMENT: dict[Role, dict[int, str]] = {
 UNRECORDED = {
     "bk.messages.have-the-checksum-of-the-body": "what a message has; 32 GET_EARLIEST_MSG_STORETIME looks",
     "bk.pop.notif": "200054 NOTIFICATION: a proxy of 5.x asks it for its consumers, and none was recorded",
-    "bk.registration.single-topic-joins-the-table": "what a NameServer is told; 17 brings it about",
-    "bk.role.": "what a change of roles does to clients and the NameServer; 25 and 906 bring it about",
+    "bk.registration.single-topic-joins-the-table": "what a Broker registers after 17 made a change",
+    "bk.role.": "what a change of roles does to clients and the NameServer; 25 and 906 make the change",
     "bk.storage.keys-survive-a-kill": "what was acknowledged is there after a kill; 12 QUERY_MESSAGE looks",
 }
 """Essential statements, or beginnings of their ids, that name no request of clients or Brokers; and why."""

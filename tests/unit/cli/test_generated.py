@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -148,7 +148,7 @@ def test_explanations_without_faults_are_a_mistake(capsys: pytest.CaptureFixture
     assert "it belongs to --generated" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="faults are tried in forked processes")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="faults are tried in forked processes")
 def test_faults_are_drawn_tried_and_written_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["selftest", "--generated", "4", "--seed", "2", "--profile", "5.3", "--json"]
     assert main([*arguments, "--out", str(tmp_path)]) in (0, 1)

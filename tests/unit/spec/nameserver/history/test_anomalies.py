@@ -42,7 +42,7 @@ def test_decisive_calls_are_few_and_still_wrong(name: str) -> None:
 
 
 def test_a_change_with_a_wrong_answer_decides_and_not_what_builds_on_it() -> None:
-    """A master that is told a master: that its topics are counted afterwards is right."""
+    """The reply to a master names a master, which is wrong; the later count of its topics is right."""
     registered = Registration(
         address="a1",
         id=0,
