@@ -15,18 +15,25 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from harness.cli.output import complain
 from harness.cli.parser import Usage, build_parser
 from harness.cli.status import HARNESS_FAILED, INTERRUPTED, USAGE
 
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
 __all__ = ["main"]
 
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "matplotlib")
 """What the extra of that name brings."""
+_BEHIND = 0.05
+"""Seconds after which an interrupt that was dropped comes again."""
 SHOWN = 20  # problems of a catalogue; who is in the middle of writing one has hundreds
 
 
@@ -58,15 +65,31 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """SIGTERM ends a command as Ctrl-C does: targets are stopped, and what was measured is reported."""
+    """Ctrl-C and SIGTERM end a command: targets are stopped, and what was measured is reported.
+
+    Python drops an exception that is raised in a callback of the garbage collector (Hypothesis has one) or in
+    a finalizer. An interrupt that comes in such a moment is raised again behind it.
+    """
 
     def terminated(_signum: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
+    def again() -> None:
+        signal.pthread_kill(main, signal.SIGTERM)  # ends a wait of the main thread, too
+
+    def dropped(what: UnraisableHookArgs) -> None:
+        if what.exc_type is KeyboardInterrupt:
+            threading.Timer(_BEHIND, again).start()
+        else:
+            reported(what)
+
+    main = threading.main_thread().ident or 0
     before = signal.signal(signal.SIGTERM, terminated)
+    reported, sys.unraisablehook = sys.unraisablehook, dropped
     try:
         yield
     finally:
+        sys.unraisablehook = reported
         signal.signal(signal.SIGTERM, before)
 
 

@@ -102,5 +102,5 @@ def test_an_interrupt_ends_it(jumping: Mapping[str, str], tmp_path: Path) -> Non
             continue
     run.send_signal(signal.SIGINT)
     status, answer = ended(run)
-    assert (status, answer["conclusion"]) == (130, "INTERRUPTED")
+    assert (status, answer["conclusion"]) == (130, "INTERRUPTED"), answer
     assert answer["programs"] > 0

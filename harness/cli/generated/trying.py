@@ -42,6 +42,8 @@ class _Loaded(NamedTuple):
 
 _prepared: list[_Loaded] = []
 """One, once the process has begun."""
+_interrupts: list[int] = []
+"""Those that came to this worker."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -69,7 +71,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def begin() -> None:
-    """Loads the server, its copy of the codec, and all cases."""
+    """Loads the server, its copy of the codec, and all cases. After Ctrl-C nothing more is tried."""
+    signal.signal(signal.SIGINT, lambda number, _: _interrupts.append(number))
     copy = load_server_copy()
     atexit.register(shutil.rmtree, copy.copied, ignore_errors=True)
     from harness.conformance.loading import cases
@@ -162,7 +165,12 @@ def _results(work: Work, before: Callable[[str], object]) -> Iterator[tuple[str,
 
 
 def _in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
-    """What `act` returns in a process of its own; an outcome `hang` if that uses more processor time."""
+    """What `act` returns in a process of its own; an outcome `hang` if that uses more processor time.
+
+    Raises InterruptedError once the user has interrupted the command, which looks at no result any more.
+    """
+    if _interrupts:
+        raise InterruptedError
     forking = multiprocessing.get_context("fork")
     here, there = forking.Pipe(duplex=False)
     child = forking.Process(target=_answer, args=(act, there, seconds))
@@ -173,6 +181,8 @@ def _in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
     except EOFError:
         answer = None
     child.join()
+    if _interrupts:
+        raise InterruptedError
     if answer is not None:
         return answer
     if child.exitcode == -signal.SIGXCPU:
@@ -183,6 +193,7 @@ def _in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
 
 
 def _answer(act: Callable[[], Any], there: Connection, seconds: int | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if seconds is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     there.send_bytes(msgspec.msgpack.encode(msgspec.to_builtins(act())))

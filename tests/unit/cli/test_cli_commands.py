@@ -156,3 +156,38 @@ def test_no_setting_of_the_users_pytest_has_a_say(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr.decode()
+
+
+DROPPED = """\
+import argparse, gc, signal, sys, time
+import harness.cli
+
+def collected(phase, info):
+    gc.callbacks.remove(collected)
+    signal.raise_signal(signal.SIGINT)
+
+def run(options):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.callbacks.append(collected)
+    gc.collect()
+    print("it was dropped", flush=True)
+    time.sleep(60)
+    return 0
+
+class Parser:
+    def parse_args(self, arguments):
+        return argparse.Namespace(run=run)
+
+harness.cli.build_parser = Parser
+sys.exit(harness.cli.main([]))
+"""
+
+
+def test_an_interrupt_that_python_drops_comes_again() -> None:
+    command = [sys.executable, "-c", DROPPED]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130,
+        "it was dropped\n",
+        "rmq-harness: interrupted\n",
+    )
