@@ -39,6 +39,7 @@ from harness.session.ports import free_port
 from harness.session.probing.nameserver import Answering, ProbingNameServer, ReceivedRequest
 from harness.session.probing.received import NameServerView, ReceivedExchange
 from harness.session.probing.served import ServedNameServer
+from harness.session.requests import Query
 from harness.session.session import Session
 from harness.session.terms import TermSession
 from harness.session.transport import (
@@ -84,6 +85,7 @@ __all__ = [
     "Outcome",
     "PeerReset",
     "ProbingNameServer",
+    "Query",
     "ReceivedExchange",
     "ReceivedRequest",
     "Replied",

@@ -7,13 +7,20 @@ numbers); a field that is not given is not sent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from harness.wire import Command, Serialization
 from harness.wire.code_names import request_words
 
 Ext = Mapping[str, str | int | bool | None] | None
 """Ext fields. None as a value is sent as a null, which is something else than leaving the field out."""
+
+
+class Query(NamedTuple):
+    """A request without a body; `call(*query)` sends it."""
+
+    code: int
+    ext: dict[str, str]
 
 
 class BrokerHeader(TypedDict, total=False):

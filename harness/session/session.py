@@ -39,7 +39,7 @@ from harness.session.link import Link
 from harness.session.listener import Listener
 from harness.session.outcome import ClosedBy, Mark, Outcome
 from harness.session.probing.nameserver import ReceivedRequest
-from harness.session.requests import Ext, HeaderFields, command, request_title
+from harness.session.requests import Ext, HeaderFields, Query, command, request_title
 from harness.session.transport import Ending, Instance, Transport
 from harness.session.waiting import Waits
 from harness.trace import Header, Recorder, Trace
@@ -82,10 +82,14 @@ class Session:
     now. ``futile`` are the waits that were in vain in other sessions with the target.
     """
 
-    query: int
-    """The code of a request that needs no ext fields, no body and no state, and that every server of the kind
-    answers with success: for cases that are not about any.
+    query: Query
+    """A request that needs no body and no state, for cases that are not about any: the one that a new server
+    learns first.
     """
+    query_answer: int
+    """The code of its answer."""
+    bare_query: Query
+    """One that needs no ext fields either, and succeeds."""
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from harness.conformance import ABSENT, AnyOf, Matching, Reply, Silence, Unchanged, case
 from harness.conformance.nameserver.brokers import listed, registered, routed
 from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame, query_header
+from harness.conformance.shared.raw import answered
 from harness.session import Connection, NameServerSession
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode, Serialization
 
@@ -27,7 +28,7 @@ def unserved(ns: NameServerSession) -> AnyOf | Reply:
 
 def usable(connection: Connection) -> None:
     """The connection still serves requests."""
-    connection.call(QUERY) >> Reply(SUCCESS)
+    connection.call(*QUERY) >> answered(NameServerSession)
 
 
 # --- unknown codes --------------------------------------------------------------------------------------
@@ -63,7 +64,7 @@ def test_unknown_code_is_never_served(ns: NameServerSession) -> None:
 @case(kills=["negative-code-closes", "code-of-16-bits"])
 def test_negative_code_is_unknown(ns: NameServerSession) -> None:
     connection = ns.connect()
-    for code in (-1, -(2**31), QUERY - 2**16):
+    for code in (-1, -(2**31), QUERY.code - 2**16):
         connection.call(code) >> unserved(ns)
     usable(connection)
 

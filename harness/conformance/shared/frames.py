@@ -6,14 +6,16 @@ as it is, however wrong.
 
 from __future__ import annotations
 
+import json
 import re
 from struct import Struct
 
-from harness.wire import RawFrame, RequestCode, Serialization
+from harness.session import NameServerSession, Query
+from harness.wire import RawFrame, Serialization
 from harness.wire.versions import V4_9_8
 
-QUERY = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
-"""The request of cases in which any request will do: it needs no ext fields, no body and no state."""
+QUERY = NameServerSession.query
+"""The request of cases about NameServers in which any request will do."""
 
 OPAQUE = 7
 """The opaque of every frame that is made here. The session's own begin at 1000."""
@@ -31,14 +33,17 @@ def json_frame(header: str | bytes, body: bytes = b"") -> bytes:
     return RawFrame(header.encode() if isinstance(header, str) else header, body).encode()
 
 
-def query_header(code: int = QUERY, more: str = "", /, **members: str | None) -> str:
-    """The text of a JSON header with every member that Apache's Java client writes, and no ext fields.
+def query_header(query: Query | int = QUERY, more: str = "", /, **members: str | None) -> str:
+    """The text of a JSON header with every member that Apache's Java client writes; that of a code alone has
+    no ext fields.
 
     `members` are JSON texts that replace one (`flag='"0"'`) or come behind them (`remark='"why"'`); None
     leaves one out. `more` is text behind the last member, such as a name that occurs twice.
     """
+    code, ext = query if isinstance(query, Query) else (query, {})
     ordinary: dict[str, str | None] = {
         "code": f"{code:d}",
+        "extFields": json.dumps(ext, separators=(",", ":")) if ext else None,
         "flag": "0",
         "language": '"JAVA"',
         "opaque": f"{OPAQUE}",
@@ -68,7 +73,7 @@ def entry(key: str, value: str, *, key_length: int | None = None, value_length: 
 
 
 def binary_header(
-    code: int = QUERY,
+    query: Query | int = QUERY,
     *entries: bytes,
     language: int = 0,
     version: int = VERSION,
@@ -76,8 +81,9 @@ def binary_header(
     remark_length: int | None = None,
     ext_length: int | None = None,
 ) -> bytes:
-    """A binary header with these ext entries (see `entry`)."""
-    ext = b"".join(entries)
+    """A binary header with the ext fields of the request and these entries (see `entry`)."""
+    code, fields = query if isinstance(query, Query) else (query, {})
+    ext = b"".join((*(entry(name, value) for name, value in fields.items()), *entries))
     return b"".join(
         (
             _FIXED.pack(code, language, version, OPAQUE, 0),

@@ -6,9 +6,11 @@ outstanding answer with it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.conformance.expect import Closed, Reply
 from harness.conformance.shared.frames import OPAQUE, binary_frame, binary_header, json_frame, query_header
-from harness.session import Connection, NameServerSession, Session
+from harness.session import Connection, NameServerSession, Query, Session
 from harness.wire import RequestCode, ResponseCode, Serialization
 
 SUCCESS = ResponseCode.SUCCESS
@@ -17,8 +19,13 @@ _TYPE_BYTE = 4
 """Where a frame says how its header is written."""
 
 
+def answered(peer: Session | type[Session], **judged: Any) -> Reply:
+    """The answer to the peer's query; `judged` is what else of it is judged, as of any `Reply`."""
+    return Reply(peer.query_answer, **judged)
+
+
 def ordinary_frame(peer: Session, serialization: Serialization = Serialization.JSON) -> bytes:
-    """A request of this peer's that every server answers, in a frame with nothing special in it."""
+    """The peer's query in a frame with nothing special in it."""
     if serialization is Serialization.JSON:
         return json_frame(query_header(peer.query))
     return binary_frame(binary_header(peer.query))
@@ -30,19 +37,19 @@ def warmed(peer: Session, serialization: Serialization = Serialization.JSON) -> 
     The control of cases that expect a close: this server answers raw frames and leaves connections open.
     """
     connection = peer.connect()
-    connection.send_raw(ordinary_frame(peer, serialization), opaque=OPAQUE) >> Reply(SUCCESS)
+    connection.send_raw(ordinary_frame(peer, serialization), opaque=OPAQUE) >> answered(peer)
     return connection
 
 
 def serves(peer: Session, *frames: bytes) -> None:
-    """Each frame, sent on one connection, is answered with code 0."""
+    """Each frame of the peer's query, sent on one connection, is answered."""
     connection = peer.connect()
     for frame in frames:
-        connection.send_raw(frame, opaque=OPAQUE) >> Reply(SUCCESS)
+        connection.send_raw(frame, opaque=OPAQUE) >> answered(peer)
 
 
 def serves_headers(peer: Session, *headers: str) -> None:
-    """Each JSON header, sent on one connection, is answered with code 0."""
+    """Each JSON header of the peer's query, sent on one connection, is answered."""
     serves(peer, *(json_frame(header) for header in headers))
 
 
@@ -62,9 +69,9 @@ NUMBERS = ("code", "opaque", "flag", "version")
 """The members of a header that are numbers."""
 
 
-def headers_with_number(code: int, value: str) -> list[str]:
-    """For each member that is a number, a header of a request of that code with this value in its place."""
-    return [query_header(code, **{name: value}) for name in NUMBERS]
+def headers_with_number(query: Query, value: str) -> list[str]:
+    """For each member that is a number, a header of the request with this value in its place."""
+    return [query_header(query, **{name: value}) for name in NUMBERS]
 
 
 def put(namespace: str, key: str, json_value: str) -> bytes:

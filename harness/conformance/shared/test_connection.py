@@ -16,6 +16,7 @@ from harness.conformance.shared.certificates import (
     SECOND_KEY,
 )
 from harness.conformance.shared.frames import OPAQUE, QUERY, json_frame, query_header
+from harness.conformance.shared.raw import answered
 from harness.session import Connection, Mark, NameServerSession
 from harness.wire import FLAG_ONEWAY, ResponseCode
 
@@ -84,13 +85,13 @@ QUERY_FRAME = json_frame(query_header())
 @case(kills=["proxy-line-refused", "proxy-line-for-ipv4-only"])
 def test_proxy_line_is_passed(ns: NameServerSession) -> None:
     for line in LINES:
-        ns.connect().send_raw(line + QUERY_FRAME, opaque=OPAQUE) >> Reply(SUCCESS)
+        ns.connect().send_raw(line + QUERY_FRAME, opaque=OPAQUE) >> answered(ns)
 
 
 @case(kills=["proxy-header-refused", "proxy-extensions-refused", "local-proxy-refused"])
 def test_proxy_header_is_passed(ns: NameServerSession) -> None:
     for preamble in HEADERS:
-        ns.connect().send_raw(preamble + QUERY_FRAME, opaque=OPAQUE) >> Reply(SUCCESS)
+        ns.connect().send_raw(preamble + QUERY_FRAME, opaque=OPAQUE) >> answered(ns)
 
 
 @case(kills=["proxy-preamble-must-come-at-once"])
@@ -100,7 +101,7 @@ def test_proxy_preamble_may_be_cut(ns: NameServerSession) -> None:
         for at in range(len(preamble) - 1):
             connection.write(preamble[at : at + 1])
             ns.pause(0.001)
-        connection.send_raw(preamble[-1:] + QUERY_FRAME, opaque=OPAQUE) >> Reply(SUCCESS)
+        connection.send_raw(preamble[-1:] + QUERY_FRAME, opaque=OPAQUE) >> answered(ns)
 
 
 @case(kills=["malformed-proxy-preamble-passed"])
@@ -112,7 +113,7 @@ def test_malformed_proxy_preamble_closes(ns: NameServerSession) -> None:
 @case(kills=["proxy-line-anywhere"])
 def test_proxy_preamble_comes_first(ns: NameServerSession) -> None:
     connection = ns.connect()
-    connection.call(QUERY) >> Reply(SUCCESS)
+    connection.call(*QUERY) >> answered(ns)
     connection.send_raw(LINES[0] + QUERY_FRAME) >> Closed()
     ns.connect().send_raw(LINES[0] + LINES[0] + QUERY_FRAME) >> Closed()
 
@@ -132,7 +133,7 @@ def test_short_first_frame_is_answered_in_the_end(ns: NameServerSession) -> None
     rest = connection.send_raw(QUERY_FRAME[1:], opaque=OPAQUE)
     if waited.command is None:
         connection.next_frame() >> unknown
-    rest >> Reply(SUCCESS)
+    rest >> answered(ns)
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------
@@ -141,9 +142,9 @@ def test_short_first_frame_is_answered_in_the_end(ns: NameServerSession) -> None
 @case(kills=["no-tls", "tls-only"])
 def test_tls_and_plain_share_a_port(ns: NameServerSession) -> None:
     secured, plain = ns.connect(tls=True), ns.connect()
-    secured.call(QUERY) >> Reply(SUCCESS)
-    plain.call(QUERY) >> Reply(SUCCESS)
-    secured.call(QUERY) >> Reply(SUCCESS)
+    secured.call(*QUERY) >> answered(ns)
+    plain.call(*QUERY) >> answered(ns)
+    secured.call(*QUERY) >> answered(ns)
 
 
 @case(kills=["tls-reads-one-record"])
@@ -154,8 +155,8 @@ def test_tls_carries_frames_of_any_size(ns: NameServerSession) -> None:
     ns.get_kv(namespace, "k", on=connection).value >> Reply(SUCCESS, value)
     first = connection.send_raw(QUERY_FRAME * 2, opaque=OPAQUE)
     second = connection.answer_to(OPAQUE)
-    first >> Reply(SUCCESS)
-    second >> Reply(SUCCESS)
+    first >> answered(ns)
+    second >> answered(ns)
 
 
 @case(kills=["broken-tls-is-waited-for"])
@@ -166,19 +167,19 @@ def test_broken_tls_closes(ns: NameServerSession) -> None:
 @case(kills=["no-tls-behind-proxy"])
 def test_tls_behind_proxy(ns: NameServerSession) -> None:
     for preamble in (LINES[0], HEADERS[0]):
-        ns.connect(preamble=preamble, tls=True).call(QUERY) >> Reply(SUCCESS)
+        ns.connect(preamble=preamble, tls=True).call(*QUERY) >> answered(ns)
 
 
 @case(kills=["tls-is-never-enforced"], setup={"tls.server.mode": "enforcing"})
 def test_enforcing_closes_plain(ns: NameServerSession) -> None:
     ns.connect(preamble=QUERY_FRAME).closes() >> Closed()
-    ns.connect(tls=True).call(QUERY) >> Reply(SUCCESS)
+    ns.connect(tls=True).call(*QUERY) >> answered(ns)
 
 
 @case(kills=["tls-is-never-disabled"], setup={"tls.server.mode": "disabled"})
 def test_disabled_closes_tls(ns: NameServerSession) -> None:
-    ns.connect(tls=True).call(QUERY) >> Closed()
-    ns.connect().call(QUERY) >> Reply(SUCCESS)
+    ns.connect(tls=True).call(*QUERY) >> Closed()
+    ns.connect().call(*QUERY) >> answered(ns)
 
 
 @case(
@@ -191,18 +192,18 @@ def test_disabled_closes_tls(ns: NameServerSession) -> None:
 )
 def test_certificate_is_read_again(ns: NameServerSession) -> None:
     """The certificate comes from the files, is read again when both change, and is needed for TLS only."""
-    ns.connect(tls=True).call(QUERY) >> Closed()
-    ns.connect().call(QUERY) >> Reply(SUCCESS)
+    ns.connect(tls=True).call(*QUERY) >> Closed()
+    ns.connect().call(*QUERY) >> answered(ns)
     ns.file("certificate.pem", FIRST)
     ns.file("key.pem", FIRST_KEY)
     ns.restart()
     earlier = ns.connect(tls=True)
-    earlier.call(QUERY) >> Reply(SUCCESS)
+    earlier.call(*QUERY) >> answered(ns)
     ns.certificate() >> Reply(TOPIC_NOT_EXIST, FIRST_FINGERPRINT)
     ns.file("certificate.pem", SECOND)
     ns.file("key.pem", SECOND_KEY)
     ns.certificate().eventually() >> Reply(TOPIC_NOT_EXIST, SECOND_FINGERPRINT)
-    earlier.call(QUERY) >> Reply(SUCCESS)
+    earlier.call(*QUERY) >> answered(ns)
 
 
 # --- the end of a connection --------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def test_certificate_is_read_again(ns: NameServerSession) -> None:
 @case(kills=["half-close-is-ignored"])
 def test_half_close_is_answered_by_a_close(ns: NameServerSession) -> None:
     connection = ns.connect()
-    connection.call(QUERY) >> Reply(SUCCESS)
+    connection.call(*QUERY) >> answered(ns)
     connection.half_close()
     connection.closes() >> Closed()
 
@@ -223,10 +224,10 @@ def test_half_close_is_answered_by_a_close(ns: NameServerSession) -> None:
 )
 def test_idle_time_is_a_setting(ns: NameServerSession) -> None:
     waits, idles = ns.connect(), ns.connect()
-    since = waits.call(QUERY) >> Reply(SUCCESS)
-    idles.call(QUERY) >> Reply(SUCCESS)
+    since = waits.call(*QUERY) >> answered(ns)
+    idles.call(*QUERY) >> answered(ns)
     ns.advance_short_of(59, since, idle=(waits, idles))
-    waits.call(QUERY) >> Reply(SUCCESS)
+    waits.call(*QUERY) >> answered(ns)
     idles.write(QUERY_FRAME[:1])
     ns.advance_past(60, since, idle=(waits, idles))
     idles.closes() >> Closed()
@@ -235,7 +236,7 @@ def test_idle_time_is_a_setting(ns: NameServerSession) -> None:
 @case(kills=["stop-is-ignored"], own_server=True)
 def test_stop_closes(ns: NameServerSession) -> None:
     connection = ns.connect()
-    connection.call(QUERY) >> Reply(SUCCESS)
+    connection.call(*QUERY) >> answered(ns)
     ns.shutdown()
     ns.advance(STOPPING, idle=[connection])
     connection.closes() >> Closed()
@@ -243,12 +244,12 @@ def test_stop_closes(ns: NameServerSession) -> None:
 
 def begins_to_stop(ns: NameServerSession, open_connection: Connection) -> Mark:
     """Asks the server to stop, and waits until it sends newer peers away. Returns the moment of asking."""
-    open_connection.call(QUERY) >> Reply(SUCCESS)
+    open_connection.call(*QUERY) >> answered(ns)
     ns.shutdown()
     asked = ns.mark()
     ns.advance(STOPPING)
     ns.while_lasts(WAITS, asked)
-    open_connection.call(QUERY, version=V5_3_2).eventually() >> Reply(GO_AWAY)
+    open_connection.call(*QUERY, version=V5_3_2).eventually() >> Reply(GO_AWAY)
     return asked
 
 
@@ -261,7 +262,7 @@ def begins_to_stop(ns: NameServerSession, open_connection: Connection) -> Mark:
 def test_stopping_server_sends_newer_peers_away(ns: NameServerSession) -> None:
     connection = ns.connect()
     begins_to_stop(ns, connection)
-    connection.call(QUERY, version=V5_3_2) >> Reply(GO_AWAY, remark="please go away", body=b"")
+    connection.call(*QUERY, version=V5_3_2) >> Reply(GO_AWAY, remark="please go away", body=b"")
 
 
 @case(kills=["stopping-server-sends-everybody-away"], setup=GRACEFUL, own_server=True, clock=True)

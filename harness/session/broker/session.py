@@ -18,9 +18,10 @@ from harness.session.exchange import Exchange
 from harness.session.futile import FutileWaits
 from harness.session.outcome import Mark
 from harness.session.probing.received import NameServerView
+from harness.session.requests import Query
 from harness.session.session import Session, header_of
 from harness.session.transport import BrokerInstance
-from harness.wire import Command, RequestCode
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.messages import LineName
 
 _CLIENT_SCAN = 10.0
@@ -36,7 +37,9 @@ class BrokerSession(PopRequests):
     it sent to its NameServers goes into the trace.
     """
 
-    query = RequestCode.GET_ALL_CONSUMER_OFFSET
+    query = Query(RequestCode.GET_ALL_CONSUMER_OFFSET, {})
+    query_answer = ResponseCode.SUCCESS
+    bare_query = query
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from harness.session.nameserver.views import (
     CertificateExchange,
 )
 from harness.session.outcome import Outcome, Replied
-from harness.session.requests import Ext, HeaderFields
+from harness.session.requests import Ext, HeaderFields, Query
 from harness.session.session import Session, header_of
 from harness.session.transport import Instance
 from harness.wire import Command, RequestCode, ResponseCode, encode
@@ -34,7 +34,9 @@ class NameServerSession(NameServerRequests):
     ``beside`` is the session of another NameServer, whose trace this one writes into too.
     """
 
-    query = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
+    query = Query(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "rmq-harness-no-such-topic"})
+    query_answer = ResponseCode.TOPIC_NOT_EXIST
+    bare_query = Query(RequestCode.GET_BROKER_CLUSTER_INFO, {})
 
     def __init__(
         self,

@@ -364,10 +364,11 @@ def version_checked(members):
     return not 0 <= int(members.get("version") or 0) <= 612
 
 
-@refusing("Ext fields of a request without any close the connection.")
+@refusing("Ext fields that a query does not have close the connection.")
 def unknown_ext_fields_refused(members):
-    codes = (RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, RequestCode.GET_ALL_CONSUMER_OFFSET)
-    return members.get("code") in codes and bool(members.get("extFields"))
+    known = {RequestCode.GET_ROUTEINFO_BY_TOPIC: {"topic"}, RequestCode.GET_ALL_CONSUMER_OFFSET: set()}
+    fields = known.get(members.get("code"))
+    return fields is not None and not fields.issuperset(members.get("extFields") or ())
 
 
 @refusing_text("A line break in a JSON header closes the connection.")

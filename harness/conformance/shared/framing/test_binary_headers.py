@@ -12,6 +12,7 @@ from harness.conformance.shared.frames import (
 )
 from harness.conformance.shared.framing.limits import BEYOND_ASCII, INT32_MAX, INT32_MIN
 from harness.conformance.shared.raw import (
+    answered,
     closes,
     serves,
 )
@@ -23,6 +24,8 @@ from harness.wire import (
 )
 
 SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
+BEYOND = 200
+"""A length that is longer than the whole header."""
 
 
 @case(kills=["binary-refused", "binary-ext-ignored"])
@@ -36,19 +39,19 @@ def test_binary_request_is_served(ns: NameServerSession) -> None:
 @case(kills=["historical-3588-binary-answered-in-json"])
 def test_binary_is_answered_in_binary(ns: NameServerSession) -> None:
     binary = Serialization.ROCKETMQ
-    ns.call(QUERY, serialization=binary) >> Reply(SUCCESS, serialization=binary)
+    ns.call(*QUERY, serialization=binary) >> answered(ns, serialization=binary)
 
 
 @case(kills=["binary-refused", "type-byte-of-the-request"])
 def test_type_byte_of_a_response_is_true(peer: Session) -> None:
-    peer.call(peer.query, serialization=Serialization.ROCKETMQ) >> AnyOf(
-        Reply(SUCCESS, serialization=Serialization.JSON), Reply(SUCCESS, serialization=Serialization.ROCKETMQ)
+    peer.call(*peer.query, serialization=Serialization.ROCKETMQ) >> AnyOf(
+        answered(peer, serialization=Serialization.JSON), answered(peer, serialization=Serialization.ROCKETMQ)
     )
 
 
 @case(kills=["answers-in-binary"])
 def test_json_is_answered_in_json(peer: Session) -> None:
-    peer.call(peer.query) >> Reply(SUCCESS, serialization=Serialization.JSON)
+    peer.call(*peer.query) >> answered(peer, serialization=Serialization.JSON)
 
 
 @case(kills=["binary-zero-length-is-empty"])
@@ -65,13 +68,15 @@ def test_binary_unknown_language_is_served(peer: Session) -> None:
 
 @case(kills=["binary-bad-remark-length-is-zero"])
 def test_binary_bad_remark_length_closes(peer: Session) -> None:
-    for length in (-1, 22, INT32_MAX, INT32_MIN):
+    for length in (-1, BEYOND, INT32_MAX, INT32_MIN):
         closes(peer, binary_frame(binary_header(peer.query, remark_length=length)))
 
 
 @case(kills=["binary-bad-ext-length-is-zero"])
 def test_binary_ext_length_beyond_header_closes(peer: Session) -> None:
-    closes(peer, *(binary_frame(binary_header(peer.query, ext_length=length)) for length in (22, INT32_MAX)))
+    closes(
+        peer, *(binary_frame(binary_header(peer.query, ext_length=length)) for length in (BEYOND, INT32_MAX))
+    )
 
 
 @case(kills=["binary-bad-entries-skipped"])
@@ -94,7 +99,8 @@ def test_binary_header_too_short_closes(peer: Session) -> None:
 
 @case(kills=["binary-negative-ext-length-closes"])
 def test_binary_negative_ext_length_is_no_map(peer: Session) -> None:
-    serves(peer, binary_frame(binary_header(peer.query, ext_length=-5), b"BODY"))
+    frame = binary_frame(binary_header(peer.bare_query, ext_length=-5), b"BODY")
+    peer.connect().send_raw(frame, opaque=OPAQUE) >> Reply(SUCCESS)
 
 
 @case(kills=["binary-spare-bytes-dropped"])
@@ -117,5 +123,6 @@ def test_binary_spare_header_bytes_begin_the_body(ns: NameServerSession) -> None
 def test_binary_repeated_key_last_wins(ns: NameServerSession) -> None:
     namespace = ns.name("KV")
     entries = [entry("namespace", namespace), entry("key", "k"), entry("value", "one"), entry("value", "two")]
-    serves(ns, binary_frame(binary_header(RequestCode.PUT_KV_CONFIG, *entries)))
+    frame = binary_frame(binary_header(RequestCode.PUT_KV_CONFIG, *entries))
+    ns.connect().send_raw(frame, opaque=OPAQUE) >> Reply(SUCCESS)
     ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "two")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from harness.conformance import Closed, Reply, case
+from harness.conformance import Closed, case
 from harness.conformance.shared.frames import (
     json_frame,
     query_header,
 )
 from harness.conformance.shared.raw import (
+    answered,
     warmed,
 )
 from harness.session import TermSession
@@ -25,16 +26,16 @@ def test_idle_connection_is_closed(peer: TermSession) -> None:
     began = peer.mark()
     asking, silent = warmed(peer), warmed(peer)
     peer.advance_short_of(peer.profile.idle - 1, began, idle=(asking, silent))
-    asking.call(peer.query) >> Reply(SUCCESS)
+    asking.call(*peer.query) >> answered(peer)
     peer.advance_past(peer.profile.idle, began, idle=(silent,))
-    silent.call(peer.query) >> Closed()
+    silent.call(*peer.query) >> Closed()
 
 
 @case(kills=["idle-never-closed", "idle-closed-late"], clock=True)
 def test_silent_connection_is_closed(peer: TermSession) -> None:
     connection = peer.connect()
     peer.advance_past(peer.profile.idle, idle=(connection,))
-    connection.call(peer.query) >> Closed()
+    connection.call(*peer.query) >> Closed()
 
 
 @case(kills=["idle-unless-answered"], clock=True)
@@ -43,7 +44,7 @@ def test_oneway_traffic_keeps_a_connection(peer: TermSession) -> None:
     for _ in range(3):
         connection.write(json_frame(query_header(peer.query, flag=f"{FLAG_ONEWAY}")))
         peer.advance(45, idle=(connection,))
-    connection.call(peer.query) >> Reply(SUCCESS)
+    connection.call(*peer.query) >> answered(peer)
 
 
 @case(kills=["idle-unless-answered"], clock=True)
@@ -52,7 +53,7 @@ def test_stray_responses_keep_a_connection(peer: TermSession) -> None:
     for _ in range(3):
         connection.write(json_frame(query_header(peer.query, flag=f"{FLAG_RESPONSE}")))
         peer.advance(45, idle=(connection,))
-    connection.call(peer.query) >> Reply(SUCCESS)
+    connection.call(*peer.query) >> answered(peer)
 
 
 @case(kills=["idle-counts-bytes"], clock=True)

@@ -13,6 +13,7 @@ from harness.conformance.shared.frames import (
 )
 from harness.conformance.shared.framing.limits import BEYOND_ASCII, INT32_MAX, INT32_MIN, LARGEST_LENGTH
 from harness.conformance.shared.raw import (
+    answered,
     closes,
     closes_headers,
     headers_with_number,
@@ -130,8 +131,8 @@ def test_text_for_a_number_closes(peer: Session) -> None:
 def test_malformed_frame_closes_only_its_connection(peer: Session) -> None:
     other = warmed(peer)
     closes(peer, b"\0\0\0\3abc", json_frame("null"))
-    other.call(peer.query) >> Reply(SUCCESS)
-    peer.connect().call(peer.query) >> Reply(SUCCESS)
+    other.call(*peer.query) >> answered(peer)
+    peer.connect().call(*peer.query) >> answered(peer)
 
 
 @case(kills=["malformed-forgets-brokers"])

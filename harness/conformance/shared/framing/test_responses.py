@@ -13,6 +13,7 @@ from harness.conformance.shared.frames import (
 )
 from harness.conformance.shared.framing.limits import INT32_MAX, INT32_MIN, LARGEST_LENGTH
 from harness.conformance.shared.raw import (
+    answered,
     serves,
 )
 from harness.session import NameServerSession, Session
@@ -40,7 +41,7 @@ def test_response_lengths_agree(ns: NameServerSession) -> None:
 @case(kills=["opaque-not-echoed", "opaque-without-sign"])
 def test_opaque_is_echoed(peer: Session) -> None:
     for opaque in (0, 7, -1, INT32_MIN, INT32_MAX):
-        peer.call(peer.query, opaque=opaque) >> Reply(SUCCESS)
+        peer.call(*peer.query, opaque=opaque) >> answered(peer)
 
 
 @case(kills=["equal-opaques-answered-once"])
@@ -48,25 +49,27 @@ def test_equal_opaques_are_each_answered(peer: Session) -> None:
     connection = peer.connect()
     first = connection.send_raw(json_frame(query_header(peer.query)) * 3, opaque=OPAQUE)
     second, third = connection.answer_to(OPAQUE), connection.answer_to(OPAQUE)
-    first >> Reply(SUCCESS)
-    second >> Reply(SUCCESS)
-    third >> Reply(SUCCESS)
+    first >> answered(peer)
+    second >> answered(peer)
+    third >> answered(peer)
 
 
 @case(kills=["response-marked-oneway"])
 def test_response_flag_is_one(peer: Session) -> None:
-    peer.call(peer.query) >> Reply(SUCCESS, flag=FLAG_RESPONSE)
+    peer.call(*peer.query) >> answered(peer, flag=FLAG_RESPONSE)
 
 
 @case(kills=["flag-bits-echoed", "unknown-flag-bits-refused"])
 def test_unknown_flag_bits_are_ignored(peer: Session) -> None:
     for flag in (4, 256, INT32_MAX - 3, INT32_MIN):
-        peer.call(peer.query, flag=flag) >> Reply(SUCCESS, flag=FLAG_RESPONSE)
+        peer.call(*peer.query, flag=flag) >> answered(peer, flag=FLAG_RESPONSE)
 
 
 @case(kills=["null-members-written"])
 def test_absent_members_are_omitted(peer: Session) -> None:
-    peer.call(peer.query) >> Reply(SUCCESS, header=Matching(r'^(?!.*"(remark|extFields)":null)'))
+    without_nulls = Matching(r'^(?!.*"(remark|extFields)":null)')
+    peer.call(*peer.query) >> answered(peer, header=without_nulls)
+    peer.call(*peer.bare_query) >> Reply(SUCCESS, header=without_nulls)
 
 
 # --- one-way requests and stray responses ---------------------------------------------------------------
@@ -82,23 +85,23 @@ def test_oneway_is_executed(ns: NameServerSession) -> None:
 @case(kills=["oneway-answered"])
 def test_oneway_is_not_answered(peer: Session) -> None:
     connection = peer.connect()
-    connection.call(peer.query, flag=FLAG_ONEWAY) >> Silence()
-    connection.call(peer.query) >> Reply(SUCCESS)
+    connection.call(*peer.query, flag=FLAG_ONEWAY) >> Silence()
+    connection.call(*peer.query) >> answered(peer)
 
 
 @case(kills=["failing-oneway-answered", "failing-oneway-closes"])
 def test_failing_oneway_is_not_answered(ns: NameServerSession) -> None:
     connection = ns.connect()
     connection.call(RequestCode.REGISTER_BROKER, flag=FLAG_ONEWAY) >> Silence()
-    connection.call(QUERY) >> Reply(SUCCESS)
+    connection.call(*QUERY) >> answered(ns)
 
 
 @case(kills=["stray-response-closes", "responses-executed"])
 def test_stray_response_is_ignored(peer: Session) -> None:
     connection = peer.connect()
     for flag in (FLAG_RESPONSE, FLAG_RESPONSE | FLAG_ONEWAY):
-        connection.call(peer.query, flag=flag) >> Silence()
-    connection.call(peer.query) >> Reply(SUCCESS)
+        connection.call(*peer.query, flag=flag) >> Silence()
+    connection.call(*peer.query) >> answered(peer)
 
 
 @case(kills=["responses-executed", "oneway-bit-first"])
@@ -118,7 +121,7 @@ def test_fragments_are_reassembled(peer: Session) -> None:
     frame = json_frame(query_header(peer.query))
     for at in range(len(frame) - 1):
         connection.write(frame[at : at + 1])
-    connection.send_raw(frame[-1:], opaque=OPAQUE) >> Reply(SUCCESS)
+    connection.send_raw(frame[-1:], opaque=OPAQUE) >> answered(peer)
 
 
 @case(kills=["one-frame-per-segment", "partial-frames-dropped"])
@@ -126,8 +129,8 @@ def test_segment_with_a_part_of_the_next_frame(peer: Session) -> None:
     connection = peer.connect()
     frame = json_frame(query_header(peer.query))
     half = len(frame) // 2
-    connection.send_raw(frame + frame[:half], opaque=OPAQUE) >> Reply(SUCCESS)
-    connection.send_raw(frame[half:], opaque=OPAQUE) >> Reply(SUCCESS)
+    connection.send_raw(frame + frame[:half], opaque=OPAQUE) >> answered(peer)
+    connection.send_raw(frame[half:], opaque=OPAQUE) >> answered(peer)
 
 
 @case(kills=["one-frame-per-segment"])
@@ -137,7 +140,7 @@ def test_pipelined_requests_are_all_answered(peer: Session) -> None:
     answers = [connection.send_raw(b"".join(frames), opaque=0)]
     answers += [connection.answer_to(opaque) for opaque in range(1, 20)]
     for answer in answers:
-        answer >> Reply(SUCCESS)
+        answer >> answered(peer)
 
 
 @case(kills=["small-frame-limit"])
@@ -155,4 +158,4 @@ def test_header_longer_than_64_kib(peer: Session) -> None:
 
 @case(kills=["every-body-parsed"])
 def test_unused_body_is_ignored(peer: Session) -> None:
-    peer.call(peer.query, body=b"no JSON at all") >> Reply(SUCCESS)
+    peer.call(*peer.query, body=b"no JSON at all") >> answered(peer)
