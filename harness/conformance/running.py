@@ -71,6 +71,8 @@ class Runner:
         self.ends_apart: list[str] = []
         """The same of servers that were started for single cases."""
         self._reviving = threading.Lock()
+        self._changing_settings = threading.Lock()
+        """Such cases share a server, and an owner may be tried while another one runs."""
         self._repeated: set[Wrong] = set()
         """What went wrong on a fresh server, too."""
 
@@ -237,7 +239,8 @@ class Runner:
         if instance is self._instances.main:
             self._begun[run.one.name] = len(self._ends)
         try:
-            run.measure(instance)
+            with self._changing_settings if run.one.case.apart else contextlib.nullcontext():
+                run.measure(instance)
         finally:
             self._instances.give_back(run.one)
         lost = self._lost(run.one)

@@ -494,3 +494,23 @@ def test_a_failure_that_a_later_release_mends_names_it() -> None:
         failure = on_release(release, unmet, **issues).failure
         assert failure is not None
         assert failure.fixes == ()
+
+
+def test_cases_that_change_settings_take_turns() -> None:
+    """A thread of a waiting case may try an owner while the main one runs another case on the same server."""
+    meeting, met_there = threading.Barrier(2), list[bool]()
+
+    def body(ns: NameServerSession) -> None:
+        try:
+            meeting.wait(0.2)
+            met_there.append(True)
+        except threading.BrokenBarrierError:
+            met_there.append(False)
+        met(ns)
+
+    running = runner()
+    one = loaded(body, apart=True)
+    with ThreadPoolExecutor(2) as threads:
+        verdicts = [result.verdict for result in threads.map(running.run, [one, one])]
+    running.close()
+    assert (verdicts, met_there) == ([Verdict.PASS, Verdict.PASS], [False, False])
