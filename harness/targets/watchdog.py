@@ -42,8 +42,8 @@ def main() -> int:
     except OSError as problem:
         sys.stderr.write(f"{command[0]}: {problem.strerror}\n")
         return 127
-    sys.stdout.write(f"{child.pid}\n")
-    sys.stdout.flush()
+    with contextlib.suppress(BrokenPipeError):  # its owner has gone already: standard input says so
+        os.write(sys.stdout.fileno(), f"{child.pid}\n".encode())
     while child.poll() is None:
         ready, _, _ = select.select([sys.stdin.fileno(), woken], [], [])
         if woken in ready:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.session import NameServerSession, TargetDied, free_port
-from harness.targets import TargetError, attach, parse
+from harness.targets import TargetError, attach, parse, watchdog
 from harness.targets.process import ProcessInstance
 
 _SERVER = """
@@ -157,6 +157,17 @@ def test_one_that_is_interrupted_before_it_is_known_ends_too(
     instance.stop()
     os.kill(watchdog, signal.SIGCONT)
     assert _ends(pid)
+
+
+def test_one_whose_owner_has_gone_before_it_is_known_ends_too() -> None:
+    command = [sys.executable, "-I", "-S", watchdog.__file__, "{}", "3", "sleep", "60"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin and process.stdout
+    process.stdin.close()
+    process.stdout.close()
+    process.stdin = process.stdout = None
+    _, said = process.communicate(timeout=30)  # until the command has let go of standard error, too
+    assert (process.returncode, said) == (128 + signal.SIGTERM, b"")
 
 
 def test_its_children_end_with_it(started) -> None:
