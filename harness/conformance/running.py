@@ -147,7 +147,7 @@ class Runner:
         return _flaky(
             first,
             "fails on the server that earlier cases have used, and holds on a fresh one: one of them has "
-            "changed the server; later cases have the fresh one",
+            "changed the server, unless it fails by chance; later cases have the fresh one",
         )
 
     def _confirmed(self, one: LoadedCase, first: Attempt) -> Attempt:
