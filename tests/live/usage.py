@@ -30,8 +30,15 @@ SYNCHRONISED = {RequestCode.GET_ALL_TOPIC_CONFIG, RequestCode.GET_ALL_CONSUMER_O
 """Of what a slave asks its master."""
 SLAVE_ASKS_WITHIN = 120.0
 """Seconds; one of 5.x first asks after a minute (`BrokerController#handleSlaveSynchronize`)."""
-ACTING_MASTER = {"enableSlaveActingMaster": "true", "compatibleWithOldNameSrv": "false"}
-"""Sends 904, and asks for its group with 901."""
+ASKING_FIRST = {"forceRegister": "false", "registerNameServerPeriod": "10000"}
+"""Asks a NameServer with 322 before it registers again."""
+OF_5 = {
+    "enableSlaveActingMaster": "true",  # sends 904, and asks for its group with 901
+    "compatibleWithOldNameSrv": "false",
+    "enableSingleTopicRegister": "true",  # tells the NameServer of a new topic with 217
+    "timerWheelEnable": "true",  # without it every pop is refused
+}
+"""Settings that Brokers of 5.x have."""
 ADMIN = (
     "topicList",
     "topicList -c",
@@ -136,12 +143,15 @@ class Taps:
         buffer = FrameBuffer()
         with contextlib.suppress(OSError, WireError):
             while data := source.recv(65536):
-                for old, new in self.replaced.items() if (role, peer) == ("nameserver", "broker") else ():
-                    data = data.replace(old, new)
-                sink.sendall(data)
-                buffer.feed(data if peer else b"")
+                if not peer:
+                    sink.sendall(data)
+                    continue
+                buffer.feed(data)
                 while (frame := buffer.next_frame()) is not None:
                     self._look(frame, role, peer)
+                    for old, new in self.replaced.items() if (role, peer) == ("nameserver", "broker") else ():
+                        frame = frame.replace(old, new)
+                    sink.sendall(frame)
         for one in (source, sink):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -159,22 +169,27 @@ def recorded(version: str, directory: Path) -> Seen:
 
     It has a master, and a slave that follows it and goes before clients come.
     """
-    acting = {} if version.startswith("4.") else ACTING_MASTER
+    settings = {} if version.startswith("4.") else OF_5
     taps = Taps()
     with contextlib.ExitStack() as using:
         using.callback(taps.close)
         real = using.enter_context(apache_nameserver(version))
         front, back = taps.of_nameserver(real), taps.of_nameserver(real, of_broker=True)
-        master = Broker(version, [back], **HASTE, **PATIENCE, **acting)
+        master = Broker(version, [back], **HASTE, **PATIENCE, **settings)
         using.callback(master.stop)
         shown = taps.of_master(master.address)
         settled(lambda: _brokers(real).get("0") == shown, "the master is registered by the proxy's address")
-        slave = Broker(version, [back], brokerRole="SLAVE", brokerId="1", **acting)
+        slave = Broker(version, [back], brokerRole="SLAVE", brokerId="1", **ASKING_FIRST, **settings)
         using.callback(slave.stop)
         settled(lambda: set(_brokers(real)) == {"0", "1"}, "the slave is registered")
         settled(
             lambda: taps.seen["broker"].keys() >= SYNCHRONISED,
             "the slave asks its master",
+            within=SLAVE_ASKS_WITHIN,
+        )
+        settled(
+            lambda: RequestCode.QUERY_DATA_VERSION in taps.seen["nameserver"],
+            "the slave asks the NameServer before it registers again",
             within=SLAVE_ASKS_WITHIN,
         )
         slave.terminate()
