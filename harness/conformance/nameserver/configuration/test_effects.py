@@ -55,13 +55,14 @@ def test_order_is_returned_until_then(ns: NameServerSession) -> None:
 
 @case(kills=["settings-are-those-of-the-start"], apart=True)
 def test_topics_are_listed_until_then(ns: NameServerSession) -> None:
-    cluster = ns.name("cluster")
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
     ns.update_config("enableAllTopicList=false") >> Reply(SUCCESS)
     ns.topics() >> Reply(SYSTEM_ERROR)
-    call_topics_of(ns, cluster) >> Reply(SUCCESS)
+    call_topics_of(ns, broker.cluster) >> Reply(SUCCESS)
     ns.update_config("enableAllTopicList=true\nenableTopicList=false") >> Reply(SUCCESS)
     ns.topics() >> Reply(SUCCESS)
-    call_topics_of(ns, cluster) >> Reply(SYSTEM_ERROR)
+    call_topics_of(ns, broker.cluster) >> Reply(SYSTEM_ERROR)
     ns.update_config("enableTopicList=true") >> Reply(SUCCESS)
 
 
