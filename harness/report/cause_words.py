@@ -209,6 +209,8 @@ class _Title:
             answer = f"the answer to {asked}"
         if wrong.kind == "unreadable":
             return f"{answer} cannot be read"
+        if self._places > 1 and self._member is None:
+            return f"{answer} has wrong content in {self._places} places"
         place = wrong.place if self._places == 1 else self._member
         match _shared(item.wrong.change for item in self._items):
             case "not in UTF-8":

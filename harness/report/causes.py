@@ -175,8 +175,8 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     return groups + _taken(left, *_covered(left, likenesses))
 
 
-def _asked(item: Item) -> tuple[str, str, str]:
-    return item.request, item.wrong.wanted, item.wrong.got
+def _asked(item: Item) -> tuple[str, str, str, str]:
+    return item.request, item.wrong.wanted, item.wrong.got, item.wrong.place
 
 
 def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
@@ -191,7 +191,7 @@ def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
     return len({item.request for item in items}) >= _ENOUGH
 
 
-def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str], int]) -> bool:
+def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str, str], int]) -> bool:
     """Whether it may be the trait: not where as many ordinary requests were answered in the same way."""
     return sum(plain[asked] for asked in {_asked(item) for item in items}) < len(items)
 
@@ -226,18 +226,20 @@ def _taken(
 def explanations(item: Item) -> Iterator[Explanation]:
     """From the most general to the most particular."""
     wrong, request = item.wrong, item.request
+    last = item.failure.after[-1] if item.failure.after else ""
+    if any(word in last for word in _UPDATING):
+        yield Explanation(after=last)
     if wrong.kind == "outcome" and item.kept is None:
         yield from _of_outcome(wrong, request, _with_families(item.ordered_traits))
     elif wrong.kind != "outcome":
+        for trait in item.ordered_traits:
+            yield Explanation(request=request, trait=trait)
         if member := member_of(wrong.place):
             yield Explanation(member=member, change=wrong.change)
         yield Explanation(place=wrong.place, change=wrong.change)
         yield Explanation(request=request, place=wrong.place, change=wrong.change)
     if wrong.got == SUCCESS:
         yield Explanation(got=SUCCESS)
-    last = item.failure.after[-1] if item.failure.after else ""
-    if any(word in last for word in _UPDATING):
-        yield Explanation(after=last)
     if item.kept is not None:
         yield Explanation(kept=item.kept, request=request, wanted=wrong.wanted, got=wrong.got)
         for event in item.failure.after:

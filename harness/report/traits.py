@@ -50,9 +50,8 @@ _FAMILIES: Final = tuple(
         (r"(?P<which>body that is no object)", (_UNUSUAL_BODY,)),
         (r"body with the extra member (?P<which>.+)", ("a body with an extra member",)),
         (r"without the field (?P<which>.+)", ("a field that is missing", _UNUSUAL_FIELD)),
-        (r"(?P<which>no extFields)", ("a field that is missing", _UNUSUAL_FIELD)),
         (r"with the extra field (?P<which>.+)", ("an extra field",)),
-        (rf"(?P<which>\S+) (?:{_VALUES})", (_UNUSUAL_FIELD,)),
+        (rf"(?!header |opaque )(?P<which>\S+) (?:{_VALUES})", (_UNUSUAL_FIELD,)),
     )
 )
 """Which differences are of one kind, and what distinguishes them: servers treat many of a kind alike."""
@@ -61,6 +60,7 @@ _MOST: Final = 12
 _NAMED: Final = 3
 """Fields that no catalogue knows are named up to this number."""
 _DEPTH: Final = 6
+_SAID_BY_BODY: Final = "compressed"
 _WHOLE: Final = ("TopicConfigSerializeWrapper", "TopicConfig")
 """Bodies whose optional members Brokers of a line that has them always send."""
 _PARSED: Final = 1 << 16
@@ -172,6 +172,8 @@ def _fields(ext: Mapping[str, str | None] | None, message: Message, profile: str
                 yield f"with the extra field {name}" if _is_name(name) else "with an extra field"
         elif trait := _text_trait(value, known[name].type):
             yield f"{name} {trait}"
+        elif known[name].default == "false" and value == "true" and name != _SAID_BY_BODY:
+            yield f"{name} true"
     for member in message.request:
         if member.required and _applies(member, profile) and member.name not in (ext or {}):
             yield f"without the field {member.name}"

@@ -129,6 +129,18 @@ def test_what_is_missing_in_every_answer_is_one_cause_whatever_was_special_in_th
     ]
 
 
+def test_what_is_wrong_wherever_a_field_switches_something_on_is_one_cause() -> None:
+    zone = "__ZONE_MODE true"
+    zones = (
+        failed("a.1", ROUTE, member("body.brokerDatas", "fewer"), zone),
+        failed("a.2", ROUTE, member("body.topicQueueMappingByBroker"), zone),
+    )
+    assert titles(*zones) == [f"The answer to {ROUTE} ({zone}) has wrong content in 2 places"]
+    assert titles(zones[1]) == [f"The answer to {ROUTE} ({zone}) lacks body.topicQueueMappingByBroker"]
+    without = [failed(f"b.{one.case}", ROUTE, one.failure.wrong) for one in zones if one.failure]  # type: ignore[arg-type]
+    assert len(groups(*zones, *without)) == 2
+
+
 def test_one_member_that_is_wrong_in_several_answers_is_one_cause() -> None:
     results = (
         failed("a.1", "106 GET_BROKER_CLUSTER_INFO", member("body.brokerAddrTable.*.brokerAddrs.*", "more")),
@@ -237,6 +249,16 @@ def test_an_update_without_effect_is_one_cause_in_whatever_shows_it() -> None:
     assert titles(*results) == [
         "Answers after 318 UPDATE_NAMESRV_CONFIG are not what it should have made them"
     ]
+
+
+def test_an_update_is_to_blame_for_no_more_than_what_the_failures_show_themselves() -> None:
+    update = ("318 UPDATE_NAMESRV_CONFIG",)
+    unknown = outcome(OK, "211")
+    assert groups(
+        failed("a.1", "224 GET_TOPICS_BY_CLUSTER", unknown, after=update),
+        failed("a.2", "224 GET_TOPICS_BY_CLUSTER", unknown),
+        failed("b", "319 GET_NAMESRV_CONFIG", member("body.productEnvName", "different"), after=update),
+    ) == [{"a.1", "a.2"}, {"b"}]
 
 
 def test_two_wrong_contents_with_another_history_are_two_causes() -> None:

@@ -84,6 +84,7 @@ def test_what_brokers_and_clients_send_has_no_traits() -> None:
         (register(brokerName="é"), "brokerName beyond ASCII"),
         (register(brokerName="b" * 300), "brokerName longer than 255"),
         (register(compressed="maybe"), "compressed no boolean"),
+        (Command(code=105, ext={"topic": "T", "__ZONE_MODE": "true"}, version=VERSION), "__ZONE_MODE true"),
         (register(invented="1"), "with the extra field invented"),
         (register(b""), "no body"),
         (Command(code=217, ext={"topic": "T"}, version=VERSION, body=b"null"), "body that is no object"),
@@ -108,6 +109,12 @@ def test_what_brokers_and_clients_send_has_no_traits() -> None:
 )
 def test_each_difference_has_its_phrase(command: Command, expected: str) -> None:
     assert expected in of(command)
+
+
+@pytest.mark.parametrize("trait", ["opaque below 0", "header empty", "no extFields"])
+def test_what_is_no_field_is_not_in_the_family_of_fields(trait: str) -> None:
+    assert not families(trait)
+    assert families("brokerId below 0")
 
 
 def test_many_invented_fields_are_one_difference() -> None:
