@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.loading import LoadedCase
+from harness.conformance.stopping import Stopping
 from harness.session import DEFAULT_SETUP, Instance, Setup
 
 AT_ONCE = 2  # servers that are being started
@@ -48,9 +49,11 @@ class Instances:
         start: Callable[[Setup], Instance],
         waiting: Waiting,
         run_lock: ExclusiveLock,
+        stopping: Stopping,
         planned: Iterable[LoadedCase] = (),
     ) -> None:
         self._start = start
+        self._stopping = stopping
         self._waiting = waiting
         self._run_lock = run_lock
         self.main = main
@@ -122,7 +125,7 @@ class Instances:
             last = self.is_its_own(one) or (users is not None and not users)
             found = self._started.pop(need, None) if last else None
         if found is not None and found.done():
-            _stop(found)
+            self._stop(found)
 
     def replace(self, one: LoadedCase, instance: Instance) -> None:
         """From now on this is the server of the case, and of those that share one with it. What others run on
@@ -141,7 +144,7 @@ class Instances:
                 self._started[need].set_result(instance)
 
     def close(self) -> None:
-        """Stops everything that was started here."""
+        """Has everything stopped that was started here."""
         with self._lock:
             self._closed = True
             left = list(self._started.values())
@@ -150,9 +153,13 @@ class Instances:
         for _ in range(AHEAD):
             self._room.release()
         for found in left:
-            found.add_done_callback(_stop)
+            found.add_done_callback(self._stop)
         for instance in self._replaced:
-            instance.stop()
+            self._stopping.stop(instance)
+
+    def _stop(self, found: Future[Instance]) -> None:
+        if found.exception() is None:
+            self._stopping.stop(found.result())
 
     def _forget(self, need: _Need, found: Future[Instance]) -> None:
         with self._lock:
@@ -193,8 +200,3 @@ class Instances:
 def _is_dead(found: Future[Instance]) -> bool:
     """Whether the server was started and has gone since."""
     return found.done() and found.exception() is None and not found.result().alive()
-
-
-def _stop(found: Future[Instance]) -> None:
-    if found.exception() is None:
-        found.result().stop()

@@ -25,6 +25,7 @@ from harness.conformance.owners import Owner, Owners
 from harness.conformance.second_tries import SecondTries
 from harness.conformance.sessions import session_of
 from harness.conformance.spares import Spare, Spares
+from harness.conformance.stopping import Stopping
 from harness.report.results import CaseResult, Verdict
 from harness.session import Instance, Setup
 from harness.session.clock import RunningClock
@@ -56,8 +57,11 @@ class Runner:
         self._clock = instance.clock.kind
         self._run_lock = ExclusiveLock(self._clock)
         measured = [one for one in planned if not self._comes_with(one)]
-        self._instances = Instances(instance, start, setting.waiting, self._run_lock, measured)
-        self._spares = Spares(start)
+        self._stopping = Stopping(at_once=self._clock == "virtual")
+        self._instances = Instances(
+            instance, start, setting.waiting, self._run_lock, self._stopping, measured
+        )
+        self._spares = Spares(start, self._stopping)
         self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
         self._owners = Owners(owners or {}, self._counting, setting.baseline.settled)
         self._stopwatch = RunningClock()
@@ -222,6 +226,7 @@ class Runner:
         """Stops the instances that were started here."""
         self._instances.close()
         self._spares.close()
+        self._stopping.close()
 
     def _measure(self, run: CaseRun) -> None:
         try:

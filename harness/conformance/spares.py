@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from harness.conformance.stopping import Stopping
 from harness.session import Instance, Setup
 
 STARTS = 12  # fresh servers of a run; after that, failures share the last one
@@ -32,8 +33,9 @@ class Spare:
 class Spares:
     """Hands out fresh servers, one for each setup at a time. May be used by several threads."""
 
-    def __init__(self, start: Callable[[Setup], Instance]) -> None:
+    def __init__(self, start: Callable[[Setup], Instance], stopping: Stopping) -> None:
         self._start = start
+        self._stopping = stopping
         self._spares: dict[Setup, Spare] = {}
         self._lock = threading.Lock()
         self._starts = 0
@@ -59,7 +61,7 @@ class Spares:
             with self._lock:
                 spare.users -= 1
                 if spare.is_left and not spare.users:
-                    spare.instance.stop()
+                    self._stopping.stop(spare.instance)
 
     def adopted(self, setup: Setup, spare: Spare) -> Instance:
         """The server, which is the caller's from now on, also to be stopped."""
@@ -69,10 +71,10 @@ class Spares:
         return spare.instance
 
     def close(self) -> None:
-        """Stops them all."""
+        """Has them all stopped."""
         with self._lock:
             for spare in self._spares.values():
-                spare.instance.stop()
+                self._stopping.stop(spare.instance)
             self._spares.clear()
 
     def _will_do(self, spare: Spare, clean: bool) -> bool:
@@ -82,4 +84,4 @@ class Spares:
         del self._spares[setup]
         spare.is_left = True
         if not spare.users:
-            spare.instance.stop()
+            self._stopping.stop(spare.instance)

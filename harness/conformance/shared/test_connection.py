@@ -70,6 +70,8 @@ MALFORMED = (
 
 WAITS = 120
 GRACEFUL = {"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": str(WAITS)}
+ENDS_AFTER = 75
+"""Seconds, where the end is waited for: no wait of a run is to last longer than that for a lease."""
 FILES = {
     "tls.test.mode.enable": "false",
     "tls.server.certPath": "{dir}/certificate.pem",
@@ -242,13 +244,13 @@ def test_stop_closes(ns: NameServerSession) -> None:
     connection.closes() >> Closed()
 
 
-def begins_to_stop(ns: NameServerSession, open_connection: Connection) -> Mark:
+def begins_to_stop(ns: NameServerSession, open_connection: Connection, waits: int = WAITS) -> Mark:
     """Asks the server to stop, and waits until it sends newer peers away. Returns the moment of asking."""
     open_connection.call(*QUERY) >> answered(ns)
     ns.shutdown()
     asked = ns.mark()
     ns.advance(STOPPING)
-    ns.while_lasts(WAITS, asked)
+    ns.while_lasts(waits, asked)
     open_connection.call(*QUERY, version=V5_3_2).eventually() >> Reply(GO_AWAY)
     return asked
 
@@ -290,9 +292,14 @@ def test_refused_request_changes_nothing(ns: NameServerSession) -> None:
     ns.route(broker.topic("A"), version=V5_3_1, on=connection) >> Reply(TOPIC_NOT_EXIST)
 
 
-@case(kills=["stop-is-ignored"], setup=GRACEFUL, own_server=True, clock=True)
+@case(
+    kills=["stop-is-ignored"],
+    setup={**GRACEFUL, "shutdownWaitTimeSeconds": str(ENDS_AFTER)},
+    own_server=True,
+    clock=True,
+)
 def test_stopping_server_closes_in_the_end(ns: NameServerSession) -> None:
     connection = ns.connect()
-    asked = begins_to_stop(ns, connection)
-    ns.advance_past(WAITS, asked)
+    asked = begins_to_stop(ns, connection, ENDS_AFTER)
+    ns.advance_past(ENDS_AFTER, asked)
     connection.closes() >> Closed()

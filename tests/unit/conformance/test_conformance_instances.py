@@ -13,6 +13,7 @@ from harness.conformance import case
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import AHEAD, AT_ONCE, Instances, Waiting
 from harness.conformance.loading import LoadedCase, cases
+from harness.conformance.stopping import Stopping
 from harness.session import Instance, Setup
 
 WAIT = 20.0  # seconds until a test gives up
@@ -87,7 +88,8 @@ def instances(
     servers: Servers, *planned: LoadedCase, waiting: Waiting = Waiting.AMONG_OTHERS
 ) -> tuple[Instances, Any]:
     main: Any = Server()
-    return Instances(main, servers.start, waiting, ExclusiveLock("warped"), planned), main
+    stopping = Stopping(at_once=True)
+    return Instances(main, servers.start, waiting, ExclusiveLock("warped"), stopping, planned), main
 
 
 def test_most_cases_share_the_first_server() -> None:
@@ -198,6 +200,7 @@ def test_cases_that_change_settings_share_a_server_that_others_do_not_use() -> N
         servers.start,
         Waiting.AMONG_OTHERS,
         ExclusiveLock("virtual"),
+        Stopping(at_once=True),
     )
     one, other = loaded("one", apart=True), loaded("other", apart=True)
     assert instances.take(loaded("plain")) is main
@@ -205,3 +208,33 @@ def test_cases_that_change_settings_share_a_server_that_others_do_not_use() -> N
     assert [server.setup for server in servers.started] == [()]
     assert instances.take(one) is not main
     instances.close()
+
+
+def test_a_server_that_takes_long_to_end_is_not_waited_for_until_the_run_closes() -> None:
+    ended, allowed = threading.Event(), threading.Event()
+
+    class Slow(Server):
+        def stop(self) -> None:
+            assert allowed.wait(WAIT)
+            ended.set()
+
+    stopping = Stopping(at_once=False)
+    stopping.stop(Slow())  # type: ignore[arg-type]
+    assert not ended.is_set()
+    allowed.set()
+    stopping.close()
+    assert ended.is_set()
+    ended.clear()
+    stopping.stop(Slow())  # type: ignore[arg-type]
+    assert ended.is_set()
+
+
+def test_what_a_stop_raises_is_raised_in_the_end() -> None:
+    class Stuck(Server):
+        def stop(self) -> None:
+            raise OSError("no end")
+
+    stopping = Stopping(at_once=False)
+    stopping.stop(Stuck())  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="no end"):
+        stopping.close()

@@ -13,6 +13,7 @@ from harness.conformance import Reply
 from harness.conformance.case_run import Setting
 from harness.conformance.running import Runner
 from harness.conformance.spares import STARTS, Spares
+from harness.conformance.stopping import Stopping
 from harness.report.results import CaseResult, Verdict
 from harness.session import DEFAULT_SETUP, NameServerSession, Setup, Unsupported
 from harness.targets import parse
@@ -106,7 +107,7 @@ def test_spares_stop_when_they_are_left_and_are_not_started_without_end() -> Non
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start)
+    spares = Spares(start, Stopping(at_once=True))
     for number in range(STARTS + 3):
         with spares.one(DEFAULT_SETUP, clean=True) as spare:
             assert spare.instance.alive()
@@ -125,7 +126,7 @@ def test_a_spare_that_is_in_use_runs_on(ends: bool) -> None:
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start)
+    spares = Spares(start, Stopping(at_once=True))
     with spares.one(DEFAULT_SETUP, clean=True) as spare:
         spare.is_clean = False
         with spares.one(DEFAULT_SETUP, clean=ends):
