@@ -6,18 +6,17 @@ Source: AdminBrokerProcessor of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import (
     ConsumedQueue,
     ConsumeStats,
+    ConsumeStatsList,
     MessageQueue,
     SubscriptionGroup,
     SubscriptionGroupTable,
     TopicList,
 )
-from harness.wire.bodies.broker.queue_tables import queue_table
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -161,26 +160,20 @@ class GroupAdministration(Part):
     def progress_of_all(self, command: Command, connection: int, now: int) -> Reply:
         """Of all groups, or of those topics only that are ordered."""
         ordered_only = fields.boolean(command.ext, "isOrder") is True
-        total = 0
-        told: list[dict[str, list[object]]] = []
+        told = ConsumeStatsList(broker_addr=self.config.address)
         for group in self.broker.groups.table:
-            stats: list[object] = []
+            stats: list[ConsumeStats] = []
             for name in self.topics_of(group):
                 topic = self.broker.topics.get(name)
                 if topic is None or (ordered_only and not topic.order) or not self.is_shown(group, name):
                     continue
                 table = self.consumed(group, name)
-                total += sum(one.broker_offset - one.consumer_offset for one in table.values())
-                stats.append({"consumeTps": 0.0, "offsetTable": queue_table(table)})
-            told.append({group: stats})
-        body: dict[str, Any] = {
-            "brokerAddr": self.config.address,
-            "consumeStatsList": told,
-            "totalDiff": total,
-        }
+                told.total_diff += sum(one.broker_offset - one.consumer_offset for one in table.values())
+                stats.append(ConsumeStats(offset_table=table))
+            told.consume_stats_list.append({group: stats})
         if self.profile.v5:
-            body["totalInflightDiff"] = 0
-        return Reply(ResponseCode.SUCCESS, body=document(body))
+            told.total_inflight_diff = 0
+        return Reply(ResponseCode.SUCCESS, body=told.encode())
 
     def is_shown(self, group: str, topic: str) -> bool:
         """Whether a group's progress in a topic is shown: not where it is online without that topic."""

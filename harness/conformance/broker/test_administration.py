@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness.conformance import ABSENT, Containing, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Between, Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
-from harness.wire.bodies import ConsumeStats, KvTable, QueueOffsets
+from harness.wire.bodies import ConsumeStats, ConsumeStatsList, KvTable, QueueOffsets, TopicList
 from harness.wire.fastjson import ParseError, parse
 
 SUCCESS = ResponseCode.SUCCESS
@@ -44,6 +44,31 @@ def _progress(reply: Command) -> dict[int, tuple[int, int]]:
 def _offsets(reply: Command) -> dict[int, int]:
     table = QueueOffsets.decode(reply.body).offset_table
     return {queue.queue_id: offset for queue, offset in table.items()}
+
+
+def _topics(reply: Command) -> list[str]:
+    return sorted(TopicList.decode(reply.body).topic_list)
+
+
+def _progress_of_all(reply: Command) -> dict[str, dict[tuple[str, int], tuple[int, int]]]:
+    found = ConsumeStatsList.decode(reply.body)
+    return {
+        group: {
+            (queue.topic, queue.queue_id): (state.consumer_offset, state.broker_offset)
+            for one in stats
+            for queue, state in one.offset_table.items()
+        }
+        for entry in found.consume_stats_list
+        for group, stats in entry.items()
+    }
+
+
+def _sums(reply: Command) -> tuple[str, bool]:
+    """The address, and whether `totalDiff` is what the queues make together."""
+    found = ConsumeStatsList.decode(reply.body)
+    table = _progress_of_all(reply)
+    lags = (behind - done for queues in table.values() for done, behind in queues.values())
+    return found.broker_addr, found.total_diff == sum(lags)
 
 
 def _state(reply: Command) -> Mapping[str, str]:
@@ -246,3 +271,111 @@ def test_cleaning_keeps_queues_in_use(bk: BrokerSession) -> None:
     bk.clean_queues() >> Reply(SUCCESS)
     bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])
+
+
+# -- one group, and all of them ------------------------------------------------------------------------------
+
+
+def shown_group(bk: BrokerSession, group: str) -> Exchange:
+    """GET_SUBSCRIPTION_GROUP_CONFIG (352)."""
+    return asked(bk, RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, group=group)
+
+
+@case(kills=["newest-group-is-shown"])
+def test_group_is_shown(bk: BrokerSession) -> None:
+    group = bk.group()
+    make_group(bk, group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
+    make_group(bk, bk.group(), retryMaxTimes=7) >> Reply(SUCCESS)
+    made = {"groupName": group, "retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True}
+    shown_group(bk, group) >> Reply(SUCCESS, Including(made))
+
+
+@case(kills=["group-that-is-asked-for-is-unknown"])
+def test_group_that_is_asked_for_is_created(bk: BrokerSession) -> None:
+    group = bk.group()
+    shown_group(bk, group) >> Reply(SUCCESS, Including({"groupName": group, "retryMaxTimes": 16}))
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ANYTHING})}))
+
+
+@case(kills=["unknown-group-is-shown"], setup={"autoCreateSubscriptionGroup": "false"})
+def test_unknown_group_is_not_shown(bk: BrokerSession) -> None:
+    shown_group(bk, bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+
+
+@case(kills=["one-producer-of-a-group-is-shown", "producers-of-the-newest-group-are-shown"])
+def test_all_producers_are_shown(bk: BrokerSession) -> None:
+    group, other = bk.group(), bk.group("other")
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    bk.heartbeat(one, producers=[group, other], on=on_one, version=400) >> Reply(SUCCESS)
+    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
+
+    def clients(reply: Command) -> dict[str, list[str]]:
+        data = parse(reply.body)["data"]
+        return {name: sorted(client["clientId"] for client in data.get(name, ())) for name in (group, other)}
+
+    code = RequestCode.GET_ALL_PRODUCER_INFO
+    asked(bk, code, clients) >> Reply(SUCCESS, {group: sorted([one, two]), other: [one]})
+    client = {
+        "clientId": one,
+        "language": "JAVA",
+        "version": 400,
+        "remoteIP": Matching(r"^/.+:\d+$"),
+        "lastUpdateTimestamp": Between(1, 2**63),
+    }
+    asked(bk, code) >> Reply(SUCCESS, {"data": Including({other: [client]})})
+
+
+@case(kills=["topics-of-all-groups-are-shown"])
+def test_topics_of_a_group(bk: BrokerSession) -> None:
+    topics, group, other, idle = [bk.topic() for _ in range(3)], bk.group(), bk.group(), bk.group()
+    for member in (group, other, idle):
+        make_group(bk, member) >> Reply(SUCCESS)
+    bk.commit_offset(group, topics[0], 0, 0) >> Reply(SUCCESS)
+    bk.commit_offset(group, topics[2], 1, 0) >> Reply(SUCCESS)
+    bk.commit_offset(other, topics[1], 0, 0) >> Reply(SUCCESS)
+    code = RequestCode.QUERY_TOPICS_BY_CONSUMER
+    asked(bk, code, _topics, group=group) >> Reply(SUCCESS, sorted([topics[0], topics[2]]))
+    asked(bk, code, _topics, group=idle) >> Reply(SUCCESS, [])
+
+
+@case(kills=["any-subscription-is-shown", "subscription-of-group-is-hidden"])
+def test_subscription_of_a_group(bk: BrokerSession) -> None:
+    topic, other, group = bk.topic(), bk.topic(), bk.group()
+    client, connection = bk.client()
+    code = RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER
+    offline = {"group": group, "topic": topic, "subscriptionData": ABSENT}
+    asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, Including(offline))
+    bk.heartbeat(client, consumers=[consuming(group, {topic: "A || B"})], on=connection) >> Reply(SUCCESS)
+    wanted = Including({"topic": topic, "subString": "A || B", "expressionType": "TAG", "subVersion": 1})
+    online = {"group": group, "topic": topic, "subscriptionData": wanted}
+    asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, Including(online))
+    none = {"group": group, "topic": other, "subscriptionData": ABSENT}
+    asked(bk, code, group=group, topic=other) >> Reply(SUCCESS, Including(none))
+
+
+@case(kills=["progress-of-one-group-is-shown", "total-difference-is-left-out"])
+def test_progress_of_all_groups(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group()
+    for member in (group, other):
+        make_group(bk, member) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    code = RequestCode.GET_BROKER_CONSUME_STATS
+    progress = {(topic, 0): (1, 2), (topic, 1): (0, 0)}
+    asked(bk, code, _progress_of_all, isOrder="false") >> Reply(
+        SUCCESS, Including({group: progress, other: {}})
+    )
+    asked(bk, code, _sums, isOrder="false") >> Reply(SUCCESS, (bk.broker_address, True))
+
+
+@case(kills=["progress-in-all-topics-is-shown"])
+def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
+    topic, ordered, group = bk.topic(queues=1), bk.name("ordered"), bk.group()
+    bk.create_topic(ordered, 1, order=True) >> Reply(SUCCESS)
+    make_group(bk, group) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    bk.commit_offset(group, ordered, 0, 0) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="true")
+    shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))

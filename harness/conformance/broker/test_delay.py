@@ -1,8 +1,10 @@
 """Chapter delay: messages that are delivered later, by a level or at a time."""
 
-from harness.conformance import Containing, Including, Reply, case
+from harness.conformance import Between, Containing, Including, Reply, case
 from harness.session import BrokerSession
-from harness.wire import ResponseCode
+from harness.session.exchange import NotSo, View
+from harness.wire import Command, RequestCode, ResponseCode, WireError
+from harness.wire.bodies import DelayOffsets
 
 SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
@@ -168,3 +170,21 @@ def test_times_mean_nothing_to_4_9(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, properties={"TIMER_DELAY_SEC": "60"}) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+
+
+@case(kills=["progress-of-levels-is-hidden", "progress-of-levels-stays"], clock=True)
+def test_progress_of_levels_is_shown(bk: BrokerSession) -> None:
+    def delivered(reply: Command) -> int | None:
+        try:
+            return DelayOffsets.decode(reply.body).offset_table.get(1) if reply.body else None
+        except WireError as problem:
+            raise NotSo(str(problem)) from problem
+
+    topic = bk.topic()
+    before = 0
+    for count in (1, 2):
+        bk.send(topic, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+        bk.advance(1 + 1 + bk.jitter)
+        bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, count)
+        shown = bk.call(RequestCode.GET_ALL_DELAY_OFFSET).seen_as(View("messages of level 1", delivered))
+        before = (shown.eventually() >> Reply(SUCCESS, Between(before + 1, 2**63))).value

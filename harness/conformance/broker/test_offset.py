@@ -1,9 +1,9 @@
-"""Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29, 30, 31)."""
+"""Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29 to 32, 314)."""
 
 from harness.conformance import ANYTHING, AnyOf, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
@@ -107,3 +107,37 @@ def test_of_a_time(bk: BrokerSession) -> None:
     stored = bk.pull(topic, offset=1, most=1).seen("store time", lambda one: one.store_timestamp)
     answer = stored.eventually() >> Reply(SUCCESS, [ANYTHING])
     bk.offset_at(topic, 0, answer.value[0]).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["earliest-time-is-that-of-the-last-message", "earliest-time-of-nothing-is-zero"], clock=True)
+def test_earliest_time_is_that_of_the_first_message(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for _ in range(3):
+        bk.send(topic) >> Reply(SUCCESS)
+        bk.advance(2)
+    stored = bk.pull(topic, offset=0, most=1).seen("store time", lambda one: one.store_timestamp)
+    answer = stored.eventually() >> Reply(SUCCESS, [ANYTHING])
+    bk.earliest_time(topic, 0).number("timestamp") >> Reply(SUCCESS, answer.value[0])
+    bk.earliest_time(topic, 1).number("timestamp") >> Reply(SUCCESS, -1)
+
+
+@case(
+    kills=[
+        "offsets-are-not-cloned",
+        "offsets-in-all-topics-are-cloned",
+        "one-queue-is-cloned",
+        "cloning-moves",
+    ]
+)
+def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    group, clone = online(bk, topic), bk.group("clone")
+    for one, queue, offset in ((topic, 0, 7), (topic, 2, 5), (other, 0, 3)):
+        bk.commit_offset(group, one, queue, offset) >> Reply(SUCCESS)
+    asked = {"srcGroup": group, "destGroup": clone, "topic": topic, "offline": "true"}
+    bk.call(RequestCode.CLONE_GROUP_OFFSET, asked, about=f"{group} to {clone}") >> Reply(SUCCESS)
+    for member in (group, clone):
+        bk.committed(member, topic, 0).offset >> Reply(SUCCESS, 7)
+        bk.committed(member, topic, 2).offset >> Reply(SUCCESS, 5)
+    bk.committed(group, other, 0).offset >> Reply(SUCCESS, 3)
+    bk.committed(clone, other, 0).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))

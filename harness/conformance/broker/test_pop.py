@@ -425,3 +425,15 @@ def test_mode_survives(bk: BrokerSession) -> None:
     client, connection = bk.client()
     bk.heartbeat(client, consumers=[consuming(group, [topic])], on=connection) >> Reply(SUCCESS)
     bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(-1, "POP")])
+
+
+@case(kills=["modes-are-hidden", "one-mode-of-a-topic-is-shown"])
+def test_modes_are_shown(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+    bk.request_mode(topic, group, "POP", 3) >> Reply(SUCCESS)
+    bk.request_mode(topic, other, "PULL") >> Reply(SUCCESS)
+    modes = {
+        group: {"topic": topic, "consumerGroup": group, "mode": "POP", "popShareQueueNum": 3},
+        other: {"topic": topic, "consumerGroup": other, "mode": "PULL", "popShareQueueNum": 0},
+    }
+    bk.request_modes().json >> Reply(SUCCESS, {"messageRequestModeMap": Including({topic: modes})})

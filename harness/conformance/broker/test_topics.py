@@ -1,5 +1,6 @@
 """Chapter topics: topics as administrators make, change, see and delete them."""
 
+import json
 from typing import Any
 
 from harness.conformance import Including, Reply, Request, Silence, case
@@ -7,7 +8,7 @@ from harness.session import Answer, BrokerSession, Exchange
 from harness.session.exchange import NotSo, View
 from harness.session.probing.received import ReceivedExchange
 from harness.wire import Command, RequestCode, ResponseCode, WireError
-from harness.wire.bodies import TopicStats
+from harness.wire.bodies import TopicList, TopicStats
 
 SUCCESS = ResponseCode.SUCCESS
 REGISTER = RequestCode.REGISTER_BROKER
@@ -175,3 +176,105 @@ def test_deletion_of_unknown_succeeds(bk: BrokerSession) -> None:
 def test_system_topics_stay(bk: BrokerSession) -> None:
     refused = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
     bk.delete_topic(SYSTEM) >> Reply(refused, remark=ILLEGAL[SYSTEM])
+
+
+# -- several at once, and one of them (5.x) ------------------------------------------------------------------
+
+
+def create_topics(bk: BrokerSession, *topics: dict[str, object]) -> Exchange:
+    """UPDATE_AND_CREATE_TOPIC_LIST (18), each with all members that Apache's tool sends."""
+    ordinary = {
+        "readQueueNums": 4,
+        "writeQueueNums": 4,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+        "attributes": {},
+    }
+    body = json.dumps({"topicConfigList": [{**ordinary, **one} for one in topics]}).encode()
+    code = RequestCode.UPDATE_AND_CREATE_TOPIC_LIST
+    return bk.call(code, None, body, about=", ".join(str(one["topicName"]) for one in topics))
+
+
+@case(kills=["only-the-first-of-several-topics-is-made"])
+def test_several_are_created_at_once(bk: BrokerSession) -> None:
+    one, other = bk.name("T"), bk.name("U")
+    first = {"topicName": one, "readQueueNums": 3, "writeQueueNums": 2, "perm": 4}
+    second = {"topicName": other, "readQueueNums": 5, "writeQueueNums": 7, "perm": 2}
+    create_topics(bk, first, second) >> Reply(SUCCESS)
+    bk.topic_config(one).json >> Reply(SUCCESS, Including(first))
+    bk.topic_config(other).json >> Reply(SUCCESS, Including(second))
+
+
+@case(kills=["several-topics-are-announced-one-by-one"])
+def test_several_are_announced_together(bk: BrokerSession) -> None:
+    one, other = bk.name("T"), bk.name("U")
+    create_topics(bk, {"topicName": one, "perm": 4}, {"topicName": other, "readQueueNums": 3}) >> Reply(
+        SUCCESS
+    )
+    announced(bk, one).topics >> Request(REGISTER, {one: (4, 4, 4), other: (3, 4, 6)})
+
+
+@case(kills=["illegal-names-in-a-list-are-skipped"])
+def test_several_are_created_or_none(bk: BrokerSession) -> None:
+    one, other = bk.name("T"), bk.name("U")
+    refused = Reply(ResponseCode.INVALID_PARAMETER, remark=ILLEGAL["a b"])
+    create_topics(bk, {"topicName": one}, {"topicName": "a b"}, {"topicName": other}) >> refused
+    for topic in (one, other):
+        bk.topic_config(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+
+
+@case(kills=["newest-topic-is-shown"])
+def test_one_is_shown(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.create_topic(topic, 3, 4, write_queues=2, filter_type="MULTI_TAG", order=True) >> Reply(SUCCESS)
+    bk.create_topic(bk.name("U"), 5) >> Reply(SUCCESS)
+    made = {
+        "topicName": topic,
+        "readQueueNums": 3,
+        "writeQueueNums": 2,
+        "perm": 4,
+        "topicFilterType": "MULTI_TAG",
+        "topicSysFlag": 0,
+        "order": True,
+    }
+    bk.topic_config(topic).json >> Reply(SUCCESS, Including(made))
+
+
+@case(kills=["unknown-topics-are-shown"])
+def test_unknown_one_is_not_shown(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.topic_config(topic) >> Reply(
+        ResponseCode.TOPIC_NOT_EXIST, remark=f"No topic in this broker. topic: {topic}"
+    )
+
+
+# -- those of the Broker, and those that nobody uses ---------------------------------------------------------
+
+
+@case(kills=["clients-topics-are-system-topics", "cluster-is-no-system-topic"])
+def test_system_topics_are_listed(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    names = {SYSTEM, "TBW102", "RMQ_SYS_TRANS_HALF_TOPIC", bk.broker_name, bk.cluster_name}
+
+    def listed(reply: Command) -> list[str] | None:
+        if not reply.body:
+            return None
+        try:
+            return sorted({*TopicList.decode(reply.body).topic_list} & {*names, topic})
+        except WireError as problem:
+            raise NotSo(str(problem)) from problem
+
+    shown = bk.call(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER).seen_as(View("of these", listed))
+    shown >> Reply(SUCCESS, sorted(names))
+
+
+@case(kills=["cleaning-removes-existing-topics"])
+def test_cleaning_keeps_existing_ones(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"first", b"second"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    bk.call(RequestCode.CLEAN_UNUSED_TOPIC) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
+    bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])

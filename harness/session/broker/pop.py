@@ -184,6 +184,8 @@ class PopRequests(BrokerRequests):
         code, body = RequestCode.SET_MESSAGE_REQUEST_MODE, RequestMode(group, mode, share, topic).encode()
         return Exchange(self.request(code, None, body, on, f"{group}, {topic}, {mode}", header))
 
+    request_modes = RequestMethod(JsonExchange, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
+
     def assignment(
         self,
         topic: str | None,

@@ -128,6 +128,7 @@ class BrokerRequests(TermSession):
 
     delete_topic = RequestMethod(Exchange, RequestCode.DELETE_TOPIC_IN_BROKER, topic="topic")
     topics = RequestMethod(JsonExchange, RequestCode.GET_ALL_TOPIC_CONFIG)
+    topic_config = RequestMethod(JsonExchange, RequestCode.GET_TOPIC_CONFIG, topic="topic")
 
     clean_queues = RequestMethod(Exchange, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
 
@@ -262,6 +263,12 @@ class BrokerRequests(TermSession):
         topic="topic",
         queue="queueId",
         timestamp="timestamp",
+    )
+    earliest_time = RequestMethod(
+        NumberExchange,
+        RequestCode.GET_EARLIEST_MSG_STORETIME,
+        topic="topic",
+        queue=("queueId", 0),
     )
     commit_offset = RequestMethod(
         Exchange,

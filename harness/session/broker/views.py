@@ -33,7 +33,11 @@ class NumberExchange(Exchange):
     @property
     def offset(self) -> Self:
         """View: the number, or None."""
-        return self.seen_as(View(self.name, lambda reply: _number(reply, self.name)))
+        return self.number(self.name)
+
+    def number(self, name: str) -> Self:
+        """View: the number in this field, or None."""
+        return self.seen_as(View(name, lambda reply: _number(reply, name)))
 
 
 class SendExchange(Exchange):

@@ -1,7 +1,9 @@
 """Mutants of the chapter administration."""
 
+import msgspec
+
 from harness.wire import RequestCode
-from harness.wire.bodies import ConsumedQueue, KvTable
+from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, KvTable, TopicList
 from harness.wire.fastjson import document, parse
 from reference_impl.broker.core import Broker
 from reference_impl.broker.group_administration import GroupAdministration
@@ -172,3 +174,75 @@ def state_without_version(found):
 @mutant(Broker.unknown_request, "The server does not answer an unknown request code.")
 def unknown_codes_are_not_answered(original, self, command):
     return None
+
+
+# -- one group, and all of them ------------------------------------------------------------------------------
+
+
+@mutant(GroupAdministration.one_group, "Code 352 returns the group that was created last.", V5)
+def newest_group_is_shown(original, self, command, connection, now):
+    return Reply(0, body=document([*self.broker.groups.table.values()][-1].document()))
+
+
+@mutant(GroupAdministration.one_group, "Code 352 creates no group.", V5)
+def group_that_is_asked_for_is_unknown(original, self, command, connection, now):
+    known = self.broker.groups.table.get(command.ext["group"])
+    return Reply(26) if known is None else Reply(0, body=document(known.document()))
+
+
+@after(GroupAdministration.one_group, "Code 352 for an unknown group succeeds without a body.", V5)
+def unknown_group_is_shown(reply):
+    return Reply(0) if reply.code else reply
+
+
+@after(GroupAdministration.all_producers, "Code 328 shows one client of each producer group.")
+def one_producer_of_a_group_is_shown(reply):
+    data = parse(reply.body)["data"]
+    return Reply(0, body=document({"data": {group: members[:1] for group, members in data.items()}}))
+
+
+@after(GroupAdministration.all_producers, "Code 328 shows only the producer group that came last.")
+def producers_of_the_newest_group_are_shown(reply):
+    data = parse(reply.body)["data"]
+    return Reply(0, body=document({"data": dict([*data.items()][-1:])}))
+
+
+@mutant(GroupAdministration.topics_of_group, "Code 343 shows the topics of all groups.", V5)
+def topics_of_all_groups_are_shown(original, self, command, connection, now):
+    keys = (key.partition("@") for key in self.broker.offsets.table)
+    return Reply(0, body=TopicList([topic for topic, _, _ in keys]).encode())
+
+
+@mutant(GroupAdministration.subscription, "Code 345 shows a subscription, whatever its topic.", V5)
+def any_subscription_is_shown(original, self, command, connection, now):
+    online = self.broker.clients.consumers.get(command.ext["group"])
+    told = {"group": command.ext["group"], "topic": command.ext["topic"]}
+    if online is not None and online.subscriptions:
+        told["subscriptionData"] = next(iter(online.subscriptions.values())).document()
+    return Reply(0, body=document(told))
+
+
+@after(GroupAdministration.subscription, "Code 345 never has a subscription.", V5)
+def subscription_of_group_is_hidden(reply):
+    told = parse(reply.body)
+    told.pop("subscriptionData", None)
+    return Reply(0, body=document(told))
+
+
+@after(GroupAdministration.progress_of_all, "Code 317 shows the group that was created last.")
+def progress_of_one_group_is_shown(reply):
+    told = ConsumeStatsList.decode(reply.body)
+    told.consume_stats_list = told.consume_stats_list[-1:]
+    return Reply(0, body=told.encode())
+
+
+@after(GroupAdministration.progress_of_all, "In code 317, totalDiff is always 0.")
+def total_difference_is_left_out(reply):
+    told = ConsumeStatsList.decode(reply.body)
+    told.total_diff = 0
+    return Reply(0, body=told.encode())
+
+
+@mutant(GroupAdministration.progress_of_all, "Code 317 shows all topics, ordered or not.", V5)
+def progress_in_all_topics_is_shown(original, self, command, connection, now):
+    return original(self, msgspec.structs.replace(command, ext={"isOrder": "false"}), connection, now)

@@ -1,5 +1,7 @@
 """Mutants of the chapter delay."""
 
+import msgspec
+
 from harness.wire.messages import TopicName, decode_message
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
@@ -127,3 +129,13 @@ def times_in_4_9(original, self, message):
     if "TIMER_DELAY_SEC" in message.properties:
         raise RefusedError("no times here")
     return original(self, message)
+
+
+@after(Delays.table, "Code 45 shows no delay level.")
+def progress_of_levels_is_hidden(table):
+    return msgspec.structs.replace(table, offset_table={})
+
+
+@after(Delays.table, "Code 45 always shows 1 for a delay level.")
+def progress_of_levels_stays(table):
+    return msgspec.structs.replace(table, offset_table=dict.fromkeys(table.offset_table, 1))

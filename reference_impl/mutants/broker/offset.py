@@ -3,8 +3,9 @@
 import msgspec
 
 from harness.wire import ResponseCode
+from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.offsets import Offsets
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- of groups -----------------------------------------------------------------------------------------------
@@ -89,3 +90,45 @@ def offsets_of_nothing_are_refused(original, self, command):
 @mutant(Offsets.search, "Every timestamp maps to the first offset.")
 def every_time_is_the_beginning(original, self, command, connection, now):
     return self.told("offset", 0)
+
+
+@mutant(Offsets.earliest, "Code 32 returns when the last message of the queue was stored.")
+def earliest_time_is_that_of_the_last_message(original, self, command, connection, now):
+    topic, queue_id = self.queue(command)
+    store = self.broker.store
+    found = store.timestamp_of(topic, queue_id, store.max_offset(topic, queue_id) - 1)
+    return self.told("timestamp", -1 if found is None else found)
+
+
+@after(Offsets.earliest, "Code 32 returns 0 for a queue without messages.")
+def earliest_time_of_nothing_is_zero(reply):
+    return msgspec.structs.replace(reply, ext={"timestamp": "0"}) if reply.ext["timestamp"] == "-1" else reply
+
+
+# -- cloned --------------------------------------------------------------------------------------------------
+
+
+@mutant(GroupAdministration.clone_offsets, "Code 314 succeeds without effect.")
+def offsets_are_not_cloned(original, self, command, connection, now):
+    return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(GroupAdministration.clone_offsets, "Code 314 ignores the topic that it names.")
+def offsets_in_all_topics_are_cloned(original, self, command, connection, now):
+    ext = {name: value for name, value in command.ext.items() if name != "topic"}
+    return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
+
+
+@mutant(GroupAdministration.clone_offsets, "Code 314 copies the offset of one queue only.")
+def one_queue_is_cloned(original, self, command, connection, now):
+    key = f"{command.ext['topic']}@{command.ext['srcGroup']}"
+    for queue, offset in [*self.broker.offsets.table.get(key, {}).items()][:1]:
+        self.broker.offsets.commit(command.ext["destGroup"], command.ext["topic"], queue, offset, now)
+    return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(GroupAdministration.clone_offsets, "Code 314 takes the offsets away from the group that had them.")
+def cloning_moves(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    self.broker.offsets.table.pop(f"{command.ext['topic']}@{command.ext['srcGroup']}", None)
+    return reply

@@ -1,7 +1,8 @@
 """Mutants of the chapter pop."""
 
 from harness.wire import ResponseCode
-from harness.wire.bodies import RequestMode
+from harness.wire.bodies import RequestMode, RequestModes
+from harness.wire.fastjson import document, parse
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.assignments import Assignments
 from reference_impl.broker.part import NEVER
@@ -270,3 +271,15 @@ def who_is_no_member_gets_all(original, self, asked, queues, mode):
 @mutant(Assignments.keep, "A restart loses the request mode of a group.", V5)
 def modes_are_forgotten(original, self):
     return None
+
+
+@after(Assignments.all_modes, "Code 402 shows no request mode.", V5)
+def modes_are_hidden(reply):
+    return Reply(0, body=RequestModes({}).encode())
+
+
+@after(Assignments.all_modes, "Code 402 shows the request mode of one group of each topic.", V5)
+def one_mode_of_a_topic_is_shown(reply):
+    name = "messageRequestModeMap"
+    found = parse(reply.body)[name]
+    return Reply(0, body=document({name: {one: dict([*modes.items()][-1:]) for one, modes in found.items()}}))

@@ -2,7 +2,17 @@
 
 import msgspec
 
-from harness.wire.bodies import MessageQueue, StoredQueue, TopicConfig, TopicConfigTable, TopicStats
+from harness.wire import ResponseCode
+from harness.wire.bodies import (
+    MessageQueue,
+    StoredQueue,
+    TopicConfig,
+    TopicConfigList,
+    TopicConfigTable,
+    TopicList,
+    TopicStats,
+)
+from harness.wire.fastjson import document
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.store import Store
 from reference_impl.broker.topic_administration import TopicAdministration
@@ -130,3 +140,56 @@ def unknown_topics_cannot_be_deleted(original, self, command, connection, now):
 @mutant(TopicAdministration.fault_in_deletion, "A system topic can be deleted.")
 def system_topics_are_deleted(original, self, topic):
     return None
+
+
+# -- several at once, and one of them ------------------------------------------------------------------------
+
+
+@mutant(TopicAdministration.change, "Of several new topics, only the first is created.", V5)
+def only_the_first_of_several_topics_is_made(original, self, topics, now):
+    return original(self, topics[:1], now)
+
+
+@mutant(Registrar.announce, "Several new topics are announced one by one.", V5)
+def several_topics_are_announced_one_by_one(original, self, topics, now):
+    for topic in topics:
+        original(self, [topic], now)
+
+
+@mutant(TopicAdministration.update_several, "Illegal names in a list of topics are skipped.", V5)
+def illegal_names_in_a_list_are_skipped(original, self, command, connection, now):
+    topics = TopicConfigList.decode(command.body).topic_config_list
+    legal = [topic for topic in topics if self.fault(topic.topic_name) is None]
+    reply = self.change(legal, now)
+    return reply if len(legal) == len(topics) else original(self, command, connection, now)
+
+
+@mutant(TopicAdministration.one_topic, "Code 351 returns the topic that was created last.", V5)
+def newest_topic_is_shown(original, self, command, connection, now):
+    return Reply(0, body=document([*self.broker.topics.table.values()][-1].document()))
+
+
+@after(TopicAdministration.one_topic, "Code 351 for an unknown topic succeeds without a body.", V5)
+def unknown_topics_are_shown(reply):
+    return Reply(0) if reply.code == ResponseCode.TOPIC_NOT_EXIST else reply
+
+
+# -- those of the Broker, and those that nobody uses ---------------------------------------------------------
+
+
+@mutant(TopicAdministration.system_topics, "All topics are listed as system topics.")
+def clients_topics_are_system_topics(original, self, command, connection, now):
+    return Reply(0, body=TopicList([*self.broker.topics.table]).encode())
+
+
+@mutant(TopicAdministration.system_topics, "The topic of the cluster is not listed as a system topic.")
+def cluster_is_no_system_topic(original, self, command, connection, now):
+    names = self.broker.topics.system - {self.config.broker_cluster_name}
+    return Reply(0, body=TopicList(sorted(names)).encode())
+
+
+@mutant(TopicAdministration.clean, "Cleaning removes the messages of topics that exist.")
+def cleaning_removes_existing_topics(original, self, command, connection, now):
+    for topic in [*self.broker.store.topics()]:
+        self.broker.store.delete_topic(topic)
+    return original(self, command, connection, now)

@@ -1,11 +1,11 @@
-"""Tables with a queue as key: bodies that a Broker answers its tools with (202, 208, 222, 223), and
+"""Tables with a queue as key: bodies that a Broker answers its tools with (202, 208, 222, 223, 317), and
 what clients answer it (221).
 
 fastjson writes such a key as an object, which is no JSON: `{"offsetTable":{{"brokerName":"b","queueId":0,
 "topic":"T"}:{…}}}`. Reading takes it as it is written, compact and with its members in this order.
 
-Source: TopicStatsTable, ConsumeStats, ResetOffsetBody, GetConsumerStatusBody of rocketmq-all-4.9.8 and
-rocketmq-all-5.3.3.
+Source: TopicStatsTable, ConsumeStats, ConsumeStatsList, ResetOffsetBody, GetConsumerStatusBody of
+rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """
 
 from __future__ import annotations
@@ -81,6 +81,45 @@ class ConsumeStats(msgspec.Struct, rename="camel"):
         return cls(found.consume_tps, _by_queue(found.offset_table))
 
 
+class ConsumeStatsList(msgspec.Struct, rename="camel"):
+    """Answer to 317: for each group an object with one member, the group's progress in each of its topics.
+
+    `total_diff`: messages that are not consumed yet. `total_inflight_diff` is of 5.x; None leaves it out.
+    """
+
+    broker_addr: str = ""
+    consume_stats_list: list[dict[str, list[ConsumeStats]]] = []
+    total_diff: int = 0
+    total_inflight_diff: int | None = None
+
+    def encode(self) -> bytes:
+        """The body."""
+        groups = [
+            {group: [msgspec.Raw(one.encode()) for one in stats] for group, stats in entry.items()}
+            for entry in self.consume_stats_list
+        ]
+        told = {
+            "brokerAddr": self.broker_addr,
+            "consumeStatsList": groups,
+            "totalDiff": self.total_diff,
+            "totalInflightDiff": self.total_inflight_diff,
+        }
+        return document(without_none(told))
+
+    @classmethod
+    def decode(cls, data: bytes) -> ConsumeStatsList:
+        """Raises `WireError`."""
+        found = _read(data, _ConsumeStatsList)
+        groups = [
+            {
+                group: [ConsumeStats(one.consume_tps, _by_queue(one.offset_table)) for one in stats]
+                for group, stats in entry.items()
+            }
+            for entry in found.consume_stats_list
+        ]
+        return cls(found.broker_addr, groups, found.total_diff, found.total_inflight_diff)
+
+
 class QueueOffsets(msgspec.Struct, rename="camel"):
     """Answer to 222: the offset from which each queue is consumed now."""
 
@@ -138,6 +177,13 @@ class _TopicStats(msgspec.Struct, rename="camel"):
 class _ConsumeStats(msgspec.Struct, rename="camel"):
     consume_tps: float = 0.0
     offset_table: dict[str, ConsumedQueue] = {}
+
+
+class _ConsumeStatsList(msgspec.Struct, rename="camel"):
+    broker_addr: str = ""
+    consume_stats_list: list[dict[str, list[_ConsumeStats]]] = []
+    total_diff: int = 0
+    total_inflight_diff: int | None = None
 
 
 class _QueueOffsets(msgspec.Struct, rename="camel"):
