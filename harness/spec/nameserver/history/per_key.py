@@ -268,11 +268,10 @@ class _Projector:
         self._names_of[conn].add(step.broker)
         told: tuple[str | None, bool] | None = None
         if answer is not None and answer.code == _OK:
-            master = answer.ext.get("masterAddr") if answer.ext else None
-            told = (
-                None if master is None else self._names.symbols(master),
-                bool(answer.ext and answer.ext.get("haServerAddr") is not None),
-            )
+            # An empty address says as little as none: other oracles judge how it is said.
+            ext = answer.ext or {}
+            master = ext.get("masterAddr") or None
+            told = (None if master is None else self._names.symbols(master), bool(ext.get("haServerAddr")))
         # Any other error may have come before the request was carried out, or after.
         refused = answer is not None and answer.code == ResponseCode.SYSTEM_ERROR and len(step.topics) == 1
         says = step.lease is not None and self._line.has("own-lease")

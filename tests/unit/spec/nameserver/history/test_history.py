@@ -5,12 +5,15 @@ from __future__ import annotations
 import pathlib
 import re
 
+import msgspec
 import pytest
 
 from harness.engine.nameserver.history_programs import Shape
+from harness.program.nameserver.steps import Register
 from harness.spec.nameserver.history.anomalies import ANOMALIES
 from harness.spec.nameserver.history.judge import judge
 from harness.spec.nameserver.history.timeline import timeline
+from harness.spec.observation import Answered
 
 from .concurrent_faults import FAULTS
 from .simulated import simulated
@@ -30,6 +33,21 @@ def test_linearizable_history_is_not_rejected(profile: str, lost: float) -> None
         assert judgement.violations == (), f"seed {seed}:\n{judgement.violations}"
         judged += judgement.keys
     assert judged > 30
+
+
+def test_an_empty_address_in_an_answer_says_as_little_as_none() -> None:
+    said = 0
+    for seed in range(5):
+        observed, names = simulated(f"sound-{seed}", "5.3")
+        for place, one in enumerate(observed):
+            if isinstance(one.step, Register) and isinstance(one.outcome, Answered):
+                command = one.outcome.command
+                ext = {"masterAddr": "", "haServerAddr": "", **(command.ext or {})}
+                outcome = Answered(msgspec.structs.replace(command, ext=ext), one.outcome.event)
+                observed[place] = msgspec.structs.replace(one, outcome=outcome)
+                said += ext["masterAddr"] == ""
+        assert judge(observed, "5.3", names).violations == ()
+    assert said > 10
 
 
 @pytest.mark.parametrize("profile", ["4.9", "5.3"])
