@@ -3,10 +3,11 @@
 from harness.conformance import Containing, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.header_fields import PullFlag
 
 SUCCESS = ResponseCode.SUCCESS
+LITE = RequestCode.LITE_PULL_MESSAGE
 NOT_FOUND = ResponseCode.PULL_NOT_FOUND
 RETRY_IMMEDIATELY = ResponseCode.PULL_RETRY_IMMEDIATELY
 MOVED = ResponseCode.PULL_OFFSET_MOVED
@@ -203,3 +204,24 @@ def test_wait_commits_only_once(bk: BrokerSession) -> None:
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"at last"])
     bk.committed(group, topic).offset >> Reply(SUCCESS, 9)
+
+
+@case(kills=["lite-pulls-begin-at-the-beginning", "lite-pulls-are-not-held"])
+def test_lite_pull_gets_messages(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    for body in (b"first", b"second"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    pull = bk.pull(topic, offset=1, code=LITE)
+    pull.bodies.eventually() >> Reply(SUCCESS, [b"second"])
+    pull.next_offset >> Reply(SUCCESS, 2)
+    held = bk.pull(topic, offset=2, suspend=60, code=LITE, on=consumer)
+    bk.send(topic, b"third") >> Reply(SUCCESS)
+    held.bodies >> Reply(SUCCESS, [b"third"])
+
+
+@case(kills=["lite-pulls-cannot-be-forbidden"], setup={"litePullMessageEnable": "false"})
+def test_lite_pull_can_be_forbidden(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.pull(topic, code=LITE) >> Reply(NO_PERMISSION)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])

@@ -209,12 +209,13 @@ class BrokerRequests(TermSession):
         suspend: float = 0.0,
         sub_version: int = 1,
         expression_type: str | None = "TAG",
+        code: Literal[11, 361] = 11,
         ext: Mapping[str, str | None] | None = None,
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> MessagesExchange:
-        """PULL_MESSAGE (11). ``suspend``: protocol seconds that it may be held; it then has the flag that
-        asks for it.
+        """PULL_MESSAGE (11), or LITE_PULL_MESSAGE (361). ``suspend``: protocol seconds that it may be held; it
+        then has the flag that asks for it.
 
         Without the flag that says that the
         subscription is in the request (the default), what counts is what the group said in its heartbeat.
@@ -232,7 +233,6 @@ class BrokerRequests(TermSession):
             subVersion=sub_version,
             expressionType=expression_type,
         )
-        code = RequestCode.PULL_MESSAGE
         request = self.request(
             code,
             {**sent, **(ext or {})},

@@ -2,14 +2,14 @@
 
 import msgspec
 
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import Subscription, SubscriptionGroup
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
-from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, Matches, Pulls
+from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Matches, Pulls
 from reference_impl.broker.store import GetStatus
 from reference_impl.broker.topics import READ, WRITE
-from reference_impl.mutants.registry import after, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 # -- what is asked -------------------------------------------------------------------------------------------
@@ -185,3 +185,26 @@ def waiting_pulls_commit_twice(original, self, command, connection, now):
     if asked.sys_flag & COMMITS and asked.committed is not None:
         self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed, now)
     return original(self, command, connection, now)
+
+
+# -- of lite consumers ---------------------------------------------------------------------------------------
+
+
+@mutant(Pulls.pull, "A lite pull always starts at offset 0.", V5)
+def lite_pulls_begin_at_the_beginning(original, self, command, connection, now):
+    if command.code == RequestCode.LITE_PULL_MESSAGE:
+        command = msgspec.structs.replace(command, ext={**command.ext, "queueOffset": "0"})
+    return original(self, command, connection, now)
+
+
+@mutant(Pulls.pull, "A lite pull is never held.", V5)
+def lite_pulls_are_not_held(original, self, command, connection, now):
+    if command.code == RequestCode.LITE_PULL_MESSAGE:
+        flag = int(command.ext["sysFlag"]) & ~WAITS
+        command = msgspec.structs.replace(command, ext={**command.ext, "sysFlag": str(flag)})
+    return original(self, command, connection, now)
+
+
+@mutant(Pulls.pull, "litePullMessageEnable=false has no effect.", V5)
+def lite_pulls_cannot_be_forbidden(original, self, command, connection, now):
+    return original(self, msgspec.structs.replace(command, code=RequestCode.PULL_MESSAGE), connection, now)

@@ -25,7 +25,6 @@ NO_STATEMENT: dict[Role, dict[int, str]] = {
     "broker": {
         **dict.fromkeys((21, 43, 45, 60, 61, 201, 402), COPIED),
         325: "an answer to a message that asks: the catalogue has nothing about asking by messages",
-        361: "statements about pulling name 11 PULL_MESSAGE, which is answered alike",
     },
 }
 """Requests of clients or Brokers without an essential statement, and why."""
