@@ -13,16 +13,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.findings.experiment import Finding, Trigger, decisive_step
+from harness.findings.experiment import Finding, Trigger, decisive_step, signature_of, special_of
 from harness.program.nameserver.steps import Damaged, Register
 from harness.program.step import Request, Time
 from harness.program.steps import AnyStep
-from harness.program.traits import changes, kind_of, traits_of, words_of
+from harness.program.traits import changes, kind_of, settings_in, traits_of, words_of
 from harness.spec import Violation
 from harness.spec.nameserver.answers import is_shown_only
 from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, Difference
 
 _MOMENT = "for a moment"
+_ALIKE = 3
+"""Settings that deviate alike, after which all settings are taken to."""
 _OTHER = Difference("code", "", "other", "", "")
 """Stands for what is no difference in an answer."""
 
@@ -59,11 +61,24 @@ class Deviations:
                     key = _forgiven(step, difference)
                     self._forgiven.setdefault(key, []).append(one.special)
             elif one.trigger is not None and one.trigger not in self.left_out:
-                self.left_out.append(one.trigger)
+                self._leave_out(one.trigger)
+
+    def _leave_out(self, trigger: Trigger) -> None:
+        self.left_out.append(trigger)
+        general = msgspec.structs.replace(trigger, traits=trigger.traits - settings_in(trigger.traits))
+        alike = [one for one in self.left_out if one.traits > general.traits and _is_general(general, one)]
+        if len(alike) >= _ALIKE:
+            self.left_out = [*(one for one in self.left_out if one not in alike), general]
 
     def recognises(self, program: Sequence[AnyStep], violation: Violation) -> bool:
-        """Whether a violation is one of them."""
-        return any(one.is_shown_by(program, violation) for one in self._findings)
+        """Whether a violation is one of them, or of a setting where several others have shown the same."""
+        if any(one.is_shown_by(program, violation) for one in self._findings):
+            return True
+        if not settings_in(special_of(program, violation)):
+            return False
+        plain = signature_of(program, violation)
+        alike = [one for one in self._findings if one.plain == plain and settings_in(one.special)]
+        return len(alike) >= _ALIKE
 
     def forgives(self, step: AnyStep, difference: Difference) -> bool:
         """Whether a difference in what an answer shows counts no more."""
@@ -96,6 +111,11 @@ def trigger_of(found: Finding) -> Trigger | None:
     if telling:
         return _trigger(telling[-1], why)
     return _trigger(decisive, why) if why == "refused" or len(earlier) < 2 else None
+
+
+def _is_general(general: Trigger, one: Trigger) -> bool:
+    """Whether a trigger is the general one but for the settings that it names."""
+    return general == msgspec.structs.replace(one, traits=one.traits - settings_in(one.traits))
 
 
 def _trigger(step: AnyStep, why: str) -> Trigger | None:

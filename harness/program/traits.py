@@ -21,6 +21,7 @@ from harness.wire.code_names import request_name
 from harness.wire.requests import REQUESTS
 
 AS_OF_49 = "as a Broker of 4.9 sends it"
+_SETTING = "with the setting "
 _GREAT = 2**53
 _NAMED = ("broker", "cluster", "topic")
 _NAMES = ("server", "conn", "broker", "address", "cluster", "topic", "namespace", "key", "value", "code")
@@ -48,6 +49,11 @@ _WORDS = {
 def traits_of(step: AnyStep) -> frozenset[str]:
     """What is special in a step."""
     return frozenset(_traits(step))
+
+
+def settings_in(traits: frozenset[str]) -> frozenset[str]:
+    """Those traits that name a setting: servers treat many settings alike."""
+    return frozenset(trait for trait in traits if trait.startswith(_SETTING))
 
 
 def kind_of(step: AnyStep) -> str:
@@ -139,7 +145,8 @@ def _of_fields(step: Request) -> Iterator[str]:
         elif name == "drop":
             yield from (f"without {one}" for one in value)
         elif name == "lines":
-            yield from sorted(f"with {line.partition('=')[0].strip() or 'an empty line'}" for line in value)
+            names = {line.partition("=")[0].strip() for line in value}
+            yield from sorted(f"{_SETTING}{name}" if name else "with an empty line" for name in names)
         elif value != _default(field):
             if name == "ha":
                 yield "without haServerAddr"

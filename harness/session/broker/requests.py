@@ -214,8 +214,8 @@ class BrokerRequests(TermSession):
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> MessagesExchange:
-        """PULL_MESSAGE (11), or LITE_PULL_MESSAGE (361). ``suspend``: protocol seconds that it may be held; it
-        then has the flag that asks for it.
+        """PULL_MESSAGE (11), or LITE_PULL_MESSAGE (361). ``suspend``: protocol seconds that it may be held;
+        it then has the flag that asks for it.
 
         Without the flag that says that the
         subscription is in the request (the default), what counts is what the group said in its heartbeat.

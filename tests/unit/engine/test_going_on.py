@@ -22,7 +22,7 @@ from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.program.chance import chance
 from harness.program.names import Names
-from harness.program.nameserver.steps import ClusterInfo, Kv, Permission, Register, Route
+from harness.program.nameserver.steps import ClusterInfo, Configure, Kv, Permission, Register, Route
 from harness.program.steps import AnyStep
 from harness.program.traits import traits_of
 from harness.targets import parse
@@ -119,6 +119,20 @@ def test_a_request_that_is_refused_for_what_is_special_is_left_out_and_the_plain
     assert context.deviations.leaves_out(special)
     assert not context.deviations.leaves_out(REGISTER)
     assert found.signature.special == ("without haServerAddr",), "filter servers are not needed"
+
+
+def test_what_three_settings_show_is_taken_for_one_deviation_of_all_settings() -> None:
+    found = [
+        confirmed("unknown-keys-are-refused", Configure(lines=(f"unheardOf{name}=1",)))[1] for name in "abcd"
+    ]
+    assert found[0].signature.special == ("with the setting unheardOfa",)
+    deviations = Deviations()
+    deviations.learn(found[:2])
+    assert not deviations.recognises(found[3].program, found[3].violation)
+    assert not deviations.leaves_out(found[3].program[-1])
+    deviations.learn(found[:3])
+    assert deviations.recognises(found[3].program, found[3].violation)
+    assert [str(one) for one in deviations.left_out] == ["318 UPDATE_NAMESRV_CONFIG (refused)"]
 
 
 def test_no_deviation_is_known_of_a_sound_server() -> None:
