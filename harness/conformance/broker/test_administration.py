@@ -199,6 +199,20 @@ def test_reset_sets_offsets(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
 
 
+@case(kills=["resets-are-told-for-ever"])
+def test_reset_is_told_once(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    make_group(bk, group) >> Reply(SUCCESS)
+    for body in (b"first", b"second"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.commit_offset(group, topic, 0, 2) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 0})
+    bk.pull(topic, offset=2, group=group).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 0)
+    bk.pull(topic, offset=0, group=group).bodies >> Reply(SUCCESS, [b"first", b"second"])
+
+
 @case(kills=["resets-of-unknown-succeed"])
 def test_reset_of_unknown(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()

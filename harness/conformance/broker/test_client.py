@@ -1,6 +1,6 @@
 """Chapter client: how a Broker tracks its clients, and how it notifies them (34, 35, 38, 40)."""
 
-from harness.conformance import Closed, Containing, Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, ANYTHING, Closed, Containing, Including, Reply, Request, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import Consuming, consuming
 from harness.session.connection import Connection
@@ -149,3 +149,13 @@ def test_changed_fingerprint_is_reported(bk: BrokerSession) -> None:
         more = {"heartbeatFingerprint": fingerprint}
         beat = bk.heartbeat(name, consumers=wants, more=more, on=connection)
         beat >> Reply(SUCCESS, ext=Including({"IS_SUB_CHANGE": changed}))
+
+
+@case(kills=["subscriptions-only-grow"])
+def test_subscription_that_is_given_up_is_gone(bk: BrokerSession) -> None:
+    kept, given_up, group = bk.topic(), bk.topic("U"), bk.group()
+    name, connection = joined(bk, consuming(group, [kept, given_up]))
+    fewer = consuming(group, [kept], version=2)
+    bk.heartbeat(name, consumers=[fewer], on=connection) >> Reply(SUCCESS)
+    shown = bk.consumer_connections(group).json
+    shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ABSENT})}))

@@ -1,10 +1,13 @@
 """Chapter delay: messages that are delivered later, by a level or at a time."""
 
+import zlib
+
 from harness.conformance import Between, Containing, Including, Reply, case
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DelayOffsets
+from harness.wire.messages import SysFlag
 
 SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
@@ -188,3 +191,15 @@ def test_progress_of_levels_is_shown(bk: BrokerSession) -> None:
         bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, count)
         shown = bk.call(RequestCode.GET_ALL_DELAY_OFFSET).seen_as(View("messages of level 1", delivered))
         before = (shown.eventually() >> Reply(SUCCESS, Between(before + 1, 2**63))).value
+
+
+@case(kills=["delayed-loses-system-flag"], clock=True)
+def test_system_flag_survives(bk: BrokerSession) -> None:
+    topic, packed = bk.topic(), zlib.compress(b"hello")
+    bk.send(topic, packed, sys_flag=SysFlag.COMPRESSED, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    pull = bk.pull(topic)
+    pull.seen("system flags", lambda one: one.sys_flag & SysFlag.COMPRESSED).eventually() >> Reply(
+        SUCCESS, [1]
+    )
+    pull.bodies >> Reply(SUCCESS, [packed])

@@ -177,6 +177,34 @@ def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
     pull.bodies >> Reply(SUCCESS, [b"here"])
 
 
+@case(kills=["any-tag-ends-a-wait"])
+def test_other_tag_does_not_end_the_wait(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, subscription="B", suspend=60, on=consumer)
+    bk.send(topic, b"other", tags="A") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.send(topic, b"wanted", tags="B") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"wanted"])
+
+
+@case(kills=["arrivals-release-one"])
+def test_message_ends_every_wait(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    pulls = [bk.pull(topic, group=bk.group(), suspend=60, on=bk.connect()) for _ in range(3)]
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    for pull in pulls:
+        pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["pulls-wait-fifteen-seconds"], clock=True)
+def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=40, on=consumer)
+    bk.advance_short_of(39, since=bk.mark())
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
 @case(kills=["pulls-commit-nothing"])
 def test_commits_an_offset(bk: BrokerSession) -> None:
     topic, group = filled(bk, "a"), bk.group()

@@ -226,3 +226,11 @@ def test_slave_is_busy(bk: BrokerSession) -> None:
     remark = Matching(r"^\[REJECTREQUEST\]")
     bk.send("BenchmarkTest") >> Reply(ResponseCode.SYSTEM_BUSY, remark=remark, ext=ABSENT)
     bk.max_offset("BenchmarkTest").offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["new-topics-have-as-many-queues-as-producers-like"])
+def test_queues_of_a_created_topic_are_limited(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.send(topic, default_queues=16) >> Reply(SUCCESS)
+    made = Including({topic: Including({"readQueueNums": 8, "writeQueueNums": 8})})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": made}))

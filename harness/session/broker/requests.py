@@ -322,6 +322,12 @@ class BrokerRequests(TermSession):
         group="consumerGroup",
     )
 
+    consumer_connections = RequestMethod(
+        JsonExchange,
+        RequestCode.GET_CONSUMER_CONNECTION_LIST,
+        group="consumerGroup",
+    )
+
     def lock(
         self,
         group: str,

@@ -246,3 +246,11 @@ def total_difference_is_left_out(reply):
 @mutant(GroupAdministration.progress_of_all, "Code 317 shows all topics, ordered or not.", V5)
 def progress_in_all_topics_is_shown(original, self, command, connection, now):
     return original(self, msgspec.structs.replace(command, ext={"isOrder": "false"}), connection, now)
+
+
+@mutant(Offsets.take_reset, "A reset offset is returned to every pull from then on.", V5)
+def resets_are_told_for_ever(original, self, group, topic, queue_id):
+    offset = original(self, group, topic, queue_id)
+    if offset is not None:
+        self.reset(group, topic, queue_id, offset, 0)
+    return offset

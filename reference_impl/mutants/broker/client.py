@@ -98,3 +98,11 @@ def short_heartbeats_are_not_known(reply):
 )
 def fingerprints_never_change(original, self, group, fingerprint):
     return False
+
+
+@mutant(Clients.subscribe, "A subscription that a group gives up stays.")
+def subscriptions_only_grow(original, self, group, subscriptions):
+    known = dict(group.subscriptions)
+    changed = original(self, group, subscriptions)
+    group.subscriptions = {**known, **group.subscriptions}
+    return changed

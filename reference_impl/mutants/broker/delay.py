@@ -139,3 +139,8 @@ def progress_of_levels_is_hidden(table):
 @after(Delays.table, "Code 45 always shows 1 for a delay level.")
 def progress_of_levels_stays(table):
     return msgspec.structs.replace(table, offset_table=dict.fromkeys(table.offset_table, 1))
+
+
+@after(Delays.time_up, "A delayed message loses its system flag.")
+def delayed_loses_system_flag(message):
+    return None if message is None else msgspec.structs.replace(message, sys_flag=0)

@@ -208,3 +208,28 @@ def lite_pulls_are_not_held(original, self, command, connection, now):
 @mutant(Pulls.pull, "litePullMessageEnable=false has no effect.", V5)
 def lite_pulls_cannot_be_forbidden(original, self, command, connection, now):
     return original(self, msgspec.structs.replace(command, code=RequestCode.PULL_MESSAGE), connection, now)
+
+
+# -- who is woken --------------------------------------------------------------------------------------------
+
+
+@mutant(LongPolling.wants, "Any message in the queue ends the wait of a pull, whatever its tag.")
+def any_tag_ends_a_wait(original, self, pull, newest):
+    return any(offset >= pull.offset for offset in newest.values())
+
+
+@mutant(LongPolling._release, "A message ends the wait of only one pull.")
+def arrivals_release_one(original, self, queue, is_released, now):
+    released = []
+
+    def is_first(pull):
+        if is_released(pull):
+            released.append(pull)
+        return released == [pull]
+
+    original(self, queue, is_first, now)
+
+
+@mutant(Pulls.wait, "A pull waits for 15 s, however long it asks for.")
+def pulls_wait_fifteen_seconds(original, self, asked):
+    return 15_000

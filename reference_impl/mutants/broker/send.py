@@ -184,3 +184,12 @@ def batches_may_be_delayed(original, self, asked, body):
 def batch_has_one_tag(original, self, command, asked, topic, queue_id, connection, now):
     asked.properties[PropertyName.TAGS] = "t0"
     return original(self, command, asked, topic, queue_id, connection, now)
+
+
+@mutant(Topics.create_by_send, "A topic created by a send has as many queues as the producer likes.")
+def new_topics_have_as_many_queues_as_producers_like(original, self, topic, default, queues, flag, now):
+    is_new = self.get(topic) is None
+    made = original(self, topic, default, queues, flag, now)
+    if made is not None and is_new:
+        made.read_queue_nums = made.write_queue_nums = queues
+    return made
