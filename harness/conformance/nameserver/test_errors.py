@@ -201,18 +201,19 @@ def test_no_ext_fields_is_empty_ext_fields(ns: NameServerSession) -> None:
         ns.connect().send_raw(null, opaque=OPAQUE) >> Unchanged(absent)
 
 
-@case(kills=["unparsable-number-is-zero", "numbers-parsed-loosely"])
+@case(kills=["unparsable-number-is-zero", "numbers-parsed-loosely", "broker-ids-wrap"])
 def test_unparsable_number_is_absent(ns: NameServerSession) -> None:
     broker = ns.broker()
-    for text in ("abc", " 1", "5.0", "0x1", "99999999999999999999", ""):
+    for text in ("abc", " 1", "5.0", "0x1", str(2**63), str(-(2**63) - 1), "99999999999999999999", ""):
         broker.register(ext={"brokerId": text}) >> Reply(SYSTEM_ERROR)
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
 
 
-@case(kills=["unparsable-crc-refused"])
+@case(kills=["unparsable-crc-refused", "numbers-beyond-their-type-are-numbers"])
 def test_unparsable_optional_number_is_absent(ns: NameServerSession) -> None:
     broker = ns.broker()
-    broker.register(ext={"bodyCrc32": "abc"}) >> Reply(SUCCESS)
+    for text in ("abc", str(2**31), str(-(2**31) - 1)):
+        broker.register(ext={"bodyCrc32": text}) >> Reply(SUCCESS)
     routed(ns, broker)
 
 

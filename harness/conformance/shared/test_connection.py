@@ -60,6 +60,7 @@ HEADERS = (
 MALFORMED = (
     b"PROXY\r\n" + bytes(8),
     b"PROXY TCP4 192.0.2.7\r\n",
+    b"PROXY TCP4 192.0.2.700 198.51.100.9 40000 9876\r\n",
     b"PROXY SCTP 192.0.2.7 198.51.100.9 40000 9876\r\n",
     b"PROXY TCP4 192.0.2.7 198.51.100.9 40000 98765\r\n",
     b"PROXY UNKNOWN " + b"x" * 120,
@@ -106,7 +107,7 @@ def test_proxy_preamble_may_be_cut(ns: NameServerSession) -> None:
         connection.send_raw(preamble[-1:] + QUERY_FRAME, opaque=OPAQUE) >> answered(ns)
 
 
-@case(kills=["malformed-proxy-preamble-passed"])
+@case(kills=["malformed-proxy-preamble-passed", "proxy-addresses-are-not-read"])
 def test_malformed_proxy_preamble_closes(ns: NameServerSession) -> None:
     for preamble in MALFORMED:
         ns.connect().send_raw(preamble + QUERY_FRAME) >> Closed()

@@ -180,6 +180,11 @@ def lines_are_not_continued(original, self, body):
     return Properties.decode(re.sub(rb"\\(?=[\r\n])", b"", body)).pairs
 
 
+@mutant(NameServer.given_settings, "A line that continues another one and begins with # is a comment.")
+def comments_are_looked_for_in_continued_lines(original, self, body):
+    return Properties.decode(re.sub(rb"(?<=\\\n)[#!].*", b"", body)).pairs
+
+
 @mutant(NameServer.given_settings, "The first of several values for one key applies.")
 def first_pair_counts(original, self, body):
     return Properties.decode(b"\n".join(body.split(b"\n")[::-1])).pairs

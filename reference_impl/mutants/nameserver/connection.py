@@ -61,6 +61,18 @@ def malformed_proxy_preamble_passed(original, self, start):
     return max(start.find(b"\r\n") + 2, 5) if start.startswith(b"PROXY") else 0
 
 
+@mutant(Endpoint.preamble, "The addresses in a PROXY line are not looked at.", V5)
+def proxy_addresses_are_not_read(original, self, start):
+    line = bytes(start).partition(b"\r\n")[0]
+    words = line.split(b" ")
+    try:
+        return original(self, start)
+    except WireError:
+        if words[:2] == [b"PROXY", b"TCP4"] and len(words) == 6 and int(words[5]) < 65_536:
+            return len(line) + 2
+        raise
+
+
 @mutant(Endpoint.frames, "A PROXY line is skipped wherever a frame could begin.", V5)
 def proxy_line_anywhere(original, self, buffer, data):
     while not buffer.pending and data.startswith(b"PROXY") and b"\r\n" in data:

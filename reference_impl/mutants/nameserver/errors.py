@@ -191,6 +191,14 @@ def unparsable_number_is_zero(text):
     return "0" if fields.int64({"": text}, "") is None else text
 
 
+@_broker_id("A broker id of more than 64 bits wraps around.")
+def broker_ids_wrap(text):
+    try:
+        return str((int(text) + 2**63) % 2**64 - 2**63) if text.strip("-").isdecimal() else text
+    except ValueError:
+        return text
+
+
 @_broker_id("Blanks around a broker id and a fraction after it are ignored.")
 def numbers_parsed_loosely(text):
     return text.strip().partition(".")[0]
@@ -199,6 +207,14 @@ def numbers_parsed_loosely(text):
 @_broker_id("A broker id with a plus sign or with leading zeros is refused.")
 def canonical_numbers_only(text):
     return None if text[:1] in ("+", "0") and text != "0" else text
+
+
+@mutant(NameServer.checksum_holds, "A checksum of more than 32 bits is a number.")
+def numbers_beyond_their_type_are_numbers(original, self, command):
+    given = fields.int64(command.ext, "bodyCrc32")
+    if given is not None and not -(2**31) <= given < 2**31:
+        return False
+    return original(self, command)
 
 
 @mutant(NameServer.checksum_holds, "A checksum that is not a number does not match.")

@@ -146,8 +146,10 @@ def test_separator_may_be_a_colon_or_a_blank(ns: NameServerSession) -> None:
         is_read(ns, f"{IDLE}{separator}{value}", IDLE, str(value))
 
 
-@case(kills=["lines-are-not-continued"], apart=True)
+@case(kills=["lines-are-not-continued", "comments-are-looked-for-in-continued-lines"], apart=True)
 def test_lines_may_be_continued(ns: NameServerSession) -> None:
+    is_read(ns, "productEnvName=a\\\n#b", "productEnvName", "a#b")
+    is_read(ns, f"#nothing\\\n{IDLE}=125", IDLE, "125")
     is_read(ns, f"{IDLE[:9]}\\\n   {IDLE[9:]} = 1\\\r\n\t23\n{ORDER}=false", IDLE, "123")
 
 
