@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from harness.conformance import ABSENT, ANYTHING, Between, Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
@@ -16,6 +18,14 @@ SUCCESS = ResponseCode.SUCCESS
 ERROR = ResponseCode.SYSTEM_ERROR
 
 
+class _Producer(msgspec.Struct):
+    id: str = msgspec.field(name="clientId")
+
+
+class _Producers(msgspec.Struct):
+    data: dict[str, list[_Producer]]
+
+
 def asked(bk: BrokerSession, code: int, read: Callable[[Command], Any] | None = None, **ext: str) -> Exchange:
     """A request of a tool, seen as `read` sees its reply; without it, as JSON."""
     exchange = bk.call(code, ext, about=", ".join(ext.values()))
@@ -26,7 +36,7 @@ def _readable(read: Callable[[Command], Any]) -> Callable[[Command], Any]:
     def readable(reply: Command) -> Any:
         try:
             return read(reply) if reply.body else None
-        except (WireError, ParseError) as problem:
+        except (WireError, ParseError, msgspec.MsgspecError) as problem:
             raise NotSo(str(problem)) from problem
 
     return readable
@@ -50,7 +60,7 @@ def _topics(reply: Command) -> list[str]:
     return sorted(TopicList.decode(reply.body).topic_list)
 
 
-def _progress_of_all(reply: Command) -> dict[str, dict[tuple[str, int], tuple[int, int]]]:
+def _progress_of_all(reply: Command) -> dict[str, dict[tuple[str | None, int], tuple[int, int]]]:
     found = ConsumeStatsList.decode(reply.body)
     return {
         group: {
@@ -324,8 +334,8 @@ def test_all_producers_are_shown(bk: BrokerSession) -> None:
     bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
 
     def clients(reply: Command) -> dict[str, list[str]]:
-        data = parse(reply.body)["data"]
-        return {name: sorted(client["clientId"] for client in data.get(name, ())) for name in (group, other)}
+        data = msgspec.json.decode(reply.body, type=_Producers).data
+        return {name: sorted(client.id for client in data.get(name, ())) for name in (group, other)}
 
     code = RequestCode.GET_ALL_PRODUCER_INFO
     asked(bk, code, clients) >> Reply(SUCCESS, {group: sorted([one, two]), other: [one]})

@@ -1,13 +1,16 @@
 """Chapter pull: what a consumer gets when it pulls, and how long it waits (codes 11 and 361)."""
 
+from typing import Final
+
 from harness.conformance import Containing, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import ResponseCode
 from harness.wire.header_fields import PullFlag
 
 SUCCESS = ResponseCode.SUCCESS
-LITE = RequestCode.LITE_PULL_MESSAGE
+LITE: Final = 361
+"""LITE_PULL_MESSAGE."""
 NOT_FOUND = ResponseCode.PULL_NOT_FOUND
 RETRY_IMMEDIATELY = ResponseCode.PULL_RETRY_IMMEDIATELY
 MOVED = ResponseCode.PULL_OFFSET_MOVED
