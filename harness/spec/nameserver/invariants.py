@@ -16,6 +16,7 @@ import msgspec
 from harness.catalogue import Feature, Profile, catalogue
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
+from harness.spec.nameserver.departures import WRITE
 from harness.spec.observation import FAILURE_CODE, Difference, Presence
 
 
@@ -142,6 +143,7 @@ _ALL = (
     Invariant("topic-deletion-answers-plainly", "ns.topic-deletion.reply-is-plain"),
     Invariant("write-permission-is-wiped", "ns.write-permission.wipe-clears-the-write-bit"),
     Invariant("write-permission-is-added", "ns.write-permission.add-sets-the-write-bit"),
+    Invariant("added-permission-keeps-other-bits", "ns.write-permission.add-keeps-other-bits"),
     Invariant("wipe-keeps-the-numbers", "ns.write-permission.wipe-keeps-the-numbers"),
     Invariant("permission-counts-topics", "ns.write-permission.wipe-counts-topics"),
     # Other answers.
@@ -247,6 +249,8 @@ class _Rule(msgspec.Struct, frozen=True):
     """What must have been answered."""
     has: Feature | None = None
     lacks: Feature | None = None
+    shows: int = 0
+    """Bits that must be in the number that was answered."""
 
     def fits(self, one: Difference, was: str, step: AnyStep, line: Profile) -> bool:
         return (
@@ -257,6 +261,7 @@ class _Rule(msgspec.Struct, frozen=True):
             and (not self.expected or one.expected == self.expected)
             and (self.has is None or line.has(self.has))
             and (self.lacks is None or not line.has(self.lacks))
+            and (not self.shows or (one.actual.isdecimal() and int(one.actual) & self.shows == self.shows))
         )
 
 
@@ -319,6 +324,7 @@ _RULES: Sequence[_Rule] = (
     _Rule("filter-servers-are-routed", ("filters",)),
     _Rule("wipe-keeps-the-numbers", ("queue numbers",), was=("wiped", "made writable")),
     _Rule("write-permission-is-wiped", ("permission",), was=("wiped",)),
+    _Rule("added-permission-keeps-other-bits", ("permission",), was=("made writable",), shows=WRITE),
     _Rule("write-permission-is-added", ("permission",), was=("made writable",)),
     _Rule("leaving-master-takes-write-permission", ("permission",), was=_LEFT),
     _Rule("acting-slave-gives-no-write-permission", ("permission",), was=("slave",), has="acting-master"),

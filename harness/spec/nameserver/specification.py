@@ -133,7 +133,7 @@ class NameServerSpec(Terms):
             rest = state.copy()
             rest.pending = tuple(effect for effect in state.pending if effect is not what)
             if what.step is None:
-                found = self._lost(rest, what.conn, what.keys)
+                found = self._lost(rest, what.conn, what.keys) + self._lost_in_part(state, what.conn)
             elif what.uncertain and what.end < now[0]:
                 found = [rest]
             else:
@@ -171,6 +171,13 @@ class NameServerSpec(Terms):
                 for after in (departures.lost(before, key) if key in before.leases else [before])
             ]
         return [one.copy() for one in found]
+
+    def _lost_in_part(self, state: State, conn: str) -> list[State]:
+        """Of several brokers of a connection one has gone, and the others are still going."""
+        keys = [key for key, lease in state.leases.items() if lease.conn == conn]
+        if len(keys) < 2:
+            return []
+        return [one.copy() for key in keys for one in departures.lost(state, key)]
 
     def _expired(self, state: State, key: Key, now: At) -> list[State]:
         """A lease has ended: the server closes its connection, and all leave that belong to it."""

@@ -228,6 +228,27 @@ def test_a_cluster_that_is_being_emptied_is_listed_without_names() -> None:
     assert found.statement == "ns.cluster.lists-every-name"
 
 
+ONE_OF_TWO = """
+{"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"register","broker":"b2","address":"a20","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
+{"do":"close","conn":"k1"}
+{"do":"route","topic":"T0"}
+"""
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+@pytest.mark.parametrize("left", [0, 1])
+def test_brokers_of_one_connection_may_leave_one_after_the_other(profile: str, left: int) -> None:
+    *done, shown = seen_of(ONE_OF_TWO, profile)
+    lines = ONE_OF_TWO.strip().splitlines()
+    between = seen_of("\n".join([lines[left], lines[3]]), profile)[-1]
+    judged([*done, msgspec.structs.replace(shown, outcome=between.outcome)], profile)
+    later = shown.invoked + 60
+    late = msgspec.structs.replace(shown, outcome=between.outcome, invoked=later, returned=later)
+    (found,) = judged(done, profile).observe(late)
+    assert found.statement == "ns.lease.closed-connection-removes-broker"
+
+
 BACK_AT_ONCE = """
 {"do":"register","broker":"b1","address":"a10","conn":"k1","topics":{"T0":[4,4,6,0],"T1":[4,4,6,0]}}
 {"do":"close","conn":"k1"}

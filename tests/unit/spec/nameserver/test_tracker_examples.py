@@ -178,6 +178,18 @@ EXAMPLES: list[tuple[str, str, list[AnyStep], Edit]] = [
         [MASTER, ns.Permission(), ns.Route()],
         route(lambda found: setattr(found.queue_datas[0], "perm", 6)),
     ),
+    (
+        "write-permission-is-added",
+        "5.3",
+        [MASTER, ns.Permission(), ns.Permission(code=327), ns.Route()],
+        route(lambda found: setattr(found.queue_datas[0], "perm", 4)),
+    ),
+    (
+        "added-permission-keeps-other-bits",
+        "5.3",
+        [MASTER, ns.Permission(code=327), ns.Route()],
+        route(lambda found: setattr(found.queue_datas[0], "perm", 7)),
+    ),
     ("permission-counts-topics", "5.3", [MASTER, ns.Permission()], ext(wipeTopicCount="1")),
     (
         "leaving-master-takes-write-permission",
