@@ -19,11 +19,11 @@ from harness.catalogue import (
 from harness.catalogue.usage import NEEDING, PEERS, load_usage
 from harness.cli import main
 
-COPIED = "a slave copies from its master by it: statements look by it, and none is about it"
+COPIED = "a slave copies from its master by it: no essential statement is about it"
 NO_STATEMENT: dict[Role, dict[int, str]] = {
     "nameserver": {},
     "broker": {
-        **dict.fromkeys((21, 43, 45, 60, 61, 201, 402), COPIED),
+        **dict.fromkeys((43, 45, 60, 61, 201, 402), COPIED),
         325: "an answer to a message that asks: the catalogue has nothing about asking by messages",
     },
 }

@@ -142,10 +142,12 @@ def test_mistakes_say_what_to_do(
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     """The second target waits for real time; its record has what it had measured, and the pages show it."""
     code = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
+    # A shell that starts this in the background makes it ignore SIGINT.
+    hearing = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     serve = f"exec:{sys.executable} -c '{code}' serve nameserver --port {{port}}"
     process = subprocess.Popen(
         [
-            *(sys.executable, "-c", code, "matrix", "builtin:5.3", f"slow={serve}"),
+            *(sys.executable, "-c", hearing + code, "matrix", "builtin:5.3", f"slow={serve}"),
             *("--select", "ns.lease.idle-*,ns.lease.expired-*,kv", "--out", str(tmp_path)),
         ],
         stderr=subprocess.PIPE,
