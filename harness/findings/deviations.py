@@ -24,7 +24,7 @@ from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, Difference
 
 _MOMENT = "for a moment"
 _ALIKE = 3
-"""Settings that deviate alike, after which all settings are taken to."""
+"""After this many settings have deviated alike, all settings are expected to."""
 _OTHER = Difference("code", "", "other", "", "")
 """Stands for what is no difference in an answer."""
 
@@ -64,8 +64,10 @@ class Deviations:
                 self._leave_out(one.trigger)
 
     def _leave_out(self, trigger: Trigger) -> None:
-        self.left_out.append(trigger)
         general = msgspec.structs.replace(trigger, traits=trigger.traits - settings_in(trigger.traits))
+        if general in self.left_out:
+            return
+        self.left_out.append(trigger)
         alike = [one for one in self.left_out if one.traits > general.traits and _is_general(general, one)]
         if len(alike) >= _ALIKE:
             self.left_out = [*(one for one in self.left_out if one not in alike), general]

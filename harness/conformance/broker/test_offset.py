@@ -16,6 +16,17 @@ def online(bk: BrokerSession, topic: str) -> str:
     return group
 
 
+def stored_apart(bk: BrokerSession) -> tuple[str, list[int]]:
+    """A topic with three messages in queue 0, and when each was stored, 2 s after the one before it."""
+    topic = bk.topic()
+    for _ in range(3):
+        bk.send(topic) >> Reply(SUCCESS)
+        bk.advance(2)
+    stored = bk.pull(topic).seen("store time", lambda one: one.store_timestamp)
+    times: list[int] = (stored.eventually() >> Reply(SUCCESS, [ANYTHING] * 3)).value
+    return topic, times
+
+
 @case(kills=["smaller-offsets-do-not-count"])
 def test_is_what_was_committed(bk: BrokerSession) -> None:
     topic = bk.topic()
@@ -100,24 +111,14 @@ def test_min_is_that_of_the_first_message(bk: BrokerSession) -> None:
 
 @case(kills=["every-time-is-the-beginning"], clock=True)
 def test_of_a_time(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    for _ in range(3):
-        bk.send(topic) >> Reply(SUCCESS)
-        bk.advance(2)
-    stored = bk.pull(topic, offset=1, most=1).seen("store time", lambda one: one.store_timestamp)
-    answer = stored.eventually() >> Reply(SUCCESS, [ANYTHING])
-    bk.offset_at(topic, 0, answer.value[0]).offset >> Reply(SUCCESS, 1)
+    topic, times = stored_apart(bk)
+    bk.offset_at(topic, 0, times[1]).offset >> Reply(SUCCESS, 1)
 
 
 @case(kills=["earliest-time-is-that-of-the-last-message", "earliest-time-of-nothing-is-zero"], clock=True)
 def test_earliest_time_is_that_of_the_first_message(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    for _ in range(3):
-        bk.send(topic) >> Reply(SUCCESS)
-        bk.advance(2)
-    stored = bk.pull(topic, offset=0, most=1).seen("store time", lambda one: one.store_timestamp)
-    answer = stored.eventually() >> Reply(SUCCESS, [ANYTHING])
-    bk.earliest_time(topic, 0).number("timestamp") >> Reply(SUCCESS, answer.value[0])
+    topic, times = stored_apart(bk)
+    bk.earliest_time(topic, 0).number("timestamp") >> Reply(SUCCESS, times[0])
     bk.earliest_time(topic, 1).number("timestamp") >> Reply(SUCCESS, -1)
 
 
