@@ -180,16 +180,6 @@ def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
     pull.bodies >> Reply(SUCCESS, [b"here"])
 
 
-@case(kills=["any-tag-ends-a-wait"])
-def test_other_tag_does_not_end_the_wait(bk: BrokerSession) -> None:
-    topic, consumer = bk.topic(), bk.connect()
-    pull = bk.pull(topic, subscription="B", suspend=60, on=consumer)
-    bk.send(topic, b"other", tags="A") >> Reply(SUCCESS)
-    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
-    bk.send(topic, b"wanted", tags="B") >> Reply(SUCCESS)
-    pull.bodies >> Reply(SUCCESS, [b"wanted"])
-
-
 @case(kills=["arrivals-release-one"])
 def test_message_ends_every_wait(bk: BrokerSession) -> None:
     topic = bk.topic()

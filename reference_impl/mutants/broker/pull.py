@@ -213,11 +213,6 @@ def lite_pulls_cannot_be_forbidden(original, self, command, connection, now):
 # -- who is woken --------------------------------------------------------------------------------------------
 
 
-@mutant(LongPolling.wants, "Any message in the queue ends the wait of a pull, whatever its tag.")
-def any_tag_ends_a_wait(original, self, pull, newest):
-    return any(offset >= pull.offset for offset in newest.values())
-
-
 @mutant(LongPolling._release, "A message ends the wait of only one pull.")
 def arrivals_release_one(original, self, queue, is_released, now):
     released = []
