@@ -131,9 +131,13 @@ def _whole(options: argparse.Namespace) -> list[Work]:
 
 
 def _drawn(role: Role, seed: int, number: int, lines: Sequence[Lines]) -> list[Fault]:
-    """This many faults, decided by the seed. Every line is equally likely, however many changes it allows."""
+    """This many faults, decided by the seed. Every statement is equally likely, however many changes it allows.
+
+    A statement's place in the draw depends on itself alone: when code changes elsewhere, the others keep theirs,
+    so that a file of explained survivors stays true.
+    """
     sources = {file: (_ROOT / file).read_text(encoding="utf-8") for file in _files(role)}
-    found: dict[tuple[str, int], list[Site]] = {}
+    found: dict[tuple[str, str, int], list[Site]] = {}
     for file, source in sources.items():
         sites = list(sites_of(file, source))
         if file.startswith(_SHARED):
@@ -141,11 +145,12 @@ def _drawn(role: Role, seed: int, number: int, lines: Sequence[Lines]) -> list[F
             serving = {one.function for one in sites if known.intersection(range(one.line, one.end + 1))}
             sites = [one for one in sites if one.function in serving]
         for site in sites:
-            found.setdefault((file, site.line), []).append(site)
-    drawing = chance("generated", role, seed)
-    order = sorted(found)
-    drawing.shuffle(order)
-    drawn = (_first_fault(drawing.sample(found[key], len(found[key])), sources[key[0]]) for key in order)
+            found.setdefault((file, site.function, site.statement), []).append(site)
+    drawing = {key: chance("generated", role, seed, *key) for key in found}
+    order = sorted((one.random(), key) for key, one in drawing.items())
+    drawn = (
+        _first_fault(drawing[key].sample(found[key], len(found[key])), sources[key[0]]) for _, key in order
+    )
     return list(islice((one for one in drawn if one is not None), number))
 
 

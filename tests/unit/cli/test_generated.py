@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from harness.cli import main
+from harness.cli.generated import command
 from harness.cli.generated.explained import read_explained
 from reference_impl.mutants.generated import Fault, LiveFunctions, fault_at, sites_of
 
@@ -119,7 +120,6 @@ def test_explained_survivors_have_a_kind_and_a_reason(tmp_path: Path) -> None:
 def test_a_survivor_is_a_miss_until_it_is_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.cli.generated import command
     from harness.cli.generated.trying import Outcome
 
     made = list(faults().values())[:3]
@@ -146,6 +146,21 @@ def test_a_survivor_is_a_miss_until_it_is_explained(
 def test_explanations_without_faults_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selftest", "--explained", "survivors.yaml"]) == 3
     assert "it belongs to --generated" in capsys.readouterr().err
+
+
+def test_a_change_elsewhere_leaves_the_draw_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(number: int) -> list[str]:
+        return [one.name for one in command._drawn("nameserver", 7, number, [{}])]
+
+    files = list(command._files("nameserver"))
+    monkeypatch.setattr(command, "_files", lambda _: files)
+    before = drawn(40)
+    monkeypatch.setattr(command, "_files", lambda _: [one for one in files if not one.endswith("kv.py")])
+    after = drawn(40)
+    of_table = [one for one in before if "kv.py" in one]
+    assert of_table
+    assert [one for one in after if one in before] == [one for one in before if one not in of_table]
+    assert before != [one.name for one in command._drawn("nameserver", 8, 40, [{}])]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="faults are tried in forked processes")
