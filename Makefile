@@ -14,6 +14,8 @@ SPARK  := $(VENV)/.spark
 
 .PHONY: check test lint selftest live soak compatibility bench docs lock clean
 .DELETE_ON_ERROR:
+# Tests start the command hundreds of times; without bytecode on disk each start compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 check: $(READY)
 	$(BIN)/rmq-harness check builtin: --report html,json,junit --out out/check/nameserver

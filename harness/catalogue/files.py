@@ -12,9 +12,10 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import yaml
@@ -64,7 +65,7 @@ def checked(path: Path, specs: Path, schema: str, problems: list[CatalogueError]
     data = _read(path, problems)
     if len(problems) > before:
         return None
-    wrong = list(_violations(path, _schema(specs, schema), data))
+    wrong = list(_violations(path, _schema(specs / "schema" / f"{schema}.schema.json"), data))
     problems += wrong
     return None if wrong else data
 
@@ -132,27 +133,42 @@ def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _schema(specs: Path, name: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(
-        (specs / "schema" / f"{name}.schema.json").read_text(encoding="utf-8")
-    )
-    return schema
+class _Schema(NamedTuple):
+    text: dict[str, Any]
+    validator: Any
+
+    def hint(self, steps: Sequence[str | int]) -> str | None:
+        """What it says about the place of an error. `steps`: from its root to the keyword that is broken."""
+        place: Any = self.text
+        for step in steps[:-1]:
+            place = place[step]
+        said = place.get("description") if isinstance(place, dict) else None
+        return said if isinstance(said, str) else None  # else it is a property with that name
 
 
-def _violations(path: Path, schema: dict[str, Any], data: Any) -> Iterator[CatalogueError]:
-    from jsonschema import Draft202012Validator  # here: it is slow to import and only validation needs it
+@functools.cache
+def _schema(path: Path) -> _Schema:
+    from jsonschema_rs import Draft202012Validator  # here: only those who read the catalogue need it
 
-    for error in sorted(
-        Draft202012Validator(schema).iter_errors(data), key=lambda error: list(map(str, error.path))
-    ):
-        steps = list(error.absolute_path)
-        item, rest = _item(data, steps)
+    text: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return _Schema(text, Draft202012Validator(text))
+
+
+def _violations(path: Path, schema: _Schema, data: Any) -> Iterator[CatalogueError]:
+    try:
+        # Keys that are numbers become strings, as JSON has them; dates of YAML stay, and are refused.
+        in_json = msgspec.to_builtins(data, str_keys=True, builtin_types=(date, datetime))
+        found = list(schema.validator.iter_errors(in_json))
+    except (TypeError, ValueError) as why:
+        yield CatalogueError(name_of(path), f"says what JSON cannot: {why}", "put it into quotation marks")
+        return
+    for error in sorted(found, key=lambda one: list(map(str, one.instance_path))):
+        item, rest = _item(in_json, error.instance_path)
         field = ".".join(str(step) for step in rest)
-        hint = error.schema.get("description") if isinstance(error.schema, dict) else None
         yield CatalogueError(
             f"{name_of(path)} {item}".rstrip(),
             f"{field + ': ' if field else ''}{error.message}",
-            hint or f"see specs/schema/ for what {name_of(path)} may hold",
+            schema.hint(error.schema_path) or f"see specs/schema/ for what {name_of(path)} may hold",
         )
 
 
@@ -162,12 +178,12 @@ def _item(data: Any, steps: list[Any]) -> tuple[str, list[Any]]:
     That is its id, or else its place in the list. Nothing where the error is about no item of a list.
     """
     for depth, step in enumerate(steps):
-        if isinstance(step, int):
+        if isinstance(data, list):
             item = data[step]
             identifier = item.get("id") if isinstance(item, dict) else None
             name = identifier if isinstance(identifier, str) else f"item {step + 1}"
             return name, steps[depth + 1 :]
-        data = data[step]
+        data = data[str(step)]  # a key of digits is a number in a path
     return "", steps
 
 

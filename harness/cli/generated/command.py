@@ -131,10 +131,10 @@ def _whole(options: argparse.Namespace) -> list[Work]:
 
 
 def _drawn(role: Role, seed: int, number: int, lines: Sequence[Lines]) -> list[Fault]:
-    """This many faults, decided by the seed. Every statement is equally likely, however many changes it allows.
+    """This many faults, decided by the seed. Every statement is as likely, however many changes it allows.
 
-    A statement's place in the draw depends on itself alone: when code changes elsewhere, the others keep theirs,
-    so that a file of explained survivors stays true.
+    A statement's place in the draw depends on itself alone. When code changes elsewhere, the others keep
+    theirs, so that a file of explained survivors stays true.
     """
     sources = {file: (_ROOT / file).read_text(encoding="utf-8") for file in _files(role)}
     found: dict[tuple[str, str, int], list[Site]] = {}

@@ -172,25 +172,25 @@ def test_the_digest_names_the_text(specs: Path) -> None:
     [
         (
             {"level": "must"},
-            "specs/statements/nameserver/lease.yaml ns.lease.expires: level: 'must' is not one of",
+            'specs/statements/nameserver/lease.yaml ns.lease.expires: level: "must" is not one of',
         ),
         (
             {"text": "No full stop"},
-            "specs/statements/nameserver/lease.yaml ns.lease.expires: text: 'No full stop' does not match",
+            'specs/statements/nameserver/lease.yaml ns.lease.expires: text: "No full stop" does not match',
         ),
-        ({"since": 4.9}, "since: 4.9 is not of type 'string'"),
+        ({"since": 4.9}, 'since: 4.9 is not of type "string"'),
         ({"since": "5.3", "until": "4.9"}, "until 4.9 is before since 5.3; swap them"),
-        ({"source": ["RouteInfoManager"]}, "source.0: 'RouteInfoManager' does not match"),
+        ({"source": ["RouteInfoManager"]}, 'source.0: "RouteInfoManager" does not match'),
         (
             {"source": ["Nowhere (5.3.3)"]},
             "source: no class 'Nowhere'; say in specs/sources.yaml where it lies",
         ),
-        ({"observed": ["5.3"]}, "observed.0: '5.3' does not match"),
-        ({"issues": ["#12"]}, "issues.0: '#12' does not match"),
+        ({"observed": ["5.3"]}, 'observed.0: "5.3" does not match'),
+        ({"issues": ["#12"]}, 'issues.0: "#12" does not match'),
         ({"colour": "red"}, "Additional properties are not allowed ('colour' was unexpected)"),
         (
             {"id": "lease.expires"},
-            "specs/statements/nameserver/lease.yaml lease.expires: id: 'lease.expires' does not match",
+            'specs/statements/nameserver/lease.yaml lease.expires: id: "lease.expires" does not match',
         ),
         ({"id": "ns.kv.expires"}, "the id belongs to chapter 'kv'; move it to kv.yaml"),
         ({"since": "4.8"}, "profile '4.8' does not exist; profiles are: 4.9, 5.3"),
@@ -210,7 +210,7 @@ def test_no_member_may_be_missing(specs: Path, member: str) -> None:
     write(specs, "lease", [statement("ns.lease.sound"), broken])
     where = "item 2" if member == "id" else "ns.lease.expires"
     assert problems(specs) == [
-        f"specs/statements/nameserver/lease.yaml {where}: '{member}' is a required property; "
+        f'specs/statements/nameserver/lease.yaml {where}: "{member}" is a required property; '
         "see specs/schema/ for what specs/statements/nameserver/lease.yaml may hold"
     ]
 
@@ -244,7 +244,7 @@ def test_all_problems_are_said_at_once(specs: Path) -> None:
         "specs/statements/nameserver/routes.yaml:1: not YAML" in found
         or "specs/statements/nameserver/routes.yaml:2: not YAML" in found
     )
-    assert "specs/statements/nameserver/kv.yaml: {'not': 'a list'} is not of type 'array'" in found
+    assert 'specs/statements/nameserver/kv.yaml: {"not":"a list"} is not of type "array"' in found
     assert "ns.lease.expires: level" in found
     assert "ns.lease.b: text" in found
     assert "specs/profiles/5.3.yaml: it is named '5.4'; name the file 5.4.yaml" in found

@@ -105,13 +105,13 @@ def test_a_server_and_its_quirks(specs: Path) -> None:
         ({"seen": [{"case": "lease.expires", "actual": "("}]}, "'(' is no regular expression"),
         (
             {"seen": [{"case": "lease.expires"}]},
-            "quirk.never-expires: seen.0: 'actual' is a required property",
+            'quirk.never-expires: seen.0: "actual" is a required property',
         ),
-        ({"id": "never-expires"}, "never-expires: id: 'never-expires' does not match"),
+        ({"id": "never-expires"}, 'never-expires: id: "never-expires" does not match'),
         ({"why": "?"}, "'why' was unexpected"),
         ({"statements": []}, "cases see it, but it breaks no statement"),
-        ({"when": {"holds": ["outranked"]}}, "when: 'steps' is a required property"),
-        ({"when": {"steps": ["time"], "taints": "all"}}, "when.taints: 'all' is not one of"),
+        ({"when": {"holds": ["outranked"]}}, 'when: "steps" is a required property'),
+        ({"when": {"steps": ["time"], "taints": "all"}}, 'when.taints: "all" is not one of'),
     ],
 )
 def test_what_is_wrong_with_a_quirk_is_said(specs: Path, changes: dict[str, Any], said: str) -> None:

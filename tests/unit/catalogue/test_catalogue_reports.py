@@ -78,8 +78,8 @@ def test_a_report_is_spoken_of_or_says_why_not(tmp_path: Path, sound: dict[str, 
             report(issues=["ROCKETMQ-140"], untestable="It is not on the wire."),
             "rocketmq-140: it is untestable, and a statement speaks of rocketmq-140",
         ),
-        (report(issues=["5374"]), "issues.0: '5374' does not match"),
-        (report(), "is not valid under any of the given schemas"),
+        (report(issues=["5374"]), 'issues.0: "5374" does not match'),
+        (report(), "is not valid under any of the schemas listed in the 'oneOf' keyword"),
     ],
 )
 def test_a_wrong_report_is_named(tmp_path: Path, wrong: dict[str, Any], said: str) -> None:

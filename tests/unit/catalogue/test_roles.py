@@ -37,7 +37,7 @@ def test_a_view_of_a_role_holds_what_is_about_it(specs: Path) -> None:
         ("broker/lease", statement("ns.lease.expires"), "statements/broker/ holds only statements bk.…"),
         ("broker/lease", statement("bk.lease.x", since="5.5"), "profiles are: 4.9, 5.3"),
         ("shared/lease", statement("ns.lease.expires"), "statements/shared/ holds only statements wire.…"),
-        ("lease", statement(roles=["broker"]), "does not allow ['broker']"),
+        ("lease", statement(roles=["broker"]), 'does not allow ["broker"]'),
     ],
 )
 def test_a_mistake_is_told(specs: Path, place: str, item: object, told: str) -> None:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import report_samples as samples
+from jsonschema_rs import Draft202012Validator
 from report_golden import check
 
 from harness.report import json_report
@@ -23,18 +23,16 @@ def schema() -> Any:
 
 @pytest.mark.parametrize("name", ["run", "green", "interrupted", "unreachable"])
 def test_every_result_is_valid(name: str) -> None:
-    jsonschema.Draft202012Validator(schema()).validate(
-        json.loads(json_report.render(getattr(samples, name)()))
-    )
+    Draft202012Validator(schema()).validate(json.loads(json_report.render(getattr(samples, name)())))
 
 
 def test_a_result_with_a_member_too_many_is_not_valid() -> None:
     data = json.loads(json_report.render(samples.run()))
     for place in (data, data["cases"], data["chapters"][0], data["results"][0], data["target"]):
         place["surprise"] = 1
-        assert not jsonschema.Draft202012Validator(schema()).is_valid(data)
+        assert not Draft202012Validator(schema()).is_valid(data)
         del place["surprise"]
-    assert jsonschema.Draft202012Validator(schema()).is_valid(data)
+    assert Draft202012Validator(schema()).is_valid(data)
 
 
 def test_golden() -> None:
