@@ -81,7 +81,7 @@ def jars(version: str, artifacts: Sequence[str] = ("rocketmq-namesrv",)) -> Path
     if place.is_dir():
         return place
     place.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(place.with_name(place.name + ".lock")):
+    with _locked(place.parent / "fetching.lock"):  # Maven's own repository is not made for two at once
         if not place.is_dir():
             _fetch(version, artifacts, place)
     return place
