@@ -18,13 +18,14 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue import Catalogue, Quirk, Role, Statement, explanation, fixes
+from harness.catalogue import Catalogue, Level, Quirk, Role, Statement, explanation, fixes
 from harness.conformance.baseline import Baseline
 from harness.conformance.evidence import NOTHING, Evidence, evidence_of
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
-from harness.conformance.observed import changed_before, held_of, sent_of
+from harness.conformance.observed import changed_before, held_of, sent_frame, sent_of
 from harness.conformance.sessions import session_of
+from harness.conformance.unasked import EVIDENCE, STATEMENT, Unasked, unasked_response
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
 from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
@@ -195,15 +196,20 @@ class CaseRun:
         else:
             self.evidence = evidence_of(session)
             self._held = held_of(session)
+            if unasked := unasked_response(session):
+                self.evidence = msgspec.structs.replace(self.evidence, wrong=EVIDENCE)
+                self._breaks("", self._unasked(unasked, session), level="MUST")
             tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
             self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
         self.target_died = self.target_died or session.death
 
-    def _breaks(self, reason: str, failure: Failure) -> None:
-        """The end of a case whose expectations were not met."""
+    def _breaks(self, reason: str, failure: Failure, level: Level | None = None) -> None:
+        """The end of a case whose expectations were not met. `level`: of what is broken, if that is not what
+        the case is about.
+        """
         quirk = explanation(self._setting.quirks, self.one.name, failure.expected, failure.actual)
         if quirk is None:
-            verdict = judge(self._level, held=False, strict=self._setting.strict)
+            verdict = judge(level or self._level, held=False, strict=self._setting.strict)
             self.ends(verdict, reason, failure=failure)
         else:
             self.ends(Verdict.QUIRK, quirk.instead, failure=failure, quirk=quirk.id)
@@ -255,9 +261,11 @@ class CaseRun:
         ended = self.target_died or self.stalled
         return verdict in (Verdict.FAIL, Verdict.ERROR) or (verdict is Verdict.BLOCKED and bool(ended))
 
-    def _judged(self, expected: str, actual: str, trace: str | None) -> Failure:
-        """A failure that no frame shows."""
-        statement = self._decisive_statement()
+    def _judged(
+        self, expected: str, actual: str, trace: str | None, statement: Statement | None = None
+    ) -> Failure:
+        """A failure that no frame shows. `statement`: the broken one, if the case is about others."""
+        statement = statement or self._decisive_statement()
         return Failure(
             statement=statement.id,
             text=statement.text,
@@ -292,6 +300,25 @@ class CaseRun:
             sent=sent_of(unmet.exchange),
             wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
             after=changed_before(unmet.exchange),
+        )
+
+    def _unasked(self, found: Unasked, session: Session) -> Failure:
+        """A response too many, which fails a case whatever it is about."""
+        frame = found.stray.frame
+        return msgspec.structs.replace(
+            self._judged(
+                "no response but the one to each request",
+                found.actual,
+                self._write_trace(session),
+                self._setting.catalogue.statement(STATEMENT),
+            ),
+            frame_no=found.stray.event,
+            direction="received",
+            where=f"#{found.stray.event} ← the whole frame",
+            frame_hex=frame.hex(),
+            fields=_fields(frame, None, None),
+            sent=sent_frame(found.request, session.profile) if found.request else None,
+            wrong=found.wrong,
         )
 
     def _decisive_statement(self) -> Statement:

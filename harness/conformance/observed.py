@@ -46,7 +46,17 @@ def sent_of(exchange: Exchange) -> Sent | None:
         return None
     request, traits = _kind(exchange.request, data, exchange.session.profile)
     traits = (*traits, *_beginnings(exchange.session).get(exchange.connection, ()))
-    header, body = _texts(exchange.request, data)
+    return _sent(request, traits, exchange.request, data)
+
+
+def sent_frame(frame: bytes, profile: Profile) -> Sent:
+    """A request that was sent, from its bytes."""
+    command = dissect(frame).command
+    return _sent(*_kind(command, frame, profile), command, frame)
+
+
+def _sent(request: str, traits: tuple[str, ...], command: Command | None, data: bytes) -> Sent:
+    header, body = _texts(command, data)
     text, form = _readable(body)
     return Sent(
         request=request,

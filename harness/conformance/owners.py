@@ -28,6 +28,7 @@ from harness.catalogue import Catalogue, Message
 from harness.conformance.case_run import Attempt
 from harness.conformance.evidence import Wrong
 from harness.conformance.loading import LoadedCase
+from harness.conformance.unasked import EVIDENCE as UNASKED
 from harness.report.results import CaseResult, Verdict
 from harness.wire.code_names import request_words
 
@@ -117,7 +118,7 @@ class Owners:
     def _blocker(self, one: LoadedCase, attempt: Attempt) -> Owner | None:
         """The owner that has failed in the same way as this attempt; None where the failure is the case's."""
         wrong = attempt.evidence.wrong
-        if wrong is None or self._is_owner(one, wrong.code):
+        if wrong is None or wrong == UNASKED or self._is_owner(one, wrong.code):
             return None
         found = self._failing(one, wrong.code, wrong)
         if found is not None:

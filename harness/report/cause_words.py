@@ -10,7 +10,17 @@ import msgspec
 
 from harness.catalogue import Class
 from harness.report.causes import NO_OUTCOMES, SUCCESS, Cause, causes_of
-from harness.report.results import CLOSED, NO_FLAG, SILENCE, STRANGE_OPAQUE, BodyForm, Failure, Run, Sent
+from harness.report.results import (
+    CLOSED,
+    NO_FLAG,
+    SILENCE,
+    STRANGE_OPAQUE,
+    UNASKED,
+    BodyForm,
+    Failure,
+    Run,
+    Sent,
+)
 from harness.report.text import plural
 from harness.report.traits import differing, families
 
@@ -209,6 +219,9 @@ class _Title:
             answer = f"the answer to {asked}"
         if wrong.kind == "unreadable":
             return f"{answer} cannot be read"
+        if wrong.place == UNASKED:
+            is_second = _shared(item.wrong.change for item in self._items) == "repeated"
+            return f"{asked} gets one answer too many" if is_second else "the server answers no request"
         if self._places > 1 and self._member is None:
             return f"{answer} has wrong content in {self._places} places"
         place = wrong.place if self._places == 1 else self._member

@@ -255,6 +255,10 @@ STRANGE_OPAQUE: Final = "another opaque"
 """What `Wrong.got` and `Wrong.wanted` call an outcome that is no reply."""
 
 
+UNASKED: Final = "responses"
+"""What `Wrong.place` says where the server sent a response that answers nothing."""
+
+
 class Wrong(_Heard, frozen=True, kw_only=True, omit_defaults=True):
     """In which way an answer was wrong, free of names, addresses and numbers that the run made."""
 

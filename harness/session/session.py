@@ -37,7 +37,7 @@ from harness.session.futile import FutileWaits
 from harness.session.handshake import secured
 from harness.session.link import Link
 from harness.session.listener import Listener
-from harness.session.outcome import ClosedBy, Mark, Outcome
+from harness.session.outcome import ClosedBy, Mark, Outcome, UnsolicitedFrame
 from harness.session.probing.nameserver import ReceivedRequest
 from harness.session.requests import Ext, HeaderFields, Query, command, request_title
 from harness.session.transport import Ending, Instance, Transport
@@ -341,6 +341,11 @@ class Session:
     def requests(self) -> tuple[Request, ...]:
         """What was asked, in order, judged or not."""
         return tuple(self._requests)
+
+    @property
+    def strays(self) -> tuple[tuple[int, UnsolicitedFrame], ...]:
+        """Frames that came and answer nothing that was waited for, each with the number of its connection."""
+        return tuple((link.number, stray) for link in self._waits.links for stray in link.strays)
 
     def unjudged(self) -> list[str]:
         """What was asked and never judged."""

@@ -61,6 +61,11 @@ def equal_opaques_answered_once(original, self, connection, frame, now):
     return original(self, connection, frame, now)
 
 
+@mutant(RemotingEndpoint.write, "Each response is sent twice.")
+def responses_sent_twice(original, self, response):
+    return original(self, response) * (2 if response.is_response else 1)
+
+
 @mutant(RemotingEndpoint.response, "A response has the one-way bit too.")
 def response_marked_oneway(original, self, request, reply):
     both = FLAG_RESPONSE | FLAG_ONEWAY

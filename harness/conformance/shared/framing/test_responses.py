@@ -54,6 +54,16 @@ def test_equal_opaques_are_each_answered(peer: Session) -> None:
     third >> answered(peer)
 
 
+@case(kills=["responses-sent-twice"])
+def test_one_answer_for_each_request(peer: Session) -> None:
+    # What comes besides the answers that it waits for is judged in every case (harness.conformance.unasked).
+    connection = peer.connect()
+    connection.call(*peer.query) >> answered(peer)
+    connection.call(*peer.bare_query) >> Reply(SUCCESS)
+    connection.call(*peer.query, flag=FLAG_ONEWAY) >> Silence()
+    connection.call(*peer.query) >> answered(peer)
+
+
 @case(kills=["response-marked-oneway"])
 def test_response_flag_is_one(peer: Session) -> None:
     peer.call(*peer.query) >> answered(peer, flag=FLAG_RESPONSE)
