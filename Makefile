@@ -11,8 +11,6 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SPARK  := $(VENV)/.spark
-# A third of what tests do is waiting, so there is one process more than there are cores.
-TESTERS ?= $(shell $(PYTHON) -c 'import os; print(min(5, 1 + (os.cpu_count() or 1)))')
 # A file at a time, in order: the long ones come first, so that the short ones fill up the end.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
@@ -26,7 +24,7 @@ check: $(READY)
 	$(BIN)/rmq-harness check builtin: --role broker --report html,json,junit --out out/check/broker
 
 test: $(SPARK)
-	$(BIN)/python -m pytest tests -m "not live and not soak" -n $(TESTERS) $(SPREAD)
+	$(BIN)/python -m pytest tests -m "not live and not soak" -n auto --maxprocesses 4 $(SPREAD)
 
 lint: $(SPARK)
 	$(BIN)/ruff check .
@@ -40,7 +38,7 @@ selftest: $(READY)
 	$(BIN)/rmq-harness selftest --role broker
 
 live: $(SPARK)
-	$(BIN)/python -m pytest tests/live -m "live and not soak" -n 2 $(SPREAD) --durations 15
+	$(BIN)/python -m pytest tests/live -m "live and not soak" --durations 15
 
 # Needs what `make live` needs, and the images of `ci/image/build.sh 4.9.8 5.3.3`.
 soak: $(SPARK)
