@@ -1,7 +1,7 @@
 """Responses that answer nothing: a second one, one to a one-way request, one with an opaque of its own.
 
 A response that comes after the case has given it up is late, and none of these. Where a case has sent bytes
-that are no plain frames, nobody can say which requests they hold, so its connection is not judged.
+that are no plain frames, the requests in them cannot be counted, so its connection is not judged.
 """
 
 from __future__ import annotations
@@ -57,11 +57,13 @@ def unasked_response(session: Session) -> Unasked | None:
 
 
 def _judged(events: tuple[Event, ...], connection: int, stray: UnsolicitedFrame) -> Unasked | None:
-    """What is wrong with a response that nobody waited for; None where it is late, or nobody can say."""
+    """What is wrong with a response for which no request waits; None if it is late or cannot be judged."""
     opaque, until = stray.command.opaque, stray.event
     try:
         requests = [
-            frame for frame, command in _commands(events, connection, Sent, until) if command.opaque == opaque
+            (frame, command)
+            for frame, command in _commands(events, connection, Sent, until)
+            if command.opaque == opaque
         ]
         answers = sum(
             command.opaque == opaque and command.is_response
@@ -69,15 +71,9 @@ def _judged(events: tuple[Event, ...], connection: int, stray: UnsolicitedFrame)
         )
     except WireError:
         return None
-    asked = [frame for frame in requests if _wants_an_answer(frame)]
-    if answers <= len(asked):
+    if answers <= sum(not (command.is_response or command.is_oneway) for _, command in requests):
         return None
-    return Unasked(connection, stray, requests[-1] if requests else b"")
-
-
-def _wants_an_answer(frame: bytes) -> bool:
-    command = dissect(frame).command
-    return command is not None and not command.is_response and not command.is_oneway
+    return Unasked(connection, stray, requests[-1][0] if requests else b"")
 
 
 def _commands(

@@ -221,7 +221,11 @@ class _Title:
             return f"{answer} cannot be read"
         if wrong.place == UNASKED:
             is_second = _shared(item.wrong.change for item in self._items) == "repeated"
-            return f"{asked} gets one answer too many" if is_second else "the server answers no request"
+            return (
+                f"{asked} gets one answer too many"
+                if is_second
+                else "the server sends responses to no request"
+            )
         if self._places > 1 and self._member is None:
             return f"{answer} has wrong content in {self._places} places"
         place = wrong.place if self._places == 1 else self._member

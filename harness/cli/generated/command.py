@@ -131,7 +131,7 @@ def _whole(options: argparse.Namespace) -> list[Work]:
 
 
 def _drawn(role: Role, seed: int, number: int, lines: Sequence[Lines]) -> list[Fault]:
-    """This many faults, decided by the seed. Every statement is as likely, however many changes it allows.
+    """This many faults, decided by the seed. All statements are equally likely.
 
     A statement's place in the draw depends on itself alone. When code changes elsewhere, the others keep
     theirs, so that a file of explained survivors stays true.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,10 @@ def test_the_digest_names_the_text(specs: Path) -> None:
             'specs/statements/nameserver/lease.yaml ns.lease.expires: text: "No full stop" does not match',
         ),
         ({"since": 4.9}, 'since: 4.9 is not of type "string"'),
+        (
+            {"text": date(2026, 1, 1)},
+            "lease.yaml: says what JSON cannot: Unsupported type: 'date'; put it into",
+        ),
         ({"since": "5.3", "until": "4.9"}, "until 4.9 is before since 5.3; swap them"),
         ({"source": ["RouteInfoManager"]}, 'source.0: "RouteInfoManager" does not match'),
         (

@@ -1,4 +1,4 @@
-"""Responses that answer nothing: which are wrong, which are late, and which nobody can judge."""
+"""Responses that answer nothing: which are wrong, which are late, and which cannot be judged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def received(*opaques: int, connection: int = 0) -> Received:
 
 
 def session(*events: Event, stray: int, why: str = OTHER_OPAQUE) -> Any:
-    """One whose last event brought a frame with that opaque, for which nobody waited."""
+    """One whose last event brought a frame with that opaque, which no request awaits."""
     response = frame(stray, FLAG_RESPONSE)
     unsolicited = UnsolicitedFrame(why, decode(response), response, len(events) - 1)
     return SimpleNamespace(strays=((0, unsolicited),), trace=SimpleNamespace(events=events))
@@ -57,7 +57,7 @@ def test_what_answers_nothing_is_wrong(before: list[Event], words: str, change: 
         pytest.param([sent(frame(7)), received(7)], id="late"),
         pytest.param([sent(frame(7) + frame(7)), received(7, 7)], id="equal opaques"),
         pytest.param([sent(b"PROXY UNKNOWN\r\n" + frame(7)), received(7, 7)], id="bytes before the frame"),
-        pytest.param([sent(frame(8)[:-1] + b"?"), received(7)], id="a header that nobody can read"),
+        pytest.param([sent(frame(8)[:-1] + b"?"), received(7)], id="an unreadable header"),
         pytest.param([sent(frame(7)), received(7), sent(frame(7)), received(7)], id="used again"),
     ],
 )
