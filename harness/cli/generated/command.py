@@ -217,7 +217,7 @@ def _answer(
     vain = [one.fault.name for one in done if one.is_noticed and one.explained]
     conclusion = f"{len(missed)} FAULTS MISSED" if missed else "EVERY FAULT NOTICED OR EXPLAINED"
     return {
-        "conclusion": conclusion if is_whole else f"INTERRUPTED, {conclusion}",
+        "conclusion": conclusion if is_whole else f"INTERRUPTED, {len(missed)} FAULTS MISSED SO FAR",
         "exit_status": INTERRUPTED if not is_whole else FAILED if missed or vain else OK,
         "seconds": round(seconds, 1),
         "role": options.role,
@@ -269,9 +269,10 @@ def _print(console: Console, answer: Mapping[str, Any], path: Path) -> None:
     for name in answer["explained_in_vain"]:
         console.print(f"\n✘ explained, and noticed all the same: take it out of the file\n  {name}")
     noticed = answer["noticed"]
+    rate = "" if answer["rate"] is None else f"; {answer['rate']} % of those not explained"
     console.print(
         f"\n{answer['faults']} faults of seed {answer['seed']}: {sum(noticed.values())} noticed "
         f"({noticed['failure']} by failures, {noticed['crash']} by crashes, {noticed['hang']} by hangs), "
-        f"{answer['explained']} explained, {answer['missed']} missed; {answer['rate']} % of those not "
-        f"explained, {answer['seconds']} s\n{answer['conclusion']}, exit {answer['exit_status']} · {path}"
+        f"{answer['explained']} explained, {answer['missed']} missed{rate}, "
+        f"{answer['seconds']} s\n{answer['conclusion']}, exit {answer['exit_status']} · {path}"
     )
