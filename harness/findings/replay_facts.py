@@ -93,7 +93,7 @@ def fact_of(decides: dict[str, Any], said: Said) -> Optional[Any]:  # noqa: UP04
     if aspect in ("listed", "twice"):
         times = sum(one == name for one in body.get("topicList") or ())
         return times if times > (aspect == "twice") else None
-    if aspect in ("clusters", "membership"):
+    if aspect == "clusters":
         return _of_clusters(name, body)
     return _of_a_member(aspect, name, said, body)
 
@@ -145,6 +145,7 @@ def _of_a_broker(aspect: str, name: str, number: Any, body: Said) -> Any:
 
 def _of_clusters(name: str, body: Said) -> Any:
     table = body.get("clusterAddrTable") or {}
-    if name in table:
-        return sorted(table[name])
-    return next((cluster for cluster, members in sorted(table.items()) if name in members), None)
+    found = sorted(cluster for cluster, members in table.items() if name in members)
+    if found:
+        return "in " + ", ".join(found)
+    return "one without names" if table.get(name) == [] else None

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -162,7 +162,7 @@ Forgives = Callable[[AnyStep, Difference], bool]
 
 _HELD = frozenset(
     {
-        *("code", "answer", "broker", "address", "address twice", "cluster", "clusters", "membership"),
+        *("code", "answer", "broker", "address", "address twice", "cluster", "clusters"),
         *("queues", "queue numbers", "permission", "flag", "listed"),
         *("pair", "table", "value", "setting", "name"),
     }
@@ -366,10 +366,25 @@ def _clusters(predicted: ClusterView, said: ClusterView) -> Iterator[Difference]
     yield from _brokers(predicted.brokers, said.brokers)
     if predicted.clusters == said.clusters:
         return
-    for cluster in sorted({*predicted.clusters, *said.clusters}):
-        expected, actual = predicted.clusters.get(cluster), said.clusters.get(cluster)
+    theirs, shown = clusters_of_names(predicted.clusters), clusters_of_names(said.clusters)
+    for name in sorted({*theirs, *shown}):
+        expected, actual = theirs.get(name), shown.get(name)
         if expected != actual:
-            yield _differ("membership" if expected and actual else "clusters", cluster, expected, actual)
+            presence: Presence = "missing" if actual is None else "surplus" if expected is None else "other"
+            yield Difference("clusters", name, presence, in_clusters(expected), in_clusters(actual))
+
+
+def clusters_of_names(clusters: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The clusters that list each broker name."""
+    names = {name for members in clusters.values() for name in members}
+    return {
+        name: frozenset(cluster for cluster, members in clusters.items() if name in members) for name in names
+    }
+
+
+def in_clusters(clusters: Iterable[str] | None) -> str:
+    """What a difference says of the clusters that list a name."""
+    return f"in {', '.join(sorted(clusters))}" if clusters else "in no cluster"
 
 
 def _lists(predicted: ListView, said: ListView) -> Iterator[Difference]:

@@ -15,7 +15,7 @@ from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.frames import ORDER
 from harness.spec.nameserver import stored
-from harness.spec.nameserver.answers import Answer, differences
+from harness.spec.nameserver.answers import Answer, clusters_of_names, differences, in_clusters
 from harness.spec.nameserver.component import Component, blank, restricted, unregistered
 from harness.spec.nameserver.components import Components
 from harness.spec.nameserver.predictions import ClusterView, ListView, Prediction, RouteView
@@ -262,11 +262,12 @@ class Candidates:
             candidate.wrong.append(
                 Difference("broker", name, "surplus", "nothing", str(body.brokers[name][1]))
             )
-        for cluster, members in sorted(body.clusters.items()):
-            for name in sorted(members - theirs):
+        for name, clusters in sorted(clusters_of_names(body.clusters).items()):
+            if name not in theirs:
                 candidate.wrong.append(
-                    Difference("clusters", name, "surplus", "in no cluster", f"in {cluster}")
+                    Difference("clusters", name, "surplus", in_clusters(None), in_clusters(clusters))
                 )
+        for cluster, members in sorted(body.clusters.items()):
             if not members and cluster not in self._components.untracked and not self._is_going(cluster):
                 candidate.wrong.append(
                     Difference("clusters", cluster, "surplus", "no cluster", "one without names")

@@ -89,6 +89,9 @@ _ALL = (
     Invariant("absent-topics-are-kept", "ns.registration.absent-topics-are-retained"),
     Invariant("other-brokers-are-left-alone", "ns.registration.topics-are-kept-per-broker"),
     # Leaving.
+    Invariant(
+        "tables-agree-after-another-cluster", "ns.unregistration.other-cluster-leaves-tables-in-agreement"
+    ),
     Invariant("unregistered-broker-is-gone", "ns.unregistration.address-is-removed"),
     Invariant(
         "unregistration-removes-no-other",
@@ -235,7 +238,8 @@ INVARIANTS: Final = {one.name: one for one in _ALL}
 _SLAVE = ("slave", "equal slave")
 _RENEWED = ("changed", "replaced", "outranking")
 _DELETED = ("topic deleted", "topic deleted in a cluster")
-_LEFT = ("unregistered", "unregistered without id", "closed", "lease ended", "idle")
+_UNREGISTERED = ("unregistered", "unregistered elsewhere")
+_LEFT = (*_UNREGISTERED, "unregistered without id", "closed", "lease ended", "idle")
 _Kinds = tuple[type, ...]
 
 
@@ -355,7 +359,7 @@ _RULES: Sequence[_Rule] = (
     _Rule("idle-connection-removes-its-brokers", ("address", "broker"), "surplus", ("idle",)),
     _Rule("lost-connection-removes-its-brokers", ("address", "broker"), "surplus", ("closed",)),
     _Rule("unregistered-broker-is-gone", ("address", "broker"), "surplus", _LEFT),
-    _Rule("unregistration-removes-no-other", ("address", "broker"), "missing", ("unregistered",)),
+    _Rule("unregistration-removes-no-other", ("address", "broker"), "missing", _UNREGISTERED),
     _Rule(
         "late-close-removes-no-fresh-registration",
         ("address", "broker"),
@@ -369,10 +373,11 @@ _RULES: Sequence[_Rule] = (
     _Rule("route-has-every-broker", ("broker",), steps=(ns.Route,)),
     _Rule("route-names-its-brokers", ("cluster",), steps=(ns.Route,)),
     _Rule("member-group-is-complete", steps=(ns.MemberGroup,)),
-    _Rule("expired-broker-leaves-nothing", ("clusters", "membership"), "surplus", ("lease ended",)),
-    _Rule("lost-broker-leaves-nothing", ("clusters", "membership"), "surplus", ("closed",)),
-    _Rule("name-leaves-every-cluster", ("clusters", "membership"), "surplus", _LEFT),
-    _Rule("name-is-in-its-clusters", ("clusters", "membership")),
+    _Rule("expired-broker-leaves-nothing", ("clusters",), "surplus", ("lease ended",)),
+    _Rule("lost-broker-leaves-nothing", ("clusters",), "surplus", ("closed",)),
+    _Rule("tables-agree-after-another-cluster", ("clusters",), was=("unregistered elsewhere",)),
+    _Rule("name-leaves-every-cluster", ("clusters",), "surplus", _LEFT),
+    _Rule("name-is-in-its-clusters", ("clusters",)),
     _Rule("broker-data-names-its-cluster", ("cluster",), "missing"),
     _Rule("cluster-is-that-of-the-first", ("cluster",)),
     _Rule("broker-data-tells-acting-master", ("acting",), "missing", steps=(ns.ClusterInfo,)),

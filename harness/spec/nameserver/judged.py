@@ -23,6 +23,7 @@ from harness.spec.observation import Answered, Difference, Observation, Presence
 _GONE = frozenset(
     {
         "unregistered",
+        "unregistered elsewhere",
         "unregistered without id",
         "closed",
         "late closed",
@@ -104,7 +105,7 @@ def _aspects(step: ns.AnyRequest, said: Answer) -> frozenset[str]:
         found |= {"order"} if body.order else set()
         return frozenset(found | _of_brokers(body.brokers))
     if isinstance(body, ClusterView):
-        return frozenset(_of_brokers(body.brokers) | {"body", "clusters", "membership"})
+        return frozenset(_of_brokers(body.brokers) | {"body", "clusters"})
     if isinstance(body, ListView):
         return frozenset({"body", "listed", "twice"})
     match step:

@@ -16,11 +16,12 @@ from harness.spec.observation import Difference
 
 _OF_ALL = (ns.ClusterInfo, ns.Topics, ns.TopicsOfCluster, ns.SystemTopics, ns.Unit)
 _OF_MASTERS = ("masterAddr", "haServerAddr")
+_UNREGISTERED = ("unregistered", "unregistered elsewhere")
 _REFUSED = ("refused", "lone topic", "outranked")
 _SLAVES = ("slave", "equal slave")
-_GONE = ("unregistered", "closed", "lease ended", "idle")
+_GONE = (*_UNREGISTERED, "closed", "lease ended", "idle")
 _DELETED = ("topic deleted", "topic deleted in a cluster")
-_CLOSED = ("closed", "late closed", "unregistered")
+_CLOSED = ("closed", "late closed", *_UNREGISTERED)
 
 
 class LastOperations:

@@ -319,10 +319,13 @@ class NameServerSpec(Terms):
 
     def _unregister(self, state: State, step: ns.Unregister, at: At) -> list[After]:
         if _IDENTITY.isdisjoint(step.drop):
+            broker = state.brokers.get(self.name(step.broker))
+            is_elsewhere = broker is not None and broker.cluster != self.name(step.cluster)
+            was = "unregistered elsewhere" if is_elsewhere else "unregistered"
             if self.profile.has("queued-unregistration"):
                 effect = PendingEffect(at[0], at[1] + self.prompt, step=step)
-                return [After(state.with_pending(effect), Prediction(), "unregistered")]
-            return [After(one, Prediction(), "unregistered") for one in self.unregistered(state, step)]
+                return [After(state.with_pending(effect), Prediction(), was)]
+            return [After(one, Prediction(), was) for one in self.unregistered(state, step)]
         refused = After(state, Prediction(_REFUSED, SOME), "refused")
         if "brokerId" not in step.drop or len(step.drop) > 1:
             return [refused, After(state, Prediction(), "refused")]

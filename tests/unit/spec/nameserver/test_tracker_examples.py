@@ -33,6 +33,7 @@ QUEUES = {"T0": (4, 4, 6, 0), "T1": (8, 8, 6, 0)}
 OTHER = {"T0": (5, 5, 6, 0), "T1": (9, 9, 6, 0)}
 MASTER = ns.Register(conn="k0", topics=QUEUES)
 SLAVE = ns.Register(conn="k1", address="a1", id=1, topics=OTHER)
+SECOND = ns.Register(conn="k1", broker="b1", address="a1", topics=QUEUES)
 EAGER = ns.Register(conn="k1", address="a1", id=1, topics={"T2": (1, 1, 6, 0)})
 ACTING = ns.Register(conn="k1", address="a1", id=1, acting=True, topics=QUEUES)
 ACTS = ns.Configure(lines=("supportActingMaster=true",))
@@ -121,6 +122,30 @@ EXAMPLES: list[tuple[str, str, list[AnyStep], Edit]] = [
         "5.3",
         [MASTER, ns.Unregister(), AWAY, ns.ClusterInfo()],
         cluster(lambda info: info.cluster_addr_table.update({C0: [B0]})),
+    ),
+    (
+        "tables-agree-after-another-cluster",
+        "5.3",
+        [MASTER, SECOND, ns.Unregister(cluster="c1"), AWAY, ns.ClusterInfo(), ns.ClusterInfo()],
+        cluster(lambda info: info.cluster_addr_table[C0].append(B0)),
+    ),
+    (
+        "name-leaves-every-cluster",
+        "4.9",
+        [MASTER, SECOND, ns.Unregister(), ns.ClusterInfo()],
+        cluster(lambda info: info.cluster_addr_table[C0].append(B0)),
+    ),
+    (
+        "lost-broker-leaves-nothing",
+        "5.3",
+        [MASTER, SECOND, Close(conn="k0"), AWAY, ns.ClusterInfo()],
+        cluster(lambda info: info.cluster_addr_table[C0].append(B0)),
+    ),
+    (
+        "name-is-in-its-clusters",
+        "5.3",
+        [MASTER, SECOND, ns.ClusterInfo()],
+        cluster(lambda info: info.cluster_addr_table[C0].remove(B1)),
     ),
     ("slave-learns-its-live-master", "5.3", [MASTER, SLAVE], ext()),
     ("slave-learns-its-live-master", "4.9", [MASTER, SLAVE], ext(masterAddr=A0, haServerAddr=A0)),
