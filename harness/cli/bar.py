@@ -8,6 +8,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
+LOG_EVERY = 30.0
+"""Real seconds after which a log of a run that goes on has a new line."""
+
 
 class Line:
     """A context manager. ``columns`` stand before what is said and the time that has passed."""

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, SpinnerColumn
 
 from harness.catalogue import default_profile
 from harness.cli.asked import profile_of, quirks_for, target_of
-from harness.cli.bar import Line
+from harness.cli.bar import LOG_EVERY, Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
@@ -29,8 +29,6 @@ from harness.targets import Target, parse, spelled_out
 _CHUNK, _LATE_CHUNK = 1000, 100
 """Runs in a file: where nothing is started, and elsewhere, where they take long."""
 _SHOWN = 12
-_LOG_EVERY = 30.0
-"""Real seconds after which a log has a new line, if no tenth of the runs was completed meanwhile."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -214,7 +212,7 @@ class _Shown:
             said += f" · {_outcomes(at.outcomes)}"
         self._line.show(said, at.runs, at.of_runs)
         tenth = 10 * at.runs // max(1, at.of_runs)
-        if tenth > self._tenth or at.seconds - self._logged >= _LOG_EVERY:
+        if tenth > self._tenth or at.seconds - self._logged >= LOG_EVERY:
             self._tenth, self._logged = tenth, at.seconds
             self._line.log(f"  {at.seconds:.0f} s · {said}")
 

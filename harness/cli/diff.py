@@ -11,10 +11,11 @@ from typing import Any, TextIO
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn
 
 from harness.catalogue import Quirk, default_profile, did_you_mean, profiles
 from harness.cli.asked import quirks_for
+from harness.cli.bar import LOG_EVERY, Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
@@ -162,35 +163,20 @@ def _last_words(experiment: PeerExperiment) -> str:
 def _follow(
     rounds: Rounds, journal: Journal, options: argparse.Namespace, stopwatch: RunningClock, people: TextIO
 ) -> None:
-    """Plays rounds, with the progress on a terminal."""
-    began = journal.steps
-    columns = (
-        TextColumn("steps"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("{task.fields[found]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns, console=Console(file=people), transient=True, disable=not people.isatty()
-    ) as progress:
-        bar = progress.add_task("", total=options.steps, completed=began, rate="", found="")
+    """Plays rounds. Says how far it is; in a log, twice a minute at most."""
+    began, logged = journal.steps, 0.0
+    with Line(Console(file=people, highlight=False), BarColumn()) as line:
         for _ in rounds.play(options.steps, _time_left(options, stopwatch)):
             seconds = max(stopwatch.waiting(), 0.001)
             rate = (journal.steps - began) / seconds
             left = max(0, options.steps - journal.steps) / rate if rate else 0.0
-            progress.update(
-                bar,
-                completed=min(journal.steps, options.steps),
-                rate=f"{rate:.0f}/s, {left:.0f} s left",
-                found=_found(rounds),
-            )
-
-
-def _found(rounds: Rounds) -> str:
-    causes = {one.cause for one in rounds.experiment.causes.examples if not one.explained}
-    return plural(len(causes), "cause") if causes else ""
+            said = f"{journal.steps} of {options.steps} steps, {rate:.0f}/s, about {left:.0f} s left"
+            if causes := {one.cause for one in rounds.experiment.causes.examples if not one.explained}:
+                said += f", {plural(len(causes), 'cause')}"
+            line.show(said, min(journal.steps, options.steps), options.steps)
+            if seconds - logged >= LOG_EVERY:
+                logged = seconds
+                line.log(f"  {seconds:.0f} s · {said}")
 
 
 def _time_left(options: argparse.Namespace, stopwatch: RunningClock) -> Callable[[], bool]:

@@ -104,3 +104,10 @@ def test_mistakes_are_said(
     said = capsys.readouterr().err
     assert message in said
     assert "Traceback" not in said
+
+
+def test_a_log_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.cli.diff.LOG_EVERY", 0.0)
+    assert main(["diff", "builtin:5.3", "builtin:5.3", "--steps", "100", "--seed", "7"]) == 0
+    (*_, last) = [line for line in capsys.readouterr().out.splitlines() if " s · " in line]
+    assert "of 100 steps, " in last and "s left" in last
