@@ -52,7 +52,7 @@ class RouteTable(TopicTable):
         super().__init__()
         self.settings = settings
         self.live: dict[LiveKey, LiveRecord] = {}
-        self.filters: dict[LiveKey, list[str]] = {}
+        self.filters: dict[LiveKey, list[str | None]] = {}
         self.leaving: deque[Departure] = deque()
         self.news: list[NewMinimum] = []
         """Notifications for brokers; the caller that sends them empties the list."""
@@ -201,7 +201,7 @@ class RouteTable(TopicTable):
         """The connection whose end removes the broker: that of the latest registration."""
         return connection
 
-    def keep_filter_servers(self, key: LiveKey, servers: list[str]) -> None:
+    def keep_filter_servers(self, key: LiveKey, servers: list[str | None]) -> None:
         """Replace the filter servers of an address; an empty list clears them."""
         if servers != self.filters.get(key, []):
             self.revision += 1
@@ -384,7 +384,7 @@ class RouteTable(TopicTable):
         """One broker name with all its addresses."""
         raise NotImplementedError
 
-    def shown_filters(self, brokers: list[Broker]) -> dict[str, list[str]]:
+    def shown_filters(self, brokers: list[Broker]) -> dict[str, list[str | None]]:
         """`filterServerTable` of a route: the addresses that have filter servers."""
         if not self.filters:
             return {}

@@ -60,7 +60,7 @@ class Registration(msgspec.Struct):
     topics: dict[str, TopicConfig]
     """By topic name."""
     ha_address: str | None = None
-    filter_servers: list[str] | None = None
+    filter_servers: list[str | None] | None = None
     """None keeps what the server has, an empty list clears it."""
     mappings: list[tuple[str, str, TopicQueueMappingInfo]] = []
     """(topic, broker name, mapping) of static topics, 5.3."""

@@ -40,7 +40,7 @@ BROKER_VERSION = 1_700_000_000_000
 """Timestamp (ms) of every broker's first data version."""
 
 _E = TypeVar("_E", bound=Exchange)
-_NO_FILTERS: list[str] = []
+_NO_FILTERS: list[str | None] = []
 _QUEUES = 8
 _PERM = 6
 
@@ -119,7 +119,7 @@ class Broker:
         compressed: bool = False,
         crc: Literal["right"] | int | None = "right",
         body: bytes | None = None,
-        filters: list[str] | msgspec.UnsetType | None = _NO_FILTERS,
+        filters: list[str | None] | msgspec.UnsetType | None = _NO_FILTERS,
         ext: Extra | None = None,
         id: int | None = None,  # noqa: A002
         address: str | None = None,
@@ -236,7 +236,7 @@ class Broker:
         topics: Topics | None,
         version: DataVersion | None,
         compressed: bool,
-        filters: list[str] | msgspec.UnsetType | None,
+        filters: list[str | None] | msgspec.UnsetType | None,
     ) -> bytes:
         body = self.body(topics, version)
         body.filter_servers = filters

@@ -354,7 +354,7 @@ def _routes(predicted: RouteView, said: RouteView) -> Iterator[Difference]:
 
 
 def _open_table(
-    aspect: str, must: dict[str, Any], perhaps: dict[str, Any], said: dict[str, Any]
+    aspect: str, must: Mapping[str, Any], perhaps: Mapping[str, Any], said: Mapping[str, Any]
 ) -> Iterator[Difference]:
     for name in sorted({*must, *said}):
         expected, actual = must.get(name), said.get(name)

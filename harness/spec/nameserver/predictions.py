@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -37,7 +38,7 @@ class RouteView(msgspec.Struct):
 
     queues: dict[str, tuple[int, int, int, int]]
     brokers: dict[str, BrokerView]
-    filters: dict[str, tuple[str, ...]]
+    filters: Mapping[str, tuple[str | None, ...]]
     order: str | None = None
     mappings: dict[str, int] = {}
     filters_perhaps: dict[str, tuple[str, ...]] = {}

@@ -106,7 +106,9 @@ def test_mistakes_are_said(
     assert "Traceback" not in said
 
 
-def test_a_log_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_says_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("harness.cli.diff.LOG_EVERY", 0.0)
     assert main(["diff", "builtin:5.3", "builtin:5.3", "--steps", "100", "--seed", "7"]) == 0
     (*_, last) = [line for line in capsys.readouterr().out.splitlines() if " s · " in line]

@@ -26,6 +26,38 @@ def serves(ns: NameServerSession, broker: Broker, hint: str, *numbers: int) -> N
     ns.route(broker.topic(hint)).queues >> Reply(SUCCESS, Including({broker.name: numbers}))
 
 
+UNLIKE = {"A": (3, 5, 4, 1), "B": (7, 2, 6, 2)}
+"""Read queues, write queues, permission and flag of two topics, unlike each other and every default."""
+
+FILTERS: list[str | None] = ["f:1", "f:2"]
+
+
+def unlike_broker(ns: NameServerSession) -> Broker:
+    """A broker of which no number is a default, so that a server which loses one is noticed."""
+    broker = ns.broker(topics=UNLIKE)
+    broker.version = DataVersion(7, 1_700_000_000_001, broker.version.state_version)
+    return broker
+
+
+def unlike_body(broker: Broker) -> RegisterBody:
+    """The broker's body, with filter servers."""
+    body = broker.body()
+    body.filter_servers = FILTERS
+    return body
+
+
+def is_whole(ns: NameServerSession, broker: Broker, *, flags: bool = True, filters: bool = True) -> None:
+    """The server has read all that an `unlike_broker` registered. ``flags``, ``filters``: whether the body
+    carried any.
+    """
+    table: object = Including({broker.address: FILTERS}) if filters else {}
+    for hint, (read, write, perm, flag) in UNLIKE.items():
+        route = ns.route(broker.topic(hint))
+        route.queues >> Reply(SUCCESS, Including({broker.name: (read, write, perm, flag if flags else 0)}))
+        route.json >> Reply(SUCCESS, Including({"filterServerTable": table}))
+    broker.query_version().changed >> Reply(SUCCESS, False)
+
+
 def state_version(number: int) -> DataVersion:
     return DataVersion(1, 1_700_000_000_000, number)
 

@@ -1,10 +1,13 @@
 """Chapter registration: ext fields, names and filter servers."""
 
+import json
+from collections.abc import Mapping, Sequence
+
 from msgspec import UNSET
 
 from harness.conformance import ABSENT, AnyOf, Including, Reply, case
 from harness.conformance.nameserver.brokers import listed, registered
-from harness.conformance.nameserver.registration.bodies import is_unknown, serves
+from harness.conformance.nameserver.registration.bodies import compact_json, is_unknown, serves
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
 from harness.wire.bodies import RegisterBody, TopicConfig
@@ -171,7 +174,8 @@ def test_zone_follows_latest_registration(ns: NameServerSession) -> None:
 @case(kills=["filter-servers-are-not-shown", "filter-servers-are-added-up"])
 def test_filter_servers_are_published(ns: NameServerSession) -> None:
     broker = ns.broker()
-    for servers in (["f:1", "f:2"], ["g:1"]):
+    lists: list[list[str | None]] = [["f:1", "f:2"], ["g:1"]]
+    for servers in lists:
         broker.register(filters=servers) >> Reply(SUCCESS)
         _filters(ns, broker, {broker.address: servers})
 
@@ -196,6 +200,22 @@ def test_empty_filter_servers_clear_the_list(ns: NameServerSession) -> None:
         _filters(ns, broker, {})
 
 
+@case(kills=["null-filter-servers-are-left-out"])
+def test_null_among_filter_servers_is_kept(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for compressed, first in ((False, "f:1"), (True, "g:1")):
+        broker.register(filters=[first, None, "f:2"], compressed=compressed) >> Reply(SUCCESS)
+        _filters(ns, broker, {broker.address: [first, ABSENT, "f:2"]})
+
+
+@case(kills=["one-filter-server-is-none"])
+def test_one_filter_server_needs_no_list(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    document = json.loads(broker.body().encode())
+    broker.register(body=compact_json({**document, "filterServerList": "f:1"})) >> Reply(SUCCESS)
+    _filters(ns, broker, {broker.address: ["f:1"]})
+
+
 @case(kills=["no-body-keeps-filter-servers"])
 def test_no_body_clears_filter_servers(ns: NameServerSession) -> None:
     broker = ns.broker()
@@ -212,7 +232,7 @@ def test_old_version_keeps_filter_servers(ns: NameServerSession) -> None:
     _filters(ns, broker, {broker.address: ["f:1"]})
 
 
-def _filters(ns: NameServerSession, broker: Broker, table: dict[str, list[str]]) -> None:
+def _filters(ns: NameServerSession, broker: Broker, table: Mapping[str, Sequence[object]]) -> None:
     ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": table}))
 
 

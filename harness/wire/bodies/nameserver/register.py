@@ -47,7 +47,7 @@ class RegisterBody(msgspec.Struct):
 
     topics: dict[str, TopicConfig] | None = msgspec.field(default_factory=dict)
     data_version: DataVersion | None = msgspec.field(default_factory=DataVersion)
-    filter_servers: list[str] | msgspec.UnsetType | None = msgspec.field(default_factory=list)
+    filter_servers: list[str | None] | msgspec.UnsetType | None = msgspec.field(default_factory=list)
     mappings: dict[str, TopicQueueMappingInfo] | None = None
     mapping_data_version: DataVersion | None = None
     mapping_details: dict[str, Any] | None = None
@@ -158,7 +158,7 @@ class _Wrapper(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 class _Whole(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     topic_config_serialize_wrapper: _Wrapper | None = msgspec.field(default_factory=_Wrapper)
-    filter_server_list: list[str] | msgspec.UnsetType | None = msgspec.UNSET
+    filter_server_list: list[str | None] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 _fast_whole: Final = msgspec.json.Decoder(_Whole).decode
@@ -174,7 +174,9 @@ def _decode_bare(data: bytes) -> RegisterBody:
     return _from_wrapper(_fast_bare(data), None)
 
 
-def _from_wrapper(wrapper: _Wrapper | None, filters: list[str] | msgspec.UnsetType | None) -> RegisterBody:
+def _from_wrapper(
+    wrapper: _Wrapper | None, filters: list[str | None] | msgspec.UnsetType | None
+) -> RegisterBody:
     if wrapper is None:
         return RegisterBody(topics=None, data_version=None, filter_servers=filters)
     return RegisterBody(
@@ -188,12 +190,12 @@ def _from_wrapper(wrapper: _Wrapper | None, filters: list[str] | msgspec.UnsetTy
     )
 
 
-def _read_filters(node: Node) -> list[str] | None:
-    """One value is a list of one; null among others is left out."""
+def _read_filters(node: Node) -> list[str | None] | None:
+    """One value is a list of one."""
     if node.kind == "null" or node.value == "":
         return None
     elements = node.elements if node.kind == "array" else [node]
-    return [text for text in map(as_string, elements) if text is not None]
+    return [as_string(element) for element in elements]
 
 
 def _read_mappings(node: Node) -> dict[str, TopicQueueMappingInfo] | None:
@@ -305,7 +307,7 @@ def _mapping(data: bytes, engine: Engine) -> TopicQueueMappingInfo:
         raise WireError("a mapping that is null") from error
 
 
-def _filters(data: bytes, engine: Engine) -> list[str] | None:
+def _filters(data: bytes, engine: Engine) -> list[str | None] | None:
     text = java_text(data)
     if not text.strip():
         return None

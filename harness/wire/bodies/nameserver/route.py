@@ -78,7 +78,7 @@ class TopicRoute(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     queue_datas: list[QueueData] = []
     broker_datas: list[BrokerData] = []
-    filter_server_table: dict[str, list[str]] | None = {}
+    filter_server_table: dict[str, list[str | None]] | None = {}
     order_topic_conf: str | None = None
     topic_queue_mapping_by_broker: dict[str, TopicQueueMappingInfo] | None = None
 
@@ -210,7 +210,7 @@ def _read_route(node: Node) -> TopicRoute:
         node,
         {
             "brokerDatas": list_of(_read_broker),
-            "filterServerTable": map_of(not_null(strings)),
+            "filterServerTable": map_of(not_null(list_of(as_string))),
             "orderTopicConf": as_string,
             "queueDatas": list_of(_read_queue),
             "topicQueueMappingByBroker": map_of(read_mapping),
@@ -227,7 +227,8 @@ def _read_route(node: Node) -> TopicRoute:
 
 def _read_cluster(node: Node) -> ClusterInfo:
     found = known_members(
-        node, {"brokerAddrTable": map_of(_read_broker), "clusterAddrTable": map_of(not_null(strings))}
+        node,
+        {"brokerAddrTable": map_of(_read_broker), "clusterAddrTable": map_of(not_null(strings))},
     )
     return ClusterInfo(
         broker_addr_table=found.get("brokerAddrTable") or {},

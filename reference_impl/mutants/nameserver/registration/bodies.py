@@ -71,6 +71,50 @@ def undecodable_body_registers(original, self, command):
         return original(self, _with(command, body=b""))
 
 
+def _is_loose(command: Command) -> bool:
+    try:
+        json.loads(command.body or b"{}")
+    except ValueError:
+        return not fields.boolean(command.ext, "compressed")
+    return False
+
+
+@after(NameServer.register_body, "A body that is not strict JSON loses the system flags of its topics.")
+def loose_bodies_lose_flags(body, self, command):
+    if _is_loose(command):
+        for topic in (body.topics or {}).values():
+            topic.topic_sys_flag = 0
+    return body
+
+
+@after(NameServer.register_body, "A body that is not strict JSON loses the counter of its data version.")
+def loose_bodies_lose_counters(body, self, command):
+    if _is_loose(command) and body.data_version is not None:
+        body.data_version.counter = 0
+    return body
+
+
+@after(NameServer.register_body, "A body that is not strict JSON loses its filter servers.")
+def loose_bodies_lose_filters(body, self, command):
+    if _is_loose(command):
+        body.filter_servers = None
+    return body
+
+
+@after(NameServer.register_body, "Null among the filter servers of a broker is left out.")
+def null_filter_servers_are_left_out(body, self, command):
+    if body.filter_servers:
+        body.filter_servers = [one for one in body.filter_servers if one is not None]
+    return body
+
+
+@after(NameServer.register_body, "A filter server without a list around it is not read.")
+def one_filter_server_is_none(body, self, command):
+    if b'"filterServerList":"' in command.body:
+        body.filter_servers = None
+    return body
+
+
 @_body("The ext field compressed is ignored.")
 def bodies_are_never_inflated(command):
     return _with(command, ext={**(command.ext or {}), "compressed": "false"})
