@@ -110,9 +110,9 @@ def results(
             if not instance.alive():
                 instance.restart("kill")
             begins(name)
-            ends = len(runner.ends_apart)
+            ends = len(runner.ends)
             result = runner.run(by_name[name])
-            yield name, result, instance.alive() and len(runner.ends_apart) == ends
+            yield name, result, instance.alive() and len(runner.ends) == ends
     finally:
         instance.stop()
 

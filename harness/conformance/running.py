@@ -72,13 +72,18 @@ class Runner:
         """How often the target had ended when a case began on it."""
         self._ends: list[str] = []
         """The case in which the target ended, and how; an entry for each time."""
-        self.ends_apart: list[str] = []
+        self._ends_apart: list[str] = []
         """The same of servers that were started for single cases."""
         self._reviving = threading.Lock()
         self._changing_settings = threading.Lock()
         """Such cases share a server, and an owner may be tried while another one runs."""
         self._repeated: set[Wrong] = set()
         """What went wrong on a fresh server, too."""
+
+    @property
+    def ends(self) -> list[str]:
+        """The cases in which a server ended, and how."""
+        return [*self._ends, *self._ends_apart]
 
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict, and the owners of the requests that it failed at.
@@ -237,9 +242,8 @@ class Runner:
         except Exception as error:  # a target that does not start a second time: no fault of the case
             run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {in_a_line(error)}")
             return
-        ends = [*self._ends, *self.ends_apart]
-        if ends and run.one.chapter in LAST and instance is self._instances.main:
-            run.ends_last("; ".join(ends))
+        if self.ends and run.one.chapter in LAST and instance is self._instances.main:
+            run.ends_last("; ".join(self.ends))
             return
         if instance is self._instances.main:
             self._begun[run.one.name] = len(self._ends)
@@ -256,7 +260,7 @@ class Runner:
         how = f"the target had gone in {run.one.name}: {run.target_died}"
         if instance is not self._instances.main:
             if run.target_died and run.attempt.result.verdict is Verdict.BLOCKED:
-                self.ends_apart.append(how)
+                self._ends_apart.append(how)
             return
         number = len(self._ends)
         if run.target_died:

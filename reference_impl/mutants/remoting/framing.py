@@ -359,6 +359,14 @@ def language_checked(members):
     return isinstance(language, str) and language not in LANGUAGES
 
 
+@rewriting("A language that is neither text nor a number of Apache's list counts as none.")
+def strange_language_is_none(members):
+    language = members.get("language")
+    is_ordinal = type(language) is int and 0 <= language < len(LANGUAGES)
+    if not isinstance(language, str) and not is_ordinal:
+        members["language"] = None
+
+
 @refusing("A language that is a number closes the connection.")
 def language_number_refused(members):
     return isinstance(members.get("language"), int)

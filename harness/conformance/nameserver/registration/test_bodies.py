@@ -129,6 +129,15 @@ def test_mapping_section_is_needed_from_413(ns: NameServerSession) -> None:
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
 
 
+@case(kills=["mapping-without-topic-is-left-out"])
+def test_mapping_without_a_topic_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    layout = broker.body().layout(v5=True).removesuffix(bytes(4)) + b"\0\0\0\1\0\0\0\2{}"
+    compressed = zlib.compress(layout)
+    broker.register(body=compressed, ext={"compressed": True}, announces=479) >> Reply(SYSTEM_ERROR)
+    is_unknown(ns, broker)
+
+
 @case(kills=["six-words-are-refused"])
 def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
@@ -238,9 +247,11 @@ def test_unquoted_numeric_keys_are_accepted(ns: NameServerSession) -> None:
 @case(kills=["unquoted-keys-are-refused", "loose-bodies-lose-counters"])
 def test_single_quotes_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    body = unlike_body(broker).encode().replace(b'"', b"'")
-    body = body.replace(b"'SINGLE_TAG'", b'"SINGLE_TAG"')  # 5.5.0 refuses an enumeration in single quotes
-    broker.register(body=body) >> Reply(SUCCESS)
+    body = with_mapping(broker)
+    body.filter_servers = FILTERS
+    text = body.encode().replace(b'"', b"'").replace(b"f:2", b"f:\\u0032")
+    text = text.replace(b"'SINGLE_TAG'", b'"SINGLE_TAG"')  # 5.5.0 refuses an enumeration in single quotes
+    broker.register(body=text) >> Reply(SUCCESS)
     is_whole(ns, broker)
 
 

@@ -127,6 +127,12 @@ def test_text_for_a_number_closes(peer: Session) -> None:
         closes_headers(peer, *headers_with_number(peer.query, value))
 
 
+@case(kills=["strange-language-is-none"])
+def test_language_that_is_none_closes(peer: Session) -> None:
+    languages = ("99", "-1", "[]", "{}", "true")
+    closes_headers(peer, *(query_header(peer.query, language=one) for one in languages))
+
+
 @case(kills=["malformed-closes-all"])
 def test_malformed_frame_closes_only_its_connection(peer: Session) -> None:
     other = warmed(peer)

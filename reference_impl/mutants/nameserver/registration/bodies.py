@@ -148,6 +148,20 @@ def mapping_section_is_never_read(command):
     return _with(command, version=min(command.version, V5_0_0 - 1))
 
 
+@_body("A mapping without a topic in a compressed body is left out.", V5)
+def mapping_without_topic_is_left_out(command):
+    lonely = b"\0\0\0\1\0\0\0\2{}"
+    if not fields.boolean(command.ext, "compressed"):
+        return command
+    try:
+        layout = zlib.decompress(command.body)
+    except zlib.error:
+        return command
+    if not layout.endswith(lonely):
+        return command
+    return _with(command, body=zlib.compress(layout.removesuffix(lonely) + bytes(4)))
+
+
 @after(NameServer.register_body, "A topic of six words in a compressed body is refused.", V5)
 def six_words_are_refused(body, command):
     if fields.boolean(command.ext, "compressed"):
