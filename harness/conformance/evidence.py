@@ -18,7 +18,7 @@ from harness.wire import ResponseCode
 SUCCESS = ResponseCode.SUCCESS
 
 
-class Wrong(msgspec.Struct, frozen=True):
+class Symptom(msgspec.Struct, frozen=True):
     """A request code and what kind of wrong answer it got; `code` is None for bytes that have none."""
 
     code: int | None
@@ -28,9 +28,9 @@ class Wrong(msgspec.Struct, frozen=True):
 class Evidence(msgspec.Struct, frozen=True):
     """What one try of a case saw."""
 
-    wrong: Wrong | None = None
+    symptom: Symptom | None = None
     """What it failed at; None where it held, or nothing was measured."""
-    refusals: frozenset[Wrong] = frozenset()
+    refusals: frozenset[Symptom] = frozenset()
     """What it got, and expected, that is no success, or next to nothing."""
     was_setup: bool = False
     """Whether it failed at an ordinary request that was to succeed, no more."""
@@ -42,7 +42,7 @@ class Evidence(msgspec.Struct, frozen=True):
     @property
     def was_answered(self) -> bool:
         """Whether it failed at an answer, if at the wrong one."""
-        return self.wrong is not None and self.wrong.kind not in UNANSWERED
+        return self.symptom is not None and self.symptom.kind not in UNANSWERED
 
 
 NOTHING = Evidence()
@@ -50,12 +50,12 @@ NOTHING = Evidence()
 
 def evidence_of(session: Session, unmet: Unmet | None = None) -> Evidence:
     """What the case of a session saw; `unmet` is what it failed at."""
-    wrong = None if unmet is None else Wrong(unmet.exchange.code, unmet.kind)
-    codes = {code for code, _ in session.met} | ({wrong.code} if wrong is not None else set())
+    symptom = None if unmet is None else Symptom(unmet.exchange.code, unmet.kind)
+    codes = {code for code, _ in session.met} | ({symptom.code} if symptom is not None else set())
     is_plain = unmet is not None and unmet.expected == (str(Reply(SUCCESS)),)
     return Evidence(
-        wrong=wrong,
-        refusals=frozenset(Wrong(code, kind) for code, kind in session.met if kind),
+        symptom=symptom,
+        refusals=frozenset(Symptom(code, kind) for code, kind in session.met if kind),
         was_setup=is_plain and unmet is not None and unmet.exchange.is_ordinary,
         codes=frozenset(code for code in codes if code is not None),
     )

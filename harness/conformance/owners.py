@@ -26,7 +26,7 @@ import msgspec
 
 from harness.catalogue import Catalogue, Message
 from harness.conformance.case_run import Attempt
-from harness.conformance.evidence import Wrong
+from harness.conformance.evidence import Symptom
 from harness.conformance.loading import LoadedCase
 from harness.conformance.unasked import EVIDENCE as UNASKED
 from harness.report.results import CaseResult, Verdict
@@ -88,11 +88,11 @@ class Owners:
         result, evidence = attempt.result, attempt.evidence
         if result.verdict is Verdict.FLAKY:
             return result
-        if attempt.has_failed and evidence.wrong is not None:
+        if attempt.has_failed and evidence.symptom is not None:
             owner = self._blocker(one, attempt)
             if owner is not None:
                 return self._blocked(result, owner, f"needs {request_words(owner.message.code)}, and")
-            return self._with_setup(result, one, evidence.wrong) if evidence.was_setup else result
+            return self._with_setup(result, one, evidence.symptom) if evidence.was_setup else result
         if attempt.has_held:
             return self._controlled(one, attempt)
         needed = None if evidence.needs is None else self._owners.get(evidence.needs)
@@ -117,19 +117,19 @@ class Owners:
 
     def _blocker(self, one: LoadedCase, attempt: Attempt) -> Owner | None:
         """The owner that has failed in the same way as this attempt; None where the failure is the case's."""
-        wrong = attempt.evidence.wrong
-        if wrong is None or wrong == UNASKED or self._is_owner(one, wrong.code):
+        symptom = attempt.evidence.symptom
+        if symptom is None or symptom == UNASKED or self._is_owner(one, symptom.code):
             return None
-        found = self._failing(one, wrong.code, wrong)
+        found = self._failing(one, symptom.code, symptom)
         if found is not None:
             return found
         steps = [
             owner
             for owner in self._before(one)
-            if owner.message.code in attempt.evidence.codes and owner.message.code != wrong.code
+            if owner.message.code in attempt.evidence.codes and owner.message.code != symptom.code
         ]
-        alike = (owner for owner in steps if self._failing(one, owner.message.code, wrong))
-        in_vain = (owner for owner in steps if self._reads(wrong.code) and self._is_in_vain(owner))
+        alike = (owner for owner in steps if self._failing(one, owner.message.code, symptom))
+        in_vain = (owner for owner in steps if self._reads(symptom.code) and self._is_in_vain(owner))
         found = next(alike, None) or next(in_vain, None)
         return None if found is None else self._root(found)
 
@@ -146,10 +146,10 @@ class Owners:
         """Whether the request is answered, and does not do its work: its owner failed where it looked for
         that, with a request whose own owner holds.
         """
-        wrong = self._failed(owner)
-        if owner.message.read_only or wrong is None or self._is_owner(owner.case, wrong.code):
+        symptom = self._failed(owner)
+        if owner.message.read_only or symptom is None or self._is_owner(owner.case, symptom.code):
             return False
-        shown = None if wrong.code is None else self._owners.get(wrong.code)
+        shown = None if symptom.code is None else self._owners.get(symptom.code)
         return shown is not None and shown.message.read_only and self.attempt(shown.case).has_held
 
     def _before(self, one: LoadedCase) -> Iterator[Owner]:
@@ -159,18 +159,18 @@ class Owners:
                 return
             yield owner
 
-    def _failing(self, one: LoadedCase, code: int | None, wrong: Wrong) -> Owner | None:
+    def _failing(self, one: LoadedCase, code: int | None, symptom: Symptom) -> Owner | None:
         """The owner of the code, if it is another case and has failed in this way."""
         owner = None if code is None else self._owners.get(code)
         if owner is None or owner.case.name == one.name:
             return None
-        return owner if self._failed(owner) == wrong else None
+        return owner if self._failed(owner) == symptom else None
 
-    def _failed(self, owner: Owner) -> Wrong | None:
+    def _failed(self, owner: Owner) -> Symptom | None:
         """What the owner failed at; None if it held, was not measured, or is flaky."""
         attempt = self.attempt(owner.case)
         is_flaky = attempt.result.verdict is Verdict.FLAKY
-        return attempt.evidence.wrong if attempt.has_failed and not is_flaky else None
+        return attempt.evidence.symptom if attempt.has_failed and not is_flaky else None
 
     def _is_owner(self, one: LoadedCase, code: int | None) -> bool:
         owner = None if code is None else self._owners.get(code)
@@ -189,9 +189,9 @@ class Owners:
             + (f"; {settled.reason}" if known else ""),
         )
 
-    def _with_setup(self, result: CaseResult, one: LoadedCase, wrong: Wrong) -> CaseResult:
+    def _with_setup(self, result: CaseResult, one: LoadedCase, symptom: Symptom) -> CaseResult:
         """The failure, which says so if a step failed that only leads to what the case is about."""
-        owner = None if wrong.code is None else self._owners.get(wrong.code)
+        owner = None if symptom.code is None else self._owners.get(symptom.code)
         if owner is None or owner.message.read_only or owner.message.chapter in (None, one.chapter):
             return result
         setup = f"setup failed: {request_words(owner.message.code)} is a step on the way here"

@@ -17,7 +17,7 @@ import msgspec
 
 from harness.catalogue import missing_from
 from harness.conformance.case_run import Attempt, CaseRun, Setting, in_a_line
-from harness.conformance.evidence import Wrong
+from harness.conformance.evidence import Symptom
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances
 from harness.conformance.loading import FIRST, LAST, LoadedCase
@@ -77,7 +77,7 @@ class Runner:
         self._reviving = threading.Lock()
         self._changing_settings = threading.Lock()
         """Such cases share a server, and an owner may be tried while another one runs."""
-        self._repeated: set[Wrong] = set()
+        self._repeated: set[Symptom] = set()
         """What went wrong on a fresh server, too."""
 
     @property
@@ -139,15 +139,15 @@ class Runner:
         Where the case goes on to fail on the server that others had used, one of them has changed it: from
         now on cases run on the fresh one.
         """
-        setup, wrong = one.case.setup, first.evidence.wrong
+        setup, symptom = one.case.setup, first.evidence.symptom
         with contextlib.ExitStack() as using:
             try:
-                spare = using.enter_context(self._spares.one(setup, clean=wrong not in self._repeated))
+                spare = using.enter_context(self._spares.one(setup, clean=symptom not in self._repeated))
                 again = self._in_time(one, spare) if second is None else second.result()
             except Exception:  # it cannot be started a second time, or not now
                 return None
-            if again.has_failed and wrong is not None:
-                self._repeated.add(wrong)
+            if again.has_failed and symptom is not None:
+                self._repeated.add(symptom)
             if not again.has_held:
                 return first
             if not self._in_time(one).has_failed:

@@ -11,14 +11,14 @@ from typing import Final
 
 import msgspec
 
-from harness.conformance.evidence import Wrong as Failed
+from harness.conformance.evidence import Symptom
 from harness.report.results import UNASKED, Change, Wrong
 from harness.session import Session
 from harness.session.outcome import OTHER_OPAQUE, UnsolicitedFrame
 from harness.trace import Event, Received, Sent
 from harness.wire import Command, FrameBuffer, WireError, dissect
 
-EVIDENCE: Final = Failed(None, UNASKED)
+EVIDENCE: Final = Symptom(None, UNASKED)
 """It is about no request code: whatever is asked may be answered twice."""
 STATEMENT: Final = "wire.framing.one-answer-for-each-request"
 """The statement that such a response breaks, whatever the case is about."""
