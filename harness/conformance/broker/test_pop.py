@@ -1,6 +1,6 @@
 """Chapter pop: messages that a group pops, and that return unless it acknowledges them (5.x)."""
 
-from harness.conformance import AnyOf, Containing, Including, Matching, Reply, case
+from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
@@ -13,6 +13,12 @@ NO_MESSAGE = ResponseCode.NO_MESSAGE
 NO_PERMISSION = ResponseCode.NO_PERMISSION
 HIDDEN = 60
 """Protocol seconds for which a popped message is hidden by default."""
+OLD = {
+    "fileReservedTime": "0",
+    "deleteWhen": ";".join(f"{hour:02d}" for hour in range(24)),
+    "mappedFileSizeCommitLog": "4096",
+}
+"""Files of the log hold few messages, and all but the last file go at once."""
 REVIVAL = 30
 """Protocol seconds within which a message certainly comes back after its hidden time."""
 RECOVERY = 600
@@ -114,6 +120,21 @@ def test_offset_beyond_the_end_is_corrected(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
     bk.send(topic, b"c") >> Reply(SUCCESS)
     bk.pop(topic, group, 0).bodies.eventually() >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["pops-begin-with-what-is-gone"], clock=True, own_server=True, setup=OLD)
+def test_begins_with_the_first_message_that_is_left(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+    bk.pop(topic, group, 1) >> NOTHING
+    bk.commit_offset(group, topic, 1, 0) >> Reply(SUCCESS)
+    for number in range(6):
+        bk.send(topic, b"%d" % number * 3000, 1) >> Reply(SUCCESS)
+    bk.advance(120 + bk.jitter)
+    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 5))).value
+    bk.pop(topic, group, 1).offsets >> Reply(SUCCESS, list(range(low, 6)))
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 6)
+    said = Including({"startOffsetInfo": f"0 1 {low}", "restNum": "0"})
+    bk.pop(topic, other, 1).offsets >> Reply(SUCCESS, list(range(low, 6)), ext=said)
 
 
 # -- refusals ------------------------------------------------------------------------------------------------

@@ -297,6 +297,13 @@ def offsets_beyond_the_end_stay(original, self, found, topic, queue_id, now):
         original(self, found, topic, queue_id, now)
 
 
+@mutant(Pops.take, "A pop finds nothing if the offset of its group is below the lowest of its queue.", V5)
+def pops_begin_with_what_is_gone(original, self, found, topic, queue_id, now):
+    start = self.start(found.pop, topic, queue_id, now)
+    if start >= self.broker.store.min_offset(topic, queue_id):
+        original(self, found, topic, queue_id, now)
+
+
 @after(CheckPoints.again, "A redelivered message has only the properties of its pops.", V5)
 def comes_again_without_its_past(found):
     found.properties = {"1ST_POP_TIME": found.properties["1ST_POP_TIME"]}
