@@ -75,4 +75,4 @@ def _check(key: str, value: str) -> None:
     if allowed is None:
         found = number(value, 63)
         if found is None or found < -1:
-            raise RefusedError(f"{value[:40]} is not in range(-1, {2**63 - 1})")
+            raise RefusedError(f"value is not in range(-1, {2**63 - 1})")

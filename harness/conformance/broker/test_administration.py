@@ -168,6 +168,20 @@ def test_unknown_producers(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)
 
 
+@case(kills=["who-produces-no-more-is-shown", "who-leaves-takes-all-producers-along"])
+def test_producer_that_left_is_not_shown(bk: BrokerSession) -> None:
+    group = bk.group()
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    for client, connection in ((one, on_one), (two, on_two)):
+        bk.heartbeat(client, producers=[group], on=connection) >> Reply(SUCCESS)
+    bk.leave(one, producer_group=group, on=on_one) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
+    shown >> Reply(SUCCESS, {"connectionSet": [Including({"clientId": two})]})
+    bk.leave(two, producer_group=group, on=on_two) >> Reply(SUCCESS)
+    remark = f"the producer group[{group}] not exist"
+    asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)
+
+
 # -- progress ------------------------------------------------------------------------------------------------
 
 
@@ -222,6 +236,29 @@ def test_reset_is_told_once(bk: BrokerSession) -> None:
     bk.pull(topic, offset=0, group=group).bodies >> Reply(SUCCESS, [b"first", b"second"])
 
 
+@case(kills=["one-reset-queue-is-told", "resets-are-told-to-all-groups", "commits-undo-resets"])
+def test_reset_is_told_of_each_queue(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group("other")
+    for queue, body in ((0, b"first"), (0, b"second"), (1, b"third")):
+        bk.send(topic, body, queue) >> Reply(SUCCESS)
+    for member in (group, other):
+        make_group(bk, member) >> Reply(SUCCESS)
+        bk.commit_offset(member, topic, 0, 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 1)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 0, 1: 0})
+    bk.pull(topic, 0, 1, group=other).bodies >> Reply(SUCCESS, [b"second"])
+    bk.commit_offset(group, topic, 0, 2) >> Reply(SUCCESS, remark="Offset has been previously reset")
+    moved = Reply(ResponseCode.PULL_OFFSET_MOVED, (0, 1), ext=Including({"nextBeginOffset": "0"}))
+    bk.pull(topic, 1, 1, group=group).bounds >> moved
+    bk.pull(topic, 1, 0, group=group).bodies >> Reply(SUCCESS, [b"third"])
+    bk.pull(topic, 0, 2, group=group).next_offset >> Reply(
+        ResponseCode.PULL_OFFSET_MOVED, 0, remark="OFFSET_RESET"
+    )
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
+
+
 @case(kills=["resets-of-unknown-succeed"])
 def test_reset_of_unknown(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
@@ -267,6 +304,30 @@ def test_black_list_holds(bk: BrokerSession) -> None:
         ResponseCode.NO_PERMISSION, remark=remark
     )
     bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
+
+
+@case(kills=["broken-settings-are-taken"])
+def test_settings_that_cannot_be_read_are_refused(bk: BrokerSession) -> None:
+    refused = Reply(ERROR, remark="string2Properties error")
+    bk.update_config(b"maxMessageSize=7\nname=\\u12xy") >> refused
+    bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
+
+
+@case(kills=["settings-of-the-later-line-are-unknown"], own_server=True)
+def test_settings_of_the_later_line_change(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    names = ("litePullMessageEnable", "popPollingSize")
+    bk.config().among(*names) >> Reply(SUCCESS, dict(zip(names, ("true", "1024"), strict=True)))
+    changed = dict(zip(names, ("false", "7"), strict=True))
+    bk.update_config(changed) >> Reply(SUCCESS)
+    bk.config().among(*names) >> Reply(SUCCESS, changed)
+    bk.pull(topic, code=361) >> Reply(ResponseCode.NO_PERMISSION)
+
+
+@case(kills=["settings-of-the-later-line-are-taken"])
+def test_settings_of_the_later_line_are_unknown(bk: BrokerSession) -> None:
+    bk.update_config({"litePullMessageEnable": "false"}) >> Reply(SUCCESS)
+    bk.config().among("litePullMessageEnable") >> Reply(SUCCESS, {"litePullMessageEnable": None})
 
 
 @case(kills=["state-is-not-shown", "state-without-version"])
@@ -346,6 +407,25 @@ def test_all_producers_are_shown(bk: BrokerSession) -> None:
         "lastUpdateTimestamp": Between(1, 2**63),
     }
     asked(bk, code) >> Reply(SUCCESS, {"data": Including({other: [client]})})
+
+
+@case(kills=["groups-without-producers-are-shown", "lost-producers-are-shown"])
+def test_producers_that_left_are_not_shown(bk: BrokerSession) -> None:
+    group, other = bk.group(), bk.group("other")
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    bk.heartbeat(one, producers=[group, other], on=on_one) >> Reply(SUCCESS)
+    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
+
+    def clients(reply: Command) -> dict[str, list[str]]:
+        data = msgspec.json.decode(reply.body, type=_Producers).data
+        return {name: [client.id for client in data[name]] for name in (group, other) if name in data}
+
+    shown = asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients)
+    bk.leave(one, producer_group=other, on=on_one) >> Reply(SUCCESS)
+    on_two.close()
+    shown.eventually() >> Reply(SUCCESS, {group: [one]})
+    on_one.close()
+    asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients).eventually() >> Reply(SUCCESS, {})
 
 
 @case(kills=["topics-of-all-groups-are-shown"])

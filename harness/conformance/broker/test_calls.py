@@ -230,6 +230,16 @@ def test_message_must_be_there(bk: BrokerSession) -> None:
     connection.next_request(CONSUME) >> Silence()
 
 
+@case(kills=["ids-that-are-none-are-asked-for"])
+def test_message_is_named_by_an_id(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    client, connection = online(bk, group)
+    whole = message_id(bk, topic)
+    for text in ("x", whole[:-1], "Z" * len(whole)):
+        asks(bk, group, client, CONSUME, msgId=text) >> Reply(ERROR)
+    connection.next_request(CONSUME) >> Silence()
+
+
 # -- where a group is ----------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """Chapter client: how a Broker tracks its clients, and how it notifies them (34, 35, 38, 40)."""
 
+import json
+
 from harness.conformance import ABSENT, ANYTHING, Closed, Containing, Including, Reply, Request, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import Consuming, consuming
@@ -9,6 +11,7 @@ from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 SUCCESS = ResponseCode.SUCCESS
 SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
 CHANGED = RequestCode.NOTIFY_CONSUMER_IDS_CHANGED
+WITHOUT_GROUPS = {"autoCreateSubscriptionGroup": "false"}
 EXPIRY = 120
 """Protocol seconds until a silent client is removed."""
 
@@ -118,6 +121,30 @@ def test_retry_topic_is_created(bk: BrokerSession) -> None:
     bk.pull(f"%RETRY%{group}") >> Reply(ResponseCode.PULL_NOT_FOUND)
     refused = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
     bk.pull(f"%RETRY%{group}", queue=1) >> Reply(refused, remark=Containing("queueId[1] is illegal"))
+
+
+@case(kills=["consumers-of-no-group-are-none"], setup=WITHOUT_GROUPS)
+def test_consumer_of_unknown_group_is_listed(bk: BrokerSession) -> None:
+    group = bk.group()
+    name, _ = joined(bk, consuming(group, [bk.topic()]))
+    bk.consumers(group).ids >> Reply(SUCCESS, [name])
+    bk.pull(f"%RETRY%{group}", group="TOOLS_CONSUMER") >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+
+
+@case(
+    kills=["consumers-of-no-group-are-listed", "unknown-groups-end-a-heartbeat"],
+    setup=WITHOUT_GROUPS,
+)
+def test_consumer_of_unknown_group_is_passed_over(bk: BrokerSession) -> None:
+    unknown, known, produces = bk.group(), bk.group("known"), bk.group("PG")
+    body = json.dumps({"groupName": known}).encode()
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body) >> Reply(SUCCESS)
+    name, connection = bk.client()
+    consumers = [consuming(unknown, [bk.topic()]), consuming(known, [bk.topic()])]
+    bk.heartbeat(name, consumers=consumers, producers=[produces], on=connection) >> Reply(SUCCESS)
+    bk.consumers(unknown) >> Reply(SYSTEM_ERROR)
+    bk.consumers(known).ids >> Reply(SUCCESS, [name])
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": produces}) >> Reply(SUCCESS)
 
 
 @case(kills=["older-subscriptions-replace-newer"])

@@ -1,6 +1,6 @@
 """Chapter pop: messages that a group pops, and that return unless it acknowledges them (5.x)."""
 
-from harness.conformance import AnyOf, Containing, Including, Matching, Reply, case
+from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
@@ -13,12 +13,20 @@ NO_MESSAGE = ResponseCode.NO_MESSAGE
 NO_PERMISSION = ResponseCode.NO_PERMISSION
 HIDDEN = 60
 """Protocol seconds for which a popped message is hidden by default."""
+OLD = {
+    "fileReservedTime": "0",
+    "deleteWhen": ";".join(f"{hour:02d}" for hour in range(24)),
+    "mappedFileSizeCommitLog": "4096",
+}
+"""Files of the log hold few messages, and all but the last file go at once."""
 REVIVAL = 30
 """Protocol seconds within which a message certainly comes back after its hidden time."""
 RECOVERY = 600
 """The same, after a start."""
 WRITTEN = 20
 """Protocol seconds within which offsets of consumers have certainly been written."""
+NEWER = {"enableRetryTopicV2": "true", "retrieveMessageFromPopRetryTopicV1": "false"}
+"""What comes again is stored in topics of the newer names, and popped from these only."""
 NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
 
 
@@ -103,6 +111,32 @@ def test_begins_with_the_first_message_that_is_near(bk: BrokerSession) -> None:
     bk.pop(topic, group, newest=True).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
 
+@case(kills=["offsets-beyond-the-end-stay"])
+def test_offset_beyond_the_end_is_corrected(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    bk.pop(topic, group, 0).bodies >> Reply(SUCCESS, [b"a", b"b"])
+    bk.commit_offset(group, topic, 0, 9) >> Reply(SUCCESS)
+    bk.pop(topic, group, 0) >> NOTHING
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
+    bk.send(topic, b"c") >> Reply(SUCCESS)
+    bk.pop(topic, group, 0).bodies.eventually() >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["pops-begin-with-what-is-gone"], clock=True, own_server=True, setup=OLD)
+def test_begins_with_the_first_message_that_is_left(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+    bk.pop(topic, group, 1) >> NOTHING
+    bk.commit_offset(group, topic, 1, 0) >> Reply(SUCCESS)
+    for number in range(6):
+        bk.send(topic, b"%d" % number * 3000, 1) >> Reply(SUCCESS)
+    bk.advance(120 + bk.jitter)
+    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 5))).value
+    bk.pop(topic, group, 1).offsets >> Reply(SUCCESS, list(range(low, 6)))
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 6)
+    said = Including({"startOffsetInfo": f"0 1 {low}", "restNum": "0"})
+    bk.pop(topic, other, 1).offsets >> Reply(SUCCESS, list(range(low, 6)), ext=said)
+
+
 # -- refusals ------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +209,43 @@ def test_comes_again_as_itself(bk: BrokerSession) -> None:
     again.properties >> Reply(SUCCESS, [Including(told)])
 
 
+@case(
+    kills=["comes-again-without-its-past", "comes-again-with-a-new-first-pop", "comes-again-uncounted"],
+    clock=True,
+)
+def test_comes_again_with_what_it_had(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    had = {"TAGS": "A", "KEYS": "k", "x": "y"}
+    bk.send(topic, b"a", 2, tags="A", keys="k", properties={"x": "y"}, flag_of_user=7, born=1234) >> Reply(
+        SUCCESS
+    )
+    first = bk.pop(topic, group, invisible=10)
+    first.bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    popped_at = (first.pop_time >> Reply(SUCCESS)).value
+    for times in (1, 2):
+        bk.advance(10 + REVIVAL + bk.jitter)
+        again = bk.pop(topic, group, invisible=10)
+        again.properties.eventually() >> Reply(SUCCESS, [Including({**had, "1ST_POP_TIME": popped_at})])
+        again.seen(
+            "the rest", lambda one: (one.body, one.flag, one.born_timestamp, one.reconsume_times)
+        ) >> Reply(SUCCESS, [(b"a", 7, 1234, times)])
+
+
+@case(kills=["comes-again-in-the-older-topic"], clock=True, setup=NEWER)
+def test_comes_again_in_the_newer_topic(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.notification(topic, group).eventually() >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    bk.max_offset(f"%RETRY%{group}+{topic}").offset >> Reply(SUCCESS, 1)
+    again = bk.pop(topic, group)
+    again.given.eventually() >> Reply(SUCCESS, [("2", 0, 0)])
+    again.properties >> Reply(SUCCESS, [Including({"POP_CK": Matching(r"^0 \d+ 60000 \d 2 \S+ 0 0$")})])
+    bk.ack(topic, group, (again.handles >> Reply(SUCCESS)).value[0]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+
+
 @case(kills=["acks-do-not-count"], clock=True)
 def test_acknowledged_does_not_come_again(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
@@ -227,6 +298,18 @@ def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
     bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+
+
+@case(kills=["handles-may-be-anything"])
+def test_handle_that_is_none_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    (handle,) = popped(bk, topic, group)
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    words = handle.split(" ")
+    for text in ("", "x", " ".join(words[:3]), " ".join([words[0], "x", *words[2:]])):
+        bk.ack(topic, group, handle, ext={"extraInfo": text}) >> refused
+        bk.hide(topic, group, handle, 10, ext={"extraInfo": text}) >> refused
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
 
 
 # -- another time --------------------------------------------------------------------------------------------
@@ -310,6 +393,71 @@ def test_notification_waits(bk: BrokerSession) -> None:
     told >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
 
 
+@case(kills=["notifications-wait-for-ever"], clock=True)
+def test_notification_waits_until_its_time_is_over(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    told = bk.notification(topic, group, poll=30, on=consumer)
+    bk.advance(30 + bk.jitter)
+    told >> Reply(SUCCESS, ext=Including({"hasMsg": "false", "pollingFull": "false"}))
+
+
+@case(kills=["pops-wait-for-any-queue-only"])
+def test_waits_for_a_message_of_its_queue(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    pop = bk.pop(topic, group, 2, poll=600, on=consumer)
+    bk.polling(topic, group, 2).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.polling(topic, group, 1) >> Reply(SUCCESS, ext={"pollingNum": "0"})
+    bk.send(topic, b"elsewhere", 1) >> Reply(SUCCESS)
+    bk.pop(topic, group, 1).bodies.eventually() >> Reply(SUCCESS, [b"elsewhere"])
+    bk.polling(topic, group, 2) >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.send(topic, b"here", 2) >> Reply(SUCCESS)
+    pop.bodies >> Reply(SUCCESS, [b"here"])
+
+
+@case(kills=["what-is-left-releases-no-pops"])
+def test_what_one_leaves_releases_the_next(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(queues=1), bk.group(), bk.connect()
+    pops = [bk.pop(topic, group, most=1, poll=600, on=consumer) for _ in range(3)]
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "3"})
+    bk.send_batch(topic, [b"a", b"b", b"c"]) >> Reply(SUCCESS)
+    for pop in pops:
+        pop.bodies >> AnyOf(*(Reply(SUCCESS, [body]) for body in (b"a", b"b", b"c")))
+    bk.pop(topic, group) >> NOTHING
+
+
+@case(kills=["what-comes-again-releases-no-pops"], clock=True, setup=NEWER)
+def test_what_comes_again_ends_the_wait(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    bk.send(topic, b"a") >> Reply(SUCCESS)
+    bk.pop(topic, group, invisible=10).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    pop = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.advance(10 + REVIVAL + bk.jitter)
+    pop.given >> Reply(SUCCESS, [("2", 0, 0)])
+
+
+@case(kills=["notifications-are-of-the-topic-alone"], clock=True)
+def test_notifies_of_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.notification(topic, group).eventually() >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+
+
+@case(kills=["questions-about-any-topic"])
+def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> None:
+    topic, missing, unread, group = bk.topic(), bk.name("none"), bk.topic(perm=2), bk.group()
+    for ask in (bk.notification, bk.polling):
+        ask(missing, group) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=Containing(f"topic[{missing}]"))
+        refused = Reply(ResponseCode.INVALID_PARAMETER, remark=Matching(r"^queueId\[4\] is illegal, "))
+        ask(topic, group, 4) >> refused
+        remark = f"the topic[{unread}] peeking message is forbidden"
+        ask(unread, group) >> Reply(NO_PERMISSION, remark=remark)
+
+
 # -- in order ------------------------------------------------------------------------------------------------
 
 
@@ -351,7 +499,10 @@ def test_order_refuses_what_was_not_popped(bk: BrokerSession) -> None:
 @case(kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b")
+    (done, _), more = filled(bk, b"done"), filled(bk, b"hidden")
     bk.ack(topic, group, popped(bk, topic, group, 2)[0]) >> Reply(SUCCESS)
+    bk.ack(done, group, popped(bk, done, group)[0]) >> Reply(SUCCESS)
+    bk.pop(*more, invisible=7200).bodies >> Reply(SUCCESS, [b"hidden"])
     bk.advance(WRITTEN)
     bk.restart("kill")
     bk.advance(HIDDEN)
@@ -362,6 +513,8 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
         if answer.command is not None and answer.command.code == SUCCESS:
             break
     pop.bodies >> Reply(SUCCESS, [b"b"])
+    bk.pop(done, group) >> NOTHING
+    bk.pop(*more) >> NOTHING
 
 
 # -- who pops ------------------------------------------------------------------------------------------------
@@ -376,17 +529,23 @@ def test_mode_needs_a_topic(bk: BrokerSession) -> None:
     bk.request_mode(bk.topic(), group, "POP") >> Reply(SUCCESS)
 
 
+ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 ROUTED = {"serverLoadBalancerEnable": "true"}
 """A Broker for the cases that control the answers of its NameServer."""
 
 
-def members(bk: BrokerSession) -> tuple[str, str, list[str]]:
-    """A topic with four queues that the NameServer knows, a group, and the ids of its two members."""
-    topic, group = bk.topic(queues=4), bk.group()
+POPS = {"defaultMessageRequestMode": "POP"}
+ROUTE_WITHIN = 3
+"""Protocol seconds that a NameServer has to answer with a route."""
+
+
+def members(bk: BrokerSession, count: int = 2, queues: int = 4) -> tuple[str, str, list[str]]:
+    """A topic whose queues the NameServer knows, a group, and the ids of its members."""
+    topic, group = bk.topic(queues=queues), bk.group()
     name, cluster, address = bk.broker_name, bk.cluster_name, bk.broker_address
-    route = TopicRoute([QueueData(name, 4, 4, 6)], [BrokerData(cluster, name, {0: address})])
-    bk.nameserver.answers(RequestCode.GET_ROUTEINFO_BY_TOPIC, body=route.encode())
-    ids = sorted(bk.name(hint) for hint in ("one", "two"))
+    route = TopicRoute([QueueData(name, queues, queues, 6)], [BrokerData(cluster, name, {0: address})])
+    bk.nameserver.answers(ROUTE, body=route.encode())
+    ids = sorted(bk.name(hint) for hint in ("one", "three", "two")[:count])
     for client in ids:
         bk.heartbeat(client, consumers=[consuming(group, [topic])], on=bk.connect()) >> Reply(SUCCESS)
     return topic, group, ids
@@ -415,6 +574,64 @@ def test_without_members_there_is_no_assignment(bk: BrokerSession) -> None:
     bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
     bk.assignment(topic, bk.group(), one).queues >> Reply(SUCCESS, None)
     bk.assignment(topic, group, one, strategy="NONE").queues >> Reply(SUCCESS, None)
+
+
+@case(kills=["pop-queues-are-not-shared"], setup=ROUTED)
+def test_members_that_pop_share_queues(bk: BrokerSession) -> None:
+    topic, group, ids = members(bk, 3)
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    for client, queues in zip(ids, ([0, 1, 2], [2, 3], [0, 1, 3]), strict=True):
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP") for queue in queues])
+    bk.request_mode(topic, group, "POP", 2) >> Reply(SUCCESS)
+    bk.assignment(topic, group, ids[1]).queues >> Reply(SUCCESS, [(-1, "POP")])
+
+
+@case(kills=["members-beyond-the-queues-pop-nothing"], setup=ROUTED)
+def test_members_beyond_the_queues_share_them(bk: BrokerSession) -> None:
+    topic, group, ids = members(bk, 3, queues=2)
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    for client, queue in zip(ids, (0, 1, 0), strict=True):
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP")])
+
+
+@case(kills=["default-mode-is-pull", "retry-topics-have-the-default-mode"], setup=POPS)
+def test_default_mode_is_configured(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    bk.assignment(topic, group, other).queues >> Reply(SUCCESS, [(-1, "POP")])
+    bk.assignment(f"%RETRY%{group}", group, other).queues >> Reply(SUCCESS, [(2, "PULL"), (3, "PULL")])
+    bk.request_mode(topic, group, "PULL") >> Reply(SUCCESS)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+
+
+@case(kills=["unknown-topics-have-no-queues"], clock=True, setup=ROUTED)
+def test_unknown_topic_has_no_assignment(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.nameserver.answers(ROUTE, ResponseCode.TOPIC_NOT_EXIST)
+    bk.assignment(bk.name("none"), group, one).queues >> Reply(SUCCESS, None)
+    bk.nameserver.ignores(ROUTE)
+    asking = bk.assignment(topic, group, one)
+    bk.advance(ROUTE_WITHIN + bk.jitter)
+    asking.queues >> Reply(SUCCESS, None)
+
+
+@case(kills=["broadcasting-members-share-queues", "queues-of-one-broker-are-assigned"], setup=ROUTED)
+def test_broadcasting_members_get_all_queues(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    brokers = [("other", QueueData("other", 3, 2, 4)), ("unread", QueueData("unread", 5, 5, 2))]
+    own = QueueData(bk.broker_name, 2, 4, 6)
+    datas = [BrokerData(bk.cluster_name, name, {0: "127.0.0.1:1"}) for name, _ in brokers]
+    datas.append(BrokerData(bk.cluster_name, bk.broker_name, {0: bk.broker_address}))
+    route = TopicRoute([*(queue for _, queue in brokers), own], datas)
+    bk.nameserver.answers(ROUTE, body=route.encode())
+    everything = [(0, "PULL"), (0, "PULL"), (1, "PULL"), (1, "PULL"), (2, "PULL")]
+    bk.assignment(topic, group, one, model="BROADCASTING").queues >> Reply(SUCCESS, everything)
+
+
+@case(kills=["queues-are-always-balanced"], setup={"serverLoadBalancerEnable": "false"})
+def test_all_queues_without_balancing(bk: BrokerSession) -> None:
+    topic, group, (_, other) = members(bk)
+    everything = [(queue, "PULL") for queue in range(4)]
+    bk.assignment(topic, group, other).queues >> Reply(SUCCESS, everything)
 
 
 @case(kills=["modes-are-forgotten"], own_server=True, setup=ROUTED)

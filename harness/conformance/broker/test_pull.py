@@ -1,11 +1,12 @@
 """Chapter pull: what a consumer gets when it pulls, and how long it waits (codes 11 and 361)."""
 
+import json
 from typing import Final
 
-from harness.conformance import Containing, Matching, Reply, case
+from harness.conformance import Containing, Including, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.header_fields import PullFlag
 
 SUCCESS = ResponseCode.SUCCESS
@@ -171,6 +172,17 @@ def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
     pull.next_offset >> Reply(NOT_FOUND, 0)
 
 
+@case(kills=["scans-release-nothing-new"], clock=True)
+def test_unwanted_message_ends_the_wait_later(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    bk.send(topic, b"wanted", 2, tags="a") >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    pull = bk.pull(topic, 2, 1, subscription="a", suspend=600, on=consumer)
+    bk.send(topic, b"unwanted", 2, tags="b") >> Reply(SUCCESS)
+    bk.advance(HOLD_SCAN + bk.jitter)
+    pull.next_offset >> Reply(RETRY_IMMEDIATELY, 2, remark="NO_MATCHED_MESSAGE")
+
+
 @case(kills=["arrivals-release-all-queues"])
 def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
     topic, consumer = bk.topic(), bk.connect()
@@ -225,6 +237,31 @@ def test_wait_commits_only_once(bk: BrokerSession) -> None:
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"at last"])
     bk.committed(group, topic).offset >> Reply(SUCCESS, 9)
+
+
+def group_of_others(bk: BrokerSession) -> str:
+    """A group that is configured to consume from Broker 3, and from Broker 5 if it is slow."""
+    group = bk.group()
+    body = json.dumps({"groupName": group, "brokerId": 3, "whichBrokerWhenConsumeSlowly": 5}).encode()
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body, about=group) >> Reply(SUCCESS)
+    return group
+
+
+@case(kills=["groups-are-sent-elsewhere"])
+def test_suggests_the_master(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), group_of_others(bk)
+    master = Including({"suggestWhichBrokerId": "0"})
+    bk.pull(topic, group=group) >> Reply(SUCCESS, ext=master)
+    bk.pull(topic, offset=1, group=group) >> Reply(NOT_FOUND, ext=master)
+    bk.pull(topic, offset=9, group=group) >> Reply(MOVED, ext=master)
+
+
+@case(kills=["groups-are-kept-here"], setup={"slaveReadEnable": "true"})
+def test_suggests_the_broker_of_the_group(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), group_of_others(bk)
+    bk.pull(topic, group=group) >> Reply(SUCCESS, ext=Including({"suggestWhichBrokerId": "3"}))
+    bk.pull(topic, offset=1, group=group) >> Reply(NOT_FOUND, ext=Including({"suggestWhichBrokerId": "3"}))
+    bk.pull(topic, group=bk.group()) >> Reply(SUCCESS, ext=Including({"suggestWhichBrokerId": "0"}))
 
 
 @case(kills=["lite-pulls-begin-at-the-beginning", "lite-pulls-are-not-held"])

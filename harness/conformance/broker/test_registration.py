@@ -27,6 +27,8 @@ TWO = {
     # Apache's next round first waits this long for silent NameServers: usually 24 s in 5.3.
     "registerBrokerTimeoutMills": "6000",
 }
+NAMED_AGAIN = 120
+"""Protocol seconds between two looks at the configured list of NameServers."""
 COMPRESSED = {"compressedRegister": "true"}
 RESTRICTED = {
     "brokerPermission": "2",
@@ -386,6 +388,23 @@ def test_returning_nameserver_gets_a_registration(bk: BrokerSession) -> None:
     next_of_time(bk, heard, 10, at=second)
     first.comes_up()
     next_of_time(bk, at=first, period=40)
+
+
+@case(
+    kills=["list-of-nameservers-is-fixed", "nameservers-are-only-added"],
+    clock=True,
+    own_server=True,
+    setup=EVERY_SECOND,
+)
+def test_goes_to_nameservers_that_are_named_later(bk: BrokerSession) -> None:
+    first, second = bk.nameservers[:2]
+    heard = next_of_time(bk, period=40)
+    bk.update_config({"namesrvAddr": second.address}) >> Reply(SUCCESS)
+    latest = NAMED_AGAIN + 60 + bk.jitter
+    asked = second.next(REGISTER, since=heard, within=latest, where=all_topics)
+    told = asked >> Request(REGISTER, ext=Including({"brokerName": bk.broker_name}))
+    next_of_time(bk, told, 40, at=second)
+    first.next(REGISTER, since=bk.mark(), within=40) >> Silence()
 
 
 ORDERED = b'{"table":{"%s":"probed:4"}}'

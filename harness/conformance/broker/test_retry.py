@@ -6,6 +6,8 @@ from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
+LOCKED = 60
+"""Protocol seconds for which a lock lasts."""
 
 
 def stored(bk: BrokerSession, topic: str, **more: object) -> int:
@@ -161,3 +163,23 @@ def test_send_at_the_limit_is_tried_again(bk: BrokerSession) -> None:
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"again", reconsumed=3, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%RETRY%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"again"])
+
+
+@case(kills=["locks-do-not-count-for-retries", "locks-that-are-over-count-for-retries"], clock=True)
+def test_send_while_the_group_has_locks_is_dead_letter(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+
+    def tried(retried: int, dead: int) -> None:
+        bk.send(f"%RETRY%{group}", reconsumed=1, ext={"l": "3"}) >> Reply(SUCCESS)
+        bk.max_offset(f"%RETRY%{group}").offset.eventually() >> Reply(SUCCESS, retried)
+        bk.max_offset(f"%DLQ%{group}").offset.eventually() >> Reply(SUCCESS, dead)
+
+    bk.lock(other, "one", [(topic, 0)]).queues >> Reply(SUCCESS, [(topic, 0)])
+    tried(1, 0)
+    bk.lock(group, "one", [(topic, 0)]).queues >> Reply(SUCCESS, [(topic, 0)])
+    tried(1, 1)
+    bk.unlock(group, "one", [(topic, 0)]) >> Reply(SUCCESS)
+    tried(2, 1)
+    locked = bk.lock(group, "one", [(topic, 1)]).queues >> Reply(SUCCESS, [(topic, 1)])
+    bk.advance_past(LOCKED, since=locked)
+    tried(3, 1)

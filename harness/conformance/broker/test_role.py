@@ -23,6 +23,7 @@ TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
 """A slave, and an address that can be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
 REFUSED = (ResponseCode.SYSTEM_ERROR, ResponseCode.SYSTEM_BUSY)
+RETRY = ResponseCode.PULL_RETRY_IMMEDIATELY
 COMMIT = 8
 OFFER = {
     "masterHaAddress": Matching(r"^[^:]+:\d+$"),
@@ -110,6 +111,26 @@ def test_demoted_broker_is_read_from(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"there"])
     bk.update_config(SLAVE) >> Reply(SUCCESS)
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"there"])
+
+
+@case(
+    kills=["slave-corrects-offsets", "slave-keeps-consumers-where-they-are"],
+    own_server=True,
+    setup={"slaveReadEnable": "true"},
+)
+def test_slave_corrects_no_offset(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"one", b"two"):
+        bk.send(topic, body, tags="a") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    pull = bk.pull(topic, most=1)
+    pull.bodies >> Reply(SUCCESS, [b"one"])
+    pull.next_offset >> Reply(SUCCESS, 1)
+    pull.bounds >> Reply(SUCCESS, (0, 2))
+    bk.pull(topic, subscription="b").next_offset >> Reply(RETRY, 2, remark="NO_MATCHED_MESSAGE")
+    bk.pull(topic, offset=9).next_offset >> Reply(RETRY, 9, remark="OFFSET_OVERFLOW_BADLY")
+    bk.pull(topic, offset=-1).next_offset >> Reply(RETRY, -1, remark="OFFSET_TOO_SMALL")
 
 
 @case(kills=["slave-is-read-from"], own_server=True)

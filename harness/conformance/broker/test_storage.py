@@ -1,10 +1,16 @@
 """Chapter storage: what a Broker has acknowledged survives a kill, a stop and a restart."""
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import Between, Including, Reply, case
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
+OLD = {
+    "fileReservedTime": "0",
+    "deleteWhen": ";".join(f"{hour:02d}" for hour in range(24)),
+    "mappedFileSizeCommitLog": "4096",
+}
+"""Files of the log hold few messages, and all but the last file go at once."""
 
 
 @case(kills=["offsets-skip-one", "queues-share-offsets"])
@@ -62,3 +68,24 @@ def test_keys_survive_a_kill(bk: BrokerSession) -> None:
     found = bk.find(topic, "k2")
     found.bodies.eventually() >> Reply(SUCCESS, [b"wanted"])
     found.properties >> Reply(SUCCESS, [Including({"KEYS": "k1 k2"})])
+
+
+@case(
+    kills=["old-files-stay", "old-messages-are-to-be-had"],
+    clock=True,
+    own_server=True,
+    setup=OLD,
+)
+def test_old_messages_go(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    for number in range(6):
+        bk.send(topic, b"%d" % number * 3000, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 6)
+    bk.advance(120 + bk.jitter)
+    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 5))).value
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 6)
+    pull = bk.pull(topic, 1, low - 1)
+    pull.next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, low, remark="OFFSET_TOO_SMALL")
+    pull.bounds >> Reply(ResponseCode.PULL_OFFSET_MOVED, (low, 6))
+    bk.pull(topic, 1, 5).bodies >> Reply(SUCCESS, [b"5" * 3000])
+    bk.committed(group, topic, 1).offset >> Reply(ResponseCode.QUERY_NOT_FOUND)

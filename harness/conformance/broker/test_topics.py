@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.conformance import Including, Reply, Request, Silence, case
+from harness.conformance import Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Exchange
 from harness.session.exchange import NotSo, View
 from harness.session.probing.received import ReceivedExchange
@@ -124,6 +124,43 @@ def test_attributes_are_kept(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told(topic, attributes={"message.type": "DELAY"}))
     bk.create_topic(topic, ext={"attributes": "-message.type"}) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, attributes={}))
+
+
+REFUSED_OF_NEW = {
+    "message.type=FIFO": "add/alter attribute format is wrong: message.type",
+    "message.type": "delete attribute format is wrong: message.type",
+    "+message.type=FIFO,+message.type=DELAY": "key duplication: +message.type",
+    "+message.type=FIFO,-message.type": Matching("^(alter duplication key|only add attribute is supported)"),
+    "-message.type": "only add attribute is supported while creating topic. key: message.type",
+    "++message.type=FIFO": "kv string format wrong.",
+    "+=FIFO": "kv string format wrong.",
+    "+message.type=fifo": Matching("^value is not in set: "),
+    "+reserve.time=-2": f"value is not in range(-1, {2**63 - 1})",
+}
+REFUSED_OF_OLD = {
+    "-queue.type": "attempt to delete a nonexistent key: queue.type",
+    "+queue.type=SimpleCQ": "attempt to update an unchangeable attribute. key: queue.type",
+    "-cleanup.policy": "attempt to update an unchangeable attribute. key: cleanup.policy",
+    "+message.type=DELAY,+reserve.time=x": Matching("."),
+}
+"""Remarks by attributes."""
+
+
+@case(kills=["wrong-attributes-are-taken", "any-attribute-is-taken"])
+def test_wrong_attributes_are_refused(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    for attributes, remark in REFUSED_OF_NEW.items():
+        bk.create_topic(topic, ext={"attributes": attributes}) >> Reply(
+            ResponseCode.SYSTEM_ERROR, remark=remark
+        )
+    status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    made = {"cleanup.policy": "DELETE", "reserve.time": "-1"}
+    bk.create_topic(topic, ext={"attributes": "+cleanup.policy=DELETE,+reserve.time=-1"}) >> Reply(SUCCESS)
+    for attributes, remark in REFUSED_OF_OLD.items():
+        bk.create_topic(topic, ext={"attributes": attributes}) >> Reply(
+            ResponseCode.SYSTEM_ERROR, remark=remark
+        )
+    bk.topics().json >> Reply(SUCCESS, told(topic, attributes=made))
 
 
 @case(kills=["any-attribute-is-taken"])

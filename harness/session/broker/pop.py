@@ -193,12 +193,13 @@ class PopRequests(BrokerRequests):
         client: str,
         *,
         strategy: str = "AVG",
+        model: str = "CLUSTERING",
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> AssignmentExchange:
         """QUERY_ASSIGNMENT (400)."""
         code = RequestCode.QUERY_ASSIGNMENT
-        body = AssignmentQuestion(client, group, "CLUSTERING", strategy, topic).encode()
+        body = AssignmentQuestion(client, group, model, strategy, topic).encode()
         return AssignmentExchange(self.request(code, None, body, on, client, header))
 
 

@@ -4,9 +4,11 @@ import json
 
 import msgspec
 
-from harness.wire import RequestCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, KvTable, TopicList
 from harness.wire.fastjson import document, parse
+from reference_impl.broker.clients import Clients
+from reference_impl.broker.config import NOT_IN_49
 from reference_impl.broker.core import Broker
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
@@ -256,3 +258,62 @@ def resets_are_told_for_ever(original, self, group, topic, queue_id):
     if offset is not None:
         self.reset(group, topic, queue_id, offset, 0)
     return offset
+
+
+@mutant(Clients.stop_producing, "A producer that leaves its group is still shown.")
+def who_produces_no_more_is_shown(original, self, group, connection):
+    return
+
+
+@mutant(Clients.stop_producing, "When one producer leaves a group, no other is shown.")
+def who_leaves_takes_all_producers_along(original, self, group, connection):
+    self.producers.pop(group, None)
+
+
+@mutant(Clients.stop_producing, "A group whose producers have left is shown without producers.", V5)
+def groups_without_producers_are_shown(original, self, group, connection):
+    self.producers.get(group, {}).pop(connection, None)
+
+
+@mutant(Clients.lost, "A producer is shown after its connection has ended.", V5)
+def lost_producers_are_shown(original, self, connection, now):
+    before = {group: dict(members) for group, members in self.producers.items()}
+    original(self, connection, now)
+    self.producers = before
+
+
+@mutant(Offsets.take_reset, "After the reset of several queues, only one of them is reported.", V5)
+def one_reset_queue_is_told(original, self, group, topic, queue_id):
+    offset = original(self, group, topic, queue_id)
+    self._resets.pop(f"{topic}@{group}", None)
+    return offset
+
+
+@mutant(Offsets.take_reset, "A reset offset is returned to a pull of any group.", V5)
+def resets_are_told_to_all_groups(original, self, group, topic, queue_id):
+    for key in list(self._resets):
+        name, _, of = key.partition("@")
+        if name == topic:
+            return original(self, of, topic, queue_id)
+    return None
+
+
+@mutant(Offsets.is_reset, "Commits count although a reset has not been returned to the consumer.", V5)
+def commits_undo_resets(original, self, group, topic, queue_id):
+    return False
+
+
+@mutant(Settings.update, "Settings are updated although their text cannot be read.")
+def broken_settings_are_taken(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if reply.code == ResponseCode.SYSTEM_ERROR else reply
+
+
+@mutant(Settings.take, "The settings that 4.9 does not have cannot be changed.", V5)
+def settings_of_the_later_line_are_unknown(original, self, pairs, now):
+    original(self, {key: text for key, text in pairs.items() if key not in NOT_IN_49}, now)
+
+
+@after(Settings.show, "Settings that the line does not have are shown.", V4)
+def settings_of_the_later_line_are_taken(reply):
+    reply.body += b"litePullMessageEnable=false\n"

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, RequestCode
+from harness.wire import FLAG_ONEWAY, RequestCode, WireError
 from harness.wire.bodies import ConsumerStatus
+from harness.wire.messages import decode_offset_id
 from reference_impl.broker.client_rpc import ClientRpc
 from reference_impl.broker.clients import Clients
 from reference_impl.broker.core import Broker
@@ -250,3 +251,12 @@ def resets_49_name_unknown_topics(reply):
 @after(Resets.ask_members, "Resetting an unknown topic returns code 1.", V5)
 def resets_53_do_not_name_unknown_topics(reply):
     return msgspec.structs.replace(reply, code=1) if reply.code == 17 else reply
+
+
+@mutant(ClientRpc.consume, "An administrator's message id is taken for one, whatever it is.")
+def ids_that_are_none_are_asked_for(original, self, command, connection, now):
+    try:
+        decode_offset_id(command.ext["msgId"])
+    except WireError:
+        return self.pass_on(command, connection, dict(command.ext), b"")
+    return original(self, command, connection, now)

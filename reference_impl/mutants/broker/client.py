@@ -2,9 +2,9 @@
 
 from harness.wire import ResponseCode
 from harness.wire.fastjson import document
-from reference_impl.broker.clients import Clients
-from reference_impl.mutants.registry import V5, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.broker.clients import Clients, ConsumerGroup
+from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- who is there --------------------------------------------------------------------------------------------
 
@@ -106,3 +106,28 @@ def subscriptions_only_grow(original, self, group, subscriptions):
     changed = original(self, group, subscriptions)
     group.subscriptions = {**known, **group.subscriptions}
     return changed
+
+
+# -- groups that may not come into being ---------------------------------------------------------------------
+
+
+@mutant(Clients.consume, "A consumer of a group that does not exist is not registered.", V4)
+def consumers_of_no_group_are_none(original, self, data, client, connection, now, *, without_sub):
+    if self.broker.groups.find(data.group_name, now) is not None:
+        original(self, data, client, connection, now, without_sub=without_sub)
+
+
+@mutant(Clients.consume, "A consumer of a group that does not exist is registered.", V5)
+def consumers_of_no_group_are_listed(original, self, data, client, connection, now, *, without_sub):
+    original(self, data, client, connection, now, without_sub=without_sub)
+    if data.group_name not in self.consumers:
+        group = ConsumerGroup(data.consume_type, data.message_model, data.consume_from_where)
+        self.consumers[data.group_name] = group
+        self.join(group, data.group_name, client, connection, now)
+
+
+@mutant(Clients.consume, "A heartbeat is refused because of one group that does not exist.", V5)
+def unknown_groups_end_a_heartbeat(original, self, data, client, connection, now, *, without_sub):
+    if self.broker.groups.find(data.group_name, now) is None:
+        raise RefusedError("there is no such group")
+    original(self, data, client, connection, now, without_sub=without_sub)

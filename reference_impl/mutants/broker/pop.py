@@ -2,7 +2,10 @@
 
 import json
 
+from msgspec.structs import replace
+
 from harness.wire import ResponseCode
+from harness.wire.bodies import Assignments as Answer
 from harness.wire.bodies import RequestMode, RequestModes
 from harness.wire.fastjson import document
 from harness.wire.messages import PropertyName, TopicName, decode_message
@@ -13,10 +16,10 @@ from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
 from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_order import PopOrder
-from reference_impl.broker.pop_waiting import LATE, PopWaiting
+from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
 from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V5, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 
 def _granted(reply: Reply) -> Reply:
@@ -285,3 +288,134 @@ def one_mode_of_a_topic_is_shown(reply):
     name = "messageRequestModeMap"
     found = json.loads(reply.body)[name]
     return Reply(0, body=document({name: {one: dict([*modes.items()][-1:]) for one, modes in found.items()}}))
+
+
+@mutant(Pops.take, "A pop leaves an offset beyond the end of its queue as it is.", V5)
+def offsets_beyond_the_end_stay(original, self, found, topic, queue_id, now):
+    start = self.start(found.pop, topic, queue_id, now)
+    if start <= self.broker.store.max_offset(topic, queue_id):
+        original(self, found, topic, queue_id, now)
+
+
+@mutant(Pops.take, "A pop finds nothing if the offset of its group is below the lowest of its queue.", V5)
+def pops_begin_with_what_is_gone(original, self, found, topic, queue_id, now):
+    start = self.start(found.pop, topic, queue_id, now)
+    if start >= self.broker.store.min_offset(topic, queue_id):
+        original(self, found, topic, queue_id, now)
+
+
+@after(CheckPoints.again, "A redelivered message has only the properties of its pops.", V5)
+def comes_again_without_its_past(found):
+    found.properties = {"1ST_POP_TIME": found.properties["1ST_POP_TIME"]}
+
+
+@after(CheckPoints.again, "Every redelivery sets the time of the first pop anew.", V5)
+def comes_again_with_a_new_first_pop(found, popped):
+    found.properties["1ST_POP_TIME"] = str(popped)
+
+
+@mutant(
+    CheckPoints.revive, "Messages are redelivered in the older retry topic whatever the settings say.", V5
+)
+def comes_again_in_the_older_topic(original, self, pop, message, now):
+    if not pop.topic.startswith(TopicName.RETRY_PREFIX):
+        pop = pop._replace(topic=f"{TopicName.RETRY_PREFIX}{pop.group}_{pop.topic}")
+    original(self, pop, message, now)
+
+
+@mutant(CheckPoints.revive, "A redelivered message releases no waiting pop.", V5)
+def what_comes_again_releases_no_pops(original, self, pop, message, now):
+    before = dict(self.broker.pop_waiting._more)
+    original(self, pop, message, now)
+    self.broker.pop_waiting._more = before
+
+
+@mutant(PopAcks.acknowledge, "Any text is a valid handle.", V5)
+def handles_may_be_anything(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@handles_may_be_anything.also(PopAcks.hide)
+def _(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopNotifications.look, "The wait of a notification request never ends without a message.", V5)
+def notifications_wait_for_ever(original, self, asked, poll, until, command, connection, now):
+    return original(self, asked, poll, NEVER, command, connection, now)
+
+
+@mutant(PopNotifications.has_any, "A notification does not count messages that are redelivered.", V5)
+def notifications_are_of_the_topic_alone(original, self, asked, now):
+    queues = self.broker.topics.get(asked.topic).read_queue_nums
+    return any(self.has(asked, asked.topic, queue, now) for queue in range(queues))
+
+
+@mutant(PopNotifications.refused, "Codes 200054 and 200055 are not refused for any topic or queue.", V5)
+def questions_about_any_topic(original, self, asked, connection, now):
+    return None
+
+
+@mutant(PopWaiting._places, "A message releases no pop that waits for one queue.", V5)
+def pops_wait_for_any_queue_only(original, self, topic, group, queue_id):
+    return [place for place in original(self, topic, group, queue_id) if place[2] == ANY_QUEUE]
+
+
+@mutant(PopWaiting.has_more, "Messages that one pop leaves release no other waiting pop.", V5)
+def what_is_left_releases_no_pops(original, self, topic, group, queue_id):
+    return None
+
+
+@mutant(Assignments.share, "A member that pops shares no queues with others.", V5)
+def pop_queues_are_not_shared(original, self, asked, queues, mode):
+    alone = RequestMode(mode.consumer_group, "PULL", 0, mode.topic) if mode.pop_share_queue_num == 1 else mode
+    return original(self, asked, queues, alone)
+
+
+@mutant(Assignments.share, "Of more members than queues, those beyond the queues get none.", V5)
+def members_beyond_the_queues_pop_nothing(original, self, asked, queues, mode):
+    found = original(self, asked, queues, mode)
+    members = sorted(one.id for one in self.broker.clients.consumers[asked.consumer_group].members.values())
+    return found if members.index(asked.client_id) < len(queues) else []
+
+
+@mutant(Assignments.mode, "The configured default mode has no effect.", V5)
+def default_mode_is_pull(original, self, group, topic):
+    known = original(self, group, topic)
+    return known if topic in self._modes else RequestMode(group, "PULL", 0, topic)
+
+
+@mutant(Assignments.mode, "The configured default mode applies to retry topics.", V5)
+def retry_topics_have_the_default_mode(original, self, group, topic):
+    return original(self, group, topic.removeprefix(TopicName.RETRY_PREFIX))
+
+
+@after(
+    Assignments.answer, "A topic without a route is assigned no queues, which clients take as an order.", V5
+)
+def unknown_topics_have_no_queues(reply, queues):
+    if queues is None:
+        reply.body = Answer([], "PULL").encode()
+
+
+@mutant(Assignments.answer, "Members of a broadcasting group share the queues.", V5)
+def broadcasting_members_share_queues(original, self, asked, queues):
+    return original(self, replace(asked, message_model="CLUSTERING"), queues)
+
+
+@after(Assignments.queues, "Only the queues of the first Broker of a route are assigned.", V5)
+def queues_of_one_broker_are_assigned(found):
+    found[:] = [queue for queue in found if queue.broker_name == found[0].broker_name]
+
+
+@mutant(Assignments.answer, "The Broker balances queues although it is configured not to.", V5)
+def queues_are_always_balanced(original, self, asked, queues):
+    mode = self.mode(asked.consumer_group, asked.topic)
+    shared = None if queues is None else self.share(asked, queues, mode)
+    return original(self, asked, shared)

@@ -228,3 +228,23 @@ def arrivals_release_one(original, self, queue, is_released, now):
 @mutant(Pulls.wait, "A pull waits for 15 s, however long it asks for.")
 def pulls_wait_fifteen_seconds(original, self, asked):
     return 15_000
+
+
+@mutant(LongPolling.is_over, "A scan releases no pull because of messages that its filter does not want.")
+def scans_release_nothing_new(original, self, pull, newest, now):
+    return original(self, pull, min(newest, pull.offset), now)
+
+
+# -- where the next pull goes --------------------------------------------------------------------------------
+
+
+@mutant(
+    Pulls.suggested, "Pulls are sent to the Broker of their group although slaves are not to be read from."
+)
+def groups_are_sent_elsewhere(original, self, group):
+    return group.broker_id
+
+
+@mutant(Pulls.suggested, "Pulls are never sent to the Broker of their group.")
+def groups_are_kept_here(original, self, group):
+    return 0

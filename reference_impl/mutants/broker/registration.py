@@ -401,3 +401,21 @@ def master_asks_a_told_master(original, self):
     if self._next_at == NEVER:
         self._next_at = self.broker.started + self.first()
     return self._next_at
+
+
+# --- NameServers that are named later -----------------------------------------------------------------------
+
+
+@mutant(Registrar._read_list, "The Broker registers with the NameServers of its start only.")
+def list_of_nameservers_is_fixed(original, self):
+    if not self._nameservers:
+        original(self)
+
+
+@mutant(
+    Registrar._read_list, "The Broker continues to register with NameServers that are not named any more."
+)
+def nameservers_are_only_added(original, self):
+    before = self._nameservers
+    original(self)
+    self._nameservers = before | self._nameservers

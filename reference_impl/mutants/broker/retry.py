@@ -1,6 +1,7 @@
 """Mutants of the chapter retry."""
 
 from harness.wire.messages import PropertyName
+from reference_impl.broker.locks import Locks
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.mutants.registry import V4, V5, after, mutant
@@ -98,3 +99,13 @@ def sends_to_retry_have_one_more(original, self, group, times, most, now):
 @mutant(Sends.is_dead, "A message sent to a retry topic gets one retry too few.", V5)
 def sends_to_retry_have_one_less(original, self, group, times, most, now):
     return original(self, group, times + 1, most, now)
+
+
+@mutant(Sends.is_dead, "Locks of a group have no influence on its retries.", V5)
+def locks_do_not_count_for_retries(original, self, group, times, most, now):
+    return times > most
+
+
+@mutant(Locks.holds_any, "Expired locks of a group make its retries dead letters.", V5)
+def locks_that_are_over_count_for_retries(original, self, group, now):
+    return bool(self._locks.get(group))

@@ -168,3 +168,13 @@ def promotion_delivers_timed_again(original, self, pairs, now):
             got = self.broker.store.get(TopicName.TIMER, 0, offset, 1)
             self.broker.timers.expect(decode_message(got.frames[0]))
     original(self, pairs, now)
+
+
+@mutant(Pulls.corrects, "A slave sends consumers to other offsets.")
+def slave_corrects_offsets(original, self):
+    return True
+
+
+@mutant(Pulls.next_offset, "A slave sends consumers to the offset that they asked for, whatever it finds.")
+def slave_keeps_consumers_where_they_are(original, self, asked, got):
+    return original(self, asked, got) if self.corrects() else asked.offset

@@ -1,5 +1,6 @@
 """Mutants of the chapter storage: what does not survive, and offsets that are given wrongly."""
 
+from reference_impl.broker.retention import Retention
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
 
@@ -36,3 +37,13 @@ def keys_are_forgotten(found, self):
 def _(original, self):
     original(self)
     vars(self)["began"] = self.physical_range()[1]
+
+
+@mutant(Retention.is_time, "Old files are never deleted.")
+def old_files_stay(original, self, now):
+    return False
+
+
+@mutant(Store.min_offset, "The lowest offset of a queue remains 0 when its first messages have been deleted.")
+def old_messages_are_to_be_had(original, self, topic, queue_id):
+    return 0

@@ -100,6 +100,14 @@ def any_attribute_is_taken(original, self, topics, now):
         return original(self, _bare(topics), now)
 
 
+@mutant(TopicAdministration.wanted, "Text that is no list of attributes is taken for none.", V5)
+def wrong_attributes_are_taken(original, self, name, filter_type, ext):
+    try:
+        return original(self, name, filter_type, ext)
+    except RefusedError:
+        return original(self, name, filter_type, {**ext, "attributes": ""})
+
+
 def _bare(topics: list[TopicConfig]) -> list[TopicConfig]:
     return [msgspec.structs.replace(topic, attributes={}) for topic in topics]
 
