@@ -1,5 +1,6 @@
 """Mutants of the chapter retry."""
 
+from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
@@ -98,3 +99,16 @@ def sends_to_retry_have_one_more(original, self, group, times, most, now):
 @mutant(Sends.is_dead, "A message sent to a retry topic gets one retry too few.", V5)
 def sends_to_retry_have_one_less(original, self, group, times, most, now):
     return original(self, group, times + 1, most, now)
+
+
+@mutant(Sends.retried, "A send to the retry topic of an unknown group is stored.")
+def sends_to_retry_need_no_group(original, self, message, asked, version, now):
+    refused = original(self, message, asked, version, now)
+    is_unknown = refused is not None and refused.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+    return None if is_unknown else refused
+
+
+@mutant(Retries.send_back, "Sending back something that is no message succeeds.")
+def anything_comes_back(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if reply.code == ResponseCode.SYSTEM_ERROR else reply
