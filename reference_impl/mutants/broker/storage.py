@@ -1,5 +1,6 @@
 """Mutants of the chapter storage: what does not survive, and offsets that are given wrongly."""
 
+from reference_impl.broker.retention import Retention
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
 
@@ -36,3 +37,44 @@ def keys_are_forgotten(found, self):
 def _(original, self):
     original(self)
     vars(self)["began"] = self.physical_range()[1]
+
+
+@mutant(Store.catch_up, "After a topic was deleted, a restart keeps the queues of one topic only.")
+def restarts_keep_one_topic(original, self):
+    for topic in list(self._queues)[1:]:
+        del self._queues[topic]
+    original(self)
+
+
+@mutant(Store.catch_up, "After a topic was deleted, a restart keeps one queue of each topic.")
+def restarts_keep_one_queue(original, self):
+    for queues in self._queues.values():
+        for queue_id in list(queues)[1:]:
+            del queues[queue_id]
+    original(self)
+
+
+@mutant(Store.delete_before, "Expired files are never deleted.")
+def old_files_stay(original, self, physical_offset):
+    return
+
+
+@mutant(Store.min_offset, "The lowest offset of a queue is always 0.")
+def low_offsets_stay(original, self, topic, queue_id):
+    return 0
+
+
+@mutant(Store.catch_up, "After a restart, a queue whose messages have all expired begins at 0.")
+def empty_queues_begin_anew(original, self):
+    original(self)
+    self.delete_empty_queues(keep="")
+
+
+@mutant(Store.first_file_since, "Files expire at once.")
+def files_expire_at_once(original, self, timestamp):
+    return original(self, 1 << 60)
+
+
+@mutant(Retention.is_time, "Expired files are deleted at any hour.")
+def files_expire_at_any_hour(original, self, now):
+    return True
