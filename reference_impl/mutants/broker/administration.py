@@ -256,3 +256,21 @@ def resets_are_told_for_ever(original, self, group, topic, queue_id):
     if offset is not None:
         self.reset(group, topic, queue_id, offset, 0)
     return offset
+
+
+# -- all that a group is -------------------------------------------------------------------------------------
+
+
+@mutant(Groups.put, "A group keeps the members that 4.9 has too, and no others.", V5)
+def groups_lose_members_of_5x(original, self, group, now):
+    original(self, group.of_line(False).of_line(True), now)
+
+
+@mutant(Groups.put, "A group has members that only 5.x knows.", V4)
+def groups_have_members_of_5x(original, self, group, now):
+    original(self, group.of_line(True), now)
+
+
+@mutant(Groups.settle, "Groups are not written to a file.")
+def restarts_forget_groups(original, self, now):
+    return
