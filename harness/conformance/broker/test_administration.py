@@ -482,3 +482,72 @@ def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
     bk.commit_offset(group, ordered, 0, 0) >> Reply(SUCCESS)
     shown = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="true")
     shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))
+
+
+# -- all that a group is -------------------------------------------------------------------------------------
+
+
+DEFAULTS = {
+    "consumeEnable": True,
+    "consumeFromMinEnable": True,
+    "consumeBroadcastEnable": True,
+    "retryQueueNums": 1,
+    "retryMaxTimes": 16,
+    "brokerId": 0,
+    "whichBrokerWhenConsumeSlowly": 1,
+    "notifyConsumerIdsChangedEnable": True,
+}
+DEFAULTS_5X = {
+    **DEFAULTS,
+    "consumeMessageOrderly": False,
+    "groupRetryPolicy": {"type": "CUSTOMIZED"},
+    "groupSysFlag": 0,
+    "consumeTimeoutMinute": 15,
+    "attributes": {},
+}
+OTHERS = {
+    "consumeEnable": False,
+    "consumeFromMinEnable": False,
+    "consumeBroadcastEnable": False,
+    "retryQueueNums": 3,
+    "retryMaxTimes": 5,
+    "brokerId": 2,
+    "whichBrokerWhenConsumeSlowly": 4,
+    "notifyConsumerIdsChangedEnable": False,
+}
+OTHERS_5X = {**OTHERS, "consumeMessageOrderly": True, "groupSysFlag": 6, "consumeTimeoutMinute": 7}
+
+
+def made_groups(bk: BrokerSession, defaults: Mapping[str, Any], others: Mapping[str, Any]) -> Including:
+    """Two groups, one without any member and one with these; the table that shows them."""
+    plain, other = bk.group("plain"), bk.group("other")
+    make_group(bk, plain) >> Reply(SUCCESS)
+    make_group(bk, other, **others) >> Reply(SUCCESS)
+    shown = {plain: {"groupName": plain, **defaults}, other: {"groupName": other, **defaults, **others}}
+    table = Including({"subscriptionGroupTable": Including(shown)})
+    bk.groups().json >> Reply(SUCCESS, table)
+    return table
+
+
+@case(kills=["groups-are-made-with-defaults", "groups-lose-members-of-5x"])
+def test_group_has_all_members_of_5x(bk: BrokerSession) -> None:
+    made_groups(bk, DEFAULTS_5X, OTHERS_5X)
+
+
+@case(kills=["groups-are-made-with-defaults", "groups-have-members-of-5x"])
+def test_group_has_all_members_of_4_9(bk: BrokerSession) -> None:
+    made_groups(bk, DEFAULTS, OTHERS)
+
+
+@case(kills=["restarts-forget-groups"], own_server=True)
+def test_groups_of_5x_survive_a_kill(bk: BrokerSession) -> None:
+    table = made_groups(bk, DEFAULTS_5X, OTHERS_5X)
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+
+
+@case(kills=["restarts-forget-groups"], own_server=True)
+def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:
+    table = made_groups(bk, DEFAULTS, OTHERS)
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, table)

@@ -174,3 +174,15 @@ def test_are_the_same_however_they_are_found(bk: BrokerSession) -> None:
     place = bk.pull(topic).seen("places", lambda one: one.physical_offset) >> Reply(SUCCESS, [ANYTHING])
     bk.view(place.value[0]).body >> Reply(SUCCESS, pulled.value)
     bk.find(topic, "k").body.eventually() >> Reply(SUCCESS, pulled.value)
+
+
+@case(kills=["multi-tag-is-not-marked", "batches-are-not-marked", "every-message-is-marked"])
+def test_of_a_topic_with_several_tags_say_so(bk: BrokerSession) -> None:
+    topic, other = bk.name("T"), bk.topic("U")
+    bk.create_topic(topic, filter_type="MULTI_TAG") >> Reply(SUCCESS)
+    for one, flags in ((topic, SysFlag.MULTI_TAGS.value), (other, 0)):
+        bk.send(one, b"alone") >> Reply(SUCCESS)
+        bk.send_batch(one, [b"first", b"second"]) >> Reply(SUCCESS)
+        pull = bk.pull(one)
+        pull.bodies.eventually() >> Reply(SUCCESS, [b"alone", b"first", b"second"])
+        pull.seen("system flags", lambda message: message.sys_flag) >> Reply(SUCCESS, [flags] * 3)

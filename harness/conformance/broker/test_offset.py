@@ -1,6 +1,6 @@
 """Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29 to 32, 314)."""
 
-from harness.conformance import ANYTHING, AnyOf, Reply, Silence, case
+from harness.conformance import ANYTHING, AnyOf, Including, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
@@ -142,3 +142,75 @@ def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
         bk.committed(member, topic, 2).offset >> Reply(SUCCESS, 5)
     bk.committed(group, other, 0).offset >> Reply(SUCCESS, 3)
     bk.committed(clone, other, 0).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
+
+
+@case(kills=["times-between-belong-to-the-earlier", "late-times-belong-to-the-last"], clock=True)
+def test_of_a_time_between_is_the_next(bk: BrokerSession) -> None:
+    topic, times = stored_apart(bk)
+    for time, offset in ((1, 0), (times[0] + 1, 1), (times[1], 1), (times[1] + 1, 2), (times[2] + 1, 3)):
+        bk.offset_at(topic, 0, time).offset >> Reply(SUCCESS, offset)
+
+
+@case(kills=["times-between-belong-to-the-later"], clock=True)
+def test_of_a_time_between_is_the_nearest(bk: BrokerSession) -> None:
+    topic, times = stored_apart(bk)
+    halfway = (times[1] + times[2]) // 2
+    for time, offset in (
+        (1, 0),
+        (times[0] + 1, 0),
+        (times[1] - 1, 1),
+        (halfway, 1),
+        (halfway + 1, 2),
+        (times[2] + 1, 2),
+    ):
+        bk.offset_at(topic, 0, time).offset >> Reply(SUCCESS, offset)
+
+
+@case(kills=["upper-bounds-are-lower", "upper-bounds-are-one-more"], clock=True)
+def test_of_a_time_as_upper_bound(bk: BrokerSession) -> None:
+    topic, times = stored_apart(bk)
+    bk.send_batch(topic, [b"a", b"b"]).offset >> Reply(SUCCESS, 3)
+    stored = bk.pull(topic, offset=4).seen("store time", lambda one: one.store_timestamp)
+    last = (stored.eventually() >> Reply(SUCCESS, [ANYTHING])).value[0]
+    upper = {"boundaryType": "upper"}
+    for time, offset in (
+        (1, 0),
+        (times[1] - 1, 0),
+        (times[1], 1),
+        (times[2] + 1, 2),
+        (last, 4),
+        (last + 1, 4),
+    ):
+        bk.offset_at(topic, 0, time, ext=upper).offset >> Reply(SUCCESS, offset)
+    bk.offset_at(topic, 0, last, ext={"boundaryType": "lower"}).offset >> Reply(SUCCESS, 3)
+
+
+@case(kills=["the-first-topic-is-not-named", "topics-of-one-group-are-named"])
+def test_all_of_them_name_the_topics_of_each_group(bk: BrokerSession) -> None:
+    topics, other = sorted([bk.topic(), bk.topic()]), bk.topic("U")
+    first, second = online(bk, topics[0]), online(bk, other)
+    for group, topic, queue, offset in (
+        (first, topics[0], 2, 7),
+        (first, topics[0], 3, 8),
+        (first, topics[1], 0, 5),
+        (second, other, 1, 3),
+    ):
+        bk.commit_offset(group, topic, queue, offset) >> Reply(SUCCESS)
+    table = {
+        f"{topics[0]}@{first}": {"2": 7, "3": 8},
+        f"{topics[1]}@{first}": {"0": 5},
+        f"{other}@{second}": {"1": 3},
+    }
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+    named = {first: Including(topics), second: [other]}
+    bk.offsets().json >> Reply(SUCCESS, Including({"groupTopicMap": Including(named)}))
+
+
+@case(kills=["offsets-of-one-queue-are-told"])
+def test_all_of_them_are_told(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    group = online(bk, topic)
+    for name, queue, offset in ((topic, 2, 7), (topic, 3, 8), (other, 1, 5)):
+        bk.commit_offset(group, name, queue, offset) >> Reply(SUCCESS)
+    table = {f"{topic}@{group}": {"2": 7, "3": 8}, f"{other}@{group}": {"1": 5}}
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))

@@ -353,6 +353,17 @@ def test_failed_registration_is_repeated(bk: BrokerSession) -> None:
     bk.advance(30)
 
 
+@case(kills=["gives-up-after-nonsense", "gives-up-after-a-bad-table"], clock=True, setup=EVERY_SECOND)
+def test_comes_again_after_nonsense(bk: BrokerSession) -> None:
+    bk.nameserver.talks_nonsense(REGISTER)
+    nonsense = next_of_time(bk, period=40)
+    again = next_of_time(bk, nonsense, 40)
+    bk.nameserver.answers(REGISTER, body=b"{nonsense")
+    again = next_of_time(bk, next_of_time(bk, again, 40), 40)
+    bk.nameserver.behaves()
+    next_of_time(bk, again, 40)
+
+
 @case(
     "bk.registration.goes-to-every-nameserver",
     "bk.registration.silent-nameserver-delays-no-other",

@@ -1,13 +1,19 @@
 """Chapter retry: messages that consumers send back, for another try or as dead letters."""
 
-from harness.conformance import Including, Reply, case
+import struct
+
+import msgspec
+
+from harness.conformance import ANYTHING, Including, Matching, Reply, case
 from harness.session import BrokerSession
-from harness.wire import ResponseCode
-from harness.wire.messages import decode_offset_id
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.messages import MESSAGE_MAGIC, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 LOCKED = 60
 """Protocol seconds for which a lock lasts."""
+BODY_AT = 88
+"""Bytes of a stored message before its body."""
 
 
 def stored(bk: BrokerSession, topic: str, **more: object) -> int:
@@ -183,3 +189,30 @@ def test_send_while_the_group_has_locks_is_dead_letter(bk: BrokerSession) -> Non
     locked = bk.lock(group, "one", [(topic, 1)]).queues >> Reply(SUCCESS, [(topic, 1)])
     bk.advance_past(LOCKED, since=locked)
     tried(3, 1)
+
+
+@case(kills=["sends-to-retry-need-no-group"], setup={"autoCreateSubscriptionGroup": "false"})
+def test_send_of_an_unknown_group_is_refused(bk: BrokerSession) -> None:
+    group, known = bk.group(), bk.group("known")
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+    bk.call(code, body=msgspec.json.encode({"groupName": known}), about=known) >> Reply(SUCCESS)
+    remark = Matching(f"^subscription group not exist, {group} ")
+    refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+    bk.send(f"%RETRY%{group}", b"lost") >> refused
+    bk.max_offset(f"%RETRY%{group}").offset >> Reply(SUCCESS, 0)
+    bk.send(f"%RETRY%{known}", b"again") >> Reply(SUCCESS)
+    bk.pull(f"%RETRY%{known}", group=known).bodies.eventually() >> Reply(SUCCESS, [b"again"])
+
+
+@case(kills=["anything-comes-back"], own_server=True)
+def test_place_inside_a_message_is_an_error(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.send(topic) >> Reply(SUCCESS)
+    end = bk.pull(topic).seen("end in the log", lambda one: one.physical_offset + one.size)
+    offset = (end.eventually() >> Reply(SUCCESS, [ANYTHING])).value[0] + BODY_AT
+    head = struct.pack(">II20xq", 40, MESSAGE_MAGIC, offset)
+    bk.send(topic, head + bytes(100)) >> Reply(SUCCESS)
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=f"look message by offset failed, {offset}")
+    bk.send_back(group, offset, -1, topic=topic) >> refused
+    bk.send_back(group, offset - BODY_AT, -1, topic=topic) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [head + bytes(100)])

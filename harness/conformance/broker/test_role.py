@@ -4,9 +4,11 @@ By the settings (code 25) this is possible in both lines. A change by DLedger or
 judged: both need several Brokers of one kind.
 """
 
-from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
+import msgspec
+
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, all_topics, next_of_time
-from harness.session import Answer, BrokerSession, ReceivedExchange
+from harness.session import Answer, BrokerSession, Exchange, ReceivedExchange
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.header_fields import PullFlag
@@ -322,3 +324,143 @@ def test_acting_slave_delivers_nothing_itself(bk: BrokerSession) -> None:
     slave_is_smallest(bk)
     bk.advance(30 + 10 + bk.jitter)
     bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["slave-changes-groups"], own_server=True)
+def test_demoted_broker_changes_no_group(bk: BrokerSession) -> None:
+    group, new = bk.group(), bk.group("new")
+    change_group(bk, group, 5) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    remark = Matching("from slave broker")
+    change_group(bk, group, 7) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    change_group(bk, new, 7) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}, about=group) >> refused
+    shown = Including({group: Including({"retryMaxTimes": 5}), new: ABSENT})
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
+
+
+def change_group(bk: BrokerSession, group: str, times: int) -> Exchange:
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200) with a limit of retries."""
+    body = msgspec.json.encode({"groupName": group, "retryMaxTimes": times})
+    return bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body, about=group)
+
+
+@case(kills=["slave-of-5x-changes-nothing"], own_server=True, setup=SLAVE)
+def test_slave_changes_topics_and_groups(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    change_group(bk, group, 5) >> Reply(SUCCESS)
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including({topic: ANYTHING})}))
+    shown = Including({group: Including({"retryMaxTimes": 5})})
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
+    bk.delete_topic(topic) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}, about=group) >> Reply(SUCCESS)
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including({topic: ABSENT})}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
+
+
+# -- what a slave takes over from its master -----------------------------------------------------------------
+
+
+def table_of(counter: int, topic: str, queues: int) -> bytes:
+    """What a master says of its topics: one, and a data version."""
+    one = {
+        "topicName": topic,
+        "readQueueNums": queues,
+        "writeQueueNums": queues + 1,
+        "perm": 4,
+        "topicFilterType": "MULTI_TAG",
+        "topicSysFlag": 0,
+        "order": True,
+    }
+    version = {"counter": counter, "timestamp": 1_700_000_000_000 + counter, "stateVersion": 0}
+    return msgspec.json.encode({"dataVersion": version, "topicConfigTable": {topic: one}})
+
+
+def taken_over(bk: BrokerSession, body: bytes, since: Answer | None = None) -> Answer:
+    """The slave asks its master for topics, and gets this; for the first time unless `since` is given."""
+    master = bk.nameservers[1]
+    host, _, port = master.address.rpartition(":")
+    master.answers(TOPICS, body=body)
+    if since is None:
+        bk.nameserver.answers(REGISTER, ext={"masterAddr": f"{host}:{int(port) + 2}"})
+        since = next_of_time(bk)
+    return master.next(TOPICS, since=since, within=90 + bk.jitter) >> Request(TOPICS)
+
+
+@case(
+    kills=["masters-topics-are-ignored", "masters-topics-are-not-kept"],
+    clock=True,
+    own_server=True,
+    setup=TOLD,
+)
+def test_slave_takes_over_topics(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    taken_over(bk, table_of(77, topic, 5))
+    made = {"readQueueNums": 5, "writeQueueNums": 6, "perm": 4, "topicFilterType": "MULTI_TAG", "order": True}
+    table = Including({topic: Including(made), "BenchmarkTest": ABSENT})
+    bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+    bk.nameserver.behaves()
+    bk.restart("kill")
+    table = Including({topic: Including(made), "BenchmarkTest": ANYTHING})
+    bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+
+
+@case(kills=["masters-topics-are-always-taken"], clock=True, own_server=True, setup=TOLD)
+def test_slave_looks_at_the_version_of_topics(bk: BrokerSession) -> None:
+    first, second, third = bk.name("T"), bk.name("U"), bk.name("V")
+    asked = taken_over(bk, table_of(77, first, 5))
+    shown = Including({first: ANYTHING})
+    version = Including({"counter": 77, "timestamp": 1_700_000_000_077})
+    whole = Including({"dataVersion": version, "topicConfigTable": shown})
+    bk.topics().json.eventually() >> Reply(SUCCESS, whole)
+    asked = taken_over(bk, table_of(77, second, 6), asked)
+    asked = taken_over(bk, table_of(77, second, 6), asked)
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": shown}))
+    taken_over(bk, table_of(76, third, 7), asked)
+    shown = Including({first: ABSENT, second: ABSENT, third: ANYTHING})
+    bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": shown}))
+
+
+@case(
+    kills=["masters-groups-are-ignored", "masters-groups-are-not-kept", "masters-offsets-are-ignored"],
+    clock=True,
+    own_server=True,
+    setup=TOLD,
+)
+def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
+    topic, group, master = bk.name("T"), bk.group(), bk.nameservers[1]
+    version = {"counter": 78, "timestamp": 1_700_000_000_078, "stateVersion": 0}
+    members = {"groupName": group, "retryMaxTimes": 5, "consumeEnable": False}
+    groups = {"dataVersion": version, "subscriptionGroupTable": {group: members}}
+    table = {f"{topic}@{group}": {"0": 5, "3": 7}}
+    offsets = {"dataVersion": version, "offsetTable": table}
+    master.answers(RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, body=msgspec.json.encode(groups))
+    master.answers(RequestCode.GET_ALL_CONSUMER_OFFSET, body=msgspec.json.encode(offsets))
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    told = next_of_time(bk)
+    code = RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG
+    master.next(code, since=told, within=90 + bk.jitter) >> Request(code)
+    taken = Including({"subscriptionGroupTable": Including({group: Including(members)})})
+    bk.groups().json.eventually() >> Reply(SUCCESS, taken)
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+    bk.nameserver.behaves()
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, taken)
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(kills=["cleaning-removes-nothing"], clock=True, own_server=True, setup=TOLD)
+def test_cleaning_removes_topics_that_are_gone(bk: BrokerSession) -> None:
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    topic = bk.topic()
+    for _ in range(2):
+        bk.send(topic, queue=1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    taken_over(bk, table_of(77, bk.name("U"), 5))
+    gone = Including({"topicConfigTable": Including({topic: ABSENT})})
+    bk.topics().json.eventually() >> Reply(SUCCESS, gone)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 2)
+    bk.call(RequestCode.CLEAN_UNUSED_TOPIC) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)

@@ -1,9 +1,12 @@
 """Chapter send: how messages of producers are stored and answered (codes 10, 310, 320)."""
 
+from base64 import urlsafe_b64decode
+
 from harness.conformance import ABSENT, Containing, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
+from harness.session.exchange import NotSo, View
 from harness.session.outcome import Answer
-from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire import FLAG_ONEWAY, Command, ResponseCode
 from harness.wire.messages import Message, decode_offset_id, encode_batch
 
 SUCCESS = ResponseCode.SUCCESS
@@ -12,6 +15,8 @@ NO_PERMISSION = ResponseCode.NO_PERMISSION
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 """4.9 and 5.3."""
+NOON_OF_2100 = 4102488000123
+"""UTC, and 123 ms: 1 January in every zone of the machine."""
 CLOSED_TOPICS = (
     "SCHEDULE_TOPIC_XXXX",
     "RMQ_SYS_TRANS_HALF_TOPIC",
@@ -234,3 +239,77 @@ def test_queues_of_a_created_topic_are_limited(bk: BrokerSession) -> None:
     bk.send(topic, default_queues=16) >> Reply(SUCCESS)
     made = Including({topic: Including({"readQueueNums": 8, "writeQueueNums": 8})})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": made}))
+
+
+@case(kills=["created-topics-have-one-tag", "created-topics-hand-on", "any-topic-is-a-default"])
+def test_created_topic_is_like_its_default(bk: BrokerSession) -> None:
+    pattern, closed, topic = bk.name("D"), bk.topic("closed"), bk.name("T")
+    bk.create_topic(pattern, 5, 5, write_queues=3, filter_type="MULTI_TAG") >> Reply(SUCCESS)
+    bk.send(topic, default_topic=pattern, default_queues=16) >> Reply(SUCCESS)
+    made = {
+        "readQueueNums": 3,
+        "writeQueueNums": 3,
+        "perm": 4,
+        "topicFilterType": "MULTI_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+    }
+    table = Including({topic: Including({"topicName": topic, **made})})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+    bk.send(bk.name("T"), default_topic=closed) >> Reply(TOPIC_NOT_EXIST)
+
+
+@case(kills=["created-topics-know-no-unit"])
+def test_created_topic_knows_its_unit(bk: BrokerSession) -> None:
+    topic, group = bk.name("T"), bk.group()
+    bk.send(topic, ext={"k": "true"}) >> Reply(SUCCESS)
+    bk.send(f"%RETRY%{group}", ext={"k": "true"}) >> Reply(SUCCESS)
+    made = {topic: Including({"topicSysFlag": 1}), f"%RETRY%{group}": Including({"topicSysFlag": 2})}
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including(made)}))
+
+
+@case(kills=["recall-handles-of-any-message", "recall-handles-name-no-key"])
+def test_timed_message_has_a_recall_handle(bk: BrokerSession) -> None:
+    topic, key, at = bk.topic(), bk.name("K"), bk.broker_time() // 1000 * 1000 + 60_000
+    for properties in ({"x": "y"}, {"DELAY": "1"}):
+        bk.send(topic, properties=properties) >> Reply(SUCCESS, ext=Including({"recallHandle": ABSENT}))
+    timed = bk.send(topic, properties={"TIMER_DELIVER_MS": str(at), "UNIQ_KEY": key})
+    words = ["v1", topic, bk.broker_name, str(at - 999), key]
+    timed.seen_as(View("words of the recall handle", _words)) >> Reply(SUCCESS, words)
+
+
+def _words(reply: Command) -> list[str]:
+    handle = (reply.ext or {}).get("recallHandle")
+    if handle is None:
+        raise NotSo("ext field recallHandle is missing")
+    try:
+        return urlsafe_b64decode(handle).decode().split(" ")
+    except ValueError as problem:
+        raise NotSo(f"ext field recallHandle: {problem}") from None
+
+
+@case(
+    kills=["sends-are-taken-early"],
+    own_server=True,
+    setup={"startAcceptSendRequestTimeStamp": str(NOON_OF_2100)},
+)
+def test_too_early_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    remark = Matching(r"^broker unable to service, until 2100-01-01 \d\d:\d\d:00,123$")
+    bk.send(topic, b"early") >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    bk.update_config({"startAcceptSendRequestTimeStamp": "1"}) >> Reply(SUCCESS)
+    bk.send(topic, b"late") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"late"])
+
+
+@case(kills=["ordered-topics-are-always-open", "all-topics-are-closed"], own_server=True)
+def test_ordered_topic_needs_a_writable_broker(bk: BrokerSession) -> None:
+    ordered, topic = bk.name("ordered"), bk.topic()
+    bk.create_topic(ordered, order=True) >> Reply(SUCCESS)
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    remark = Matching(r"^the broker\[[0-9.]+\] sending message is forbidden$")
+    bk.send(ordered, b"refused") >> Reply(NO_PERMISSION, remark=remark)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.update_config({"brokerPermission": "6"}) >> Reply(SUCCESS)
+    bk.send(ordered, b"taken") >> Reply(SUCCESS)
+    bk.pull(ordered).bodies.eventually() >> Reply(SUCCESS, [b"taken"])

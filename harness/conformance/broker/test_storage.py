@@ -1,16 +1,14 @@
 """Chapter storage: what a Broker has acknowledged survives a kill, a stop and a restart."""
 
-from harness.conformance import Between, Including, Reply, case
+from harness.conformance import ANYTHING, Between, Including, Reply, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
+from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
-OLD = {
-    "fileReservedTime": "0",
-    "deleteWhen": ";".join(f"{hour:02d}" for hour in range(24)),
-    "mappedFileSizeCommitLog": "4096",
-}
-"""Files of the log hold few messages, and all but the last file go at once."""
+SOME = b"x" * 20_000
+"""Three or four of them fill a file of the log."""
 
 
 @case(kills=["offsets-skip-one", "queues-share-offsets"])
@@ -70,22 +68,103 @@ def test_keys_survive_a_kill(bk: BrokerSession) -> None:
     found.properties >> Reply(SUCCESS, [Including({"KEYS": "k1 k2"})])
 
 
+@case(kills=["restarts-keep-one-topic", "restarts-keep-one-queue", "queues-begin-anew"], own_server=True)
+def test_deletion_of_a_topic_keeps_others(bk: BrokerSession) -> None:
+    gone, topic, other = bk.topic("gone"), bk.topic(), bk.topic("U")
+    for name, queue, body in ((gone, 0, b"0"), (topic, 1, b"1"), (topic, 3, b"2"), (other, 2, b"3")):
+        bk.send(name, body, queue, keys="k") >> Reply(SUCCESS)
+    bk.delete_topic(gone) >> Reply(SUCCESS)
+    bk.send(topic, b"4", 3, keys="k").offset >> Reply(SUCCESS, 1)
+    bk.find(topic, "k").bodies.eventually() >> Reply(SUCCESS, Including([b"1", b"2", b"4"]))
+    for _ in range(2):
+        bk.restart("kill")
+        bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"1"])
+        bk.pull(topic, 3).bodies.eventually() >> Reply(SUCCESS, [b"2", b"4"])
+        bk.pull(other, 2).bodies.eventually() >> Reply(SUCCESS, [b"3"])
+        bk.find(topic, "k").bodies.eventually() >> Reply(SUCCESS, Including([b"1", b"2", b"4"]))
+    bk.send(other, b"5", 2).offset >> Reply(SUCCESS, 1)
+
+
+# -- what is too old -----------------------------------------------------------------------------------------
+
+
+def filled(bk: BrokerSession) -> tuple[str, str, int]:
+    """Several files of the log: six messages in one topic, then eight in another; the place of the second.
+
+    (Apache shows what is first in the log for the place 0.)
+    """
+    old, topic = bk.topic("old"), bk.topic()
+    bk.send(old, SOME, 1, keys="k") >> Reply(SUCCESS)
+    sent = bk.send(old, SOME, 1, keys="k").ids >> Reply(SUCCESS)
+    for _ in range(4):
+        bk.send(old, SOME, 1, keys="k") >> Reply(SUCCESS)
+    for number in range(8):
+        bk.send(topic, SOME + b"%d" % number, 2, keys="k").offset >> Reply(SUCCESS, number)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 8)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    return old, topic, decode_offset_id(sent.value[0])[1]
+
+
+def kept(bk: BrokerSession, old: str, topic: str) -> int:
+    """The second topic has lost its beginning, and goes on to its end; the lowest offset that it has."""
+    low = (bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, Between(1, 7))).value
+    bk.max_offset(old, 1).offset >> Reply(SUCCESS, 6)
+    bk.pull(topic, 2).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, low)
+    pull = bk.pull(topic, 2, low, most=1)
+    pull.bounds >> Reply(SUCCESS, (low, 8))
+    pull.bodies >> Reply(SUCCESS, [SOME + b"%d" % low])
+    return int(low)
+
+
+@case(kills=["old-files-stay", "low-offsets-stay"], clock=True, own_server=True, setup=EXPIRING)
+def test_expired_files_are_deleted(bk: BrokerSession) -> None:
+    old, topic, place = filled(bk)
+    low = kept(bk, old, topic)
+    bk.view(place) >> Reply(ResponseCode.SYSTEM_ERROR, remark=f"can not find message by the offset, {place}")
+    stored = bk.pull(topic, 2, low, most=1).seen("store time", lambda one: one.store_timestamp)
+    time = (stored >> Reply(SUCCESS, [ANYTHING])).value[0]
+    bk.earliest_time(topic, 2).number("timestamp") >> Reply(SUCCESS, time)
+    bk.earliest_time(old, 1).number("timestamp") >> Reply(SUCCESS, -1)
+    bk.offset_at(topic, 2, 1).offset >> Reply(SUCCESS, low)
+    found = bk.find(topic, "k").seen("offset", lambda one: one.queue_offset)
+    found >> Reply(SUCCESS, Including(list(range(low, 8))))
+    bk.find(old, "k") >> Reply(ResponseCode.QUERY_NOT_FOUND)
+    bk.committed(bk.group(), topic, 2).offset >> Reply(ResponseCode.QUERY_NOT_FOUND)
+
+
+@case(kills=["empty-queues-begin-anew"], clock=True, own_server=True, setup=EXPIRING)
+def test_offsets_go_on_behind_expired_files(bk: BrokerSession) -> None:
+    old, topic, _ = filled(bk)
+    low = kept(bk, old, topic)
+    bk.restart("kill")
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 8)
+    bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, low)
+    bk.send(old, b"new", 1).offset >> Reply(SUCCESS, 6)
+    bk.send(topic, b"new", 2).offset >> Reply(SUCCESS, 8)
+    bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
 @case(
-    kills=["old-files-stay", "old-messages-are-to-be-had"],
-    clock=True,
-    own_server=True,
-    setup=OLD,
+    kills=["files-expire-at-once"], clock=True, own_server=True, setup={**EXPIRING, "fileReservedTime": "1"}
 )
-def test_old_messages_go(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    for number in range(6):
-        bk.send(topic, b"%d" % number * 3000, 1) >> Reply(SUCCESS)
-    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 6)
-    bk.advance(120 + bk.jitter)
-    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 5))).value
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 6)
-    pull = bk.pull(topic, 1, low - 1)
-    pull.next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, low, remark="OFFSET_TOO_SMALL")
-    pull.bounds >> Reply(ResponseCode.PULL_OFFSET_MOVED, (low, 6))
-    bk.pull(topic, 1, 5).bodies >> Reply(SUCCESS, [b"5" * 3000])
-    bk.committed(group, topic, 1).offset >> Reply(ResponseCode.QUERY_NOT_FOUND)
+def test_files_stay_until_they_expire(bk: BrokerSession) -> None:
+    old, _, place = filled(bk)
+    bk.min_offset(old, 1).offset >> Reply(SUCCESS, 0)
+    bk.view(place).bodies >> Reply(SUCCESS, [SOME])
+
+
+@case(kills=["files-expire-at-any-hour"], clock=True, own_server=True, setup={**EXPIRING, "deleteWhen": "99"})
+def test_expired_files_stay_until_their_hour(bk: BrokerSession) -> None:
+    old, _, place = filled(bk)
+    bk.min_offset(old, 1).offset >> Reply(SUCCESS, 0)
+    bk.view(place).bodies >> Reply(SUCCESS, [SOME])
+
+
+@case(kills=["low-offsets-stay"], clock=True, own_server=True, setup=EXPIRING)
+def test_queue_without_messages_begins_at_its_end(bk: BrokerSession) -> None:
+    old, _, _ = filled(bk)
+    bk.min_offset(old, 1).offset.eventually() >> Reply(SUCCESS, 6)
+    bk.max_offset(old, 1).offset >> Reply(SUCCESS, 6)
+    bk.pull(old, 1).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 6)
+    bk.send(old, b"new", 1).offset >> Reply(SUCCESS, 6)
+    bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])

@@ -5,10 +5,12 @@ from typing import Any
 
 from harness.conformance import Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Exchange
+from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
 from harness.session.probing.received import ReceivedExchange
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import TopicList, TopicStats
+from harness.wire.view import json_value
 
 SUCCESS = ResponseCode.SUCCESS
 REGISTER = RequestCode.REGISTER_BROKER
@@ -315,3 +317,67 @@ def test_cleaning_keeps_existing_ones(bk: BrokerSession) -> None:
     bk.call(RequestCode.CLEAN_UNUSED_TOPIC) >> Reply(SUCCESS)
     bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])
+
+
+# -- deletion, and what outlives it --------------------------------------------------------------------------
+
+
+def deleted_with_offsets(bk: BrokerSession) -> tuple[str, str]:
+    """A group with offsets in a topic that is deleted and made again, and in another one; group, topic."""
+    topic, other, group = bk.topic(), bk.topic("U"), bk.group()
+    bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic, other])]) >> Reply(SUCCESS)
+    for name, queue, offset in ((topic, 0, 7), (topic, 2, 5), (other, 1, 3)):
+        bk.commit_offset(group, name, queue, offset) >> Reply(SUCCESS)
+    bk.delete_topic(topic) >> Reply(SUCCESS)
+    bk.create_topic(topic) >> Reply(SUCCESS)
+    bk.committed(group, other, 1).offset >> Reply(SUCCESS, 3)
+    return group, topic
+
+
+@case(kills=["deleted-topics-keep-offsets", "deletion-forgets-all-offsets"])
+def test_deletion_forgets_offsets(bk: BrokerSession) -> None:
+    group, topic = deleted_with_offsets(bk)
+    bk.committed(group, topic, 0) >> Reply(ResponseCode.QUERY_NOT_FOUND)
+    bk.committed(group, topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
+
+
+@case(kills=["deletion-forgets-offsets-in-4-9"])
+def test_deletion_keeps_offsets(bk: BrokerSession) -> None:
+    group, topic = deleted_with_offsets(bk)
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 7)
+    bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 5)
+
+
+@case(kills=["illegal-topics-cannot-be-deleted", "topics-without-a-name-are-deleted"])
+def test_illegal_name_can_be_deleted(bk: BrokerSession) -> None:
+    for topic in ("a b", "x" * 128):
+        bk.delete_topic(topic) >> Reply(SUCCESS)
+    for blank in ("", " "):
+        bk.delete_topic(blank) >> Reply(ResponseCode.INVALID_PARAMETER, remark=ILLEGAL[""])
+
+
+@case(kills=["illegal-topics-are-deleted-in-4-9"])
+def test_illegal_name_cannot_be_deleted(bk: BrokerSession) -> None:
+    for topic, remark in ILLEGAL.items():
+        bk.delete_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+
+
+@case(kills=["restarts-forget-topics", "restarts-lose-members-of-topics"], own_server=True)
+def test_survive_a_kill(bk: BrokerSession) -> None:
+    one, other = bk.name("T"), bk.name("U")
+    ext = {"attributes": "+message.type=FIFO"}
+    bk.create_topic(one, 3, 4, write_queues=2, filter_type="MULTI_TAG", order=True, ext=ext) >> Reply(SUCCESS)
+    bk.create_topic(other, 5, 2) >> Reply(SUCCESS)
+    bk.send(sent := bk.name("V"), default_queues=3) >> Reply(SUCCESS)
+
+    def shown() -> Exchange:
+        return bk.topics().seen_as(View("these topics", lambda reply: _of(reply, one, other, sent)))
+
+    before = shown() >> Reply(SUCCESS)
+    bk.restart("kill")
+    shown().eventually() >> Reply(SUCCESS, before.value)
+
+
+def _of(reply: Command, *names: str) -> dict[str, Any]:
+    table = json_value(reply.body)["topicConfigTable"]
+    return {name: table.get(name) for name in names}

@@ -1,6 +1,7 @@
 """Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
-from harness.conformance import Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
@@ -237,3 +238,51 @@ def test_rolled_back_stays_so(bk: BrokerSession) -> None:
     bk.end_transaction(group, *where, COMMIT) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
     bk.send(topic, b"end", 1) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"end"])
+
+
+@case(
+    kills=["marks-make-no-progress", "halves-make-no-progress", "progress-of-nothing-is-noted"],
+    clock=True,
+    own_server=True,
+    setup=QUICK,
+)
+def test_progress_is_noted(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    halves, marks = (
+        f"{one}@CID_RMQ_SYS_TRANS" for one in ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC")
+    )
+    bk.advance(ROUND + bk.jitter)
+    none = Including({halves: ABSENT, marks: ABSENT})
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": none}))
+    for verdict in (COMMIT, ROLL_BACK):
+        bk.end_transaction(group, *place(half(bk, topic, group)), verdict) >> Reply(SUCCESS)
+    bk.advance(3 * ROUND + bk.jitter)
+    noted = Including({halves: {"0": Between(2, 8)}, marks: {"0": Between(1, 8)}})
+    bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": noted}))
+
+
+@case(
+    kills=["expired-halves-hold-up", "expired-halves-end"],
+    clock=True,
+    own_server=True,
+    setup={**SLOW, "transactionTimeOut": "90000", **EXPIRING},
+)
+def test_expired_half_is_forgotten(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    bk.send(topic) >> Reply(SUCCESS)
+    where = place(half(bk, topic, group))
+    for _ in range(8):
+        bk.send(topic, bytes(20_000)) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.view(where[1]) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.advance(20)
+    asked.next_request() >> Silence()
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="Find prepared transaction message failed")
+    bk.end_transaction(group, *where, COMMIT) >> refused
+    later = place(half(bk, topic, group, b"later"))
+    bk.end_transaction(group, *later, COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"later"])
+    bk.advance(30 + bk.jitter)
+    noted = Including({"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS": {"0": Between(2, 8)}})
+    bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": noted}))

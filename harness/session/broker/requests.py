@@ -130,6 +130,8 @@ class BrokerRequests(TermSession):
     topics = RequestMethod(JsonExchange, RequestCode.GET_ALL_TOPIC_CONFIG)
     topic_config = RequestMethod(JsonExchange, RequestCode.GET_TOPIC_CONFIG, topic="topic")
 
+    groups = RequestMethod(JsonExchange, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
+
     clean_queues = RequestMethod(Exchange, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
 
     # --- sending --------------------------------------------------------------------------------------------
@@ -285,6 +287,8 @@ class BrokerRequests(TermSession):
         topic="topic",
         queue=("queueId", 0),
     )
+
+    offsets = RequestMethod(JsonExchange, RequestCode.GET_ALL_CONSUMER_OFFSET)
 
     # --- clients --------------------------------------------------------------------------------------------
 

@@ -27,8 +27,11 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     body: bytes = b""
 
 
-Manner: TypeAlias = Answering | Literal["silence", "close"]
-"""What becomes of a request: a response, nothing, or the end of its connection."""
+Manner: TypeAlias = Answering | Literal["silence", "close", "nonsense"]
+"""What becomes of a request: a response, nothing, the end of its connection, or a frame that is none."""
+
+_NONSENSE = bytes.fromhex("0000000c00000008") + b"nonsense"
+"""A frame whose header is no JSON."""
 
 
 class ReceivedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +112,8 @@ class ProbingNameServer:
             answer = None
             if isinstance(manner, Answering) and not command.flag & FLAG_ONEWAY:
                 answer = _frame(command, manner)
+            elif manner == "nonsense" and not command.flag & FLAG_ONEWAY:
+                answer = _NONSENSE
             self._heard.append(
                 ReceivedRequest(
                     at=at, connection=connection, peer=peer, command=command, frame=frame, answer=answer

@@ -185,6 +185,12 @@ class NameServerView:
         self._session.note(f"NameServer {self._number} closes on {code:d}")
         self._server.treat(code, "close")
 
+    def talks_nonsense(self, code: int) -> None:
+        """From now on it answers requests of this code with a frame that cannot be read."""
+        self._alone()
+        self._session.note(f"NameServer {self._number} answers {code:d} with nonsense")
+        self._server.treat(code, "nonsense")
+
     def behaves(self) -> None:
         """From now on it can be reached, and answers as a NameServer."""
         self._session.note(f"NameServer {self._number} behaves")

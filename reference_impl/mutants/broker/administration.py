@@ -317,3 +317,21 @@ def settings_of_the_later_line_are_unknown(original, self, pairs, now):
 @after(Settings.show, "Settings that the line does not have are shown.", V4)
 def settings_of_the_later_line_are_taken(reply):
     reply.body += b"litePullMessageEnable=false\n"
+
+
+# -- all that a group is -------------------------------------------------------------------------------------
+
+
+@mutant(Groups.put, "A group keeps the members that 4.9 has too, and no others.", V5)
+def groups_lose_members_of_5x(original, self, group, now):
+    original(self, group.of_line(False).of_line(True), now)
+
+
+@mutant(Groups.put, "A group has members that only 5.x knows.", V4)
+def groups_have_members_of_5x(original, self, group, now):
+    original(self, group.of_line(True), now)
+
+
+@mutant(Groups.settle, "Groups are not written to a file.")
+def restarts_forget_groups(original, self, now):
+    return

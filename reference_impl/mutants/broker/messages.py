@@ -1,5 +1,7 @@
 """Mutants of the chapter messages: what is stored is not what was sent, or is written in another way."""
 
+import msgspec
+
 from harness.wire.messages import decode_message
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import Store
@@ -169,3 +171,21 @@ def a_batch_has_one_body(original, self, messages, now):
 def viewed_messages_are_others(original, self, physical_offset):
     data = original(self, physical_offset)
     return None if data is None else data[:12] + b"\xff" * 4 + data[16:]
+
+
+@mutant(Sends.send_one, "A message of a topic with several tags is not marked.")
+def multi_tag_is_not_marked(original, self, command, asked, topic, queue_id, connection, now):
+    topic = msgspec.structs.replace(topic, topic_filter_type="SINGLE_TAG")
+    return original(self, command, asked, topic, queue_id, connection, now)
+
+
+@mutant(Sends.send_batch, "A batch for a topic with several tags is not marked.")
+def batches_are_not_marked(original, self, command, asked, topic, queue_id, connection, now):
+    topic = msgspec.structs.replace(topic, topic_filter_type="SINGLE_TAG")
+    return original(self, command, asked, topic, queue_id, connection, now)
+
+
+@mutant(Sends.send_batch, "Every batch is marked as one with several tags.")
+def every_message_is_marked(original, self, command, asked, topic, queue_id, connection, now):
+    topic = msgspec.structs.replace(topic, topic_filter_type="MULTI_TAG")
+    return original(self, command, asked, topic, queue_id, connection, now)

@@ -3,9 +3,11 @@
 import msgspec
 
 from harness.wire import ResponseCode
+from harness.wire.fastjson import document, parse
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.offsets import Offsets
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.broker.store import Store
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- of groups -----------------------------------------------------------------------------------------------
@@ -132,3 +134,59 @@ def cloning_moves(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     self.broker.offsets.table.pop(f"{command.ext['topic']}@{command.ext['srcGroup']}", None)
     return reply
+
+
+# -- times ---------------------------------------------------------------------------------------------------
+
+
+@mutant(Store.offset_at, "A time between two messages belongs to the earlier one.", V5)
+def times_between_belong_to_the_earlier(original, self, topic, queue_id, timestamp, *, upper=False):
+    return original(self, topic, queue_id, timestamp, upper=True)
+
+
+@mutant(Store.offset_at, "A time after the last message belongs to that message.", V5)
+def late_times_belong_to_the_last(original, self, topic, queue_id, timestamp, *, upper=False):
+    return min(original(self, topic, queue_id, timestamp, upper=upper), self.max_offset(topic, queue_id) - 1)
+
+
+@mutant(Store.offset_at, "A time between two messages belongs to the later one.", V4)
+def times_between_belong_to_the_later(original, self, topic, queue_id, timestamp, *, upper=False):
+    found = original(self, topic, queue_id, timestamp, upper=upper)
+    return found + ((self.timestamp_of(topic, queue_id, found) or timestamp) < timestamp)
+
+
+@mutant(Store.offset_at, "The upper bound of a time is its lower bound.", V5)
+def upper_bounds_are_lower(original, self, topic, queue_id, timestamp, *, upper=False):
+    return original(self, topic, queue_id, timestamp)
+
+
+@mutant(Store.offset_at, "The upper bound of a time is one too high.", V5)
+def upper_bounds_are_one_more(original, self, topic, queue_id, timestamp, *, upper=False):
+    return original(self, topic, queue_id, timestamp, upper=upper) + upper
+
+
+# -- all of them ---------------------------------------------------------------------------------------------
+
+
+@family(Offsets.all_offsets)
+def _told(change, original, self, command, connection, now):
+    table = parse(original(self, command, connection, now).body)
+    change(table)
+    return Reply(ResponseCode.SUCCESS, body=document(table))
+
+
+@_told("Code 43 does not name the first topic of a group.", V5)
+def the_first_topic_is_not_named(table):
+    for topics in table["groupTopicMap"].values():
+        del topics[0]
+
+
+@_told("Code 43 names the topics of one group.", V5)
+def topics_of_one_group_are_named(table):
+    table["groupTopicMap"] = dict(list(table["groupTopicMap"].items())[:1])
+
+
+@_told("Code 43 returns one offset of each topic.")
+def offsets_of_one_queue_are_told(table):
+    for key, offsets in table["offsetTable"].items():
+        table["offsetTable"][key] = dict(list(offsets.items())[:1])

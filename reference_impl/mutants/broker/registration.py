@@ -4,7 +4,9 @@ from zlib import crc32
 
 import msgspec
 
-from harness.wire.bodies import DataVersion, RegisterBody, TopicRoute
+from harness.wire import WireError
+from harness.wire.bodies import DataVersion, KvTable, RegisterBody, TopicRoute
+from reference_impl.broker.endpoint import Endpoint
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
@@ -310,6 +312,24 @@ def gives_up_after_silence(original, self, round_, reply, now):
     if reply is None:
         self._next_at = 1 << 62
     original(self, round_, reply, now)
+
+
+@mutant(Endpoint.answered, "The Broker waits for ever for an answer that it could read.")
+def gives_up_after_nonsense(original, self, number, frame, now):
+    try:
+        if frame is not None:
+            self.read(frame)
+    except WireError:
+        return self.work()
+    return original(self, number, frame, now)
+
+
+@mutant(Registrar.take_order, "The Broker stops registering after an answer whose body it cannot read.")
+def gives_up_after_a_bad_table(original, self, body, now):
+    try:
+        KvTable.decode(body)
+    except WireError:
+        self._next_at = 1 << 62
 
 
 @mutant(Registrar._send_all, "The Broker registers only with its first NameServer.")

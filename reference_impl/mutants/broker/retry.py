@@ -1,5 +1,6 @@
 """Mutants of the chapter retry."""
 
+from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName
 from reference_impl.broker.locks import Locks
 from reference_impl.broker.retries import Retries
@@ -109,3 +110,16 @@ def locks_do_not_count_for_retries(original, self, group, times, most, now):
 @mutant(Locks.holds_any, "Expired locks of a group make its retries dead letters.", V5)
 def locks_that_are_over_count_for_retries(original, self, group, now):
     return bool(self._locks.get(group))
+
+
+@mutant(Sends.retried, "A send to the retry topic of an unknown group is stored.")
+def sends_to_retry_need_no_group(original, self, message, asked, version, now):
+    refused = original(self, message, asked, version, now)
+    is_unknown = refused is not None and refused.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+    return None if is_unknown else refused
+
+
+@mutant(Retries.send_back, "Sending back something that is no message succeeds.")
+def anything_comes_back(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if reply.code == ResponseCode.SYSTEM_ERROR else reply

@@ -1,7 +1,10 @@
 """Mutants of the chapter role."""
 
 from harness.wire import ResponseCode
+from harness.wire.bodies import TopicConfigTable
 from harness.wire.messages import TopicName, decode_message
+from reference_impl.broker.group_administration import GroupAdministration
+from reference_impl.broker.groups import Groups
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.long_polling import LongPolling
@@ -11,6 +14,7 @@ from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.slave_sync import SlaveSync
 from reference_impl.broker.topic_administration import TopicAdministration
+from reference_impl.broker.topics import Topics
 from reference_impl.broker.transactions import Transactions
 from reference_impl.mutants.registry import V4, V5, family, mutant
 from reference_impl.remoting.reply import Reply
@@ -178,3 +182,57 @@ def slave_corrects_offsets(original, self):
 @mutant(Pulls.next_offset, "A slave sends consumers to the offset that they asked for, whatever it finds.")
 def slave_keeps_consumers_where_they_are(original, self, asked, got):
     return original(self, asked, got) if self.corrects() else asked.offset
+
+
+@mutant(GroupAdministration.refuses_as_slave, "A slave creates and deletes groups.", V4)
+def slave_changes_groups(original, self):
+    return False
+
+
+@mutant(GroupAdministration.refuses_as_slave, "A slave changes no groups.", V5)
+def slave_of_5x_changes_nothing(original, self):
+    return self.config.is_slave
+
+
+# -- what a slave takes over from its master -----------------------------------------------------------------
+
+
+@mutant(SlaveSync.take_topics, "A slave ignores its master's topics.")
+def masters_topics_are_ignored(original, self, body):
+    return
+
+
+@mutant(Topics.take_over, "A slave does not write its master's topics to a file.")
+def masters_topics_are_not_kept(original, self, table, version):
+    was = self._unwritten
+    original(self, table, version)
+    self._unwritten = was
+
+
+@mutant(SlaveSync.take_topics, "A slave takes over its master's topics whatever their version is.", V4)
+def masters_topics_are_always_taken(original, self, body):
+    found = TopicConfigTable.decode(body)
+    if found.data_version is not None:
+        self.broker.topics.take_over(found.topic_config_table, found.data_version)
+
+
+@mutant(SlaveSync.take_groups, "A slave ignores its master's groups.")
+def masters_groups_are_ignored(original, self, body):
+    return
+
+
+@mutant(Groups.take_over, "A slave does not write its master's groups to a file.")
+def masters_groups_are_not_kept(original, self, table, version):
+    was = self._unwritten
+    original(self, table, version)
+    self._unwritten = was
+
+
+@mutant(SlaveSync.take_offsets, "A slave ignores its master's offsets.")
+def masters_offsets_are_ignored(original, self, body):
+    return
+
+
+@mutant(TopicAdministration.clean, "Queues of topics that no longer exist stay.")
+def cleaning_removes_nothing(original, self, command, connection, now):
+    return Reply(ResponseCode.SUCCESS)

@@ -2,11 +2,12 @@
 
 import msgspec
 
-from harness.wire import RequestCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import PropertyName
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import Store
+from reference_impl.broker.timers import Timers
 from reference_impl.broker.topics import READ, WRITE, Topics
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -193,3 +194,59 @@ def new_topics_have_as_many_queues_as_producers_like(original, self, topic, defa
     if made is not None and is_new:
         made.read_queue_nums = made.write_queue_nums = queues
     return made
+
+
+@mutant(Topics.create_by_send, "A topic created by a send is always of type SINGLE_TAG.")
+def created_topics_have_one_tag(original, self, topic, default, queues, flag, now):
+    made = original(self, topic, default, queues, flag, now)
+    if made is not None:
+        made.topic_filter_type = "SINGLE_TAG"
+    return made
+
+
+@mutant(Topics.create_by_send, "A topic created by a send can be the default of others.")
+def created_topics_hand_on(original, self, topic, default, queues, flag, now):
+    made = original(self, topic, default, queues, flag, now)
+    if made is not None:
+        made.perm |= 1
+    return made
+
+
+@mutant(Topics.may_inherit, "Any topic can be the default of others.")
+def any_topic_is_a_default(original, self, pattern):
+    return True
+
+
+@mutant(Topics.create_by_send, "A topic created by a send always has topicSysFlag 0.")
+def created_topics_know_no_unit(original, self, topic, default, queues, flag, now):
+    return original(self, topic, default, queues, 0, now)
+
+
+@after(Sends.success, "Every stored message gets a recall handle.", V5)
+def recall_handles_of_any_message(reply):
+    _tell(reply, "recallHandle", "djE=")
+
+
+@mutant(Timers.recall_handle, "A recall handle lacks the unique key.", V5)
+def recall_handles_name_no_key(original, self, message):
+    message.properties.pop(PropertyName.UNIQ_KEY, None)
+    return original(self, message)
+
+
+@mutant(Sends.send, "Sends before startAcceptSendRequestTimeStamp are stored.")
+def sends_are_taken_early(original, self, command, connection, now):
+    return original(self, command, connection, max(now, self.config.start_accept_send_request_time_stamp))
+
+
+@mutant(Sends.checked, "A Broker that is not writable takes messages for ordered topics.", V5)
+def ordered_topics_are_always_open(original, self, asked, connection, now):
+    found = original(self, asked, connection, now)
+    is_closed = isinstance(found, Reply) and found.code == ResponseCode.NO_PERMISSION
+    return self.broker.topics.get(asked.topic) or found if is_closed else found
+
+
+@mutant(Sends.checked, "A Broker that is not writable refuses all sends.", V5)
+def all_topics_are_closed(original, self, asked, connection, now):
+    if not self.config.broker_permission & WRITE:
+        return self.refusal(ResponseCode.NO_PERMISSION, "the broker[127.0.0.1] sending message is forbidden")
+    return original(self, asked, connection, now)

@@ -39,11 +39,42 @@ def _(original, self):
     vars(self)["began"] = self.physical_range()[1]
 
 
-@mutant(Retention.is_time, "Old files are never deleted.")
-def old_files_stay(original, self, now):
-    return False
+@mutant(Store.catch_up, "After a topic was deleted, a restart keeps the queues of one topic only.")
+def restarts_keep_one_topic(original, self):
+    for topic in list(self._queues)[1:]:
+        del self._queues[topic]
+    original(self)
 
 
-@mutant(Store.min_offset, "The lowest offset of a queue remains 0 when its first messages have been deleted.")
-def old_messages_are_to_be_had(original, self, topic, queue_id):
+@mutant(Store.catch_up, "After a topic was deleted, a restart keeps one queue of each topic.")
+def restarts_keep_one_queue(original, self):
+    for queues in self._queues.values():
+        for queue_id in list(queues)[1:]:
+            del queues[queue_id]
+    original(self)
+
+
+@mutant(Store.delete_before, "Expired files are never deleted.")
+def old_files_stay(original, self, physical_offset):
+    return
+
+
+@mutant(Store.min_offset, "The lowest offset of a queue is always 0.")
+def low_offsets_stay(original, self, topic, queue_id):
     return 0
+
+
+@mutant(Store.catch_up, "After a restart, a queue whose messages have all expired begins at 0.")
+def empty_queues_begin_anew(original, self):
+    original(self)
+    self.delete_empty_queues(keep="")
+
+
+@mutant(Store.first_file_since, "Files expire at once.")
+def files_expire_at_once(original, self, timestamp):
+    return original(self, 1 << 60)
+
+
+@mutant(Retention.is_time, "Expired files are deleted at any hour.")
+def files_expire_at_any_hour(original, self, now):
+    return True

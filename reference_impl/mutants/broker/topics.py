@@ -13,9 +13,11 @@ from harness.wire.bodies import (
     TopicStats,
 )
 from harness.wire.fastjson import document
+from reference_impl.broker.offsets import Offsets
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.store import Store
 from reference_impl.broker.topic_administration import TopicAdministration
+from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -201,3 +203,48 @@ def cleaning_removes_existing_topics(original, self, command, connection, now):
     for topic in [*self.broker.store.topics()]:
         self.broker.store.delete_topic(topic)
     return original(self, command, connection, now)
+
+
+# -- deletion, and what outlives it --------------------------------------------------------------------------
+
+
+@mutant(Offsets.forget, "Deleting a topic keeps the offsets of its groups.", V5)
+def deleted_topics_keep_offsets(original, self, *, group=None, topic=None):
+    if topic is None:
+        original(self, group=group)
+
+
+@mutant(Offsets.forget, "Deleting a topic forgets all offsets.", V5)
+def deletion_forgets_all_offsets(original, self, *, group=None, topic=None):
+    self.table.clear()
+
+
+@mutant(TopicAdministration.delete, "Deleting a topic forgets the offsets of its groups.", V4)
+def deletion_forgets_offsets_in_4_9(original, self, command, connection, now):
+    self.broker.offsets.forget(topic=(command.ext or {}).get("topic"))
+    return original(self, command, connection, now)
+
+
+@mutant(TopicAdministration.fault_in_deletion, "A topic with an illegal name cannot be deleted.", V5)
+def illegal_topics_cannot_be_deleted(original, self, topic):
+    return self.fault(topic)
+
+
+@mutant(TopicAdministration.fault_in_deletion, "A topic without a name can be deleted.", V5)
+def topics_without_a_name_are_deleted(original, self, topic):
+    return original(self, topic) if topic and topic.strip() else None
+
+
+@mutant(TopicAdministration.fault_in_deletion, "A topic with an illegal name can be deleted.", V4)
+def illegal_topics_are_deleted_in_4_9(original, self, topic):
+    return original(self, topic) if self.broker.topics.is_system(topic or "") else None
+
+
+@mutant(Topics.settle, "Topics are not written to a file.")
+def restarts_forget_topics(original, self, now):
+    return
+
+
+@mutant(Topics.of_line, "A restart makes every topic one of type SINGLE_TAG.")
+def restarts_lose_members_of_topics(original, self, topic):
+    return msgspec.structs.replace(original(self, topic), topic_filter_type="SINGLE_TAG")

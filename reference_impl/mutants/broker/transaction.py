@@ -1,8 +1,8 @@
 """Mutants of the chapter transaction."""
 
-from harness.wire.messages import SysFlag
+from harness.wire.messages import SysFlag, TopicName
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.transactions import Transactions
+from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
@@ -122,3 +122,32 @@ def open_transactions_are_forgotten(original, self, half, now):
 def transactions_end_again(original, self, half):
     found = original(self, half)
     return half.queue_offset if found is None else found
+
+
+@mutant(Transactions._note_progress, "How far ends of transactions were read is not noted.")
+def marks_make_no_progress(original, self, now):
+    original(self, now)
+    self.broker.offsets.table.pop(f"{TopicName.TRANS_OP_HALF}@{CHECKING_GROUP}", None)
+
+
+@mutant(Transactions._note_progress, "How far transactions have ended is not noted.")
+def halves_make_no_progress(original, self, now):
+    original(self, now)
+    self.broker.offsets.table.pop(f"{TopicName.TRANS_HALF}@{CHECKING_GROUP}", None)
+
+
+@mutant(Transactions._note_progress, "Each check notes a progress, even without transactions.")
+def progress_of_nothing_is_noted(original, self, now):
+    self.broker.offsets.commit(CHECKING_GROUP, TopicName.TRANS_HALF, 0, 0, now)
+    original(self, now)
+
+
+@mutant(Transactions._check, "A half message that has expired stays open.")
+def expired_halves_hold_up(original, self, offset, half, now):
+    if self.broker.store.at(half.physical_offset) is not None:
+        original(self, offset, half, now)
+
+
+@after(Transactions.end, "The end of a half message that has expired succeeds.")
+def expired_halves_end(reply):
+    return Reply(0) if reply is not None and reply.remark is not None else reply

@@ -23,7 +23,7 @@ COPIED = "a slave copies from its master by it: no essential statement is about 
 NO_STATEMENT: dict[Role, dict[int, str]] = {
     "nameserver": {},
     "broker": {
-        **dict.fromkeys((43, 45, 60, 61, 201, 402), COPIED),
+        **dict.fromkeys((45, 60, 61, 402), COPIED),
         325: "an answer to a message that asks: the catalogue has nothing about asking by messages",
     },
 }
@@ -50,6 +50,7 @@ UNRECORDED = {
     "bk.role.promoted-broker-registers-as-master": ROLE_CHANGE,
     "bk.role.slave-does-not-say-where-to-copy": ROLE_CHANGE,
     "bk.send.id-names-the-place-in-the-log": "what a message has; 33 VIEW_MESSAGE_BY_ID looks",
+    "bk.storage.deletion-of-a-topic-keeps-others": "what was acknowledged is there after a kill; 215 deletes",
     "bk.storage.keys-survive-a-kill": "what was acknowledged is there after a kill; 12 QUERY_MESSAGE looks",
     "bk.transaction.answer-to-a-question-commits": "39 CHECK_TRANSACTION_STATE is sent by the Broker",
 }
