@@ -1,6 +1,7 @@
 """Chapter pop: messages that a group pops, and that return unless it acknowledges them (5.x)."""
 
 from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
@@ -13,12 +14,8 @@ NO_MESSAGE = ResponseCode.NO_MESSAGE
 NO_PERMISSION = ResponseCode.NO_PERMISSION
 HIDDEN = 60
 """Protocol seconds for which a popped message is hidden by default."""
-OLD = {
-    "fileReservedTime": "0",
-    "deleteWhen": ";".join(f"{hour:02d}" for hour in range(24)),
-    "mappedFileSizeCommitLog": "4096",
-}
-"""Files of the log hold few messages, and all but the last file go at once."""
+OLD = {**EXPIRING, "mappedFileSizeCommitLog": "4096"}
+"""A file of the log holds one message of these cases."""
 REVIVAL = 30
 """Protocol seconds within which a message certainly comes back after its hidden time."""
 RECOVERY = 600
