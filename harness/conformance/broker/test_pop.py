@@ -122,7 +122,12 @@ def test_offset_beyond_the_end_is_corrected(bk: BrokerSession) -> None:
     bk.pop(topic, group, 0).bodies.eventually() >> Reply(SUCCESS, [b"c"])
 
 
-@case(kills=["pops-begin-with-what-is-gone"], clock=True, own_server=True, setup=OLD)
+@case(
+    kills=["pops-begin-with-what-is-gone", "new-groups-begin-at-what-is-left"],
+    clock=True,
+    own_server=True,
+    setup=OLD,
+)
 def test_begins_with_the_first_message_that_is_left(bk: BrokerSession) -> None:
     topic, group, other = bk.topic(), bk.group(), bk.group("other")
     bk.pop(topic, group, 1) >> NOTHING
@@ -135,6 +140,7 @@ def test_begins_with_the_first_message_that_is_left(bk: BrokerSession) -> None:
     bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 6)
     said = Including({"startOffsetInfo": f"0 1 {low}", "restNum": "0"})
     bk.pop(topic, other, 1).offsets >> Reply(SUCCESS, list(range(low, 6)), ext=said)
+    bk.pop(topic, bk.group("newest"), 1, newest=True).offsets >> Reply(SUCCESS, [5])
 
 
 # -- refusals ------------------------------------------------------------------------------------------------

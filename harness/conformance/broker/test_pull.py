@@ -201,6 +201,15 @@ def test_message_ends_every_wait(bk: BrokerSession) -> None:
         pull.bodies >> Reply(SUCCESS, [b"at last"])
 
 
+@case(kills=["pulls-that-waited-count"], setup={"pullThreadPoolQueueCapacity": "2"})
+def test_pulls_that_have_waited_leave_room(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for number in range(4):
+        pull = bk.pull(topic, offset=number, suspend=60, on=bk.connect())
+        bk.send(topic, b"%d" % number) >> Reply(SUCCESS)
+        pull.bodies >> Reply(SUCCESS, [b"%d" % number])
+
+
 @case(kills=["pulls-wait-fifteen-seconds"], clock=True)
 def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
     topic, consumer = bk.topic(), bk.connect()

@@ -304,6 +304,13 @@ def pops_begin_with_what_is_gone(original, self, found, topic, queue_id, now):
         original(self, found, topic, queue_id, now)
 
 
+@mutant(
+    Pops.first, "A new group with initMode 1 begins with the first message, even if others were deleted.", V5
+)
+def new_groups_begin_at_what_is_left(original, self, pop, topic, queue_id):
+    return original(self, replace(pop, init_mode=0), topic, queue_id)
+
+
 @after(CheckPoints.again, "A redelivered message has only the properties of its pops.", V5)
 def comes_again_without_its_past(found):
     found.properties = {"1ST_POP_TIME": found.properties["1ST_POP_TIME"]}

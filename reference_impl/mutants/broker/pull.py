@@ -248,3 +248,10 @@ def groups_are_sent_elsewhere(original, self, group):
 @mutant(Pulls.suggested, "Pulls are never sent to the Broker of their group.")
 def groups_are_kept_here(original, self, group):
     return 0
+
+
+@mutant(LongPolling._release, "Pulls that have waited count as waiting for ever.")
+def pulls_that_waited_count(original, self, queue, is_released, now):
+    before = self.count
+    original(self, queue, is_released, now)
+    self.count = before
