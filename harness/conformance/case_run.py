@@ -197,7 +197,7 @@ class CaseRun:
             self.evidence = evidence_of(session)
             self._held = held_of(session)
             if unasked := unasked_response(session):
-                self.evidence = msgspec.structs.replace(self.evidence, wrong=EVIDENCE)
+                self.evidence = msgspec.structs.replace(self.evidence, symptom=EVIDENCE)
                 self._breaks("", self._unasked(unasked, session), level="MUST")
             tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
             self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
