@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from harness.catalogue import LEVELS, Level, Role, catalogue, did_you_mean
+from harness.catalogue import LEVELS, ROLES, Level, Role, catalogue, did_you_mean
 from harness.cli.killing import KILLED, Problem, Seen, Task, declared, judge_matrix, run_tasks
 from harness.cli.output import complain, say_json
 from harness.cli.parser import Usage
@@ -27,12 +27,12 @@ from reference_impl.mutants import MUTANTS, mutants_of
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    if options.generated:
-        from harness.cli.generated import command
-
-        return command.run(options)
+    if options.generated or options.coverage:
+        return _measure(options)
     if options.explained is not None:
-        raise Usage("rmq-harness selftest: --explained: it belongs to --generated N; give that, too")
+        raise Usage(
+            "rmq-harness selftest: --explained: it belongs to --generated N or --coverage; give one, too"
+        )
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
@@ -61,6 +61,25 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         say_json(answer)
     return FAILED if problems else OK
+
+
+def _measure(options: argparse.Namespace) -> int:
+    """Runs `--generated` or `--coverage`, which have all cases and no mutants."""
+    if options.generated and options.coverage:
+        raise Usage("rmq-harness selftest: --generated and --coverage: two measures; give one at a time")
+    measure = "--coverage" if options.coverage else "--generated"
+    for name, is_given in (
+        ("--select", options.select),
+        ("--mutant", options.mutant),
+        ("--full", options.full),
+        ("--role", options.coverage and options.role != ROLES[0]),
+    ):
+        if is_given:
+            every = "every case of both roles" if options.coverage else "every case of the role"
+            raise Usage(f"rmq-harness selftest: {name}: {measure} takes {every}; leave out {name}")
+    from harness.cli.measures import coverage, faults
+
+    return coverage.run(options) if options.coverage else faults.run(options)
 
 
 def _profiles(options: argparse.Namespace) -> list[str]:

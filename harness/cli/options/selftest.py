@@ -27,12 +27,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="N faults that a program makes, one small change of the code each, instead of the mutants",
     )
+    parser.add_argument(
+        "--coverage",
+        action="store_true",
+        help="which statements of the reference's protocol code no case runs, instead of the mutants",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="which faults are drawn (1)")
     parser.add_argument(
         "--explained",
         type=Path,
         metavar="FILE",
-        help="survivors of --generated that are no misses, each with its reason",
+        help="what --generated or --coverage finds and is no miss, each with its reason",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out"), metavar="DIR", help="output directory for the matrix (out)"

@@ -5,6 +5,7 @@ measure how much of what others do wrong the catalogue notices. `rmq-harness sel
 """
 
 from .faults import Fault, Site, fault_at, sites_of
+from .functions import Statement, statements_of
 from .install import LiveFunctions
 
-__all__ = ["Fault", "LiveFunctions", "Site", "fault_at", "sites_of"]
+__all__ = ["Fault", "LiveFunctions", "Site", "Statement", "fault_at", "sites_of", "statements_of"]

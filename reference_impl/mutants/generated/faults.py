@@ -9,19 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import CodeType
-from typing import TypeAlias
 
 import msgspec
 
+from reference_impl.mutants.generated.functions import Function, functions, head, lines_of, shown, statements
 from reference_impl.mutants.generated.operators import variants
 
-_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
-"""The fields of a statement that hold other statements."""
 _BESIDE = 40
 """Characters that a name shows beside a change."""
-_UNSEEN = frozenset({"__repr__", "__str__"})
-"""Functions for people who debug the reference."""
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -62,16 +57,12 @@ class Fault(msgspec.Struct, frozen=True):
 
 def sites_of(file: str, source: str) -> Iterator[Site]:
     """Every place for a change in a module. `file`: from the root of the repository, with slashes."""
-    for qualified, function in _functions(ast.parse(source)):
-        if function.name in _UNSEEN:
-            continue
+    for qualified, function in functions(ast.parse(source)):
         first = _first(function)
-        for statement, held in enumerate(_statements(function)):
-            head = list(_head(held))
-            lines = [one.lineno for one in head if hasattr(one, "lineno")]
-            for node, part in enumerate(head):
+        for statement, held in enumerate(statements(function)):
+            for node, part in enumerate(head(held)):
                 for variant, _ in enumerate(variants(part)):
-                    yield Site(file, qualified, first, min(lines), max(lines), statement, node, variant)
+                    yield Site(file, qualified, first, *lines_of(held), statement, node, variant)
 
 
 def fault_at(site: Site, source: str) -> Fault | None:
@@ -79,14 +70,14 @@ def fault_at(site: Site, source: str) -> Fault | None:
     function takes from its surroundings.
     """
     function = _function(source, site)
-    statement = list(_statements(function))[site.statement]
-    before = _shown(statement)
+    statement = list(statements(function))[site.statement]
+    before = shown(statement)
     found = None
     same: list[str] = []
-    for number, other in enumerate(_statements(function)):
-        if _shown(other) != before:
+    for number, other in enumerate(statements(function)):
+        if shown(other) != before:
             continue
-        for node, part in enumerate(_head(other)):
+        for node, part in enumerate(head(other)):
             for variant, (operator, new) in enumerate(variants(part)):
                 after = _after(other, part, new, operator)
                 if (number, node, variant) == (site.statement, site.node, site.variant):
@@ -103,7 +94,7 @@ def faulty_code(site: Site, source: str) -> CodeType | None:
     """The code of the changed function; None if it does not compile."""
     tree = ast.parse(source)
     function = _function(tree, site)
-    part = list(_head(list(_statements(function))[site.statement]))[site.node]
+    part = list(head(list(statements(function))[site.statement]))[site.node]
     _, new = list(variants(part))[site.variant]
     _Replacing(part, new).visit(tree)
     try:
@@ -149,60 +140,25 @@ class _Replacing(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[str, _Function]]:
-    """The functions of a module and of its classes, by qualified name; what they hold belongs to them."""
-    pending: list[tuple[str, ast.stmt]] = [("", one) for one in tree.body]
-    while pending:
-        prefix, one = pending.pop(0)
-        if isinstance(one, _Function):
-            yield prefix + one.name, one
-        elif isinstance(one, ast.ClassDef):
-            pending += [(f"{prefix}{one.name}.", part) for part in one.body]
-
-
-def _function(source: str | ast.Module, site: Site) -> _Function:
+def _function(source: str | ast.Module, site: Site) -> Function:
     tree = ast.parse(source) if isinstance(source, str) else source
-    for qualified, function in _functions(tree):
+    for qualified, function in functions(tree):
         if (qualified, _first(function)) == (site.function, site.first):
             return function
     raise ValueError(f"{site.file} has no function {site.function} at line {site.first}")
 
 
-def _first(function: _Function) -> int:
+def _first(function: Function) -> int:
     """Where its code says that it begins."""
     return min([function.lineno, *(one.lineno for one in function.decorator_list)])
-
-
-def _statements(function: _Function) -> Iterator[ast.stmt | ast.excepthandler | ast.match_case]:
-    """What the function does, in the order of its lines, however deep."""
-    for name in _BODIES:
-        for one in getattr(function, name, ()):
-            yield one
-            yield from _statements(one)
-
-
-def _head(statement: ast.AST) -> Iterator[ast.AST]:
-    """The statement and its parts, without the statements that it holds."""
-    yield statement
-    for name, value in ast.iter_fields(statement):
-        if name in _BODIES and isinstance(value, list):
-            continue
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, ast.AST) and name not in ("annotation", "returns", "type"):
-                yield from _head(part)
 
 
 def _after(statement: ast.AST, part: ast.AST, new: ast.AST, operator: str) -> str:
     """The statement's head with the change in it."""
     if part is statement:
-        after = _shown(new)
+        after = shown(new)
     else:  # in place, and back again
         _Replacing(part, new).visit(statement)
-        after = _shown(statement)
+        after = shown(statement)
         _Replacing(new, part).visit(statement)
-    return after if after != _shown(statement) else f"{after} [{operator}]"
-
-
-def _shown(statement: ast.AST) -> str:
-    """Its head in one line."""
-    return ast.unparse(ast.fix_missing_locations(statement)).split("\n")[0]
+    return after if after != shown(statement) else f"{after} [{operator}]"

@@ -12,8 +12,9 @@ import msgspec
 import pytest
 
 from harness.cli import main
-from harness.cli.generated import command
-from harness.cli.generated.explained import read_explained
+from harness.cli.measures import faults as measure
+from harness.cli.measures.explained import read_explained
+from harness.cli.measures.faults import KINDS
 from reference_impl.mutants.generated import Fault, LiveFunctions, fault_at, sites_of
 
 SOURCE = '''
@@ -108,29 +109,29 @@ def test_a_function_that_is_not_loaded_is_said(tmp_path: Path) -> None:
 def test_explained_survivors_have_a_kind_and_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "explained.yaml"
     path.write_text('"f: a → b":\n  equivalent: both are true\n')
-    assert read_explained(path) == {"f: a → b": "equivalent: both are true"}
+    assert read_explained(path, KINDS) == {"f: a → b": "equivalent: both are true"}
     path.write_text('"f: a → b":\n  boring: really\n')
     with pytest.raises(ValueError, match="expected one of equivalent, not visible, free"):
-        read_explained(path)
+        read_explained(path, KINDS)
     path.write_text("- a list\n")
     with pytest.raises(ValueError, match=r"expected `NAME: \{KIND: WHY\}` entries"):
-        read_explained(path)
+        read_explained(path, KINDS)
 
 
 def test_a_survivor_is_a_miss_until_it_is_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.cli.generated.trying import Outcome
+    from harness.cli.measures.trying import Outcome
 
     made = list(faults().values())[:3]
     outcomes = [Outcome("failure", "kv.x", "5.3", "no"), Outcome("unseen"), Outcome("unseen")]
-    tried = [command.Tried(*one, 5) for one in zip(made, outcomes, strict=True)]
+    tried = [measure.Tried(*one, 5) for one in zip(made, outcomes, strict=True)]
     explained = {made[1].name: "free: either will do", made[0].name: "free: or so we thought"}
 
-    def measured(options: object, known: dict[str, str], people: object) -> tuple[list[command.Tried], bool]:
+    def measured(options: object, known: dict[str, str], people: object) -> tuple[list[measure.Tried], bool]:
         return [msgspec.structs.replace(one, explained=known.get(one.fault.name, "")) for one in tried], True
 
-    monkeypatch.setattr(command, "_measured", measured)
+    monkeypatch.setattr(measure, "_measured", measured)
     path = tmp_path / "explained.yaml"
     path.write_bytes(msgspec.yaml.encode({name: dict([why.split(": ")]) for name, why in explained.items()}))
     arguments = ["selftest", "--generated", "3", "--json", "--out", str(tmp_path), "--explained", str(path)]
@@ -150,17 +151,17 @@ def test_explanations_without_faults_are_a_mistake(capsys: pytest.CaptureFixture
 
 def test_a_change_elsewhere_leaves_the_draw_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(number: int) -> list[str]:
-        return [one.name for one in command._drawn("nameserver", 7, number, [{}])]
+        return [one.name for one in measure._drawn("nameserver", 7, number, [{}])]
 
-    files = list(command._files("nameserver"))
-    monkeypatch.setattr(command, "_files", lambda _: files)
+    files = list(measure.files_of("nameserver"))
+    monkeypatch.setattr(measure, "files_of", lambda _: files)
     before = drawn(40)
-    monkeypatch.setattr(command, "_files", lambda _: [one for one in files if not one.endswith("kv.py")])
+    monkeypatch.setattr(measure, "files_of", lambda _: [one for one in files if not one.endswith("kv.py")])
     after = drawn(40)
     of_table = [one for one in before if "kv.py" in one]
     assert of_table
     assert [one for one in after if one in before] == [one for one in before if one not in of_table]
-    assert before != [one.name for one in command._drawn("nameserver", 8, 40, [{}])]
+    assert before != [one.name for one in measure._drawn("nameserver", 8, 40, [{}])]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="faults are tried in forked processes")

@@ -13,19 +13,21 @@ import multiprocessing
 import resource
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from harness.catalogue import Role
-from harness.cli.generated.server_copy import ServerCopy, load_server_copy
+from harness.cli.measures.server_copy import ServerCopy, load_server_copy
 from harness.report.results import Verdict
 
 if TYPE_CHECKING:
     from reference_impl.mutants.generated import LiveFunctions, Site
 
+Lines = Mapping[str, Mapping[int, Sequence[str]]]
+"""File -> line -> the cases that run it; a line of the server's start is run by ""."""
 SECONDS = 30
 """Of processor time that a fault may use: whole catalogues take three."""
 MEMORY = 4 << 30
@@ -84,8 +86,8 @@ def begin() -> None:
     gc.freeze()
 
 
-def covered(work: Work) -> dict[str, dict[int, list[str]]]:
-    """File -> line -> the cases that run it; a line of the server's start is run by "".
+def covered(work: Work) -> Lines:
+    """Which of the cases run which lines of the server.
 
     Raises RuntimeError without `coverage`.
     """

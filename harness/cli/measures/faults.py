@@ -1,4 +1,4 @@
-"""The command: draws faults by a seed, tries them, and writes down which no case notices.
+"""`selftest --generated`: draws faults by a seed, tries them, and writes down which no case notices.
 
 A survivor that a person has explained (`--explained`) is no miss; any other one is a missing case.
 """
@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -21,38 +19,26 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn
 
-import harness
-from harness.catalogue import Role, catalogue, did_you_mean
+from harness.catalogue import Role
 from harness.cli.bar import Line
-from harness.cli.generated.explained import read_explained
-from harness.cli.generated.trying import Outcome, Work, begin, covered, tried
+from harness.cli.measures.answer import written
+from harness.cli.measures.explained import explanations
+from harness.cli.measures.scope import SHARED, all_cases, check_possible, files_of, sources_of
+from harness.cli.measures.trying import Lines, Outcome, Work, begin, covered, tried
 from harness.cli.output import say_json
-from harness.cli.parser import Usage
 from harness.cli.status import FAILED, INTERRUPTED, OK
-from harness.conformance.loading import checked_cases
 from harness.program.chance import chance
 from harness.session import RunningClock
-from harness.targets.builtin.target import reference_line
 from reference_impl.mutants.generated import Fault, Site, fault_at, sites_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-_ROOT = Path(harness.__file__).parents[1]
-_SCOPES: dict[Role, tuple[str, ...]] = {
-    "nameserver": ("reference_impl/remoting", "reference_impl/nameserver", "harness/wire"),
-    "broker": ("reference_impl/broker", "harness/wire/messages", "harness/wire/bodies/broker"),
-}
-"""Where the faults of a role are made."""
-_SHARED = "harness/wire/"
-"""Code that the harness uses, too. What the servers never run of it is none of theirs."""
-_NOT_PROTOCOL = "/parts.py"
-"""How mutants are put together."""
+KINDS = ("equivalent", "not visible", "free")
+"""Why a fault survives: it changes nothing · no peer can see it · the catalogue leaves it to the server."""
 NOTICED = ("failure", "crash", "hang")
 LOGGED = 20
 """Faults between two lines of a log."""
-
-Lines = Mapping[str, Mapping[int, Sequence[str]]]
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -73,18 +59,11 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     stopwatch = RunningClock()
     people = sys.stderr if options.json else sys.stdout
-    if find_spec("coverage") is None or not hasattr(os, "fork"):
-        raise Usage(
-            "rmq-harness selftest --generated needs the package coverage and a system that forks processes; "
-            "pip install coverage"
-        )
-    try:
-        explained = {} if options.explained is None else read_explained(options.explained)
-    except ValueError as error:
-        raise Usage(f"rmq-harness selftest: --explained {error}") from None
+    check_possible("--generated")
+    explained = explanations(options.explained, KINDS)
     done, is_whole = _measured(options, explained, people)
     answer = _answer(options, done, stopwatch.waiting(), is_whole=is_whole)
-    path = _write(options.out, answer)
+    path = written(options.out / f"generated-{options.role}.json", answer)
     _print(Console(file=people, highlight=False, markup=False, soft_wrap=True), answer, path)
     if options.json:
         say_json(answer)
@@ -100,7 +79,7 @@ def _measured(
     plan: dict[Fault, tuple[Work, ...]] = {}
     with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
         try:
-            whole = _whole(options)
+            whole = all_cases(options.role, options.profile)
             running = [pool.submit(covered, work) for work in whole]
             lines: list[Lines] = [one.result() for one in running]
             for fault in _drawn(options.role, options.seed, options.generated, lines):
@@ -120,27 +99,17 @@ def _measured(
     return tried, 0 < len(plan) == len(done)
 
 
-def _whole(options: argparse.Namespace) -> list[Work]:
-    """All cases, under the newest profile first."""
-    loaded = checked_cases(options.role, unfinished=False)
-    of_role = catalogue().of(options.role)
-    return [
-        Work(options.role, profile, tuple(one.name for one in loaded if one.statements(of_role, profile)))
-        for profile in reversed(_profiles(options))
-    ]
-
-
 def _drawn(role: Role, seed: int, number: int, lines: Sequence[Lines]) -> list[Fault]:
     """This many faults, decided by the seed. All statements are equally likely.
 
     A statement's place in the draw depends on itself alone. When code changes elsewhere, the others keep
     theirs, so that a file of explained survivors stays true.
     """
-    sources = {file: (_ROOT / file).read_text(encoding="utf-8") for file in _files(role)}
+    sources = sources_of(files_of(role))
     found: dict[tuple[str, str, int], list[Site]] = {}
     for file, source in sources.items():
         sites = list(sites_of(file, source))
-        if file.startswith(_SHARED):
+        if file.startswith(SHARED):
             known = {number for some in lines for number in some.get(file, ())}
             serving = {one.function for one in sites if known.intersection(range(one.line, one.end + 1))}
             sites = [one for one in sites if one.function in serving]
@@ -158,15 +127,6 @@ def _first_fault(sites: Sequence[Site], source: str) -> Fault | None:
     return next((fault for site in sites if (fault := fault_at(site, source)) is not None), None)
 
 
-def _files(role: Role) -> Iterator[str]:
-    """Those that hold the role's share of the protocol, from the root, with slashes."""
-    for scope in _SCOPES[role]:
-        for path in sorted((_ROOT / scope).rglob("*.py")):
-            file = path.relative_to(_ROOT).as_posix()
-            if not file.endswith(_NOT_PROTOCOL):
-                yield file
-
-
 def _meeting(site: Site, whole: Sequence[Work], lines: Sequence[Lines]) -> Iterator[Work]:
     """The cases that run the place, for each profile that has some."""
     for one, known in zip(whole, lines, strict=True):
@@ -179,15 +139,6 @@ def _running(site: Site, whole: Work, lines: Lines) -> tuple[str, ...]:
     known = lines.get(site.file, {})
     names = {name for number in range(site.line, site.end + 1) for name in known.get(number, ())}
     return whole.cases if "" in names else tuple(one for one in whole.cases if one in names)
-
-
-def _profiles(options: argparse.Namespace) -> list[str]:
-    known = [one.name for one in catalogue().of(options.role).profiles]
-    if options.profile and options.profile not in known:
-        hint = did_you_mean(options.profile, known, f"there are {', '.join(known)}")
-        raise Usage(f"rmq-harness selftest: --profile {options.profile}: no such profile; {hint}")
-    wanted = [options.profile] if options.profile else known
-    return [one for one in wanted if reference_line(options.role, one) == one]
 
 
 def _outcomes(
@@ -244,18 +195,6 @@ def _shown(one: Tried) -> dict[str, Any]:
         "explained": one.explained,
         **msgspec.to_builtins(one.outcome),
     }
-
-
-def _write(out: Path, answer: Mapping[str, Any]) -> Path:
-    path = out / f"generated-{answer['role']}.json"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(answer), indent=2) + b"\n")
-    except OSError as error:
-        raise Usage(
-            f"rmq-harness selftest: --out {out}: {error.strerror}; expected a place to write to"
-        ) from None
-    return path
 
 
 def _print(console: Console, answer: Mapping[str, Any], path: Path) -> None:

@@ -1,1 +1,0 @@
-"""`selftest --generated`: the catalogue against faults that were not written for it."""

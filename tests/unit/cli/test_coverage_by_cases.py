@@ -1,0 +1,133 @@
+"""Which statements of the servers no case runs: what is counted, what is explained, and what fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.measures import coverage
+from harness.cli.measures.coverage import coverage_of
+from reference_impl.mutants.generated import statements_of
+
+SOURCE = '''
+class Table:
+    """Rows."""
+
+    def put(self, key, value):
+        """Keeps a row."""
+        known: dict
+        known = self.rows
+        if (
+            key in known
+            and value is None
+        ):
+            del known[key]
+            return
+        try:
+            known[key] = value
+        except TypeError:
+            return
+
+    def scan(self):
+        raise NotImplementedError
+
+    def __repr__(self):
+        return "Table"
+
+
+def codec(value):
+    return value
+
+
+def client(value):
+    return value
+'''
+
+
+def test_statements_that_do_something_are_counted() -> None:
+    found = {name: [one.name for one in some] for name, some in statements_of("x/table.py", SOURCE)}
+    assert found["Table.put"] == [
+        "x/table.py::Table.put: known = self.rows",
+        "x/table.py::Table.put: if key in known and value is None:",
+        "x/table.py::Table.put: del known[key]",
+        "x/table.py::Table.put: return",
+        "x/table.py::Table.put: try:",
+        "x/table.py::Table.put: known[key] = value",
+        "x/table.py::Table.put: except TypeError:",
+        "x/table.py::Table.put: return #2",
+    ]
+    assert found["Table.scan"] == [], "an abstract method does nothing"
+    assert "Table.__repr__" not in found
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file that both roles have, and one of the codec, with the same code."""
+    files = ["reference_impl/remoting/table.py", "harness/wire/table.py"]
+    monkeypatch.setattr(coverage, "files_of", lambda _: files)
+    monkeypatch.setattr(coverage, "sources_of", lambda names: dict.fromkeys(names, SOURCE))
+
+
+@pytest.mark.usefixtures("source")
+def test_a_statement_runs_if_any_run_of_the_catalogue_ran_a_line_of_its_head() -> None:
+    first = {"reference_impl/remoting/table.py": {8: ["a"], 10: ["a"], 13: ["a"]}}
+    second = {"reference_impl/remoting/table.py": {8: ["b"], 15: ["b"], 16: ["b"], 28: [""]}}
+    found, codec = coverage_of([first, second])
+    assert [one.name.rpartition("::")[2] for one in found.not_run] == [
+        "Table.put: return",
+        "Table.put: except TypeError:",
+        "Table.put: return #2",
+        "client: return value",
+    ]
+    assert found.statements == 10
+    assert codec.statements == 0, "a function of the codec that no server runs is not the server's"
+
+
+@pytest.mark.usefixtures("source")
+def test_what_no_case_runs_fails_until_it_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = {"reference_impl/remoting/table.py": {line: ["a"] for line in (8, 9, 13, 14, 15, 16, 28)}}
+    monkeypatch.setattr(coverage, "_measured", lambda *_: [lines])
+    name = "reference_impl/remoting/table.py::"
+    path = tmp_path / "not_run.yaml"
+    arguments = ["selftest", "--coverage", "--json", "--out", str(tmp_path)]
+
+    assert main(arguments) == 1
+    shown = capsys.readouterr()
+    answer = json.loads(shown.out)
+    assert (answer["statements"], answer["run"], answer["missed"]) == (10, 7, 3)
+    assert json.loads((tmp_path / "coverage.json").read_bytes()) == answer
+    assert "table.py: no case runs 3 of 10 statements" in shown.err
+    assert "3 STATEMENTS THAT NO CASE RUNS, exit 1" in shown.err
+
+    whole = f'"{name}Table.put: except TypeError:": {{free: either}}\n'
+    whole += f'"{name}Table.put: return #2": {{free: either}}\n'
+    whole += f'"{name}client: return value": {{tested: tests/unit/x.py}}\n'
+    path.write_text(whole)
+    assert main([*arguments, "--explained", str(path)]) == 0
+    assert "EVERY STATEMENT RUN OR EXPLAINED, exit 0" in capsys.readouterr().err
+
+    path.write_text(whole + f'"{name}Table.put: return": {{unreachable: never}}\n')
+    assert main([*arguments, "--explained", str(path)]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["explained_in_vain"] == [f"{name}Table.put: return"]
+    assert "EXPLANATIONS IN VAIN, exit 1" in shown.err
+
+    path.write_text(f'"{name}Table.put: return": {{boring: never}}\n')
+    assert main([*arguments, "--explained", str(path)]) == 3
+    assert "expected one of unreachable, not visible, free, tested" in capsys.readouterr().err
+
+
+def test_measures_take_every_case(capsys: pytest.CaptureFixture[str]) -> None:
+    for given, words in (
+        (["--coverage", "--role", "broker"], "--role: --coverage takes every case of both roles"),
+        (["--coverage", "--select", "kv"], "--select: --coverage takes every case of both roles"),
+        (["--generated", "3", "--mutant", "x"], "--mutant: --generated takes every case of the role"),
+        (["--generated", "3", "--coverage"], "two measures; give one at a time"),
+    ):
+        assert main(["selftest", *given]) == 3
+        assert words in capsys.readouterr().err
