@@ -37,6 +37,14 @@ selftest: $(READY)
 	$(BIN)/rmq-harness selftest
 	$(BIN)/rmq-harness selftest --role broker
 
+# By other faults than the mutants: code that no case runs, faults drawn by a seed, lies about members of answers.
+EXPLAINED = --explained tests/quality/explained
+FAULTS = 20
+measures: $(READY)
+	$(BIN)/rmq-harness selftest --coverage $(EXPLAINED)/not_run.yaml
+	$(BIN)/rmq-harness selftest --generated $(FAULTS) --seed 7 $(EXPLAINED)/survivors_nameserver.yaml
+	$(BIN)/rmq-harness selftest --generated $(FAULTS) --seed 7 --role broker $(EXPLAINED)/survivors_broker.yaml
+
 live: $(SPARK)
 	$(BIN)/python -m pytest tests/live -m "live and not soak" --durations 15
 

@@ -24,15 +24,16 @@ from harness.session import RunningClock
 from harness.targets.builtin.target import reference_line
 from reference_impl.mutants import MUTANTS, mutants_of
 
+MEASURES = ("generated", "coverage", "replies")
+"""Options that measure the cases by something other than mutants."""
+
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    if options.generated or options.coverage:
-        return _measure(options)
+    if measures := [name for name in MEASURES if getattr(options, name)]:
+        return _measure(options, measures)
     if options.explained is not None:
-        raise Usage(
-            "rmq-harness selftest: --explained: it belongs to --generated N or --coverage; give one, too"
-        )
+        raise Usage("rmq-harness selftest: --explained: it belongs to --generated N, --coverage or --replies")
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
@@ -63,23 +64,26 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if problems else OK
 
 
-def _measure(options: argparse.Namespace) -> int:
-    """Runs `--generated` or `--coverage`, which have all cases and no mutants."""
-    if options.generated and options.coverage:
-        raise Usage("rmq-harness selftest: --generated and --coverage: two measures; give one at a time")
-    measure = "--coverage" if options.coverage else "--generated"
+def _measure(options: argparse.Namespace, measures: Sequence[str]) -> int:
+    """Runs the one measure that was asked for. It has all cases, and no mutants."""
+    if len(measures) > 1:
+        both = " and ".join(f"--{name}" for name in measures)
+        raise Usage(f"rmq-harness selftest: {both}: each is a measure of its own; give one at a time")
+    measure = measures[0]
+    of_both = measure == "coverage"
     for name, is_given in (
         ("--select", options.select),
         ("--mutant", options.mutant),
         ("--full", options.full),
-        ("--role", options.coverage and options.role != ROLES[0]),
+        ("--role", of_both and options.role != ROLES[0]),
     ):
         if is_given:
-            every = "every case of both roles" if options.coverage else "every case of the role"
-            raise Usage(f"rmq-harness selftest: {name}: {measure} takes {every}; leave out {name}")
-    from harness.cli.measures import coverage, faults
+            every = "every case of both roles" if of_both else "every case of the role"
+            raise Usage(f"rmq-harness selftest: {name}: --{measure} takes {every}; leave out {name}")
+    from harness.cli.measures import coverage, faults, replies
 
-    return coverage.run(options) if options.coverage else faults.run(options)
+    runs = {"coverage": coverage.run, "generated": faults.run, "replies": replies.run}
+    return runs[measure](options)
 
 
 def _profiles(options: argparse.Namespace) -> list[str]:

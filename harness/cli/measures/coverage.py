@@ -10,22 +10,21 @@ import argparse
 import multiprocessing
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn
 from rich.table import Table
 
 from harness.catalogue import ROLES
-from harness.cli.bar import Line
 from harness.cli.measures.answer import written
+from harness.cli.measures.covering import lines_run
 from harness.cli.measures.explained import explanations
 from harness.cli.measures.scope import SHARED, all_cases, check_possible, files_of, sources_of
-from harness.cli.measures.trying import Lines, begin, covered
+from harness.cli.measures.trying import Lines, begin
 from harness.cli.output import say_json
 from harness.cli.status import FAILED, OK
 from harness.session import RunningClock
@@ -82,26 +81,15 @@ def _file_coverage(file: str, source: str, run: set[int]) -> FileCoverage:
 
 
 def _measured(options: argparse.Namespace, people: TextIO) -> list[Lines]:
-    """Which lines each run of the catalogue has run; says how far it is."""
+    """Which lines each run of the catalogue has run."""
     works = [work for role in ROLES for work in all_cases(role, options.profile)]
     context = multiprocessing.get_context("spawn")
-    found: list[Lines] = []
-    with (
-        Line(Console(file=people, highlight=False), BarColumn()) as line,
-        ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool,
-    ):
-        running = {pool.submit(covered, work): work for work in works}
+    with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
         try:
-            for future in as_completed(running):
-                found.append(future.result())
-                work = running[future]
-                said = f"{work.role} {work.profile}: {len(work.cases)} cases have run"
-                line.show(said, len(found), len(works))
-                line.log(f"{said}, {len(found)} of {len(works)}")
+            return lines_run(pool, works, options.out, people)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return found
 
 
 def _answer(files: Sequence[FileCoverage], explained: Mapping[str, str], seconds: float) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from rich.progress import BarColumn
 from harness.catalogue import Role
 from harness.cli.bar import Line
 from harness.cli.measures.answer import written
+from harness.cli.measures.covering import lines_run
 from harness.cli.measures.explained import explanations
 from harness.cli.measures.scope import SHARED, all_cases, check_possible, files_of, sources_of
-from harness.cli.measures.trying import Lines, Outcome, Work, begin, covered, tried
+from harness.cli.measures.trying import Lines, Outcome, Work, begin, tried
 from harness.cli.output import say_json
 from harness.cli.status import FAILED, INTERRUPTED, OK
 from harness.program.chance import chance
@@ -80,8 +81,7 @@ def _measured(
     with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
         try:
             whole = all_cases(options.role, options.profile)
-            running = [pool.submit(covered, work) for work in whole]
-            lines: list[Lines] = [one.result() for one in running]
+            lines = lines_run(pool, whole, options.out, people)
             for fault in _drawn(options.role, options.seed, options.generated, lines):
                 plan[fault] = tuple(_meeting(fault.site, whole, lines))
             for fault, outcome in _outcomes(pool, plan, people):

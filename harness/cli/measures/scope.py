@@ -14,7 +14,8 @@ from harness.cli.parser import Usage
 from harness.conformance.loading import checked_cases
 from harness.targets.builtin.target import reference_line
 
-_ROOT = Path(harness.__file__).parents[1]
+ROOT = Path(harness.__file__).parents[1]
+"""Of this checkout or installation."""
 _SCOPES: dict[Role, tuple[str, ...]] = {
     "nameserver": ("reference_impl/remoting", "reference_impl/nameserver", "harness/wire"),
     "broker": ("reference_impl/broker", "harness/wire/messages", "harness/wire/bodies/broker"),
@@ -38,15 +39,15 @@ def check_possible(option: str) -> None:
 def files_of(role: Role) -> Iterator[str]:
     """Those that hold the role's share of the protocol, from the root, with slashes."""
     for scope in _SCOPES[role]:
-        for path in sorted((_ROOT / scope).rglob("*.py")):
-            file = path.relative_to(_ROOT).as_posix()
+        for path in sorted((ROOT / scope).rglob("*.py")):
+            file = path.relative_to(ROOT).as_posix()
             if not file.endswith(_NOT_PROTOCOL):
                 yield file
 
 
 def sources_of(files: Iterable[str]) -> dict[str, str]:
     """File -> its text."""
-    return {file: (_ROOT / file).read_text(encoding="utf-8") for file in files}
+    return {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
 
 
 def all_cases(role: Role, profile: str | None) -> list[Work]:

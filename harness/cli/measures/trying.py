@@ -91,14 +91,14 @@ def covered(work: Work) -> Lines:
 
     Raises RuntimeError without `coverage`.
     """
-    found = _in_a_fork(lambda: _covered(work), None)
+    found = in_a_fork(lambda: _covered(work), None)
     assert isinstance(found, dict)
     return {file: {int(line): names for line, names in lines.items()} for file, lines in found.items()}
 
 
 def tried(site: Site, work: Sequence[Work]) -> Outcome:
     """Puts in the fault of a place and runs the cases until one notices it."""
-    return msgspec.convert(_in_a_fork(lambda: _tried(site, work), SECONDS), Outcome)
+    return msgspec.convert(in_a_fork(lambda: _tried(site, work), SECONDS), Outcome)
 
 
 def _covered(work: Work) -> dict[str, dict[str, list[str]]]:
@@ -108,7 +108,7 @@ def _covered(work: Work) -> dict[str, dict[str, list[str]]]:
     watching = coverage.Coverage(data_file=None, include=list(files), config_file=False, messages=False)
     watching.start()
     try:
-        for _ in _results(work, watching.switch_context):
+        for _ in results_of(work, watching.switch_context):
             pass
     finally:
         watching.stop()
@@ -128,8 +128,8 @@ def _tried(site: Site, work: Sequence[Work]) -> Outcome:
     for some in work:
         crashes = 0
         try:
-            for name, (verdict, why, lives) in _results(some, lambda _: None):
-                how = _how(verdict, lives)
+            for name, (verdict, why, lives) in results_of(some, lambda _: None):
+                how = how_of(verdict, lives)
                 if how == "failure":
                     return Outcome(how, name, some.profile, why)
                 crashes += how == "crash"
@@ -147,7 +147,7 @@ _ORDER = ("unseen", "blocked", "crash", "failure")
 _KILLED = (Verdict.FAIL, Verdict.DEVIATES, Verdict.OBSERVED)
 
 
-def _how(verdict: Verdict, lives: bool) -> str:
+def how_of(verdict: Verdict, lives: bool) -> str:
     if verdict is Verdict.PASS:
         return "unseen"
     if not lives:
@@ -155,7 +155,9 @@ def _how(verdict: Verdict, lives: bool) -> str:
     return "failure" if verdict in _KILLED else "blocked"
 
 
-def _results(work: Work, before: Callable[[str], object]) -> Iterator[tuple[str, tuple[Verdict, str, bool]]]:
+def results_of(
+    work: Work, before: Callable[[str], object]
+) -> Iterator[tuple[str, tuple[Verdict, str, bool]]]:
     """The cases one after the other on one server: verdict, what was seen, and whether the server lives."""
     from harness.cli.killing import results
 
@@ -166,7 +168,7 @@ def _results(work: Work, before: Callable[[str], object]) -> Iterator[tuple[str,
         yield name, (result.verdict, why, lives)
 
 
-def _in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
+def in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:
     """What `act` returns in a process of its own; an outcome `hang` if that uses more processor time.
 
     Raises InterruptedError once the user has interrupted the command, which looks at no result any more.

@@ -32,12 +32,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="which statements of the reference's protocol code no case runs, instead of the mutants",
     )
+    parser.add_argument(
+        "--replies",
+        action="store_true",
+        help="each member of each frame that the server sends, left out or changed, instead of the mutants",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="which faults are drawn (1)")
     parser.add_argument(
         "--explained",
         type=Path,
         metavar="FILE",
-        help="what --generated or --coverage finds and is no miss, each with its reason",
+        help="what --generated, --coverage or --replies finds and is no miss, each with its reason",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out"), metavar="DIR", help="output directory for the matrix (out)"

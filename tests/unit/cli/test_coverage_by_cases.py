@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
-from harness.cli.measures import coverage
+from harness.cli.measures import coverage, covering
 from harness.cli.measures.coverage import coverage_of
+from harness.cli.measures.trying import Work
 from reference_impl.mutants.generated import statements_of
 
 SOURCE = '''
@@ -127,7 +130,35 @@ def test_measures_take_every_case(capsys: pytest.CaptureFixture[str]) -> None:
         (["--coverage", "--role", "broker"], "--role: --coverage takes every case of both roles"),
         (["--coverage", "--select", "kv"], "--select: --coverage takes every case of both roles"),
         (["--generated", "3", "--mutant", "x"], "--mutant: --generated takes every case of the role"),
-        (["--generated", "3", "--coverage"], "two measures; give one at a time"),
+        (
+            ["--generated", "3", "--coverage"],
+            "--generated and --coverage: each is a measure of its own; give one at a time",
+        ),
     ):
         assert main(["selftest", *given]) == 3
         assert words in capsys.readouterr().err
+
+
+def test_lines_are_measured_again_when_what_decides_them_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "code.py"
+    monkeypatch.setattr(covering, "_inputs", lambda: [source])
+    ran: list[Work] = []
+
+    class Pool(ThreadPoolExecutor):
+        def submit(self, act: object, *works: object, **_: object) -> Future[object]:  # type: ignore[override]
+            ran.extend(work for work in works if isinstance(work, Work))
+            done: Future[object] = Future()
+            done.set_result({"a.py": {3: ["kv.x", ""]}})
+            return done
+
+    work = Work("nameserver", "5.3", ("kv.x",))
+    for text, of, number in (("1", work, 1), ("1", work, 1), ("2", work, 2), ("2", Work(*OTHER), 3)):
+        source.write_text(text)
+        assert covering.lines_run(Pool(), [of], tmp_path, io.StringIO()) == [{"a.py": {3: ["kv.x", ""]}}]
+        assert len(ran) == number
+    assert [path.name.rpartition("-")[0] for path in (tmp_path / "covered").iterdir()] == ["nameserver-5.3"]
+
+
+OTHER = ("nameserver", "5.3", ("kv.x", "kv.y"))
