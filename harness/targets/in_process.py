@@ -110,6 +110,9 @@ class InProcess:
 
     def restart(self, how: Ending = "term") -> None:
         with self._lock:
+            if how == "term" and not self._last_words:
+                self._asked(self._endpoint.stop, self._time)
+                self._carry_out(self._asked(self._endpoint.tick, self._time))
             for transport in self._connections.values():
                 transport.ended = True
             self._connections.clear()

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import AssignmentQuestion, MessageQueue, RequestMode, RequestModes, TopicRoute
 from harness.wire.bodies import Assignments as Answer
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 REQUEST_MODES_FILE: Final = "config/messageRequestMode.json"
 _ROUTE_WITHIN: Final = 3_000
 _MODES: Final = ("PULL", "POP")
+_MODELS: Final = ("CLUSTERING", "BROADCASTING")
 _EVENLY, _IN_TURN = "AVG", "AVG_BY_CIRCLE"
 """How queues are divided: as many neighbours for each, or one for each in turn."""
 
@@ -52,8 +55,8 @@ class Assignments(Part):
     @answers(RequestCode.SET_MESSAGE_REQUEST_MODE, v5=True)
     def set_mode(self, command: Command, connection: int, now: int) -> Reply:
         asked = required.body(command, RequestMode.decode)
-        if asked.topic is None or asked.consumer_group is None or asked.mode not in _MODES:
-            raise RefusedError("expected topic, consumerGroup, and mode PULL or POP")
+        if asked.topic is None or asked.consumer_group is None:
+            raise RefusedError("expected topic and consumerGroup")
         if asked.topic.startswith(TopicName.RETRY_PREFIX):
             return Reply(ResponseCode.NO_PERMISSION, remark="retry topic is not allowed to set mode")
         if self.broker.topics.get(asked.topic) is None:
@@ -61,7 +64,8 @@ class Assignments(Part):
         if self.broker.groups.find(asked.consumer_group, now) is None:
             remark = "subscription group does not exist"
             return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
-        self._modes.setdefault(asked.topic, {})[asked.consumer_group] = asked
+        mode = asked.mode if asked.mode in _MODES else None
+        self._modes.setdefault(asked.topic, {})[asked.consumer_group] = replace(asked, mode=mode)
         self.keep()
         return Reply(ResponseCode.SUCCESS)
 
@@ -92,7 +96,7 @@ class Assignments(Part):
     def assign(self, command: Command, connection: int, now: int) -> None:
         """The answer comes with that of a NameServer."""
         asked = required.body(command, AssignmentQuestion.decode)
-        if asked.topic is None or asked.consumer_group is None or asked.message_model is None:
+        if asked.topic is None or asked.consumer_group is None or asked.message_model not in _MODELS:
             raise RefusedError("expected topic, consumerGroup and messageModel")
         addresses = list(self.broker.registrar.addresses())
         question = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, ext={"topic": asked.topic})
@@ -101,19 +105,21 @@ class Assignments(Part):
             if reply is None and addresses:
                 self.broker.ask(addresses.pop(0), question, _ROUTE_WITHIN, answered)
                 return
-            queues = None if reply is None else self.queues(asked.topic or "", reply)
+            try:
+                queues = None if reply is None else self.queues(asked.topic or "", reply)
+            except WireError as error:
+                refused = RefusedError(f"the route of the topic cannot be read: {error}")
+                self.broker.answer(connection, command, refused.reply())
+                return
             self.broker.answer(connection, command, self.answer(asked, queues))
 
         answered(None, now)
 
     def queues(self, topic: str, reply: Command) -> list[MessageQueue] | None:
-        """All queues of a topic that can be read, in order; None: there is no such topic."""
+        """All queues of a topic that can be read, in order; None: there is none. Raises WireError."""
         if reply.code != ResponseCode.SUCCESS:
             return None
-        try:
-            route = TopicRoute.decode(reply.body)
-        except WireError:
-            return None
+        route = TopicRoute.decode(reply.body)
         found = [
             MessageQueue(data.broker_name, number, topic)
             for data in route.queue_datas

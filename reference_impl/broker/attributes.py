@@ -54,8 +54,6 @@ def altered(current: Mapping[str, str] | None, changes: Mapping[str, str]) -> di
             raise RefusedError(f"only add attribute is supported while creating topic. key: {key}")
         if sign == "-" and key not in found:
             raise RefusedError(f"attempt to delete a nonexistent key: {key}")
-        if sign not in ("+", "-"):
-            raise RefusedError(f"wrong format key: {key}")
         if key not in _VALUES:
             raise RefusedError(f"unsupported key: {key}")
         if current is not None and key in _FIXED:

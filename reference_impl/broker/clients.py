@@ -275,11 +275,6 @@ class Clients(Part):
 
     # -- what other parts ask --------------------------------------------------------------------------------
 
-    def subscription(self, group: str, topic: str) -> Subscription | None:
-        """What a group that is online wants of a topic."""
-        known = self.consumers.get(group)
-        return None if known is None else known.subscriptions.get(topic)
-
     def find_consumer(self, group: str, client_id: str) -> int | None:
         """The connection of a member by its client id."""
         known = self.consumers.get(group)

@@ -177,8 +177,6 @@ class GroupAdministration(Part):
 
     def is_shown(self, group: str, topic: str) -> bool:
         """Whether a group's progress in a topic is shown: not where it is online without that topic."""
-        if self.broker.topics.get(topic) is None:
-            return False
         online = self.broker.clients.consumers.get(group)
         return online is None or not online.subscriptions or topic in online.subscriptions
 

@@ -2,7 +2,8 @@
 
 1. All of it only where `enableSlaveActingMaster` is set, and never in 4.9.
 2. While a Broker is isolated it says nothing to NameServers but the question for the members of its name. It
-   asks every second, and is online when a NameServer has answered and those members have been spoken to.
+   asks every second, and is online when a NameServer has answered and those members have been spoken to; a
+   slave, when its master has answered.
 3. Only a master delivers delayed messages and checks transactions. (Apache's slave with the smallest id does
    it by sending to masters of other names where `enableRemoteEscape` is set, which is not built; without, it
    fails at it.)
@@ -64,7 +65,7 @@ class HaMembership(Part):
     def tick(self, now: int) -> None:
         if self._poll_at <= now:
             self._poll_at += _POLL_EVERY
-            self._seek_the_way_online()
+            self._ask_for_members(self._meet)
         if self._heartbeat_at <= now:
             self._heartbeat_at += self.config.broker_heartbeat_interval
             if not self.is_isolated:
@@ -147,20 +148,11 @@ class HaMembership(Part):
             return
         if ha_address is None:
             self.find_place_to_copy(address)
-        else:
-            mirror.told(mirror.master, ha_address)
 
     def find_place_to_copy(self, master: str) -> None:
-        """Ask a master that has come where it is copied from."""
-
-        def answered(reply: Command | None, now: int) -> None:
-            if reply is not None and reply.code == ResponseCode.SUCCESS:
-                mirror = self.broker.slave_sync
-                mirror.told(mirror.master, fields.text(reply.ext, "masterHaAddress"))
-
-        self.broker.ask(
-            master, Command(code=RequestCode.EXCHANGE_BROKER_HA_INFO, ext={}), _EXCHANGE_WITHIN, answered
-        )
+        """Ask a master that has come where it is copied from. Nothing follows from the answer."""
+        question = Command(code=RequestCode.EXCHANGE_BROKER_HA_INFO, ext={})
+        self.broker.ask(master, question, _EXCHANGE_WITHIN, _ignore)
 
     def is_special(self) -> bool:
         """Whether delayed messages and checks of transactions are this Broker's to see to."""
@@ -172,11 +164,6 @@ class HaMembership(Part):
         """Whether the Broker is not to be seen until it has spoken to the others of its name."""
         config = self.config
         return self.acts and config.total_replicas > 1 and not config.skip_pre_online
-
-    def _seek_the_way_online(self) -> None:
-        if not self.broker.registrar.addresses():
-            return
-        self._ask_for_members(self._meet)
 
     def _meet(self, members: dict[int, str], now: int) -> None:
         """Master: tell every slave where to copy from. Slave: ask the master, if there is one."""
@@ -191,15 +178,15 @@ class HaMembership(Part):
         def met(reply: Command | None, now: int) -> None:
             nonlocal left
             left -= 1
-            if reply is not None and reply.code == ResponseCode.SUCCESS and self.config.is_slave:
-                self.broker.slave_sync.told(
-                    fields.text(reply.ext, "masterAddress"), fields.text(reply.ext, "masterHaAddress")
-                )
-            if not left:
+            if not left and self.is_met(reply):
                 self._come_online(now)
 
         for address in others.values():
             self.broker.ask(address, self._introduction(), _EXCHANGE_WITHIN, met)
+
+    def is_met(self, reply: Command | None) -> bool:
+        """Whether an answer lets the Broker go online: a slave needs that of its master."""
+        return not self.config.is_slave or (reply is not None and reply.code == ResponseCode.SUCCESS)
 
     def _introduction(self) -> Command:
         """906: a master says where to copy from, a slave asks."""
@@ -237,9 +224,11 @@ class HaMembership(Part):
 
     @answers(RequestCode.EXCHANGE_BROKER_HA_INFO, v5=True)
     def exchange(self, command: Command, connection: int, now: int) -> Reply | None:
-        """A slave learns where its master is, or a master is asked."""
-        offered = fields.text(command.ext, "masterHaAddress")
-        if offered is not None:
-            self.broker.slave_sync.told(fields.text(command.ext, "masterAddress"), offered)
-            return Reply(ResponseCode.SUCCESS, ext={})
-        return Reply(ResponseCode.SUCCESS, ext=self._offer() if self.config.broker_id == _MASTER else {})
+        """A slave learns where to copy from, or a master is asked."""
+        is_asked = fields.text(command.ext, "masterHaAddress") is None
+        offers = is_asked and self.config.broker_id == _MASTER
+        return Reply(ResponseCode.SUCCESS, ext=self._offer() if offers else {})
+
+
+def _ignore(reply: Command | None, now: int) -> None:
+    return

@@ -92,8 +92,8 @@ class Transactions(Part):
         message.sys_flag &= ~_ROLLBACK
         message.topic = TopicName.TRANS_HALF
         message.queue_id = 0
-        put = self.broker.store.put(message, now)
-        if put.status is PutStatus.PUT_OK:
+        put = self.broker.delays.put(message, now)
+        if put.status is PutStatus.PUT_OK and message.topic == TopicName.TRANS_HALF:
             self._opened(message)
         return put
 
@@ -134,7 +134,7 @@ class Transactions(Part):
     def fault(self, half: Message | None, command: Command) -> str | None:
         """Why an end does not fit the half message that it names; None: it does."""
         ext = command.ext
-        if half is None or half.topic != TopicName.TRANS_HALF:
+        if half is None or half.topic not in (TopicName.TRANS_HALF, TopicName.SCHEDULE):
             return "Find prepared transaction message failed"
         if half.properties.get(PropertyName.PRODUCER_GROUP) != fields.text(ext, "producerGroup"):
             return "The producer group wrong"
@@ -150,8 +150,8 @@ class Transactions(Part):
         return immunity is not None and now - half.born_timestamp > immunity
 
     def newest_copy(self, half: Message) -> int | None:
-        """The queue offset under which a transaction is open; None: it has ended."""
-        if half.queue_offset in self.open:
+        """The queue offset under which a transaction is open; None: it has ended, or is delayed."""
+        if half.topic == TopicName.TRANS_HALF and half.queue_offset in self.open:
             return half.queue_offset
         key = half.properties.get(PropertyName.UNIQ_KEY)
         return None if key is None else self._copies.get(key)

@@ -551,3 +551,50 @@ def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:
     table = made_groups(bk, DEFAULTS, OTHERS)
     bk.restart("kill")
     bk.groups().json.eventually() >> Reply(SUCCESS, table)
+
+
+# -- groups that are refused, and deleted --------------------------------------------------------------------
+
+
+def _counter(reply: Command) -> int:
+    return int(_json(reply)["dataVersion"]["counter"])
+
+
+def delete_group(bk: BrokerSession, group: str, **ext: str) -> Exchange:
+    """DELETE_SUBSCRIPTIONGROUP (207)."""
+    return bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group, **ext}, about=group)
+
+
+@case(kills=["groups-need-no-name"])
+def test_group_without_name_is_refused(bk: BrokerSession) -> None:
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+    bk.call(code, None, b'{"retryMaxTimes":5}') >> Reply(ERROR)
+    make_group(bk, bk.group(), retryMaxTimes=5) >> Reply(SUCCESS)
+
+
+@case(kills=["deletion-keeps-offsets-of-groups", "deletion-always-forgets-offsets-of-groups"])
+def test_deletion_of_a_group_forgets_offsets_on_request(bk: BrokerSession) -> None:
+    topics, (first, second, third) = [bk.topic(), bk.topic("U")], [bk.group(), bk.group(), bk.group()]
+    for number, group in enumerate((first, second, third), 5):
+        make_group(bk, group) >> Reply(SUCCESS)
+        for topic in topics:
+            bk.commit_offset(group, topic, 1, number) >> Reply(SUCCESS)
+    delete_group(bk, first, removeOffset="true", cleanOffset="true") >> Reply(SUCCESS)
+    delete_group(bk, second) >> Reply(SUCCESS)
+    table: dict[str, Any] = {}
+    for topic in topics:
+        kept = {f"{topic}@{second}": {"1": 6}, f"{topic}@{third}": {"1": 7}}
+        table |= {f"{topic}@{first}": ABSENT, **kept}
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(kills=["deletion-of-unknown-groups-is-a-change"], own_server=True)
+def test_deletion_of_an_unknown_group_changes_nothing(bk: BrokerSession) -> None:
+    group = bk.group()
+    make_group(bk, group) >> Reply(SUCCESS)
+    version = View("counter", _readable(_counter))
+    before: int = (bk.groups().seen_as(version) >> Reply(SUCCESS)).value
+    delete_group(bk, bk.group()) >> Reply(SUCCESS)
+    bk.groups().seen_as(version) >> Reply(SUCCESS, before)
+    delete_group(bk, group) >> Reply(SUCCESS)
+    bk.groups().seen_as(version) >> Reply(SUCCESS, before + 1)

@@ -2,7 +2,18 @@
 
 import json
 
-from harness.conformance import ABSENT, ANYTHING, Closed, Containing, Including, Reply, Request, Silence, case
+from harness.conformance import (
+    ABSENT,
+    ANYTHING,
+    AnyOf,
+    Closed,
+    Containing,
+    Including,
+    Reply,
+    Request,
+    Silence,
+    case,
+)
 from harness.session import BrokerSession
 from harness.session.broker.requests import Consuming, consuming
 from harness.session.connection import Connection
@@ -186,3 +197,59 @@ def test_subscription_that_is_given_up_is_gone(bk: BrokerSession) -> None:
     bk.heartbeat(name, consumers=[fewer], on=connection) >> Reply(SUCCESS)
     shown = bk.consumer_connections(group).json
     shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ABSENT})}))
+
+
+@case(kills=["nobody-is-told-who-leaves", "the-first-member-is-told-who-leaves"])
+def test_members_are_notified_of_one_that_leaves(bk: BrokerSession) -> None:
+    group = bk.group()
+    wants = consuming(group, [bk.topic()])
+    clients = [joined(bk, wants) for _ in range(3)]
+    (_, first), (_, second), (name, third) = clients
+    for connection, joins in ((first, 3), (second, 2), (third, 1)):
+        for _ in range(joins):
+            connection.next_request() >> told(group)
+    bk.leave(name, consumer_group=group, on=third) >> Reply(SUCCESS)
+    for connection in (first, second):
+        connection.next_request() >> told(group)
+    third.next_request() >> Silence()
+
+
+@case(kills=["quiet-groups-are-told-who-leaves", "quiet-groups-are-told-who-joins"])
+def test_members_of_quiet_groups_are_not_notified(bk: BrokerSession) -> None:
+    group = bk.group()
+    body = json.dumps({"groupName": group, "notifyConsumerIdsChangedEnable": False}).encode()
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body) >> Reply(SUCCESS)
+    wants = consuming(group, [bk.topic()])
+    stays, first = joined(bk, wants)
+    name, second = joined(bk, wants)
+    bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
+    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
+    first.next_request() >> Silence()
+
+
+@case(kills=["consumers-need-no-group", "producers-need-no-group"])
+def test_group_without_name_is_refused(bk: BrokerSession) -> None:
+    group, (name, connection) = bk.group(), bk.client()
+    wants = consuming(group, [bk.topic()])
+    nameless = {one: value for one, value in wants.items() if one != "groupName"}
+    bk.heartbeat(name, consumers=[nameless], on=connection) >> Reply(SYSTEM_ERROR)
+    more: dict[str, object] = {"producerDataSet": [{}]}
+    bk.heartbeat(name, more=more, on=connection) >> Reply(SYSTEM_ERROR)
+    bk.heartbeat(name, consumers=[wants], producers=[group], on=connection) >> Reply(SUCCESS)
+
+
+@case(kills=["first-heartbeats-of-producers-count", "silent-clients-stay"], clock=True)
+def test_heartbeats_keep_producers(bk: BrokerSession) -> None:
+    group, (stays, first), (goes, second) = bk.group(), bk.client(), bk.client()
+    for name, connection in ((stays, first), (goes, second)):
+        bk.heartbeat(name, producers=[group], on=connection) >> Reply(SUCCESS)
+    bk.advance(70)
+    bk.heartbeat(stays, producers=[group], on=first) >> Reply(SUCCESS)
+    bk.advance_past(70)
+    second.closes() >> Closed()
+    left = Reply(SUCCESS, body=Containing(stays.encode()))
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> left
+    bk.advance_past(EXPIRY - 70)
+    first.closes() >> Closed()
+    none = AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS, body=b'{"connectionSet":[]}'))
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> none

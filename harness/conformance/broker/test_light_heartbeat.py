@@ -3,12 +3,14 @@
 from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import AT_START, REGISTER
 from harness.session import BrokerSession
-from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, TopicRoute
 
 QUERY = RequestCode.QUERY_DATA_VERSION
 HEARTBEAT = RequestCode.BROKER_HEARTBEAT
 ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 MEMBERS = RequestCode.GET_BROKER_MEMBER_GROUP
+EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
 ACTING = {"enableSlaveActingMaster": "true"}
 NEWER = {
     "enableSlaveActingMaster": "true",
@@ -17,6 +19,7 @@ NEWER = {
     "registerNameServerPeriod": "10000",
 }
 ISOLATED = {"enableSlaveActingMaster": "true", "totalReplicas": "2"}
+ISOLATED_SLAVE = {**ISOLATED, "brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 
 
 def every_second(bk: BrokerSession, code: int, **parts: object) -> None:
@@ -100,3 +103,65 @@ def test_isolated_broker_does_not_register(bk: BrokerSession) -> None:
 def test_smallest_id_is_acknowledged(bk: BrokerSession) -> None:
     told = {"minBrokerId": "0", "minBrokerAddr": bk.broker_address}
     bk.call(RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE, told) >> Reply(ResponseCode.SUCCESS)
+
+
+@case(kills=["smallest-id-may-be-missing"])
+def test_smallest_id_is_a_number(bk: BrokerSession) -> None:
+    told = {"minBrokerAddr": bk.broker_address}
+    for wrong in (told, {**told, "minBrokerId": "x"}):
+        bk.call(RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE, wrong) >> Reply(ResponseCode.SYSTEM_ERROR)
+    told = {**told, "minBrokerId": "0"}
+    bk.call(RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE, told) >> Reply(ResponseCode.SUCCESS)
+
+
+# -- the way online ------------------------------------------------------------------------------------------
+
+
+def show_members(bk: BrokerSession, addresses: dict[int, str]) -> None:
+    """The NameServer says that these share the Broker's name."""
+    route = TopicRoute([], [BrokerData(bk.cluster_name, bk.broker_name, addresses)])
+    bk.nameserver.answers(ROUTE, body=route.encode())
+
+
+@case(
+    kills=["isolated-slaves-ask-nobody", "isolated-slaves-need-no-answer"],
+    clock=True,
+    own_server=True,
+    setup=ISOLATED_SLAVE,
+)
+def test_isolated_slave_asks_its_master(bk: BrokerSession) -> None:
+    master = bk.nameservers[1]
+    show_members(bk, {0: master.address, 1: bk.broker_address})
+    master.ignores(EXCHANGE)
+    bk.restart()
+    asked = master.next(EXCHANGE, within=30 + bk.jitter)
+    asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+
+
+@case(kills=["isolated-slaves-ask-slaves"], clock=True, own_server=True, setup=ISOLATED_SLAVE)
+def test_isolated_slave_comes_online_without_master(bk: BrokerSession) -> None:
+    other = bk.nameservers[1]
+    show_members(bk, {1: bk.broker_address, 2: other.address})
+    bk.restart()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
+    other.next(EXCHANGE, within=5) >> Silence()
+
+
+def asks_for_members(asked: Command) -> bool:
+    return ((asked.ext or {}).get("topic") or "").startswith("rmq_sys_SYNC_BROKER_MEMBER_")
+
+
+@case(
+    kills=["members-are-asked-of-the-first-nameserver"],
+    clock=True,
+    setup={**ACTING, "namesrvAddr": "{nameserver};{nameserver2}"},
+)
+def test_members_are_asked_of_the_next_nameserver(bk: BrokerSession) -> None:
+    first, second = bk.nameservers[0], bk.nameservers[1]
+    for down, up in ((first, second), (second, first)):
+        up.comes_up()
+        down.goes_down()
+        for _ in range(3):
+            asked = up.next(ROUTE, since=bk.mark(), within=30 + bk.jitter, where=asks_for_members)
+            asked >> Request(ROUTE)

@@ -5,6 +5,7 @@ from harness.session import BrokerSession
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
+ERROR = ResponseCode.SYSTEM_ERROR
 LIVES = 60
 """Protocol seconds for which a lock lasts without being renewed."""
 
@@ -71,3 +72,12 @@ def test_needs_no_queue(bk: BrokerSession) -> None:
 @case(kills=["no-locks-are-no-answer"])
 def test_of_nothing_is_an_empty_list(bk: BrokerSession) -> None:
     bk.lock(bk.group(), "one", []).queues >> Reply(SUCCESS, [])
+
+
+@case(kills=["locks-need-no-group", "locks-need-no-client"])
+def test_without_group_or_client_is_refused(bk: BrokerSession) -> None:
+    group, other, queue = bk.group(), bk.group(), (bk.topic(), 1)
+    bk.lock(None, "one", [queue]) >> Reply(ERROR)
+    bk.unlock(None, "one", [queue]) >> Reply(ERROR)
+    bk.lock(group, None, [queue]) >> Reply(ERROR)
+    bk.lock(other, "one", [queue]).queues >> Reply(SUCCESS, [queue])

@@ -3,10 +3,13 @@
 from harness.conformance import ANYTHING, AnyOf, Including, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
+from harness.session.exchange import View
+from harness.session.views import json_of
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
+COUNTER = View("counter of the data version", lambda reply: json_of(reply)["dataVersion"]["counter"])
 
 
 def online(bk: BrokerSession, topic: str) -> str:
@@ -214,3 +217,37 @@ def test_all_of_them_are_told(bk: BrokerSession) -> None:
         bk.commit_offset(group, name, queue, offset) >> Reply(SUCCESS)
     table = {f"{topic}@{group}": {"2": 7, "3": 8}, f"{other}@{group}": {"1": 5}}
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(kills=["commits-need-no-queue", "commits-need-no-offset"])
+def test_commit_of_nothing_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
+    for queue, offset, name in ((None, 3, "QueueId"), (0, None, "Offset")):
+        remark = f"{name} is null, topic is {topic}"
+        answer = Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+        bk.commit_offset(group, topic, queue, offset) >> answer
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 7)
+
+
+@case(kills=["stops-forget-oneway-commits"], own_server=True)
+def test_oneway_commits_survive_a_stop(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    for queue, offset in ((1, 7), (3, 5)):
+        bk.commit_offset(group, topic, queue, offset, flag=FLAG_ONEWAY) >> Silence()
+        bk.committed(group, topic, queue).offset.eventually() >> Reply(SUCCESS, offset)
+    bk.restart()
+    for queue, offset in ((1, 7), (3, 5)):
+        bk.committed(group, topic, queue).offset >> Reply(SUCCESS, offset)
+
+
+@case(kills=["versions-of-offsets-stay", "versions-of-offsets-count-every-commit"], own_server=True)
+def test_version_counts_commits(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    before: int = (bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS)).value
+    for number in range(500):
+        bk.commit_offset(group, topic, 0, number) >> Reply(SUCCESS)
+    bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)

@@ -8,6 +8,7 @@ from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicRoute
 
 SUCCESS = ResponseCode.SUCCESS
+ERROR = ResponseCode.SYSTEM_ERROR
 TIMEOUT = ResponseCode.POLLING_TIMEOUT
 FULL = ResponseCode.POLLING_FULL
 NO_MESSAGE = ResponseCode.NO_MESSAGE
@@ -532,6 +533,15 @@ def test_mode_needs_a_topic(bk: BrokerSession) -> None:
     bk.request_mode(bk.topic(), group, "POP") >> Reply(SUCCESS)
 
 
+@case(kills=["modes-need-no-group", "modes-of-unknown-groups-are-set"])
+def test_mode_without_topic_or_group_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.request_mode(None, group, "POP") >> Reply(ERROR)
+    bk.request_mode(topic, None, "POP") >> Reply(ERROR)
+    bk.request_mode(topic, "no group*", "POP") >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+    bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
+
+
 ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 ROUTED = {"serverLoadBalancerEnable": "true"}
 """A Broker for the cases that control the answers of its NameServer."""
@@ -577,6 +587,33 @@ def test_without_members_there_is_no_assignment(bk: BrokerSession) -> None:
     bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
     bk.assignment(topic, bk.group(), one).queues >> Reply(SUCCESS, None)
     bk.assignment(topic, group, one, strategy="NONE").queues >> Reply(SUCCESS, None)
+
+
+@case(kills=["assignments-need-no-group", "assignments-need-no-model"], setup=ROUTED)
+def test_assignment_needs_topic_group_and_model(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.assignment(None, group, one) >> Reply(ERROR)
+    bk.assignment(topic, None, one) >> Reply(ERROR)
+    for model in (None, "NONE"):
+        bk.assignment(topic, group, one, model=model) >> Reply(ERROR)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+
+
+@case(kills=["unreadable-routes-are-none"], setup=ROUTED)
+def test_assignment_needs_a_readable_route(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+    bk.nameserver.answers(ROUTE, body=b"no route")
+    bk.assignment(bk.name("unreadable"), group, one) >> Reply(ERROR)
+
+
+@case(kills=["who-is-no-member-pulls-all", "who-is-no-member-pops-all"], setup=ROUTED)
+def test_who_is_no_member_is_assigned_nothing(bk: BrokerSession) -> None:
+    topic, group, _ = members(bk, 3)
+    stranger = bk.name("stranger")
+    bk.assignment(topic, group, stranger).queues >> Reply(SUCCESS, [])
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    bk.assignment(topic, group, stranger).queues >> Reply(SUCCESS, [])
 
 
 @case(kills=["pop-queues-are-not-shared"], setup=ROUTED)

@@ -3,10 +3,10 @@
 import json
 from typing import Final
 
-from harness.conformance import Containing, Including, Matching, Reply, case
+from harness.conformance import Containing, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 from harness.wire.header_fields import PullFlag
 
 SUCCESS = ResponseCode.SUCCESS
@@ -199,6 +199,28 @@ def test_message_ends_every_wait(bk: BrokerSession) -> None:
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     for pull in pulls:
         pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["lost-connections-end-every-wait"])
+def test_lost_connections_end_no_other_wait(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    connections = [bk.connect() for _ in range(3)]
+    first, lost, third = (bk.pull(topic, suspend=60, on=one) for one in connections)
+    lost >> Silence()
+    connections[1].close()
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    for pull in (first, third):
+        pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["oneway-pulls-are-answered"])
+def test_oneway_pull_is_not_answered(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=60, on=consumer, flag=FLAG_ONEWAY)
+    bk.max_offset(topic, on=consumer).offset >> Reply(SUCCESS, 0)
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    bk.max_offset(topic, on=consumer).offset.eventually() >> Reply(SUCCESS, 1)
+    pull >> Silence()
 
 
 @case(kills=["pulls-that-waited-count"], setup={"pullThreadPoolQueueCapacity": "2"})

@@ -10,7 +10,10 @@ from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Re
 from harness.conformance.broker.registrations import REGISTER, all_topics, next_of_time
 from harness.session import Answer, BrokerSession, Exchange, ReceivedExchange
 from harness.session.broker.requests import consuming
+from harness.session.exchange import View
+from harness.session.views import json_of
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
 from harness.wire.header_fields import PullFlag
 from harness.wire.messages import decode_offset_id
 
@@ -19,11 +22,15 @@ UNREGISTER = RequestCode.UNREGISTER_BROKER
 TOPICS = RequestCode.GET_ALL_TOPIC_CONFIG
 EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
 NOTIFY = RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE
+ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
+MEMBERS = RequestCode.GET_BROKER_MEMBER_GROUP
+DELAYS = RequestCode.GET_ALL_DELAY_OFFSET
 SLAVE = {"brokerRole": "SLAVE", "brokerId": "1"}
 MASTER = {"brokerRole": "ASYNC_MASTER", "brokerId": "0"}
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
 """A slave, and an address that can be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
+LEVELS = View("progress of levels", lambda reply: json_of(reply)["offsetTable"])
 REFUSED = (ResponseCode.SYSTEM_ERROR, ResponseCode.SYSTEM_BUSY)
 RETRY = ResponseCode.PULL_RETRY_IMMEDIATELY
 COMMIT = 8
@@ -279,6 +286,56 @@ def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
 
 
+def new_master_among_members(bk: BrokerSession, code: int) -> None:
+    """The members of a slave's name, which it asks for with this code, get a master."""
+    master, cluster, name = bk.nameservers[1], bk.cluster_name, bk.broker_name
+    for addresses in ({1: bk.broker_address}, {0: master.address, 1: bk.broker_address}):
+        route = TopicRoute([], [BrokerData(cluster, name, addresses)]).encode()
+        body = route if code == ROUTE else BrokerMemberGroup(cluster, name, addresses).encode()
+        bk.nameserver.answers(code, body=body)
+        for _ in range(2):
+            bk.nameserver.next(code, since=bk.mark(), within=10 + bk.jitter) >> Request(code)
+    asked = master.next(EXCHANGE, within=10 + bk.jitter)
+    asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
+
+
+@case(
+    "bk.role.new-master-is-asked-where-to-copy",
+    kills=["members-in-routes-do-not-count", "new-master-is-not-asked"],
+    clock=True,
+    own_server=True,
+    setup=ACTING,
+)
+def test_new_master_in_a_route(bk: BrokerSession) -> None:
+    """A slave learns of a new master from the route that shows its members."""
+    new_master_among_members(bk, ROUTE)
+
+
+@case(
+    "bk.role.new-master-is-asked-where-to-copy",
+    kills=["members-in-groups-do-not-count", "new-master-is-not-asked"],
+    clock=True,
+    own_server=True,
+    setup={**ACTING, "compatibleWithOldNameSrv": "false"},
+)
+def test_new_master_in_a_group(bk: BrokerSession) -> None:
+    """A slave learns of a new master from the group of its members."""
+    new_master_among_members(bk, MEMBERS)
+
+
+@case(kills=["offers-say-who-is-asked"], clock=True, own_server=True, setup=TOLD)
+def test_offer_does_not_say_who_is_asked(bk: BrokerSession) -> None:
+    master = bk.nameservers[1]
+    host, _, port = master.address.rpartition(":")
+    address = f"{host}:{int(port) + 2}"
+    offer = {"masterHaAddress": f"{host}:1", "masterAddress": address, "masterFlushOffset": "0"}
+    bk.call(EXCHANGE, offer) >> Reply(SUCCESS)
+    master.next(TOPICS, within=75) >> Silence()
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": address})
+    told = next_of_time(bk)
+    master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+
+
 def slave_is_smallest(bk: BrokerSession, *, left: str | None = None) -> None:
     """Notifies a slave that its id is the smallest of its name, and optionally which broker has left."""
     bk.nameserver.ignores(RequestCode.GET_ROUTEINFO_BY_TOPIC)
@@ -448,6 +505,18 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     bk.restart("kill")
     bk.groups().json.eventually() >> Reply(SUCCESS, taken)
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(kills=["masters-delays-are-ignored"], clock=True, own_server=True, setup=TOLD)
+def test_slave_takes_over_delays(bk: BrokerSession) -> None:
+    master = bk.nameservers[1]
+    version = {"counter": 79, "timestamp": 1_700_000_000_079, "stateVersion": 0}
+    body = msgspec.json.encode({"dataVersion": version, "offsetTable": {"3": 5, "7": 2}})
+    master.answers(DELAYS, body=body)
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    told = next_of_time(bk)
+    master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
+    bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": 5, "7": 2}))
 
 
 @case(kills=["cleaning-removes-nothing"], clock=True, own_server=True, setup=TOLD)

@@ -51,6 +51,20 @@ def test_half_is_invisible(bk: BrokerSession) -> None:
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
+@case(kills=["delayed-halves-are-not-delayed", "delayed-halves-are-delivered"], clock=True, own_server=True)
+def test_delayed_half_is_discarded(bk: BrokerSession) -> None:
+    topic, group, levels = bk.topic(), bk.group(), "SCHEDULE_TOPIC_XXXX"
+    where = place(half(bk, topic, group, DELAY="1"))
+    bk.max_offset(levels, 0).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.advance(5 + bk.jitter)
+    bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
+    bk.advance(5 + bk.jitter)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *place(half(bk, topic, group, b"second")), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"second"])
+
+
 @case(kills=["commits-are-lost"])
 def test_commit_delivers(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()

@@ -193,7 +193,7 @@ class PopRequests(BrokerRequests):
         client: str,
         *,
         strategy: str = "AVG",
-        model: str = "CLUSTERING",
+        model: str | None = "CLUSTERING",
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> AssignmentExchange:

@@ -334,8 +334,8 @@ class BrokerRequests(TermSession):
 
     def lock(
         self,
-        group: str,
-        client: str,
+        group: str | None,
+        client: str | None,
         queues: Iterable[tuple[str, int]],
         *,
         on: Connection | None = None,
@@ -343,12 +343,12 @@ class BrokerRequests(TermSession):
     ) -> LockExchange:
         """LOCK_BATCH_MQ (41): ``(topic, queue)`` each."""
         body = self._queues(group, client, queues)
-        return LockExchange(self.request(RequestCode.LOCK_BATCH_MQ, None, body, on, client, header))
+        return LockExchange(self.request(RequestCode.LOCK_BATCH_MQ, None, body, on, client or "", header))
 
     def unlock(
         self,
-        group: str,
-        client: str,
+        group: str | None,
+        client: str | None,
         queues: Iterable[tuple[str, int]],
         *,
         on: Connection | None = None,
@@ -356,7 +356,7 @@ class BrokerRequests(TermSession):
     ) -> Exchange:
         """UNLOCK_BATCH_MQ (42)."""
         body = self._queues(group, client, queues)
-        return Exchange(self.request(RequestCode.UNLOCK_BATCH_MQ, None, body, on, client, header))
+        return Exchange(self.request(RequestCode.UNLOCK_BATCH_MQ, None, body, on, client or "", header))
 
     # --- coming back, transactions --------------------------------------------------------------------------
 
@@ -439,11 +439,12 @@ class BrokerRequests(TermSession):
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _queues(self, group: str, client: str, queues: Iterable[tuple[str, int]]) -> bytes:
+    def _queues(self, group: str | None, client: str | None, queues: Iterable[tuple[str, int]]) -> bytes:
         listed = [
             {"brokerName": self.broker_name, "queueId": queue, "topic": topic} for topic, queue in queues
         ]
-        return msgspec.json.encode({"clientId": client, "consumerGroup": group, "mqSet": listed})
+        said = {"clientId": client, "consumerGroup": group, "mqSet": listed}
+        return msgspec.json.encode({name: value for name, value in said.items() if value is not None})
 
     @property
     def broker_name(self) -> str:

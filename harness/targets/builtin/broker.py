@@ -10,7 +10,7 @@ import heapq
 import itertools
 
 from harness.program.chance import chance
-from harness.session import DEFAULT_SETUP, Ending, ProbingNameServer, Setup
+from harness.session import DEFAULT_SETUP, ProbingNameServer, Setup
 from harness.targets.builtin.target import reference_line, unknown_mutant
 from harness.targets.in_process import NEVER, InProcess
 from harness.targets.probed_broker import nameservers_in, with_nameservers
@@ -68,12 +68,8 @@ class BuiltinBroker(InProcess):
     def nameservers(self) -> tuple[ProbingNameServer, ...]:
         return self._nameservers
 
-    def restart(self, how: Ending = "term") -> None:
-        with self._lock:
-            self._answers.clear()
-            super().restart(how)
-
     def _build(self) -> Endpoint:
+        self._answers.clear()
         line = reference_line("broker", self._profile)
         return build(
             line,

@@ -335,3 +335,37 @@ def groups_have_members_of_5x(original, self, group, now):
 @mutant(Groups.settle, "Groups are not written to a file.")
 def restarts_forget_groups(original, self, now):
     return
+
+
+# -- groups that are refused, and deleted --------------------------------------------------------------------
+
+
+@mutant(GroupAdministration.update, "A group without a name gets a default name.")
+def groups_need_no_name(original, self, command, connection, now):
+    if command.body:
+        body = msgspec.json.encode({"groupName": "DEFAULT", **msgspec.json.decode(command.body)})
+        command = msgspec.structs.replace(command, body=body)
+    return original(self, command, connection, now)
+
+
+def _cleaning(original, self, command, connection, now, *, said):
+    ext = {**(command.ext or {}), "cleanOffset": said, "removeOffset": said}
+    return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
+
+
+@mutant(GroupAdministration.delete, "The deletion of a group keeps its offsets, even on request.")
+def deletion_keeps_offsets_of_groups(original, self, command, connection, now):
+    return _cleaning(original, self, command, connection, now, said="false")
+
+
+@mutant(GroupAdministration.delete, "The deletion of a group always forgets its offsets.")
+def deletion_always_forgets_offsets_of_groups(original, self, command, connection, now):
+    return _cleaning(original, self, command, connection, now, said="true")
+
+
+@mutant(Groups.delete, "The deletion of an unknown group changes the data version of groups.")
+def deletion_of_unknown_groups_is_a_change(original, self, group, now):
+    found = original(self, group, now)
+    if not found:
+        self.changed(now)
+    return found

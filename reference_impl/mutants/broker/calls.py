@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, RequestCode, WireError
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import ConsumerStatus
 from harness.wire.messages import decode_offset_id
 from reference_impl.broker.client_rpc import ClientRpc
@@ -195,6 +195,12 @@ def errors_count_as_status(original, self, answer):
 @mutant(Broker.call, "A member's answer times out after a minute.")
 def asked_members_have_a_minute(original, self, connection, command, within_ms, done):
     original(self, connection, command, 60_000, done)
+
+
+@mutant(ClientRpc.table_of, "A member whose answer cannot be read is shown without offsets.")
+def unreadable_status_ends_the_gathering(original, self, answer):
+    found = original(self, answer)
+    return {} if found is None and answer.code == ResponseCode.SUCCESS and answer.body else found
 
 
 @mutant(ClientRpc.refusal_of, "Requests for offsets go to members of unsupported releases, too.")

@@ -1,5 +1,7 @@
 """Mutants of the chapter client."""
 
+import msgspec
+
 from harness.wire import ResponseCode
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients, ConsumerGroup
@@ -131,3 +133,67 @@ def unknown_groups_end_a_heartbeat(original, self, data, client, connection, now
     if self.broker.groups.find(data.group_name, now) is None:
         raise RefusedError("there is no such group")
     original(self, data, client, connection, now, without_sub=without_sub)
+
+
+# -- who leaves, and whose heartbeats count ------------------------------------------------------------------
+
+
+def _telling(original, self, command, connection, now, *, most):
+    """A client unregisters; of the others, this many are notified, whatever the group says; None: all."""
+    consumer = (command.ext or {}).get("consumerGroup")
+    if consumer is None:
+        return original(self, command, connection, now)
+    self.stop_consuming(consumer, connection)
+    group = self.consumers.get(consumer)
+    if group is not None:
+        members = dict(list(group.members.items())[:most])
+        self.tell_members(consumer, msgspec.structs.replace(group, members=members))
+    return Reply(ResponseCode.SUCCESS, ext={})
+
+
+@mutant(Clients.unregister, "Members are not notified when another member unregisters.")
+def nobody_is_told_who_leaves(original, self, command, connection, now):
+    return _telling(original, self, command, connection, now, most=0)
+
+
+@mutant(Clients.unregister, "Only the first member is notified when another member unregisters.")
+def the_first_member_is_told_who_leaves(original, self, command, connection, now):
+    return _telling(original, self, command, connection, now, most=1)
+
+
+@mutant(Clients.unregister, "Members of a group that is to be quiet are notified of one that unregisters.")
+def quiet_groups_are_told_who_leaves(original, self, command, connection, now):
+    return _telling(original, self, command, connection, now, most=None)
+
+
+@mutant(Clients.consume, "Members of a group that wants no notifications get one when a member joins.")
+def quiet_groups_are_told_who_joins(original, self, data, client, connection, now, *, without_sub):
+    original(self, data, client, connection, now, without_sub=without_sub)
+    config = self.broker.groups.find(data.group_name, now)
+    if config is not None and not config.notify_consumer_ids_changed_enable:
+        self.tell_members(data.group_name, self.consumers[data.group_name])
+
+
+def _named(original, self, command, connection, now, *, member):
+    """A heartbeat in which every group of a kind has a name."""
+    beat = msgspec.json.decode(command.body)
+    for one in beat.get(member) or ():
+        one.setdefault("groupName", "DEFAULT")
+    command = msgspec.structs.replace(command, body=msgspec.json.encode(beat))
+    return original(self, command, connection, now)
+
+
+@mutant(Clients.heartbeat, "A consumer group without a name has a default name.")
+def consumers_need_no_group(original, self, command, connection, now):
+    return _named(original, self, command, connection, now, member="consumerDataSet")
+
+
+@mutant(Clients.heartbeat, "A producer group without a name has a default name.")
+def producers_need_no_group(original, self, command, connection, now):
+    return _named(original, self, command, connection, now, member="producerDataSet")
+
+
+@mutant(Clients.produce, "A producer is removed 120 s after its first heartbeat.")
+def first_heartbeats_of_producers_count(original, self, group, client, connection, now):
+    if connection not in self.producers.get(group, {}):
+        original(self, group, client, connection, now)

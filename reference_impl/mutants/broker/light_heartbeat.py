@@ -2,11 +2,13 @@
 
 import msgspec
 
-from harness.wire import Command, RequestCode
+from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
 from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import Reply
 
 
 @mutant(Registrar.register, "BROKER_HEARTBEAT is sent whatever the settings say.")
@@ -80,3 +82,40 @@ def isolated_broker_stays_isolated(original, self, now):
 def smallest_id_is_not_acknowledged(original, self, command, connection, now):
     original(self, command, connection, now)
     return
+
+
+@mutant(HaMembership.smallest_changed, "Code 905 without a number is one that names the master.", V5)
+def smallest_id_may_be_missing(original, self, command, connection, now):
+    if fields.int64(command.ext, "minBrokerId") is None:
+        return Reply(ResponseCode.SUCCESS)
+    return original(self, command, connection, now)
+
+
+# -- the way online ------------------------------------------------------------------------------------------
+
+
+@mutant(HaMembership._meet, "A slave with replicas comes online without asking its master.", V5)
+def isolated_slaves_ask_nobody(original, self, members, now):
+    original(self, {} if self.config.is_slave else members, now)
+
+
+@mutant(HaMembership.is_met, "A slave with replicas comes online even if its master does not answer.", V5)
+def isolated_slaves_need_no_answer(original, self, reply):
+    return True
+
+
+@mutant(HaMembership._meet, "A slave with replicas asks the smallest of the other slaves like a master.", V5)
+def isolated_slaves_ask_slaves(original, self, members, now):
+    others = [number for number in sorted(members) if number != self.config.broker_id]
+    original(self, {0: members[others[0]]} if others else members, now)
+
+
+@mutant(HaMembership._ask_for_members, "Members are asked for at the first NameServer only.", V5)
+def members_are_asked_of_the_first_nameserver(original, self, then):
+    def answered(reply, now):
+        found = None if reply is None else self.members_in(reply)
+        if found is not None:
+            then(found, now)
+
+    for address in self.broker.registrar.addresses()[:1]:
+        self.broker.ask(address, self.broker.registration_requests.members(), 3_000, answered)

@@ -54,3 +54,15 @@ def no_locks_are_no_answer(original, self, command, connection, now):
     if not self.asked(command).mq_set:
         return Reply(ResponseCode.SUCCESS)
     return original(self, command, connection, now)
+
+
+@mutant(Locks.asked, "A lock without a group is one of a default group.")
+def locks_need_no_group(original, self, command):
+    body = msgspec.json.encode({"consumerGroup": "DEFAULT", **msgspec.json.decode(command.body)})
+    return original(self, msgspec.structs.replace(command, body=body))
+
+
+@mutant(Locks.asked, "A lock without a client is one of a default client.")
+def locks_need_no_client(original, self, command):
+    found = original(self, command)
+    return msgspec.structs.replace(found, client_id=found.client_id or "DEFAULT")

@@ -190,3 +190,34 @@ def topics_of_one_group_are_named(table):
 def offsets_of_one_queue_are_told(table):
     for key, offsets in table["offsetTable"].items():
         table["offsetTable"][key] = dict(list(offsets.items())[:1])
+
+
+# -- what a commit needs, and where it goes ------------------------------------------------------------------
+
+
+@mutant(Offsets.update_refused, "A commit without a queue is one for queue 0.", V5)
+def commits_need_no_queue(original, self, group, topic, queue_id, offset):
+    return original(self, group, topic, queue_id or 0, offset)
+
+
+@mutant(Offsets.update_refused, "A commit without an offset is refused with SYSTEM_ERROR.", V5)
+def commits_need_no_offset(original, self, group, topic, queue_id, offset):
+    return original(self, group, topic, queue_id, offset or 0)
+
+
+@mutant(Offsets.stop, "A Broker that stops does not write the offsets of one-way commits.")
+def stops_forget_oneway_commits(original, self, now):
+    pass
+
+
+@mutant(Offsets.commit, "The data version of offsets never changes.", V5)
+def versions_of_offsets_stay(original, self, group, topic, queue_id, offset, now):
+    before = self.version
+    original(self, group, topic, queue_id, offset, now)
+    self.version = before
+
+
+@mutant(Offsets.commit, "Each commit changes the data version of offsets.", V5)
+def versions_of_offsets_count_every_commit(original, self, group, topic, queue_id, offset, now):
+    original(self, group, topic, queue_id, offset, now)
+    self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1)

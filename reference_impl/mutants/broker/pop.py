@@ -4,7 +4,7 @@ import json
 
 from msgspec.structs import replace
 
-from harness.wire import ResponseCode
+from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Assignments as Answer
 from harness.wire.bodies import RequestMode, RequestModes
 from harness.wire.fastjson import document
@@ -258,6 +258,18 @@ def modes_need_no_topic(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
+@mutant(Assignments.set_mode, "The mode can be set without a group.", V5)
+def modes_need_no_group(original, self, command, connection, now):
+    body = {"consumerGroup": "DEFAULT", **json.loads(command.body or b"{}")}
+    return original(self, replace(command, body=document(body)), connection, now)
+
+
+@mutant(Assignments.set_mode, "The mode can be set for groups that do not exist.", V5)
+def modes_of_unknown_groups_are_set(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if reply.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST else reply
+
+
 @mutant(Assignments.divided, "Every member of a group is assigned all queues.", V5)
 def queues_are_everybodys(original, self, queues, members, client, strategy):
     return queues
@@ -271,6 +283,41 @@ def modes_do_not_count(original, self, group, topic):
 @mutant(Assignments.share, "A group without members is assigned all queues.", V5)
 def who_is_no_member_gets_all(original, self, asked, queues, mode):
     return original(self, asked, queues, mode) or queues
+
+
+def _asking(original, self, command, connection, now, **assumed):
+    """A question for an assignment that has these members unless it says otherwise."""
+    body = {**assumed, **json.loads(command.body)}
+    return original(self, replace(command, body=document(body)), connection, now)
+
+
+@mutant(Assignments.assign, "An assignment without a group is one for no member.", V5)
+def assignments_need_no_group(original, self, command, connection, now):
+    return _asking(original, self, command, connection, now, consumerGroup="")
+
+
+@mutant(Assignments.assign, "An assignment without a model is one for clustering.", V5)
+def assignments_need_no_model(original, self, command, connection, now):
+    return _asking(original, self, command, connection, now, messageModel="CLUSTERING")
+
+
+@mutant(Assignments.divided, "A client that is no member of a group that pulls is assigned all queues.", V5)
+def who_is_no_member_pulls_all(original, self, queues, members, client, strategy):
+    return original(self, queues, members, client, strategy) if client in members else queues
+
+
+@mutant(Assignments.share, "A client that is no member of a group that pops is assigned all queues.", V5)
+def who_is_no_member_pops_all(original, self, asked, queues, mode):
+    found = original(self, asked, queues, mode)
+    return found if found or mode.mode == "PULL" else queues
+
+
+@mutant(Assignments.queues, "A route that cannot be read is none.", V5)
+def unreadable_routes_are_none(original, self, topic, reply):
+    try:
+        return original(self, topic, reply)
+    except WireError:
+        return None
 
 
 @mutant(Assignments.keep, "A restart loses the request mode of a group.", V5)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 from harness.wire.bodies import Subscription, SubscriptionGroup
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
@@ -99,7 +99,8 @@ def pulls_need_no_heartbeat(found):
 @mutant(Pulls.subscription, "A pull accepts an outdated subscription of its group.")
 def old_subscriptions_will_do(original, self, asked, group):
     found = original(self, asked, group)
-    known = self.broker.clients.subscription(asked.group, asked.topic)
+    online = self.broker.clients.consumers.get(asked.group)
+    known = None if online is None else online.subscriptions.get(asked.topic)
     return known if isinstance(found, Reply) and known is not None else found
 
 
@@ -248,6 +249,20 @@ def groups_are_sent_elsewhere(original, self, group):
 @mutant(Pulls.suggested, "Pulls are never sent to the Broker of their group.")
 def groups_are_kept_here(original, self, group):
     return 0
+
+
+@mutant(LongPolling._release, "A one-way pull that was held is answered.")
+def oneway_pulls_are_answered(original, self, queue, is_released, now):
+    for pull in self._held[queue]:
+        pull.command = msgspec.structs.replace(pull.command, flag=pull.command.flag & ~FLAG_ONEWAY)
+    original(self, queue, is_released, now)
+
+
+@mutant(LongPolling.lost, "A connection that ends takes all pulls of its queues along.")
+def lost_connections_end_every_wait(original, self, connection, now):
+    for queue in self._of.get(connection, {}):
+        self._held.pop(queue, None)
+    self._of.pop(connection, None)
 
 
 @mutant(LongPolling._release, "Pulls that have waited count as waiting for ever.")

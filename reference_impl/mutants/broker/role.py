@@ -236,3 +236,33 @@ def masters_offsets_are_ignored(original, self, body):
 @mutant(TopicAdministration.clean, "Queues of topics that no longer exist stay.")
 def cleaning_removes_nothing(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
+
+
+# -- what says who the master is -----------------------------------------------------------------------------
+
+
+def _members_unless(original, self, reply, *, old):
+    """Members count only in one kind of answer."""
+    return None if self.config.compatible_with_old_name_srv == old else original(self, reply)
+
+
+@mutant(HaMembership.members_in, "The members that a route shows do not count.", V5)
+def members_in_routes_do_not_count(original, self, reply):
+    return _members_unless(original, self, reply, old=True)
+
+
+@mutant(HaMembership.members_in, "The members that a group of members shows do not count.", V5)
+def members_in_groups_do_not_count(original, self, reply):
+    return _members_unless(original, self, reply, old=False)
+
+
+@mutant(HaMembership.exchange, "A slave asks the master in an offer of a replication address for topics.", V5)
+def offers_say_who_is_asked(original, self, command, connection, now):
+    if "masterHaAddress" in (command.ext or {}):
+        self.broker.slave_sync.told(command.ext.get("masterAddress"), None)
+    return original(self, command, connection, now)
+
+
+@mutant(SlaveSync.take_delays, "A slave ignores how far its master has delivered delayed messages.", V5)
+def masters_delays_are_ignored(original, self, body):
+    pass

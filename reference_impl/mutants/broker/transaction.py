@@ -1,6 +1,9 @@
 """Mutants of the chapter transaction."""
 
-from harness.wire.messages import SysFlag, TopicName
+import msgspec
+
+from harness.wire.messages import PropertyName, SysFlag, TopicName
+from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
 from reference_impl.mutants.registry import V5, after, mutant
@@ -151,3 +154,19 @@ def expired_halves_hold_up(original, self, offset, half, now):
 @after(Transactions.end, "The end of a half message that has expired succeeds.")
 def expired_halves_end(reply):
     return Reply(0) if reply is not None and reply.remark is not None else reply
+
+
+@mutant(Transactions.prepare, "A half message with a delay level is stored as a half message at once.")
+def delayed_halves_are_not_delayed(original, self, message, now):
+    message.properties.pop(PropertyName.DELAY_TIME_LEVEL, None)
+    return original(self, message, now)
+
+
+@mutant(Delays.time_up, "A half message with a delay level is stored as a half message after its delay.")
+def delayed_halves_are_delivered(original, self, message):
+    found = original(self, message)
+    if found is None:
+        properties = {**message.properties, PropertyName.REAL_TOPIC: "TBW102"}
+        found = original(self, msgspec.structs.replace(message, properties=properties))
+        found.topic = TopicName.TRANS_HALF
+    return found

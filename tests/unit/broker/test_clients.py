@@ -37,6 +37,11 @@ def beat(one, connection=1, *subscriptions, group="G", model="CLUSTERING", **mor
     return one.ask(RequestCode.HEART_BEAT, body=heartbeat.encode(), connection=connection)
 
 
+def subscription(one):
+    """What the group wants of its topic."""
+    return one.broker.clients.consumers["G"].subscriptions["T"]
+
+
 def listed(one, group="G"):
     reply = one.ask(RequestCode.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": group})
     return reply.body.decode() if reply.code == 0 else (reply.code, reply.remark)
@@ -53,7 +58,7 @@ def test_a_heartbeat_makes_a_member_and_the_topic_for_its_retries(one, profile):
     assert (reply.code, reply.ext) == (0, None if profile == "4.9" else expected)
     assert listed(one) == '{"consumerIdList":["c1"]}'
     assert one.broker.topics.get("%RETRY%G").write_queue_nums == 1
-    assert one.broker.clients.subscription("G", "T") == ALL
+    assert subscription(one) == ALL
 
 
 def test_nobody_in_a_group(one):
@@ -101,9 +106,9 @@ def test_only_a_newer_subscription_replaces_one(one):
     old = Subscription(topic="T", sub_string="a", sub_version=0)
     new = Subscription(topic="T", sub_string="b", sub_version=2)
     beat(one, 1, old)
-    assert one.broker.clients.subscription("G", "T") == ALL
+    assert subscription(one) == ALL
     beat(one, 1, new)
-    assert one.broker.clients.subscription("G", "T") == new
+    assert subscription(one) == new
 
 
 def test_a_client_that_leaves(one):
@@ -150,7 +155,7 @@ def test_the_short_form_of_53_tells_whether_subscriptions_differ(asked):
 
     assert [changed(1, 7), changed(1, 7), changed(2, 8), changed(1, 7)] == ["false", "false", "true", "true"]
     assert changed(3, 7, without_sub=True) == "false"
-    assert one.broker.clients.subscription("G", "T") == ALL
+    assert subscription(one) == ALL
     assert changed(1, 0) == "true"
 
 
@@ -176,7 +181,7 @@ def test_a_heartbeat_as_other_clients_write_it(one):
         b'"codeSet":["97"],"tagsSet":["a"],"subVersion":"5","expressionType":"","extra":{"x":[1]}}]}]}'
     )
     assert one.ask(RequestCode.HEART_BEAT, body=body).code == 0
-    found = one.broker.clients.subscription("G", "T")
+    found = subscription(one)
     assert (found.code_set, found.sub_version, found.expression_type) == ([97], 5, "")
 
 

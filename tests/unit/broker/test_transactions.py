@@ -120,15 +120,14 @@ def test_a_slave_ends_nothing(asked, profile):
     assert reply.code == 11
 
 
-def test_a_delayed_half_message_is_delayed_from_its_commit_on(asked, profile):
+def test_a_delayed_half_message_is_discarded(asked, profile):
     one = asked(profile)
     reply = half(one, DELAY="1")
     one.pass_time(5_000)
-    end(one, reply)
-    one.pass_time(999)
-    assert queue_of(one, "T", 1) == []
-    one.pass_time(1)
-    assert len(queue_of(one, "T", 1)) == 1
+    assert queue_of(one, HALF) == []
+    assert end(one, reply).code == 0
+    one.pass_time(5_000)
+    assert queue_of(one, "T", 1) == queue_of(one, HALF) == []
 
 
 # -- asking back ---------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ COPIED = "a slave copies from its master by it: no essential statement is about 
 NO_STATEMENT: dict[Role, dict[int, str]] = {
     "nameserver": {},
     "broker": {
-        **dict.fromkeys((45, 60, 61, 402), COPIED),
+        **dict.fromkeys((60, 61, 402), COPIED),
         325: "an answer to a message that asks: the catalogue has nothing about asking by messages",
     },
 }
