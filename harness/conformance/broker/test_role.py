@@ -10,7 +10,9 @@ from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Re
 from harness.conformance.broker.registrations import REGISTER, all_topics, next_of_time
 from harness.session import Answer, BrokerSession, Exchange, ReceivedExchange
 from harness.session.broker.requests import consuming
-from harness.wire import RequestCode, ResponseCode
+from harness.session.exchange import NotSo, View
+from harness.wire import Command, RequestCode, ResponseCode, WireError
+from harness.wire.bodies import DelayOffsets
 from harness.wire.header_fields import PullFlag
 from harness.wire.messages import decode_offset_id
 
@@ -464,3 +466,35 @@ def test_cleaning_removes_topics_that_are_gone(bk: BrokerSession) -> None:
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 2)
     bk.call(RequestCode.CLEAN_UNUSED_TOPIC) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+
+
+def _delays(reply: Command) -> dict[int, int]:
+    try:
+        return DelayOffsets.decode(reply.body).offset_table
+    except WireError as problem:
+        raise NotSo(str(problem)) from problem
+
+
+@case(kills=["masters-delays-are-ignored"], clock=True, own_server=True, setup=TOLD)
+def test_slave_takes_over_delays(bk: BrokerSession) -> None:
+    master, code = bk.nameservers[1], RequestCode.GET_ALL_DELAY_OFFSET
+    said = {"dataVersion": {"counter": 7, "timestamp": 1_700_000_000_078, "stateVersion": 0}}
+    master.answers(code, body=msgspec.json.encode({**said, "offsetTable": {"3": 5, "7": 11}}))
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    told = next_of_time(bk)
+    master.next(code, since=told, within=90 + bk.jitter) >> Request(code)
+    shown = bk.call(code).seen_as(View("delays", _delays))
+    shown.eventually() >> Reply(SUCCESS, Including({3: 5, 7: 11}))
+
+
+@case(kills=["slaves-reset-offsets"], own_server=True)
+def test_demoted_broker_resets_no_offset(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    change_group(bk, group, 5) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="Can not reset offset in slave broker")
+    bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset) >> refused
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)

@@ -9,6 +9,7 @@ from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import Pulls
+from reference_impl.broker.resets import Resets
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
@@ -236,3 +237,16 @@ def masters_offsets_are_ignored(original, self, body):
 @mutant(TopicAdministration.clean, "Queues of topics that no longer exist stay.")
 def cleaning_removes_nothing(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(SlaveSync.take_delays, "A slave ignores its master's delay levels.", V5)
+def masters_delays_are_ignored(original, self, body):
+    return
+
+
+@mutant(Resets.reset_here, "A slave resets offsets.", V5)
+def slaves_reset_offsets(original, self, command, topic, group, timestamp, now):
+    reply = original(self, command, topic, group, timestamp, now)
+    if (reply.remark or "").startswith("Can not reset"):
+        self.broker.offsets.reset(group, topic, 0, 0, now)
+    return reply

@@ -151,3 +151,9 @@ def expired_halves_hold_up(original, self, offset, half, now):
 @after(Transactions.end, "The end of a half message that has expired succeeds.")
 def expired_halves_end(reply):
     return Reply(0) if reply is not None and reply.remark is not None else reply
+
+
+@mutant(Transactions._read_again, "A restart forgets which transactions have ended.")
+def ends_are_forgotten(original, self):
+    for half in self._stored(TopicName.TRANS_HALF):
+        self._opened(half)
