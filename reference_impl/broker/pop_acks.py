@@ -73,10 +73,10 @@ class PopAcks(Part):
 
     def meant(self, ack: BatchAck) -> tuple[PopOf, list[int], int]:
         """Which messages an acknowledgement of several means. Raises RefusedError."""
-        group, topic = ack.consumer_group, ack.topic
-        if group is None or topic is None or ack.retry not in ("0", *_KINDS):
-            found = f"c={group!r:.40}, t={topic!r:.40}, r={ack.retry!r:.10}"
-            raise RefusedError(f"an acknowledgement has {found}: expected group, topic, and 0, 1 or 2")
+        group, topic = ack.consumer_group or "null", ack.topic
+        if topic is None or ack.retry not in ("0", *_KINDS):
+            found = f"t={topic!r:.40}, r={ack.retry!r:.10}"
+            raise RefusedError(f"an acknowledgement has {found}: expected a topic, and 0, 1 or 2")
         if ack.retry in _KINDS:
             topic = retry_topic(group, topic, v2=_KINDS[ack.retry])
         try:

@@ -270,6 +270,37 @@ def test_reset_of_unknown(bk: BrokerSession) -> None:
     missing >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
+@case(kills=["resets-are-of-all-queues", "resets-go-anywhere"])
+def test_reset_of_one_queue(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=3), bk.group()
+    make_group(bk, group) >> Reply(SUCCESS)
+    for queue in (1, 1, 1, 2):
+        bk.send(topic, queue=queue) >> Reply(SUCCESS)
+        bk.commit_offset(group, topic, queue, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true", "queueId": "1"}
+    for beyond in ("-2", "5"):
+        refused = asked(bk, code, _offsets, **reset, offset=beyond)
+        remark = f"Target offset {beyond} not in consume queue range [0-3]"
+        refused >> Reply(ERROR, remark=remark)
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 1)
+    for said, offset in ({"offset": "2"}, 2), ({"offset": "4"}, 4), ({"offset": "-1"}, 3), ({}, 3):
+        asked(bk, code, _offsets, **reset, **said) >> Reply(SUCCESS, {1: offset})
+        bk.committed(group, topic, 1).offset >> Reply(SUCCESS, offset)
+    bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["resets-need-queues"])
+def test_reset_needs_a_queue(bk: BrokerSession) -> None:
+    topic, group = bk.name("T"), bk.group()
+    make_group(bk, group) >> Reply(SUCCESS)
+    bk.create_topic(topic, 0, write_queues=2) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    refused = Reply(ERROR, remark="No queues to reset.")
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> refused
+
+
 @case(kills=["resets-need-nobody"])
 def test_reset_needs_a_member(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=1), bk.group()
@@ -336,6 +367,22 @@ def test_state_is_shown(bk: BrokerSession) -> None:
     names = ("brokerVersion", "bootTimestamp", "earliestMessageTimeStamp", "sendThreadPoolQueueSize")
     shown = Including({"brokerVersionDesc": Matching("^V[0-9]"), **dict.fromkeys(names, number)})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["levels-are-not-among-the-state"], clock=True)
+def test_state_has_delay_levels(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=1)
+    bk.send(topic, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+    shown = Including({"scheduleMessageOffset_2": Matching("^[1-9][0-9]*,[1-9][0-9]*$")})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state).eventually() >> Reply(SUCCESS, shown)
+
+
+@case(kills=["settings-need-a-body"])
+def test_no_settings_change_nothing(bk: BrokerSession) -> None:
+    bk.update_config(None) >> Reply(SUCCESS)
+    bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
 
 
 @case(kills=["unknown-codes-are-not-answered"])

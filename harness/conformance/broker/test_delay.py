@@ -11,6 +11,8 @@ from harness.wire.messages import SysFlag
 
 SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
+WRITTEN = 20
+"""Protocol seconds within which the progress of timed messages has certainly been written."""
 
 
 @case(kills=["delayed-by-half"], clock=True)
@@ -203,3 +205,40 @@ def test_system_flag_survives(bk: BrokerSession) -> None:
         SUCCESS, [1]
     )
     pull.bodies >> Reply(SUCCESS, [packed])
+
+
+@case(kills=["times-need-no-timer", "levels-need-the-timer"], own_server=True)
+def test_time_needs_the_timer(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.update_config({"timerWheelEnable": "false"}) >> Reply(SUCCESS)
+    remark = "accurate timer message is not enabled, timerWheelEnable is false"
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    for name in ("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS"):
+        bk.send(topic, properties={name: "5000"}) >> refused
+    bk.send(topic, b"level", 1, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.send(topic, b"plain") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"plain"])
+
+
+@case(
+    kills=["timed-are-forgotten", "timed-come-again-after-a-kill", "timed-early"],
+    clock=True,
+    own_server=True,
+)
+def test_time_outlives_the_broker(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=3)
+    bk.send(topic, b"soon", 0, properties={"TIMER_DELAY_SEC": "5"}) >> Reply(SUCCESS)
+    late = bk.send(topic, b"late", 1, properties={"TIMER_DELAY_SEC": "300"}) >> Reply(SUCCESS)
+    bk.advance(5 + 5 + bk.jitter)
+    bk.pull(topic, 0).bodies.eventually() >> Reply(SUCCESS, [b"soon"])
+    bk.advance(WRITTEN)
+    bk.send(topic, b"last", 2, properties={"TIMER_DELAY_SEC": "100"}) >> Reply(SUCCESS)
+    bk.restart("kill")
+    bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 0)
+    bk.advance(100 + 20 + bk.jitter)
+    bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"last"])
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+    bk.advance_past(300, since=late)
+    bk.advance(20 + bk.jitter)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
+    bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 1)

@@ -1,9 +1,12 @@
 """Chapter pop: messages that a group pops, and that return unless it acknowledges them (5.x)."""
 
+import json
+
 from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
+from harness.session.exchange import Exchange, View
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicRoute
 
@@ -26,6 +29,7 @@ WRITTEN = 20
 NEWER = {"enableRetryTopicV2": "true", "retrieveMessageFromPopRetryTopicV1": "false"}
 """What comes again is stored in topics of the newer names, and popped from these only."""
 NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
+INVISIBLE = View("invisible time", lambda reply: int((reply.ext or {}).get("invisibleTime") or 0))
 
 
 def filled(bk: BrokerSession, *bodies: bytes, tags: str | None = None) -> tuple[str, str]:
@@ -179,6 +183,68 @@ def test_topic_that_may_not_be_read(bk: BrokerSession) -> None:
     bk.pop(topic, bk.group()) >> Reply(NO_PERMISSION, remark=remark)
 
 
+@case(kills=["bars-are-a-subscription"])
+def test_filter_of_bars_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", tags="A")
+    bk.pop(topic, group, tags="||") >> Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED)
+    bk.pop(topic, group, tags="A||").bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["pops-without-the-timer"], own_server=True)
+def test_needs_the_timer(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.update_config({"timerWheelEnable": "false"}) >> Reply(SUCCESS)
+    remark = Matching(r"^the broker\[[0-9.]+\] pop message is forbidden because timerWheelEnable is false$")
+    bk.pop(topic, group) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    bk.update_config({"timerWheelEnable": "true"}) >> Reply(SUCCESS)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["brokers-are-always-popped-from", "questions-to-any-broker"], own_server=True)
+def test_broker_that_may_not_be_read(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.update_config({"brokerPermission": "2"}) >> Reply(SUCCESS)
+    remark = Matching(r"^the broker\[[0-9.]+\] pop message is forbidden$")
+    bk.pop(topic, group) >> Reply(NO_PERMISSION, remark=remark)
+    for ask in (bk.notification, bk.polling):
+        remark = Matching(r"^the broker\[[0-9.]+\] peeking message is forbidden$")
+        ask(topic, group) >> Reply(NO_PERMISSION, remark=remark)
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+
+
+def make_group(bk: BrokerSession, group: str, **members: object) -> Exchange:
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
+    body = json.dumps({"groupName": group, **members}).encode()
+    return bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body, about=group)
+
+
+@case(kills=["pops-of-every-topic", "questions-about-any-topic"])
+def test_group_that_may_not_consume(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    make_group(bk, group, consumeEnable=False) >> Reply(SUCCESS)
+    for ask in (bk.pop, bk.notification, bk.polling):
+        remark = f"subscription group no permission, {group}"
+        ask(topic, group) >> Reply(NO_PERMISSION, remark=remark)
+    bk.pop(topic, bk.group("other")).bodies >> Reply(SUCCESS, [b"a"])
+    make_group(bk, group, consumeEnable=True) >> Reply(SUCCESS)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(
+    kills=["groups-come-into-being-anyway", "questions-about-any-topic"],
+    setup={"autoCreateSubscriptionGroup": "false"},
+)
+def test_unknown_group_is_refused_if_configured(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    for ask in (bk.pop, bk.notification, bk.polling):
+        remark = Containing(f"subscription group [{group}] does not exist")
+        ask(topic, group) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+    make_group(bk, group) >> Reply(SUCCESS)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+
+
 # -- coming again --------------------------------------------------------------------------------------------
 
 
@@ -270,12 +336,15 @@ def test_what_is_not_acknowledged_comes_again(bk: BrokerSession) -> None:
 
 @case(kills=["acks-of-what-came-again-do-not-count"], clock=True)
 def test_acknowledged_when_it_came_again(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a")
+    topic, group = filled(bk, b"a", b"b", b"c")
     bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
     bk.advance(10 + REVIVAL + bk.jitter)
+    bk.max_offset(f"%RETRY%{group}_{topic}").offset.eventually() >> Reply(SUCCESS, 3)
     again = bk.pop(topic, group)
-    again.bodies.eventually() >> Reply(SUCCESS, [b"a"])
-    bk.ack(topic, group, (again.handles >> Reply(SUCCESS)).value[0]) >> Reply(SUCCESS)
+    again.bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+    handles = (again.handles >> Reply(SUCCESS)).value
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.ack_all(topic, group, handles[1:]) >> Reply(SUCCESS)
     bk.advance(HIDDEN + REVIVAL + bk.jitter)
     bk.pop(topic, group) >> NOTHING
 
@@ -292,6 +361,23 @@ def test_several_are_acknowledged_at_once(bk: BrokerSession) -> None:
 @case(kills=["acks-of-nothing-succeed"])
 def test_acknowledging_nothing_is_refused(bk: BrokerSession) -> None:
     bk.ack_all(bk.topic(), bk.group(), []) >> Reply(NO_MESSAGE)
+    for body in (b"", b"null", b"{}"):
+        bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> Reply(NO_MESSAGE)
+
+
+@case(kills=["acks-that-cannot-be-read-succeed"], clock=True)
+def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    start, time, hidden, revive, *_ = popped(bk, topic, group)[0].split(" ")
+    entry = {"c": group, "t": topic, "r": "0", "so": int(start), "q": 0, "rq": int(revive)}
+    entry |= {"pt": int(time), "it": int(hidden), "b": "AQ=="}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.call(RequestCode.BATCH_ACK_MESSAGE, None, b"{") >> refused
+    for wrong in ({"r": "3"}, {"t": None}, {"b": "%%%%"}):
+        body = json.dumps({"brokerName": bk.broker_name, "acks": [{**entry, **wrong}]}).encode()
+        bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> refused
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
 @case(kills=["acks-of-any-offset"])
@@ -495,6 +581,94 @@ def test_order_refuses_what_was_not_popped(bk: BrokerSession) -> None:
     (handle,) = popped(bk, topic, group, order=True)
     remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+
+
+@case(kills=["ordered-messages-stay-hidden-as-before", "ordered-messages-are-never-seen-again"], clock=True)
+def test_order_is_hidden_for_longer(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    pop = bk.pop(topic, group, most=2, order=True)
+    handles = (pop.handles >> Reply(SUCCESS)).value
+    hidden = Between(300_000, 300_000 + HIDDEN * 1000)
+    told = {"popTime": (pop.pop_time >> Reply(SUCCESS)).value, "reviveQid": "999"}
+    changed = bk.hide(topic, group, handles[1], 300).seen_as(INVISIBLE) >> Reply(
+        SUCCESS, hidden, ext=Including(told)
+    )
+    bk.advance(HIDDEN + bk.jitter)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.advance_past(300, since=changed)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+
+
+@case(kills=["ordered-attempts-are-not-known"], clock=True)
+def test_order_repeats_an_attempt(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    for _ in range(2):
+        once = bk.pop(topic, group, most=2, order=True, attempt="one")
+        once.bodies >> Reply(SUCCESS, [b"a", b"b"], ext=Including({"orderCountInfo": "0 0 0"}))
+    bk.pop(topic, group, order=True, attempt="two") >> NOTHING
+    bk.advance(HIDDEN + bk.jitter)
+    counted = Including({"orderCountInfo": Matching(r"^0 qo0%0 1;0 qo0%1 1;0 0 1$")})
+    for _ in range(2):
+        again = bk.pop(topic, group, most=2, order=True, attempt="two")
+        again.bodies >> Reply(SUCCESS, [b"a", b"b"], ext=counted)
+
+
+@case(kills=["old-ordered-handles-count", "ordered-acks-count-again"], clock=True)
+def test_order_ignores_handles_that_are_over(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    (old,) = popped(bk, topic, group, order=True)
+    bk.advance(HIDDEN + bk.jitter)
+    handles = popped(bk, topic, group, 2, order=True)
+    bk.ack(topic, group, old) >> Reply(SUCCESS)
+    bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    nothing = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
+    bk.hide(topic, group, handles[1], 300) >> Reply(SUCCESS, ext=Including(nothing))
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["ordered-acks-need-a-pop"])
+def test_order_acknowledges_without_a_pop(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    (handle,) = popped(bk, topic, bk.group("other"), order=True)
+    bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["ordered-acks-of-several-are-not-refused", "one-ordered-ack-of-several-counts"])
+def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 2, order=True)
+    beyond = [*handles[1].split(" ")[:-1], "2"]
+    remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
+    bk.ack_all(topic, group, [" ".join(beyond)]) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+# -- after a reset -------------------------------------------------------------------------------------------
+
+
+@case(kills=["pops-heed-no-resets", "resets-leave-queues-blocked", "resets-are-told-for-ever"])
+def test_goes_on_where_it_was_reset(bk: BrokerSession) -> None:
+    topic, group, ordered = *filled(bk, b"a", b"b", b"c"), bk.group("ordered")
+    make_group(bk, group) >> Reply(SUCCESS)
+    make_group(bk, ordered) >> Reply(SUCCESS)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+    popped(bk, topic, ordered, 2, order=True)
+    for one in (group, ordered):
+        reset = {"topic": topic, "group": one, "timestamp": "-1", "isForce": "true", "queueId": "0"}
+        bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, {**reset, "offset": "1"}) >> Reply(SUCCESS)
+    bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [b"b"])
+    bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [b"c"])
+    bk.pop(topic, ordered, order=True).bodies >> Reply(SUCCESS, [b"b", b"c"])
+    bk.pop(topic, ordered, order=True) >> NOTHING
 
 
 # -- surviving -----------------------------------------------------------------------------------------------

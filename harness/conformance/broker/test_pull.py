@@ -270,11 +270,16 @@ def test_wait_commits_only_once(bk: BrokerSession) -> None:
     bk.committed(group, topic).offset >> Reply(SUCCESS, 9)
 
 
+def make_group(bk: BrokerSession, group: str, **members: object) -> None:
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
+    body = json.dumps({"groupName": group, **members}).encode()
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body, about=group) >> Reply(SUCCESS)
+
+
 def group_of_others(bk: BrokerSession) -> str:
     """A group that is configured to consume from Broker 3, and from Broker 5 if it is slow."""
     group = bk.group()
-    body = json.dumps({"groupName": group, "brokerId": 3, "whichBrokerWhenConsumeSlowly": 5}).encode()
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body, about=group) >> Reply(SUCCESS)
+    make_group(bk, group, brokerId=3, whichBrokerWhenConsumeSlowly=5)
     return group
 
 
@@ -314,3 +319,105 @@ def test_lite_pull_can_be_forbidden(bk: BrokerSession) -> None:
     bk.send(topic) >> Reply(SUCCESS)
     bk.pull(topic, code=LITE) >> Reply(NO_PERMISSION)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+
+
+@case(kills=["brokers-are-always-read"], own_server=True)
+def test_broker_that_may_not_be_read(bk: BrokerSession) -> None:
+    topic = filled(bk, "a")
+    bk.update_config({"brokerPermission": "2"}) >> Reply(SUCCESS)
+    remark = Matching(r"^the broker\[[0-9.]+\] pulling message is forbidden$")
+    bk.pull(topic) >> Reply(NO_PERMISSION, remark=remark)
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    bk.pull(topic).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["every-topic-may-be-read"])
+def test_group_that_may_not_consume(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), bk.group()
+    make_group(bk, group, consumeEnable=False)
+    remark = f"subscription group no permission, {group}"
+    bk.pull(topic, group=group) >> Reply(NO_PERMISSION, remark=remark)
+    bk.pull(topic, group=bk.group("other")).bodies >> Reply(SUCCESS, [b"a"])
+    make_group(bk, group, consumeEnable=True)
+    bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["every-group-may-broadcast", "no-group-may-broadcast"])
+def test_group_that_may_not_broadcast(bk: BrokerSession) -> None:
+    topic, allowed, forbidden, shares = filled(bk, "a"), bk.group(), bk.group("other"), bk.group("third")
+    for group in (forbidden, shares):
+        make_group(bk, group, consumeBroadcastEnable=False)
+    for group in (allowed, forbidden, shares):
+        wants = consuming(group, [topic], broadcasts=group != shares)
+        bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
+    for group in (allowed, shares):
+        bk.pull(topic, group=group, sys_flag=0).bodies >> Reply(SUCCESS, [b"a"])
+    remark = f"the consumer group[{forbidden}] can not consume by broadcast way"
+    bk.pull(topic, group=forbidden, sys_flag=0) >> Reply(NO_PERMISSION, remark=remark)
+
+
+@case(kills=["refusals-do-not-say-who-forbids"], own_server=True)
+def test_refusal_says_who_forbids(bk: BrokerSession) -> None:
+    topic, unread, group, broadcasts = filled(bk, "a"), bk.topic(perm=2), bk.group(), bk.group("broadcasts")
+    make_group(bk, group, consumeEnable=False)
+    make_group(bk, broadcasts, consumeBroadcastEnable=False)
+    wants = consuming(broadcasts, [topic], broadcasts=True)
+    bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
+    by_group = bk.pull(topic, group=group)
+    by_group >> Reply(NO_PERMISSION, ext=Including({"forbiddenType": "2"}))
+    bk.pull(unread) >> Reply(NO_PERMISSION, ext=Including({"forbiddenType": "3"}))
+    by_broadcasting = bk.pull(topic, group=broadcasts, sys_flag=0)
+    by_broadcasting >> Reply(NO_PERMISSION, ext=Including({"forbiddenType": "4"}))
+    bk.update_config({"brokerPermission": "2"}) >> Reply(SUCCESS)
+    bk.pull(topic) >> Reply(NO_PERMISSION, ext=Including({"forbiddenType": "1"}))
+
+
+@case(kills=["unknown-filters-match-everything"])
+def test_unknown_filter_of_the_heartbeat(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), bk.group()
+    wants = consuming(group, {topic: "a"}, expression_type="NONE")
+    bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
+    remark = "The broker's consumer filter data is not exist!Your expression may be wrong!"
+    pull = bk.pull(topic, group=group, sys_flag=0)
+    pull >> Reply(ResponseCode.FILTER_DATA_NOT_EXIST, remark=remark)
+
+
+@case(kills=["fields-of-pulls-may-be-missing"])
+def test_field_that_is_used_is_required(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), bk.group()
+    bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
+    used = (
+        ("commitOffset", PullFlag.SUBSCRIPTION | PullFlag.COMMIT),
+        ("suspendTimeoutMillis", PullFlag.SUBSCRIPTION | PullFlag.SUSPEND),
+    )
+    for name, flag in used:
+        pull = bk.pull(topic, group=group, offset=1, sys_flag=flag, ext={name: None})
+        pull >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.pull(topic, group=group, sys_flag=0).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["fields-of-pulls-may-be-missing"])
+def test_version_of_the_subscription_is_required(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), bk.group()
+    bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
+    pull = bk.pull(topic, group=group, sys_flag=0, ext={"subVersion": None})
+    pull >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.pull(topic, group=group, sys_flag=0).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["fields-of-pulls-may-be-missing"])
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), bk.group()
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for name in ("consumerGroup", "topic", "queueId", "queueOffset", "maxMsgNums", "sysFlag"):
+        bk.pull(topic, group=group, ext={name: None}) >> refused
+    for name in ("queueId", "queueOffset", "maxMsgNums", "sysFlag"):
+        bk.pull(topic, group=group, ext={name: "one"}) >> refused
+    bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["fewer-than-none-are-pulled"])
+def test_negative_number_is_refused(bk: BrokerSession) -> None:
+    topic = filled(bk, "a")
+    bk.pull(topic, most=-1) >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.pull(topic, most=1).bodies >> Reply(SUCCESS, [b"a"])

@@ -4,7 +4,7 @@ import struct
 
 import msgspec
 
-from harness.conformance import ANYTHING, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import MESSAGE_MAGIC, decode_offset_id
@@ -216,3 +216,72 @@ def test_place_inside_a_message_is_an_error(bk: BrokerSession) -> None:
     bk.send_back(group, offset, -1, topic=topic) >> refused
     bk.send_back(group, offset - BODY_AT, -1, topic=topic) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [head + bytes(100)])
+
+
+def make_group(bk: BrokerSession, group: str, **members: object) -> None:
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
+    body = msgspec.json.encode({"groupName": group, **members})
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, body=body, about=group) >> Reply(SUCCESS)
+
+
+@case(kills=["brokers-always-take-back"], own_server=True)
+def test_broker_that_may_not_be_written(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    offset = stored(bk, topic, body=b"dead")
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    remark = Matching(r"^the broker\[[0-9.]+\] sending message is forbidden$")
+    bk.send_back(group, offset, -1, topic=topic) >> Reply(ResponseCode.NO_PERMISSION, remark=remark)
+    bk.max_offset(f"%DLQ%{group}").offset >> Reply(SUCCESS, 0)
+    bk.update_config({"brokerPermission": "6"}) >> Reply(SUCCESS)
+    bk.send_back(group, offset, -1, topic=topic) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["groups-without-queues-retry"])
+def test_group_without_retry_queues(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    offset = stored(bk, topic, body=b"dead")
+    make_group(bk, group, retryQueueNums=0)
+    bk.send_back(group, offset, -1, topic=topic) >> Reply(SUCCESS)
+    made = Including({f"%RETRY%{group}": ABSENT, f"%DLQ%{group}": ABSENT, topic: ANYTHING})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": made}))
+    make_group(bk, group, retryQueueNums=2)
+    bk.send_back(group, offset, -1, topic=topic) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["retry-topics-are-always-open"])
+def test_retry_topic_that_may_not_be_written(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    offset, retry = stored(bk, topic, body=b"dead"), f"%RETRY%{group}"
+    bk.create_topic(retry, perm=4) >> Reply(SUCCESS)
+    remark = f"the topic[{retry}] sending message is forbidden"
+    bk.send_back(group, offset, -1, topic=topic) >> Reply(ResponseCode.NO_PERMISSION, remark=remark)
+    bk.max_offset(f"%DLQ%{group}").offset >> Reply(SUCCESS, 0)
+    bk.create_topic(retry, perm=6) >> Reply(SUCCESS)
+    bk.send_back(group, offset, -1, topic=topic) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["fields-of-what-comes-back-may-be-missing"])
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    said = {"group": group, "offset": str(stored(bk, topic, body=b"dead")), "delayLevel": "-1"}
+    code, origin = RequestCode.CONSUMER_SEND_MSG_BACK, {"originTopic": topic}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for name in said:
+        bk.call(code, {**said, **origin, name: None}) >> refused
+    for name in ("offset", "delayLevel"):
+        bk.call(code, {**said, **origin, name: "one"}) >> refused
+    bk.call(code, {**said, **origin}) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["retry-topics-need-a-default"])
+def test_send_without_a_default_creates_the_topic(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.send(f"%RETRY%{group}", b"again", default_topic=bk.name("none"), default_queues=3) >> Reply(SUCCESS)
+    bk.pull(f"%RETRY%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"again"])
+    made = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6})
+    table = Including({f"%RETRY%{group}": made})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))

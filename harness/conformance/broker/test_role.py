@@ -533,3 +533,16 @@ def test_cleaning_removes_topics_that_are_gone(bk: BrokerSession) -> None:
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 2)
     bk.call(RequestCode.CLEAN_UNUSED_TOPIC) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["slaves-reset-offsets"], own_server=True)
+def test_demoted_broker_resets_no_offset(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    change_group(bk, group, 5) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="Can not reset offset in slave broker")
+    bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset) >> refused
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)

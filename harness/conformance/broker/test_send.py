@@ -7,6 +7,7 @@ from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.session.outcome import Answer
 from harness.wire import FLAG_ONEWAY, Command, ResponseCode
+from harness.wire.header_fields import SHORT_NAMES
 from harness.wire.messages import Message, decode_offset_id, encode_batch
 
 SUCCESS = ResponseCode.SUCCESS
@@ -313,3 +314,79 @@ def test_ordered_topic_needs_a_writable_broker(bk: BrokerSession) -> None:
     bk.update_config({"brokerPermission": "6"}) >> Reply(SUCCESS)
     bk.send(ordered, b"taken") >> Reply(SUCCESS)
     bk.pull(ordered).bodies.eventually() >> Reply(SUCCESS, [b"taken"])
+
+
+@case(kills=["half-messages-are-always-taken", "forbidden-halves-forbid-all"], own_server=True)
+def test_transactions_can_be_forbidden(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    half = {"TRAN_MSG": "true", "PGROUP": "PG"}
+    bk.update_config({"rejectTransactionMessage": "true"}) >> Reply(SUCCESS)
+    remark = Matching(r"^the broker\[[0-9.]+\] sending transaction message is forbidden$")
+    bk.send(topic, b"half", properties=half, sys_flag=4) >> Reply(NO_PERMISSION, remark=remark)
+    bk.send(topic, b"whole") >> Reply(SUCCESS)
+    bk.update_config({"rejectTransactionMessage": "false"}) >> Reply(SUCCESS)
+    bk.send(topic, b"half", properties=half, sys_flag=4) >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"whole"])
+
+
+@case(kills=["batches-are-retried"])
+def test_batch_for_a_retry_topic_is_illegal(bk: BrokerSession) -> None:
+    topic = f"%RETRY%{bk.group()}"
+    remark = f"batch request does not support retry group {topic}"
+    bk.send_batch(topic, [b"a", b"b"]) >> Reply(MESSAGE_ILLEGAL, remark=remark)
+    bk.send(topic, b"c") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["broken-batches-are-taken"])
+def test_batch_that_cannot_be_read_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    batch = encode_batch([Message(topic=topic, body=b"a"), Message(topic=topic, body=b"b")], "5.3")
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for body in (batch[:-1], b"\0\0\0"):
+        bk.send(topic, body, code=320, batch=True) >> refused
+    bk.send_batch(topic, [b"c", b"d"]) >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"c", b"d"])
+
+
+@case(kills=["empty-bodies-are-stored"])
+def test_empty_body_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for code in (10, 310, 320):
+        bk.send(topic, b"", code=code) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.send(topic, b"a") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["topics-without-queues-are-written"])
+def test_any_queue_of_none_is_refused(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.create_topic(topic, 2, write_queues=0) >> Reply(SUCCESS)
+    bk.send(topic, b"a", -1) >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.create_topic(topic, 2, write_queues=1) >> Reply(SUCCESS)
+    bk.send(topic, b"b", -1).queue >> Reply(SUCCESS, 0)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"b"])
+
+
+@case(kills=["fields-of-sends-may-be-missing"])
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    numbers = ("queueId", "sysFlag", "bornTimestamp", "flag")
+    for name in numbers:
+        bk.send(topic, b"a", code=10, ext={name: None}) >> refused
+        bk.send(topic, b"a", ext={SHORT_NAMES[name]: None}) >> refused
+        bk.send(topic, b"a", code=10, ext={name: "one"}) >> refused
+        bk.send(topic, b"a", ext={SHORT_NAMES[name]: "one"}) >> refused
+    bk.send(topic, b"b") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"b"])
+
+
+@case(kills=["default-topics-may-be-missing"])
+def test_new_topic_needs_a_default(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    for name in ("defaultTopic", "defaultTopicQueueNums"):
+        bk.send(topic, b"a", ext={SHORT_NAMES[name]: None}) >> Reply(ResponseCode.SYSTEM_ERROR)
+    table = Including({topic: ABSENT})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+    bk.send(topic, b"b") >> Reply(SUCCESS)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from harness.conformance import Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
@@ -381,3 +381,13 @@ def test_survive_a_kill(bk: BrokerSession) -> None:
 def _of(reply: Command, *names: str) -> dict[str, Any]:
     table = json_value(reply.body)["topicConfigTable"]
     return {name: table.get(name) for name in names}
+
+
+@case(kills=["topics-may-be-mixed"])
+def test_mixed_type_is_refused(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    refused = Reply(ResponseCode.INVALID_PARAMETER, remark="MIXED message type is not supported.")
+    bk.create_topic(topic, ext={"attributes": "+message.type=MIXED"}) >> refused
+    table = Including({topic: ABSENT})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+    bk.create_topic(topic, ext={"attributes": "+message.type=NORMAL"}) >> Reply(SUCCESS)

@@ -13,6 +13,7 @@ COMMIT, ROLL_BACK, UNKNOWN = 8, 12, 0
 QUICK = {"transactionTimeOut": "5000", "transactionCheckInterval": "10000", "transactionCheckMax": "2"}
 """A Broker checks half messages every 10 s, once they are 5 s old."""
 ROUND = 10 + 5 + 2
+LATER = {"transactionTimeOut": "20000", "transactionCheckInterval": "10000"}
 SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
 
 
@@ -300,3 +301,23 @@ def test_expired_half_is_forgotten(bk: BrokerSession) -> None:
     bk.advance(30 + bk.jitter)
     noted = Including({"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS": {"0": Between(2, 8)}})
     bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": noted}))
+
+
+@case(
+    kills=["ends-are-forgotten", "open-transactions-are-forgotten"],
+    clock=True,
+    own_server=True,
+    setup=LATER,
+)
+def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    half(bk, topic, group, b"open")
+    for body, verdict in ((b"committed", COMMIT), (b"rolled back", ROLL_BACK)):
+        bk.end_transaction(group, *place(half(bk, topic, group, body)), verdict) >> Reply(SUCCESS)
+    bk.advance(8)
+    bk.restart("kill")
+    asked = producer(bk, group)
+    for _ in range(2):
+        bk.advance(20 + 10 + bk.jitter)
+        asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])

@@ -13,6 +13,7 @@ from reference_impl.broker.core import Broker
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.offsets import Offsets
+from reference_impl.broker.resets import Resets
 from reference_impl.broker.runtime import Runtime
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.topic_administration import TopicAdministration
@@ -369,3 +370,33 @@ def deletion_of_unknown_groups_is_a_change(original, self, group, now):
     if not found:
         self.changed(now)
     return found
+
+
+@mutant(Resets.reset_here, "A reset of one queue resets all of them.", V5)
+def resets_are_of_all_queues(original, self, command, topic, group, timestamp, now):
+    ext = {key: value for key, value in (command.ext or {}).items() if key != "queueId"}
+    return original(self, msgspec.structs.replace(command, ext=ext), topic, group, timestamp, now)
+
+
+@mutant(Resets.reset_here, "A reset that goes beyond the queue succeeds.", V5)
+def resets_go_anywhere(original, self, command, topic, group, timestamp, now):
+    reply = original(self, command, topic, group, timestamp, now)
+    is_beyond = (reply.remark or "").startswith("Target offset")
+    return Reply(ResponseCode.SUCCESS, body=self.table(topic, {}).encode()) if is_beyond else reply
+
+
+@mutant(Resets.reset_here, "A reset of no queue succeeds.", V5)
+def resets_need_queues(original, self, command, topic, group, timestamp, now):
+    reply = original(self, command, topic, group, timestamp, now)
+    is_none = (reply.remark or "").startswith("No queues")
+    return Reply(ResponseCode.SUCCESS, body=self.table(topic, {}).encode()) if is_none else reply
+
+
+@after(Runtime.information, "The runtime information has no delay levels.")
+def levels_are_not_among_the_state(found):
+    return {key: value for key, value in found.items() if not key.startswith("scheduleMessageOffset")}
+
+
+@mutant(Settings.update, "An update of the settings without a body is refused.")
+def settings_need_a_body(original, self, command, connection, now):
+    return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)

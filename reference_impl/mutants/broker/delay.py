@@ -2,10 +2,11 @@
 
 import msgspec
 
-from harness.wire.messages import TopicName, decode_message
+from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.delays import Delays
+from reference_impl.broker.part import NEVER
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.store import PutStatus
+from reference_impl.broker.store import Put, PutStatus
 from reference_impl.broker.timers import Timers
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
@@ -144,3 +145,26 @@ def progress_of_levels_stays(table):
 @after(Delays.time_up, "A delayed message loses its system flag.")
 def delayed_loses_system_flag(message):
     return None if message is None else msgspec.structs.replace(message, sys_flag=0)
+
+
+@mutant(Timers.schedule, "timerWheelEnable=false has no effect on sends.", V5)
+def times_need_no_timer(original, self, message, now):
+    status = original(self, message, now)
+    return PutStatus.PUT_OK if status is PutStatus.WHEEL_TIMER_NOT_ENABLE else status
+
+
+@mutant(Delays.put, "With timerWheelEnable=false, delay levels are refused.", V5)
+def levels_need_the_timer(original, self, message, now):
+    if PropertyName.DELAY_TIME_LEVEL in message.properties and not self.config.timer_wheel_enable:
+        return Put(PutStatus.WHEEL_TIMER_NOT_ENABLE)
+    return original(self, message, now)
+
+
+@mutant(Timers._read_again, "A restart loses timed messages.", V5)
+def timed_are_forgotten(original, self):
+    return None
+
+
+@mutant(Timers.stop, "Which timed messages were delivered is not written.", V5)
+def timed_come_again_after_a_kill(original, self, now):
+    self._write_at = NEVER

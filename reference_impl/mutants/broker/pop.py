@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Assignments as Answer
-from harness.wire.bodies import RequestMode, RequestModes
+from harness.wire.bodies import BatchAcks, RequestMode, RequestModes
 from harness.wire.fastjson import document
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.assignments import Assignments
@@ -473,3 +473,99 @@ def queues_are_always_balanced(original, self, asked, queues):
     mode = self.mode(asked.consumer_group, asked.topic)
     shared = None if queues is None else self.share(asked, queues, mode)
     return original(self, asked, shared)
+
+
+# -- who may pop ---------------------------------------------------------------------------------------------
+
+
+@mutant(Pops.refused, "A pop does not need the timer.", V5)
+def pops_without_the_timer(original, self, asked, connection, now):
+    refused = original(self, asked, connection, now)
+    return None if refused is not None and refused.code == ResponseCode.SYSTEM_ERROR else refused
+
+
+@mutant(Pops.refused, "A Broker that may not be read answers pops.", V5)
+def brokers_are_always_popped_from(original, self, asked, connection, now):
+    refused = original(self, asked, connection, now)
+    return None if refused is not None and refused.code == ResponseCode.NO_PERMISSION else refused
+
+
+@mutant(PopNotifications.refused, "A Broker that may not be read answers codes 200054 and 200055.", V5)
+def questions_to_any_broker(original, self, asked, connection, now):
+    refused = original(self, asked, connection, now)
+    return None if refused is not None and refused.code == ResponseCode.NO_PERMISSION else refused
+
+
+# -- acknowledgements of several -----------------------------------------------------------------------------
+
+
+@mutant(PopAcks.acknowledge_all, "Batch acknowledgements that cannot be read succeed.", V5)
+def acks_that_cannot_be_read_succeed(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@after(PopAcks.acknowledge_all, "A batch acknowledgement of what was not popped in order succeeds.", V5)
+def ordered_acks_of_several_are_not_refused(reply):
+    return _granted(reply) if reply.code == ResponseCode.MESSAGE_ILLEGAL else reply
+
+
+@mutant(PopAcks.acknowledge_all, "Of a batch acknowledgement, only the first entry counts.", V5)
+def one_ordered_ack_of_several_counts(original, self, command, connection, now):
+    asked = BatchAcks.decode(command.body)
+    asked.acks = asked.acks[:1]
+    return original(self, replace(command, body=asked.encode()), connection, now)
+
+
+# -- in order, once more -------------------------------------------------------------------------------------
+
+
+@mutant(PopOrder.hide, "The invisible time of a message popped in order cannot be changed.", V5)
+def ordered_messages_stay_hidden_as_before(original, self, queue, offset, pop_time, until):
+    return None
+
+
+@mutant(PopOrder.hide, "A message popped in order that is hidden for another time blocks for ever.", V5)
+def ordered_messages_are_never_seen_again(original, self, queue, offset, pop_time, until):
+    original(self, queue, offset, pop_time, 1 << 60)
+
+
+@mutant(PopOrder.blocks, "A repeated attempt of an ordered pop is taken for another pop.", V5)
+def ordered_attempts_are_not_known(original, self, queue, attempt, now):
+    return original(self, queue, None, now)
+
+
+@mutant(PopOrder.acknowledge, "In order, the handle of an earlier pop acknowledges a message.", V5)
+def old_ordered_handles_count(original, self, queue, offset, pop_time):
+    last = self.last.get(queue)
+    return original(self, queue, offset, pop_time if last is None else last.pop_time)
+
+
+@mutant(PopAcks.done_in_order, "An ordered acknowledgement sets the offset back to its message.", V5)
+def ordered_acks_count_again(original, self, queue, offset, pop_time, connection, now):
+    topic, group, queue_id = queue
+    before = self.broker.offsets.offset_of(group, topic, queue_id)
+    if before is not None and offset < before:
+        self.broker.offsets.commit(group, topic, queue_id, offset, now)
+        return None
+    return original(self, queue, offset, pop_time, connection, now)
+
+
+@mutant(PopOrder.acknowledge, "In order, a message is refused if its queue has not been popped from.", V5)
+def ordered_acks_need_a_pop(original, self, queue, offset, pop_time):
+    return -1 if queue not in self.last else original(self, queue, offset, pop_time)
+
+
+# -- after a reset -------------------------------------------------------------------------------------------
+
+
+@mutant(Pops.start, "Pops ignore resets of offsets.", V5)
+def pops_heed_no_resets(original, self, pop, topic, queue_id, now):
+    return self.broker.offsets.offset_of(pop.group, topic, queue_id) or 0
+
+
+@mutant(PopOrder.clear, "A reset leaves what an ordered pop has blocked.", V5)
+def resets_leave_queues_blocked(original, self, queue):
+    return None

@@ -9,8 +9,8 @@ from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Matches, Pulls
 from reference_impl.broker.store import GetStatus
 from reference_impl.broker.topics import READ, WRITE
-from reference_impl.mutants.registry import V5, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- what is asked -------------------------------------------------------------------------------------------
 
@@ -270,3 +270,54 @@ def pulls_that_waited_count(original, self, queue, is_released, now):
     before = self.count
     original(self, queue, is_released, now)
     self.count = before
+
+
+# -- who may not pull ----------------------------------------------------------------------------------------
+
+
+@mutant(Pulls.allowed, "A Broker that may not be read answers pulls.")
+def brokers_are_always_read(original, self, code, asked, connection, now):
+    found = original(self, code, asked, connection, now)
+    group = self.broker.groups.find(asked.group, now)
+    by_broker = isinstance(found, Reply) and (found.remark or "").startswith("the broker[")
+    return (group, None) if by_broker and group is not None else found
+
+
+@after(Pulls.subscription, "consumeBroadcastEnable=false has no effect.")
+def every_group_may_broadcast(found):
+    is_refused = isinstance(found, Reply) and found.code == ResponseCode.NO_PERMISSION
+    return Subscription(sub_string="*") if is_refused else found
+
+
+@mutant(Pulls.subscription, "consumeBroadcastEnable=false forbids all pulls.")
+def no_group_may_broadcast(original, self, asked, group):
+    if group.consume_broadcast_enable or asked.sys_flag & SUBSCRIBES:
+        return original(self, asked, group)
+    return self.forbidden(4, "")
+
+
+@after(Pulls.forbidden, "forbiddenType is always 1.", V5)
+def refusals_do_not_say_who_forbids(reply):
+    reply.ext = {"forbiddenType": "1"}
+
+
+# -- what is wrong about a pull ------------------------------------------------------------------------------
+
+
+@after(Pulls.subscription, "A filter of an unknown kind matches everything.")
+def unknown_filters_match_everything(found):
+    is_unknown = isinstance(found, Subscription) and found.expression_type == "NONE"
+    return Subscription(sub_string="*") if is_unknown else found
+
+
+@mutant(Pulls.pull, "A pull that lacks a field is answered with PULL_NOT_FOUND.")
+def fields_of_pulls_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.PULL_NOT_FOUND, ext={})
+
+
+@mutant(Pulls.check, "A pull of fewer than no messages gets none.", V4)
+def fewer_than_none_are_pulled(original, self, asked):
+    original(self, msgspec.structs.replace(asked, most=max(0, asked.most)))

@@ -5,8 +5,9 @@ from harness.wire.messages import PropertyName
 from reference_impl.broker.locks import Locks
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
+from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V4, V5, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 
 @mutant(Retries.send_back, "A message that is sent back is not stored.")
@@ -123,3 +124,38 @@ def sends_to_retry_need_no_group(original, self, message, asked, version, now):
 def anything_comes_back(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     return Reply(0) if reply.code == ResponseCode.SYSTEM_ERROR else reply
+
+
+@mutant(Retries.send_back, "A Broker that may not be written takes messages back.")
+def brokers_always_take_back(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if (reply.remark or "").startswith("the broker[") else reply
+
+
+@mutant(Retries.send_back, "A group without retry queues has a retry topic.")
+def groups_without_queues_retry(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    group = (command.ext or {}).get("group") or ""
+    self.broker.topics.create(f"%RETRY%{group}", 1, READ | WRITE, now)
+    return reply
+
+
+@mutant(Retries.send_back, "The permission of a retry topic has no effect.")
+def retry_topics_are_always_open(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if (reply.remark or "").startswith("the topic[") else reply
+
+
+@mutant(Retries.send_back, "A message that is sent back without a field is lost.")
+def fields_of_what_comes_back_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(0)
+
+
+@mutant(Sends.new_topic, "A retry topic is not created without a default topic.")
+def retry_topics_need_a_default(original, self, asked, now):
+    if self.broker.topics.get(asked.default_topic or "") is None:
+        return None
+    return original(self, asked, now)

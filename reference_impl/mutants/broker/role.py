@@ -9,6 +9,7 @@ from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import Pulls
+from reference_impl.broker.resets import Resets
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
@@ -266,3 +267,11 @@ def offers_say_who_is_asked(original, self, command, connection, now):
 @mutant(SlaveSync.take_delays, "A slave ignores how far its master has delivered delayed messages.", V5)
 def masters_delays_are_ignored(original, self, body):
     pass
+
+
+@mutant(Resets.reset_here, "A slave resets offsets.", V5)
+def slaves_reset_offsets(original, self, command, topic, group, timestamp, now):
+    reply = original(self, command, topic, group, timestamp, now)
+    if (reply.remark or "").startswith("Can not reset"):
+        self.broker.offsets.reset(group, topic, 0, 0, now)
+    return reply

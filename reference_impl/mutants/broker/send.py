@@ -250,3 +250,58 @@ def all_topics_are_closed(original, self, asked, connection, now):
     if not self.config.broker_permission & WRITE:
         return self.refusal(ResponseCode.NO_PERMISSION, "the broker[127.0.0.1] sending message is forbidden")
     return original(self, asked, connection, now)
+
+
+# -- what is wrong about a send ------------------------------------------------------------------------------
+
+
+@mutant(Sends.send_one, "rejectTransactionMessage=true has no effect.")
+def half_messages_are_always_taken(original, self, command, asked, topic, queue_id, connection, now):
+    reply = original(self, command, asked, topic, queue_id, connection, now)
+    return Reply(ResponseCode.SUCCESS, ext=reply.ext) if reply.code == ResponseCode.NO_PERMISSION else reply
+
+
+@mutant(Sends.send_one, "With rejectTransactionMessage=true, every send is refused.")
+def forbidden_halves_forbid_all(original, self, command, asked, topic, queue_id, connection, now):
+    if self.config.reject_transaction_message:
+        return self.refusal(ResponseCode.NO_PERMISSION, "")
+    return original(self, command, asked, topic, queue_id, connection, now)
+
+
+@mutant(Sends.send_batch, "A batch for a retry topic is stored.", V5)
+def batches_are_retried(original, self, command, asked, topic, queue_id, connection, now):
+    reply = original(self, command, asked, topic, queue_id, connection, now)
+    is_refused = "does not support retry" in (reply.remark or "")
+    return Reply(ResponseCode.SUCCESS, ext=reply.ext) if is_refused else reply
+
+
+@mutant(Sends.send_batch, "A batch that cannot be read is taken and lost.")
+def broken_batches_are_taken(original, self, command, asked, topic, queue_id, connection, now):
+    try:
+        return original(self, command, asked, topic, queue_id, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Sends.asked, "A send without a body is stored.", V5)
+def empty_bodies_are_stored(original, self, command):
+    return original(self, msgspec.structs.replace(command, body=command.body or b" "))
+
+
+@mutant(Sends.any_queue, "A send with queueId -1 to a topic without write queues goes to queue 0.")
+def topics_without_queues_are_written(original, self, topic):
+    return original(self, topic) if topic.write_queue_nums > 0 else 0
+
+
+@mutant(Sends.send, "A send that lacks a field is taken and lost.")
+def fields_of_sends_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Sends.new_topic, "Without a default topic, a send creates its topic after TBW102.")
+def default_topics_may_be_missing(original, self, asked, now):
+    asked.default_topic, asked.default_queues = asked.default_topic or "TBW102", asked.default_queues or 4
+    return original(self, asked, now)

@@ -248,3 +248,11 @@ def restarts_forget_topics(original, self, now):
 @mutant(Topics.of_line, "A restart makes every topic one of type SINGLE_TAG.")
 def restarts_lose_members_of_topics(original, self, topic):
     return msgspec.structs.replace(original(self, topic), topic_filter_type="SINGLE_TAG")
+
+
+@mutant(TopicAdministration.change, "A topic can have the message type MIXED.", V5)
+def topics_may_be_mixed(original, self, topics, now):
+    for topic in topics:
+        if (topic.attributes or {}).get("+message.type") == "MIXED":
+            topic.attributes = {"+message.type": "NORMAL"}
+    return original(self, topics, now)

@@ -170,3 +170,9 @@ def delayed_halves_are_delivered(original, self, message):
         found = original(self, msgspec.structs.replace(message, properties=properties))
         found.topic = TopicName.TRANS_HALF
     return found
+
+
+@mutant(Transactions._read_again, "A restart forgets which transactions have ended.")
+def ends_are_forgotten(original, self):
+    for half in self._stored(TopicName.TRANS_HALF):
+        self._opened(half)
