@@ -22,6 +22,22 @@ def json_of(reply: Command) -> Any:
     return json_value(reply.body) if reply.body else None
 
 
+def body_member(*names: str, of: type = object) -> View:
+    """View: one member of the body, by the names that lead to it; it must be there, and of this type."""
+
+    def read(reply: Command) -> Any:
+        found = json_of(reply)
+        for number, name in enumerate(names, 1):
+            if not isinstance(found, dict) or name not in found:
+                raise NotSo(f"no {'.'.join(names[:number])}", names[: number - 1])
+            found = found[name]
+        if not isinstance(found, of):
+            raise NotSo(f"{'.'.join(names)} is {found!r}", names)
+        return found
+
+    return View(".".join(names), read, ())
+
+
 class JsonExchange(Exchange):
     """A request whose reply has a JSON body."""
 

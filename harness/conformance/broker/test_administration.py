@@ -10,6 +10,7 @@ from harness.conformance import ABSENT, ANYTHING, Between, Containing, Including
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
+from harness.session.views import body_member
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import ConsumeStats, ConsumeStatsList, KvTable, QueueOffsets, TopicList
 from harness.wire.fastjson import ParseError, parse
@@ -603,10 +604,6 @@ def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:
 # -- groups that are refused, and deleted --------------------------------------------------------------------
 
 
-def _counter(reply: Command) -> int:
-    return int(_json(reply)["dataVersion"]["counter"])
-
-
 def delete_group(bk: BrokerSession, group: str, **ext: str) -> Exchange:
     """DELETE_SUBSCRIPTIONGROUP (207)."""
     return bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group, **ext}, about=group)
@@ -639,7 +636,7 @@ def test_deletion_of_a_group_forgets_offsets_on_request(bk: BrokerSession) -> No
 def test_deletion_of_an_unknown_group_changes_nothing(bk: BrokerSession) -> None:
     group = bk.group()
     make_group(bk, group) >> Reply(SUCCESS)
-    version = View("counter", _readable(_counter))
+    version = body_member("dataVersion", "counter", of=int)
     before: int = (bk.groups().seen_as(version) >> Reply(SUCCESS)).value
     delete_group(bk, bk.group()) >> Reply(SUCCESS)
     bk.groups().seen_as(version) >> Reply(SUCCESS, before)

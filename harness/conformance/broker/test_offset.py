@@ -3,13 +3,12 @@
 from harness.conformance import ANYTHING, AnyOf, Including, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.session.exchange import View
-from harness.session.views import json_of
+from harness.session.views import body_member
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
-COUNTER = View("counter of the data version", lambda reply: json_of(reply)["dataVersion"]["counter"])
+COUNTER = body_member("dataVersion", "counter", of=int)
 
 
 def online(bk: BrokerSession, topic: str) -> str:

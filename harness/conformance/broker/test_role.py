@@ -10,8 +10,7 @@ from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Re
 from harness.conformance.broker.registrations import REGISTER, all_topics, next_of_time
 from harness.session import Answer, BrokerSession, Exchange, ReceivedExchange
 from harness.session.broker.requests import consuming
-from harness.session.exchange import View
-from harness.session.views import json_of
+from harness.session.views import body_member
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
 from harness.wire.header_fields import PullFlag
@@ -30,7 +29,7 @@ MASTER = {"brokerRole": "ASYNC_MASTER", "brokerId": "0"}
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
 """A slave, and an address that can be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
-LEVELS = View("progress of levels", lambda reply: json_of(reply)["offsetTable"])
+LEVELS = body_member("offsetTable")
 REFUSED = (ResponseCode.SYSTEM_ERROR, ResponseCode.SYSTEM_BUSY)
 RETRY = ResponseCode.PULL_RETRY_IMMEDIATELY
 COMMIT = 8
