@@ -85,7 +85,7 @@ def test_registration_can_wait(bk: BrokerSession) -> None:
 @case(
     "bk.light-heartbeat.isolated-broker-does-not-register",
     "bk.light-heartbeat.isolated-broker-comes-online-alone",
-    kills=["isolated-broker-registers", "isolated-broker-stays-isolated"],
+    kills=["isolated-broker-registers", "isolated-broker-stays-isolated", "unreadable-members-are-none"],
     clock=True,
     own_server=True,
     setup=ISOLATED,
@@ -95,6 +95,8 @@ def test_isolated_broker_does_not_register(bk: BrokerSession) -> None:
     bk.nameserver.ignores(ROUTE)
     bk.restart()
     bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+    bk.nameserver.answers(ROUTE, body=b"no route")
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=10) >> Silence()
     bk.nameserver.behaves()
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
 

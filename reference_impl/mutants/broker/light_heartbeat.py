@@ -119,3 +119,9 @@ def members_are_asked_of_the_first_nameserver(original, self, then):
 
     for address in self.broker.registrar.addresses()[:1]:
         self.broker.ask(address, self.broker.registration_requests.members(), 3_000, answered)
+
+
+@mutant(HaMembership.members_in, "Members that cannot be read are taken for none.", V5)
+def unreadable_members_are_none(original, self, reply):
+    found = original(self, reply)
+    return {} if found is None and reply.code == ResponseCode.SUCCESS else found

@@ -251,7 +251,7 @@ def groups_are_kept_here(original, self, group):
     return 0
 
 
-@mutant(LongPolling._release, "A one-way pull that was held is answered.")
+@mutant(LongPolling._release, "A one-way pull that was held is answered.", V5)
 def oneway_pulls_are_answered(original, self, queue, is_released, now):
     for pull in self._held[queue]:
         pull.command = msgspec.structs.replace(pull.command, flag=pull.command.flag & ~FLAG_ONEWAY)
