@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from harness.wire import Command
-from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.reply import Reply
 
 from .part import NEVER, Part
 
@@ -144,10 +144,7 @@ class PopWaiting(Part):
 
     def _release(self, place: _Place, number: int, now: int) -> None:
         waiter = self._take(place, number)
-        try:
-            reply = waiter.again(now)
-        except RefusedError as refused:
-            reply = refused.reply()
+        reply = waiter.again(now)
         if reply is not None:
             self.broker.answer(waiter.connection, waiter.command, reply)
 

@@ -70,10 +70,7 @@ class Pulls(Part):
 
     def pull_again(self, command: Command, connection: int, now: int) -> Reply:
         """A pull that has waited."""
-        try:
-            reply = self._pull(command, connection, now, may_wait=False)
-        except RefusedError as refused:
-            reply = refused.reply()
+        reply = self._pull(command, connection, now, may_wait=False)
         assert reply is not None
         return reply
 

@@ -97,11 +97,9 @@ class Timers(Part):
         """What is kept of a time: the end of the second before it."""
         return (time - 1) // self.config.timer_precision_ms * self.config.timer_precision_ms
 
-    def recall_handle(self, message: Message) -> str | None:
+    def recall_handle(self, message: Message) -> str:
         """The handle by which the sender of a waiting message could recall it."""
         properties = message.properties
-        if message.topic != TopicName.TIMER:
-            return None
         words = (
             "v1",
             properties[PropertyName.REAL_TOPIC],

@@ -140,13 +140,10 @@ class Topics(Part):
     def create_by_send(
         self, topic: str, default: str, queues: int, flag: int, now: int
     ) -> TopicConfig | None:
-        """The topic that a send asks for, made after the default topic if there is none; None: it may not.
+        """The new topic that a send asks for, made after the default topic; None: it may not.
 
         `queues` is how many the producer would like.
         """
-        known = self.table.get(topic)
-        if known is not None:
-            return known
         pattern = self.table.get(default)
         if pattern is None or not self.may_inherit(pattern):
             return None

@@ -83,6 +83,14 @@ def test_other_version_is_registered(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
 
 
+@case(kills=["nonsense-is-unchanged"], clock=True, setup=WITHOUT_FORCE)
+def test_version_that_cannot_be_read_is_registered(bk: BrokerSession) -> None:
+    bk.nameserver.answers(QUERY, ext={"changed": "false"})
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Silence()
+    bk.nameserver.answers(QUERY, ext={"changed": "false"}, body=b"{")
+    bk.nameserver.next(REGISTER, since=asked(bk), within=8) >> Request(REGISTER)
+
+
 @case(kills=["refusal-is-registered"], clock=True, setup=WITHOUT_FORCE)
 def test_refusal_is_not_registered(bk: BrokerSession) -> None:
     bk.nameserver.answers(QUERY, ResponseCode.SYSTEM_ERROR, remark="no")

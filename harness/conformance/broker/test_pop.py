@@ -91,13 +91,17 @@ def test_any_queue_or_one(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"1"])
 
 
-@case(kills=["pops-have-no-filter"])
+@case(kills=["pops-have-no-filter", "pops-come-back-to-what-does-not-match"])
 def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", tags="A")
     bk.send(topic, b"b", tags="B") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
     bk.pop(topic, group, tags="B || C").bodies >> Reply(SUCCESS, [b"b"])
     bk.pop(topic, group) >> NOTHING
+    bk.send(topic, b"c", tags="A") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 3)
+    bk.pop(topic, group, 0, tags="B") >> NOTHING
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 3)
 
 
 @case(kills=["pops-always-begin-at-the-beginning"], setup={"initPopOffsetByCheckMsgInMem": "false"})
@@ -548,6 +552,25 @@ def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> Non
         ask(unread, group) >> Reply(NO_PERMISSION, remark=remark)
 
 
+def abandoned(bk: BrokerSession, topic: str, group: str) -> None:
+    """A pop that waits, and whose connection ends."""
+    consumer = bk.connect()
+    pop = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    consumer.close()
+    pop.outcome()
+
+
+@case(kills=["lost-pops-get-messages"])
+def test_connection_that_has_ended_gets_nothing(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    abandoned(bk, topic, group)
+    bk.pause(0.5)  # until the Broker has seen the end of the connection
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"at last"])
+
+
 # -- in order ------------------------------------------------------------------------------------------------
 
 
@@ -650,6 +673,19 @@ def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
     bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["notifications-know-no-order", "ordered-acks-free-nothing"])
+def test_notification_in_order(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    (handle,) = popped(bk, topic, group, order=True)
+    asked = {"topic": topic, "consumerGroup": group, "queueId": "-1", "pollTime": "0", "bornTime": "0"}
+    for order, has in (("true", "false"), ("false", "true")):
+        told = Including({"hasMsg": has})
+        bk.call(RequestCode.NOTIFICATION, {**asked, "order": order}) >> Reply(SUCCESS, ext=told)
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    told = Including({"hasMsg": "true"})
+    bk.call(RequestCode.NOTIFICATION, {**asked, "order": "true"}) >> Reply(SUCCESS, ext=told)
 
 
 # -- after a reset -------------------------------------------------------------------------------------------

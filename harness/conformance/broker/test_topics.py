@@ -391,3 +391,8 @@ def test_mixed_type_is_refused(bk: BrokerSession) -> None:
     table = Including({topic: ABSENT})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
     bk.create_topic(topic, ext={"attributes": "+message.type=NORMAL"}) >> Reply(SUCCESS)
+
+
+@case(kills=["trace-topic-is-never-made"], setup={"traceTopicEnable": "true", "msgTraceTopicName": "TRACES"})
+def test_trace_topic_if_configured(bk: BrokerSession) -> None:
+    bk.topics().json >> Reply(SUCCESS, told("TRACES", readQueueNums=1, writeQueueNums=1, perm=6))

@@ -82,3 +82,10 @@ def topics_are_forgotten(original, self, now):
 def _changed(reply: Command) -> str | None:
     ext: Mapping[str, str | None] = reply.ext or {}
     return ext.get("changed")
+
+
+@mutant(Registrar.calls_for_registration, "A data version that cannot be read is no reason to register.")
+def nonsense_is_unchanged(original, self, reply, version):
+    if reply is not None and reply.body == b"{":
+        return False
+    return original(self, reply, version)

@@ -4,7 +4,6 @@ import msgspec
 
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.delays import Delays
-from reference_impl.broker.part import NEVER
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import Put, PutStatus
 from reference_impl.broker.timers import Timers
@@ -163,8 +162,3 @@ def levels_need_the_timer(original, self, message, now):
 @mutant(Timers._read_again, "A restart loses timed messages.", V5)
 def timed_are_forgotten(original, self):
     return None
-
-
-@mutant(Timers.stop, "Which timed messages were delivered is not written.", V5)
-def timed_come_again_after_a_kill(original, self, now):
-    self._write_at = NEVER

@@ -569,3 +569,24 @@ def pops_heed_no_resets(original, self, pop, topic, queue_id, now):
 @mutant(PopOrder.clear, "A reset leaves what an ordered pop has blocked.", V5)
 def resets_leave_queues_blocked(original, self, queue):
     return None
+
+
+# -- what waits, and what is skipped -------------------------------------------------------------------------
+
+
+@mutant(PopWaiting.lost, "A waiting pop gets a message after its connection has ended.", V5)
+def lost_pops_get_messages(original, self, connection, now):
+    return None
+
+
+@mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
+def notifications_know_no_order(original, self, asked, topic, queue_id, now):
+    return original(self, replace(asked, order=False), topic, queue_id, now)
+
+
+@mutant(Pops.take, "Messages that do not match are looked at again by the next pop.", V5)
+def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id, now):
+    before, count = self.start(found.pop, topic, queue_id, now), len(found.frames)
+    original(self, found, topic, queue_id, now)
+    if len(found.frames) == count:
+        self.broker.offsets.commit(found.pop.group, topic, queue_id, before, now)

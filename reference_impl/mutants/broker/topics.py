@@ -256,3 +256,8 @@ def topics_may_be_mixed(original, self, topics, now):
         if (topic.attributes or {}).get("+message.type") == "MIXED":
             topic.attributes = {"+message.type": "NORMAL"}
     return original(self, topics, now)
+
+
+@after(Topics.system_topics, "traceTopicEnable=true has no effect.")
+def trace_topic_is_never_made(topics, self):
+    return [topic for topic in topics if topic.topic_name != self.config.msg_trace_topic_name]
