@@ -193,13 +193,19 @@ def test_byte_order_mark_before_filter_list_is_accepted(ns: NameServerSession) -
 @case(kills=["null-versions-are-refused"])
 def test_null_version_in_a_compressed_body_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
-    _compressed(broker, _layout(broker, version=b"null")) >> Reply(SUCCESS)
+    lines = [f"{broker.topic(hint)} 4 8 6 SINGLE_TAG" for hint in ("A", "B")]
+    _compressed(broker, _layout(broker, *lines, version=b"null")) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 4, 8, 6, 0)
+    serves(ns, broker, "B", 4, 8, 6, 0)
 
 
 @case(kills=["null-versions-are-refused"])
 def test_null_wrapper_is_empty(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    broker.register(body=b'{"topicConfigSerializeWrapper":null}') >> Reply(SUCCESS)
+    for quote in (b'"', b"'"):
+        broker = ns.broker()
+        body = b'{"topicConfigSerializeWrapper":null}'.replace(b'"', quote)
+        broker.register(body=body) >> Reply(SUCCESS)
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
 
 
 @case(kills=["null-topic-table-is-refused"])
