@@ -133,9 +133,7 @@ class NameServer(TopicRequests, RequestTable):
 
     def announced_version(self, body: RegisterBody, now: int) -> DataVersion:
         """The data version of a body; one that has none is given the present time, so that it equals none."""
-        if not body.versioned:
-            return DataVersion(timestamp=now)
-        return self.needed(body.data_version, "dataVersion")
+        return body.data_version if body.versioned and body.data_version else DataVersion(timestamp=now)
 
     def announced_topics(self, body: RegisterBody) -> dict[str, TopicConfig]:
         """The topics of a body by their own name, which is what counts, not their key."""

@@ -3,9 +3,9 @@
 The changed flag and the stored version are two views of one answer; a case judges both.
 """
 
-from harness.conformance import ABSENT, Reply, case
+from harness.conformance import ABSENT, Including, Reply, case
 from harness.session import Broker, NameServerSession
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import DataVersion
 
 SUCCESS = ResponseCode.SUCCESS
@@ -172,3 +172,12 @@ def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
     broker = registered(ns)
     broker.query_version(body=b"{{") >> Reply(ResponseCode.SYSTEM_ERROR)
     unchanged(broker)
+
+
+@case(kills=["null-version-is-refused"])
+def test_null_version_is_changed(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    ext = {"clusterName": broker.cluster, "brokerName": broker.name, "brokerAddr": broker.address}
+    for body in (b"null", b'""'):
+        answer = ns.call(RequestCode.QUERY_DATA_VERSION, {**ext, "brokerId": "0"}, body=body)
+        answer >> Reply(SUCCESS, ext=Including({"changed": "true"}), body=broker.version.encode())

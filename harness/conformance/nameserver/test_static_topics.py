@@ -3,13 +3,13 @@
 The chapters registration and routes cover whether a mapping is shown at all.
 """
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import ABSENT, Including, Reply, case
 from harness.session import Broker, NameServerSession
 from harness.session.nameserver.views import RegisterExchange
 from harness.wire import ResponseCode
 from harness.wire.bodies import DataVersion, TopicQueueMappingInfo
 
-SUCCESS = ResponseCode.SUCCESS
+SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 
 
 def register(
@@ -134,3 +134,28 @@ def test_strict_clients_can_read_mappings(ns: NameServerSession) -> None:
     told = {broker.name: Including({"currIdMap": {"0": 1}})}
     route = ns.route(broker.topic("A"), version=479)
     route.strict_json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": told}))
+
+
+@case(kills=["unreadable-queue-maps-are-empty"])
+def test_unreadable_queue_map_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for queues in ("5", '{"x":1}', '{"0":null}', '{0:"x"}'):
+        _register_queues(broker, queues) >> Reply(SYSTEM_ERROR)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
+
+
+@case(kills=["null-queue-maps-are-refused"])
+def test_null_queue_map_is_left_out(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    _register_queues(broker, "null") >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).mappings >> Reply(
+        SUCCESS, {broker.name: Including({"epoch": 1, "currIdMap": ABSENT})}
+    )
+
+
+def _register_queues(broker: Broker, queues: str) -> RegisterExchange:
+    """Registers the broker's topics, and for A a mapping whose currIdMap has this text."""
+    body, topic = broker.body(), broker.topic("A")
+    body.mappings = {topic: TopicQueueMappingInfo(topic, broker.name, 2, 1, curr_id_map={7: 7})}
+    text = body.encode().replace(b'"currIdMap":{7:7}', b'"currIdMap":' + queues.encode())
+    return broker.register(body=text)

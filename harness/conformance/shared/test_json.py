@@ -7,8 +7,9 @@ stricter: what Apache accepts is a MAY.
 from __future__ import annotations
 
 import json
+import re
 
-from harness.conformance import Containing, Including, Reply, case
+from harness.conformance import Containing, Including, Reply, Silence, case
 from harness.conformance.shared.frames import OPAQUE, QUERY, bare_names, json_frame, query_header
 from harness.conformance.shared.raw import (
     answered,
@@ -61,6 +62,30 @@ def test_missing_comma_closes(ns: NameServerSession) -> None:
 @case(kills=[NEWER])
 def test_missing_comma_is_accepted(ns: NameServerSession) -> None:
     serves_headers(ns, NO_COMMA)
+
+
+@case(kills=["strict-json"])
+def test_missing_comma_in_an_array_is_accepted(ns: NameServerSession) -> None:
+    keeps(ns, {"[1 2]": "[1,2]", '["a" "b",3]': '["a","b",3]'})
+
+
+@case(kills=["json-forgives-everywhere"])
+def test_missing_comma_behind_an_unknown_member_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, '{"extra":1 ' + query_header()[1:])
+
+
+@case(kills=[OLDER])
+def test_number_with_a_huge_exponent_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, query_header(flag="1e400"), query_header(flag="1e-400"), query_header(flag="-2e101"))
+
+
+@case(kills=[OLDER])
+def test_unquoted_number_as_a_topic_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for name in ("5", "null"):
+        topics = f'{{"topicConfigSerializeWrapper":{{"topicConfigTable":{{{name}:{{"topicName":"x"}}}}}}}}'
+        broker.register(body=topics.encode()) >> Reply(SYSTEM_ERROR)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
 
 
 @case(kills=[OLDER])
@@ -126,7 +151,20 @@ def test_array_or_object_for_a_number_closes(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header(code=f"[{QUERY.code}]"), query_header(opaque=f"[{OPAQUE}]"))
+    serves_headers(
+        ns,
+        query_header(code=f"[{QUERY.code}]"),
+        query_header(opaque=f"[{OPAQUE}]"),
+        query_header(extFields=f"[{json.dumps(QUERY.ext)}]"),
+    )
+
+
+@case(kills=[NEWER])
+def test_object_or_word_for_a_number_is_accepted(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header(flag="{}"), query_header(flag='"false"', version='"true"'))
+    connection = ns.connect()
+    connection.send_raw(json_frame(query_header(flag='"true"'))) >> Silence()
+    connection.call(*QUERY) >> answered(ns)
 
 
 @case(kills=[OLDER])
@@ -156,7 +194,7 @@ def test_null_opaque_is_zero(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_comment_elsewhere_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, *COMMENTS)
+    closes_headers(ns, *COMMENTS, query_header()[:-1] + "/* why */}")
 
 
 @case(kills=[OLDER])
@@ -171,7 +209,8 @@ def test_ext_numbers_keep_their_digits(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_ext_numbers_are_rewritten(ns: NameServerSession) -> None:
-    keeps(ns, {"007": "7", "-0": "0", "1e3": "1000.0"})
+    keeps(ns, {"007": "7", "-0": "0", "1e3": "1000.0", "-1.25e-7": "-1.25E-7", "3e10": "3.0E10"})
+    keeps(ns, {"-1e400": "-Infinity"})
 
 
 @case(kills=[OLDER])
@@ -198,7 +237,9 @@ def test_unquoted_body_names_are_accepted(ns: NameServerSession) -> None:
 @case(kills=[NEWER])
 def test_unquoted_body_names_are_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
-    broker.register(body=unquoted(broker)) >> Reply(SYSTEM_ERROR)
+    number = unquoted(broker).replace(b"topicName", b"5")
+    for body in (unquoted(broker), re.sub(rb"(\w+):([{\d])", rb'"\1":\2', number)):
+        broker.register(body=body) >> Reply(SYSTEM_ERROR)
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
 
 

@@ -153,7 +153,7 @@ def strings_by_id(node: Node) -> dict[int, str]:
 
 def integers_by_integer(node: Node) -> dict[int, int]:
     """`currIdMap`: physical queue ids by logical ones."""
-    return _numeric_map(node, not_null(as_int32))
+    return _numeric_map(node, not_null(lambda queue: None if queue.kind == "null" else as_int32(queue)))
 
 
 def longs_by_integer(node: Node) -> dict[int, int]:

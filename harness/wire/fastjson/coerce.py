@@ -83,22 +83,25 @@ def _wrapped(node: Node, bits: int) -> int:
 
 
 def as_boolean(node: Node) -> bool | None:
-    """A `boolean` field. Numbers are true when they are 1; text is true, false, 1, 0, Y, N, …"""
+    """A `boolean` field. Numbers are true when they are 1; text is true, false, 1, 0, or a letter, two of
+    which must be upper case.
+    """
     match node.kind:
         case "null":
             return None
         case "true" | "false":
             return node.kind == "true"
         case "number":
-            return int(Decimal(node.text)) == 1
+            number = Decimal(node.text)
+            return number == 1 if node.engine == "fastjson2" else int(number) == 1
         case "string":
             text = str(node.value)
             if text in _NULL_TEXTS:
                 return None
             lowered = text.lower()
-            if lowered in ("true", "1") or text.upper() in ("Y", "T"):
+            if lowered in ("true", "1", "y") or text == "T":
                 return True
-            if lowered in ("false", "0") or text.upper() in ("F", "N"):
+            if lowered in ("false", "0", "f") or text == "N":
                 return False
     raise CoercionError("no boolean", node)
 

@@ -196,10 +196,7 @@ class Parser:
         while self.text[at : at + 1] != "]":
             element = self.parse_value(at, depth + 1)
             node.elements.append(element)
-            at = self.skip(element.end)
-            if self.text[at : at + 1] not in (",", "]"):
-                raise ParseError("neither comma nor end of array", at)
-            at = self.skip_commas(at)
+            at = self.skip_commas(element.end)
         node.end = at + 1
         return node
 

@@ -258,6 +258,11 @@ def refused_update_is_carried_out(refused, self, pairs):
         self.update(pairs)
 
 
+@mutant(Settings.refused_keys, "A configBlackList of semicolons names the empty key.", V5)
+def semicolons_list_the_empty_key(original, self, listed):
+    return original(self, listed) | {""}
+
+
 @after(Settings.refuses, "A refused update still changes keys that are not on the black list.")
 def refused_keys_are_left_out(refused, self, pairs):
     if refused:

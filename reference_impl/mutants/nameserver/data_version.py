@@ -163,3 +163,9 @@ def replaced_address_stays_live(original, self, connection, peer):
     original(self, connection, peer)
     self.work()
     self.live.update(kept)
+
+
+@after(NameServer.given_version, "A data version that is null is refused.")
+def null_version_is_refused(version):
+    if version is None:
+        raise RefusedError("the body is not a data version")

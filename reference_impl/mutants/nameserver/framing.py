@@ -1,5 +1,7 @@
 """Faults of frames, headers, flags, and of what keeps a connection open."""
 
+import re
+
 import msgspec
 
 from harness.wire import (
@@ -9,12 +11,16 @@ from harness.wire import (
     Serialization,
     WireError,
 )
+from harness.wire.fastjson import tree
+from harness.wire.fastjson.coerce import as_string
 from reference_impl.mutants.headers import (
     Members,
     entries,
     ext_length_at,
+    header_of,
     length_at,
     refusing,
+    refusing_binary,
     refusing_text,
     rewriting,
     rewriting_binary,
@@ -117,6 +123,12 @@ def response_header_in_ascii(response):
     return msgspec.structs.replace(response, ext=ext)
 
 
+@after(Endpoint.read, "Half a character in the ext fields is read as a replacement character.")
+def half_characters_are_replaced(command):
+    for name, value in (command.ext or {}).items():
+        command.ext[name] = value and re.sub("[\ud800-\udfff]", "\ufffd", value)
+
+
 # --- binary headers -------------------------------------------------------------------------------------
 
 
@@ -152,7 +164,44 @@ def binary_first_key_wins(header):
     return header[:at] + len(kept).to_bytes(4, "big") + kept
 
 
+@refusing_binary("A binary entry with an empty key closes the connection.")
+def binary_empty_keys_refused(header):
+    at = ext_length_at(header)
+    return at is not None and b"" in dict(entries(header[at + 4 :]))
+
+
+@refusing_binary("Ext fields that exceed their length in a binary header close the connection.")
+def binary_overrun_refused(header):
+    at = ext_length_at(header)
+    return at is not None and 0 < length_at(header, at) < sum(
+        len(raw) for _, raw in entries(header[at + 4 :])
+    )
+
+
+@refusing_binary("A byte of a binary header that is not UTF-8 closes the connection.")
+def binary_invalid_utf8_refused(header):
+    at = ext_length_at(header)
+    return at is not None and any(b"\xff" in raw[6:] for _, raw in entries(header[at + 4 :]))
+
+
+@after(Endpoint.read, "Bytes of a binary header that are not UTF-8 are left out.")
+def binary_invalid_utf8_dropped(command, frame):
+    if frame[4] == _BINARY:
+        for name, value in (command.ext or {}).items():
+            command.ext[name] = value and value.replace("\ufffd", "")
+
+
 # --- what JSON headers may look like --------------------------------------------------------------------
+
+
+@mutant(Endpoint.read, "The first of several ext fields with one name applies.")
+def first_ext_field_wins(original, self, frame):
+    command, header = original(self, frame), header_of(frame)
+    if header is not None and command.ext is not None:
+        for name, value in tree(header, self.line.engine)[0].members:
+            ext = value.members if name.value == "extFields" else []
+            command.ext.update({str(key.value): as_string(text) for key, text in reversed(ext)})
+    return command
 
 
 def _has_ext_value(members: Members, *kinds: type) -> bool:

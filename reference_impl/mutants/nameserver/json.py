@@ -2,7 +2,7 @@
 
 import msgspec
 
-from reference_impl.mutants.headers import header_of
+from reference_impl.mutants.headers import header_of, rewriting_text
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.remoting.profiles import Profile
@@ -18,6 +18,11 @@ def json_as_in_5_3(profile):
 )
 def json_as_in_5_5(profile):
     return msgspec.structs.replace(profile, engine="fastjson2")
+
+
+@rewriting_text("A JSON header may lack a comma anywhere.", ["5.5"])
+def json_forgives_everywhere(header):
+    return header.replace(b'1 "', b'1,"')
 
 
 @after(Endpoint.read, "A null opaque is replaced by a number of the server's own.", ["5.5"])

@@ -1,8 +1,13 @@
 """Faults of the mappings of static topics (5.x)."""
 
+import re
+
+import msgspec
+
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core_53 import NameServer53
 from reference_impl.nameserver.routes_53 import RouteTable53
+from reference_impl.remoting.reply import RefusedError
 
 
 @mutant(RouteTable53.store_mapping, "A mapping replaces those of other brokers for its topic.")
@@ -71,3 +76,19 @@ def mappings_are_kept_once_only(original, self, topic, name, mapping):
 @after(NameServer53.encoded_route, "Queue ids are unquoted in standard JSON, too.", V5)
 def queue_ids_of_mappings_have_no_quotes(body):
     return body.replace(b'"currIdMap":{"0":', b'"currIdMap":{0:')
+
+
+@mutant(NameServer53.register_body, "A currIdMap that cannot be read counts as an empty one.", V5)
+def unreadable_queue_maps_are_empty(original, self, command):
+    try:
+        return original(self, command)
+    except RefusedError:
+        body = re.sub(rb'"currIdMap":([^,{}]*|\{[^{}]*\})', b'"currIdMap":{}', command.body)
+        return original(self, msgspec.structs.replace(command, body=body))
+
+
+@mutant(NameServer53.register_body, "A currIdMap that is null is refused.", V5)
+def null_queue_maps_are_refused(original, self, command):
+    if b'"currIdMap":null' in command.body:
+        raise RefusedError("currIdMap is null")
+    return original(self, command)

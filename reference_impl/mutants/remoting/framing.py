@@ -1,6 +1,7 @@
 """Faults of frames, headers, flags, and of what keeps a connection open."""
 
 import json
+import re
 
 import msgspec
 
@@ -252,6 +253,11 @@ def text_for_a_number_is_zero(members):
             members[name] = 0
 
 
+@rewriting_text("An unquoted number as a name in a JSON header counts as text.")
+def number_names_are_quoted(header):
+    return re.sub(rb"([{,]) ?(\d+):", rb'\1"\2":', header)
+
+
 @mutant(RemotingEndpoint.close, "When the server closes a connection, it closes all.")
 def malformed_closes_all(original, self, connection):
     every = [connection, *(other for other in self._connections if other != connection)]
@@ -392,6 +398,40 @@ def compact_headers_only(header):
 @refusing("A number that is sent as a string closes the connection.")
 def numeric_strings_refused(members):
     return any(isinstance(members.get(name), str) for name in _NUMBERS)
+
+
+@refusing("A number with a fraction or an exponent closes the connection.")
+def fractions_refused(members):
+    return any(isinstance(members.get(name), float) for name in _NUMBERS)
+
+
+@rewriting("A number with a fraction or an exponent is rounded.")
+def fractions_are_rounded(members):
+    for name in _NUMBERS:
+        if isinstance(members.get(name), float):
+            members[name] = round(members[name])
+
+
+@refusing("A boolean instead of a number closes the connection.")
+def boolean_numbers_refused(members):
+    return any(isinstance(members.get(name), bool) for name in _NUMBERS)
+
+
+@rewriting("A boolean instead of a number counts as 0.")
+def boolean_numbers_are_zero(members):
+    for name in _NUMBERS:
+        if isinstance(members.get(name), bool):
+            members[name] = 0
+
+
+@refusing("A member body of a JSON header closes the connection.")
+def body_members_refused(members):
+    return "body" in members
+
+
+@rewriting("A member body of a JSON header is not looked at.")
+def body_members_unread(members):
+    members.pop("body", None)
 
 
 @refusing_text("A repeated member of a JSON header closes the connection.")

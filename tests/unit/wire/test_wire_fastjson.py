@@ -48,7 +48,7 @@ def test_parse(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[1", '{"a"}', '{"a":}', "[1 2]", '"\\u00g0"', '"\\x4"', "'a", "nul", "truex", "{}{}"]
+    "text", ["", "{", "[1", '{"a"}', '{"a":}', "[1:2]", '"\\u00g0"', '"\\x4"', "'a", "nul", "truex", "{}{}"]
 )
 def test_parse_error_has_an_offset(text: str) -> None:
     with pytest.raises(ParseError) as error:

@@ -151,6 +151,7 @@ def test_lines_may_be_continued(ns: NameServerSession) -> None:
     is_read(ns, "productEnvName=a\\\n#b", "productEnvName", "a#b")
     is_read(ns, f"#nothing\\\n{IDLE}=125", IDLE, "125")
     is_read(ns, f"{IDLE[:9]}\\\n   {IDLE[9:]} = 1\\\r\n\t23\n{ORDER}=false", IDLE, "123")
+    is_read(ns, f"{ORDER}=false\n{IDLE}=124\\", IDLE, "124")
 
 
 @case(kills=["first-pair-counts"], apart=True)
@@ -249,6 +250,12 @@ def test_black_list_of_the_start_is_refused(ns: NameServerSession) -> None:
         ns.update_config(f"{key}=7") >> Reply(NO_PERMISSION)
     ns.config().settings >> Unchanged(before)
     ns.update_config("writeBufferHighWaterMark=0") >> Reply(SUCCESS)
+
+
+@case(kills=["semicolons-list-the-empty-key"], setup={"configBlackList": ";;"})
+def test_black_list_of_semicolons_is_empty(ns: NameServerSession) -> None:
+    ns.update_config("=7\nwriteBufferHighWaterMark=0") >> Reply(SUCCESS)
+    ns.update_config("kvConfigPath=7") >> Reply(NO_PERMISSION)
 
 
 @case(kills=["refusal-has-another-remark"])

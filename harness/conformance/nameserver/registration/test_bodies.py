@@ -88,7 +88,10 @@ def test_crc_without_body_is_refused(ns: NameServerSession) -> None:
 @case(kills=["undecodable-body-registers"])
 def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
-    for body in (b"notjson", b'{"topicConfigSerializeWrapper":{', b"null", b"[]"):
+    bodies = (b"notjson", b'{"topicConfigSerializeWrapper":{', b"null", b"[]", b" \n")
+    tables = (b"5", b"[1]", b'"x"')
+    wrongs = (b'{"topicConfigSerializeWrapper":{"topicConfigTable":%b}}' % table for table in tables)
+    for body in (*bodies, *wrongs):
         broker.register(body=body) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
 
@@ -132,10 +135,11 @@ def test_mapping_section_is_needed_from_413(ns: NameServerSession) -> None:
 @case(kills=["mapping-without-topic-is-left-out"])
 def test_mapping_without_a_topic_is_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
-    layout = broker.body().layout(v5=True).removesuffix(bytes(4)) + b"\0\0\0\1\0\0\0\2{}"
-    compressed = zlib.compress(layout)
-    broker.register(body=compressed, ext={"compressed": True}, announces=479) >> Reply(SYSTEM_ERROR)
-    is_unknown(ns, broker)
+    for mapping in (b"\0\0\0\2{}", b"\0\0\0\4null"):
+        layout = broker.body().layout(v5=True).removesuffix(bytes(4)) + b"\0\0\0\1" + mapping
+        compressed = zlib.compress(layout)
+        broker.register(body=compressed, ext={"compressed": True}, announces=479) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
 
 
 @case(kills=["six-words-are-refused"])
@@ -143,6 +147,121 @@ def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
     _compressed(broker, unlike_body(broker).layout(v5=True)) >> Reply(SUCCESS)
     is_whole(ns, broker, flags=False)
+    for number, word in enumerate(('{"+a":"b"}', "{a:", "[1]"), 1):
+        lines = [f"{broker.topic(hint)} {number} 8 6 SINGLE_TAG {word}" for hint in ("A", "B")]
+        broker.version = broker.newer(number)
+        _compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)
+        serves(ns, broker, "A", number, 8, 6, 0)
+        serves(ns, broker, "B", number, 8, 6, 0)
+
+
+@case(kills=["topic-lines-are-strict"])
+def test_loose_topic_line_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    lines = f"{broker.topic('A')} +4 08 6 SINGLE_TAG  ", f"{broker.topic('B')} 0000000003 -1 4 MULTI_TAG"
+    _compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 4, 8, 6, 0)
+    serves(ns, broker, "B", 3, -1, 4, 0)
+
+
+@case(kills=["unreadable-filter-list-is-refused", "unreadable-filter-list-is-null"])
+def test_unreadable_filter_list_is_empty(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(filters=FILTERS) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {broker.address: FILTERS})
+    _compressed(broker, _layout(broker, filters=b"x")) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {})
+
+
+@case(kills=["blank-filter-list-clears"])
+def test_blank_filter_list_keeps_the_list(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(filters=FILTERS) >> Reply(SUCCESS)
+    for filters in (b"", b" "):
+        _compressed(broker, _layout(broker, filters=filters)) >> Reply(SUCCESS)
+        _has_filters(ns, broker, {broker.address: FILTERS})
+
+
+@case(kills=["json-as-in-5.5"])
+def test_byte_order_mark_before_filter_list_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    _compressed(broker, _layout(broker, filters=b'\xef\xbb\xbf["f:1"]')) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {broker.address: ["f:1"]})
+
+
+@case(kills=["null-versions-are-refused"])
+def test_null_version_in_a_compressed_body_is_accepted(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    lines = [f"{broker.topic(hint)} 4 8 6 SINGLE_TAG" for hint in ("A", "B")]
+    _compressed(broker, _layout(broker, *lines, version=b"null")) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 4, 8, 6, 0)
+    serves(ns, broker, "B", 4, 8, 6, 0)
+
+
+@case(kills=["null-versions-are-refused"])
+def test_null_wrapper_is_empty(ns: NameServerSession) -> None:
+    for quote in (b'"', b"'"):
+        broker = ns.broker()
+        body = b'{"topicConfigSerializeWrapper":null}'.replace(b'"', quote)
+        broker.register(body=body) >> Reply(SUCCESS)
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+
+
+@case(kills=["null-topic-table-is-refused"])
+def test_null_topic_table_of_a_known_broker_is_empty(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    wrapper = {"dataVersion": broker.newer().document(), "topicConfigTable": None}
+    body = compact_json({"topicConfigSerializeWrapper": wrapper})
+    for text in (body, body.replace(b'"topicConfigTable"', b"'topicConfigTable'")):
+        broker.register(body=text) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 8, 8, 6, 0)
+    broker.query_version(broker.newer()).changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["odd-booleans-are-refused", "odd-booleans-are-true"])
+def test_booleans_in_a_body_may_be_numbers_or_words(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    for true, false in (("true", "false"), ("1", "0"), ('"true"', '"false"')):
+        _register_booleans(ns, broker, true, false)
+
+
+@case(kills=["odd-booleans-are-refused", "odd-booleans-are-true"])
+def test_booleans_in_a_body_may_be_letters(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    for true, false in (('"Y"', '"N"'), ("1.5", "null"), ('"1"', '"0"')):
+        _register_booleans(ns, broker, true, false)
+
+
+@case(kills=["every-text-is-a-boolean"])
+def test_text_for_a_boolean_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for value in (b'"x"', b'"yes"', b"[]"):
+        broker.register(body=broker.body().encode().replace(b'"order":false', b'"order":' + value)) >> Reply(
+            SYSTEM_ERROR
+        )
+        is_unknown(ns, broker)
+
+
+def _register_booleans(ns: NameServerSession, broker: Broker, true: str, false: str) -> None:
+    """Registers static-topic mappings whose member dirty has these texts, and is shown them as booleans."""
+    broker.version = broker.newer()
+    body = with_mapping(broker)
+    first, second = broker.topic("A"), broker.topic("B")
+    infos = [
+        f'"{topic}":{{"topic":"{topic}","bname":"{broker.name}","totalQueues":3,"dirty":{text}}}'
+        for topic, text in ((first, true), (second, false))
+    ]
+    body.mappings = None
+    text = body.encode().decode()
+    member = f'"topicQueueMappingInfoMap":{{{",".join(infos)}}}'
+    text = text.replace('"topicConfigSerializeWrapper":{', f'"topicConfigSerializeWrapper":{{{member},')
+    broker.register(body=text.encode(), announces=479) >> Reply(SUCCESS)
+    for topic, dirty in ((first, True), (second, False)):
+        ns.route(topic).mappings >> Reply(
+            SUCCESS, {broker.name: Including({"dirty": dirty, "totalQueues": 3})}
+        )
 
 
 @case(kills=["undecodable-body-registers"])
@@ -156,7 +275,12 @@ def test_short_topic_line_is_refused(ns: NameServerSession) -> None:
 @case(kills=["undecodable-body-registers"])
 def test_malformed_topic_line_is_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
-    for words in ("x 8 6 SINGLE_TAG", "4 8 6 NO_TAG"):
+    for words in (
+        "x 8 6 SINGLE_TAG",
+        "4 8 6 NO_TAG",
+        "4 2147483648 6 SINGLE_TAG",
+        "4 8 -2147483649 MULTI_TAG",
+    ):
         layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} {words}")
         _compressed(broker, layout) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
@@ -210,6 +334,14 @@ def test_unknown_newer_version_is_accepted(ns: NameServerSession) -> None:
         is_whole(ns, broker)
 
 
+@case(kills=["negative-version-is-zero"])
+def test_negative_version_is_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for version in (-1, -(2**31)):
+        broker.register(announces=version) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+
+
 @case(kills=["unknown-body-members-are-refused"])
 def test_unknown_body_members_are_ignored(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
@@ -219,6 +351,18 @@ def test_unknown_body_members_are_ignored(ns: NameServerSession) -> None:
         part["unheardOf"] = {"x": [1, None]}
     broker.register(body=compact_json(document)) >> Reply(SUCCESS)
     is_whole(ns, broker)
+
+
+@case(kills=["former-table-is-taken"])
+def test_table_in_another_place_is_ignored(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    former = json.loads(broker.body().encode())["topicConfigSerializeWrapper"]
+    broker.version = broker.newer()
+    now = json.loads(broker.body({"A": (9, 1, 2), "B": (1, 9, 4)}).encode())
+    broker.register(body=compact_json({"unheardOf": former, **now})) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 9, 1, 2, 0)
+    serves(ns, broker, "B", 1, 9, 4, 0)
 
 
 @case(kills=["unknown-body-members-are-refused"])
@@ -248,6 +392,7 @@ def test_unquoted_numeric_keys_are_accepted(ns: NameServerSession) -> None:
 def test_single_quotes_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
     body = with_mapping(broker)
+    body.mapping_details = {broker.topic("A"): {"topic": broker.topic("A"), "unheardOf": [1, [2]]}}
     body.filter_servers = FILTERS
     text = body.encode().replace(b'"', b"'").replace(b"f:2", b"f:\\u0032")
     text = text.replace(b"'SINGLE_TAG'", b'"SINGLE_TAG"')  # 5.5.0 refuses an enumeration in single quotes
@@ -268,8 +413,12 @@ def _compressed(
     return broker.register(body=zlib.compress(layout), crc=crc, ext={"compressed": word}, announces=409)
 
 
-def _layout(broker: Broker, *lines: str) -> bytes:
-    """The text of a compressed 4.9 body, with topic lines that may be malformed."""
-    parts = [broker.version.encode(), *(line.encode() for line in lines), b"[]"]
+def _has_filters(ns: NameServerSession, broker: Broker, table: dict[str, list[str | None]]) -> None:
+    ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": table}))
+
+
+def _layout(broker: Broker, *lines: str, version: bytes | None = None, filters: bytes = b"[]") -> bytes:
+    """The text of a compressed 4.9 body, with topic lines and other parts that may be malformed."""
+    parts = [version or broker.version.encode(), *(line.encode() for line in lines), filters]
     sized = [len(part).to_bytes(4, "big") + part for part in parts]
     return sized[0] + len(lines).to_bytes(4, "big") + b"".join(sized[1:])

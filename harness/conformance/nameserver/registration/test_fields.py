@@ -186,6 +186,10 @@ def test_null_filter_servers_keep_the_list(ns: NameServerSession) -> None:
     broker.register(filters=["f:1"]) >> Reply(SUCCESS)
     broker.register(filters=None) >> Reply(SUCCESS)
     _filters(ns, broker, {broker.address: ["f:1"]})
+    document = {**json.loads(broker.body().encode()), "filterServerList": None}
+    body = compact_json(document).replace(b'"filterServerList"', b"'filterServerList'")
+    broker.register(body=body) >> Reply(SUCCESS)
+    _filters(ns, broker, {broker.address: ["f:1"]})
 
 
 @case(kills=["empty-filter-list-is-ignored", "missing-filter-list-is-ignored"])
@@ -202,7 +206,7 @@ def test_empty_filter_servers_clear_the_list(ns: NameServerSession) -> None:
 
 @case(kills=["null-filter-servers-are-left-out"])
 def test_null_among_filter_servers_is_kept(ns: NameServerSession) -> None:
-    broker = ns.broker()
+    broker = ns.broker(name=f"{ns.name('b')}/é")
     for compressed, first in ((False, "f:1"), (True, "g:1")):
         broker.register(filters=[first, None, "f:2"], compressed=compressed) >> Reply(SUCCESS)
         _filters(ns, broker, {broker.address: [first, ABSENT, "f:2"]})

@@ -122,7 +122,37 @@ def test_binary_spare_header_bytes_begin_the_body(ns: NameServerSession) -> None
 @case(kills=["binary-first-key-wins"])
 def test_binary_repeated_key_last_wins(ns: NameServerSession) -> None:
     namespace = ns.name("KV")
-    entries = [entry("namespace", namespace), entry("key", "k"), entry("value", "one"), entry("value", "two")]
-    frame = binary_frame(binary_header(RequestCode.PUT_KV_CONFIG, *entries))
-    ns.connect().send_raw(frame, opaque=OPAQUE) >> Reply(SUCCESS)
-    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "two")
+    for key, two in (("k", "two"), ("l", BEYOND_ASCII)):
+        stores(ns, namespace, key, entry("value", "one"), entry("value", two))
+        ns.get_kv(namespace, key).value >> Reply(SUCCESS, two)
+
+
+def stores(
+    ns: NameServerSession, namespace: str, key: str, *entries: bytes, ext_length: int | None = None
+) -> None:
+    """PUT_KV_CONFIG with these entries behind namespace and key is answered with success."""
+    named = (entry("namespace", namespace), entry("key", key))
+    header = binary_header(RequestCode.PUT_KV_CONFIG, *named, *entries, ext_length=ext_length)
+    ns.connect().send_raw(binary_frame(header), opaque=OPAQUE) >> Reply(SUCCESS)
+
+
+@case(kills=["binary-empty-keys-refused"])
+def test_binary_empty_key_is_ignored(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    stores(ns, namespace, "k", entry("", "nothing"), entry("value", "v"))
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "v")
+
+
+@case(kills=["binary-overrun-refused"])
+def test_binary_last_entry_may_exceed_the_ext_length(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    size = len(entry("namespace", namespace) + entry("key", "k") + entry("value", "whole"))
+    stores(ns, namespace, "k", entry("value", "whole"), ext_length=size - 3)
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "whole")
+
+
+@case(kills=["binary-invalid-utf8-refused", "binary-invalid-utf8-dropped"])
+def test_binary_invalid_utf8_is_replaced(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    stores(ns, namespace, "k", entry("value", "a?z").replace(b"?", b"\xff"))
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "a\ufffdz")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from harness.conformance import Reply, case
+import json
+
+from harness.conformance import Reply, Silence, case
 from harness.conformance.shared.frames import (
     OPAQUE,
     VERSION,
@@ -13,6 +15,7 @@ from harness.conformance.shared.frames import (
 from harness.conformance.shared.framing.limits import INT32_MAX
 from harness.conformance.shared.raw import (
     answered,
+    closes_headers,
     keeps,
     serves_headers,
 )
@@ -37,13 +40,16 @@ def test_optional_members_may_be_absent(peer: Session) -> None:
 def test_null_members_are_absent(peer: Session) -> None:
     names = ("flag", "language", "remark", "version")
     serves_headers(peer, query_header(peer.query, **dict.fromkeys(names, "null")))
-    without_ext = json_frame(query_header(peer.bare_query, extFields="null"))
-    peer.connect().send_raw(without_ext, opaque=OPAQUE) >> Reply(SUCCESS)
+    without_ext = query_header(peer.bare_query, extFields="null")
+    for header in (without_ext, without_ext.replace('"', "'")):
+        peer.connect().send_raw(json_frame(header), opaque=OPAQUE) >> Reply(SUCCESS)
 
 
 @case(kills=["opaque-required"])
 def test_missing_opaque_is_served(peer: Session) -> None:
-    peer.connect().send_raw(json_frame(query_header(peer.query, opaque=None))) >> answered(peer)
+    without_opaque = query_header(peer.query, opaque=None)
+    for header in (without_opaque, without_opaque.replace('"', "'")):
+        peer.connect().send_raw(json_frame(header)) >> answered(peer)
 
 
 @case(kills=["unknown-members-refused"])
@@ -67,7 +73,7 @@ def test_empty_remark_is_accepted(peer: Session) -> None:
 @case(kills=["language-checked"])
 def test_any_language_name_is_served(peer: Session) -> None:
     serves_headers(
-        peer, *(query_header(peer.query, language=f'"{name}"') for name in ("GO", "go", "KLINGON", ""))
+        peer, *(query_header(peer.query, language=f'"{name}"') for name in ("GO", "go", "KLINGON", "", "3"))
     )
 
 
@@ -89,7 +95,7 @@ def test_scalar_ext_values_are_texts(ns: NameServerSession) -> None:
 
 @case(kills=["structured-ext-values-refused"])
 def test_structured_ext_values_are_texts(ns: NameServerSession) -> None:
-    keeps(ns, {text: text for text in ('{"a":1}', "[1,2]")})
+    keeps(ns, {text: text for text in ('{"a":1}', "[1,2]", '{"a":["b",null]}')})
 
 
 @case(kills=["null-ext-value-is-text"])
@@ -120,18 +126,65 @@ def test_numeric_strings_are_numbers(peer: Session) -> None:
     serves_headers(peer, query_header(peer.query, **texts))
 
 
+@case(kills=["numeric-strings-refused"])
+def test_empty_text_for_a_number_is_absent(peer: Session) -> None:
+    for text in ('""', '"null"'):
+        serves_headers(peer, query_header(peer.query, flag=text, version=text))
+
+
+@case(kills=["fractions-refused", "fractions-are-rounded"])
+def test_fractions_are_cut(peer: Session) -> None:
+    code = peer.query.code
+    serves_headers(
+        peer,
+        query_header(peer.query, code=f"{code}.9", opaque=f"{OPAQUE}.5", flag="0.75", version="-1.5"),
+        query_header(peer.query, code=f"{code}0e-1", opaque=f"{OPAQUE / 10}E+1"),
+    )
+
+
+@case(kills=["boolean-numbers-refused", "boolean-numbers-are-zero"])
+def test_booleans_are_numbers(peer: Session) -> None:
+    serves_headers(peer, query_header(peer.query, flag="false", version="true"))
+    connection = peer.connect()
+    connection.send_raw(json_frame(query_header(peer.query, flag="true"))) >> Silence()
+    connection.call(*peer.query) >> answered(peer)
+
+
+@case(kills=["body-members-refused", "body-members-unread"])
+def test_body_member_is_ignored(peer: Session) -> None:
+    serves_headers(peer, *(query_header(peer.query, body=value) for value in ("null", '""', "[]", "[1,2]")))
+    closes_headers(peer, *(query_header(peer.query, body=value) for value in ("{}", "5", "true")))
+
+
+@case(kills=["first-ext-field-wins"])
+def test_repeated_ext_field_last_wins(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    for number, quote in enumerate(('"', "'")):
+        ext = f'{{"namespace":"{namespace}","key":"k{number}","value":"one{number}","value":"two{number}"}}'
+        header = query_header(RequestCode.PUT_KV_CONFIG, extFields=ext).replace('"', quote)
+        ns.connect().send_raw(json_frame(header), opaque=OPAQUE) >> Reply(SUCCESS)
+        ns.get_kv(namespace, f"k{number}").value >> Reply(SUCCESS, f"two{number}")
+
+
 @case(kills=["repeated-members-refused"])
 def test_repeated_members_do_not_close(peer: Session) -> None:
     serves_headers(
         peer,
         query_header(peer.query, '"flag":0'),
+        query_header(peer.query, "'flag':0"),
         query_header(peer.query, '"remark":"a"', remark='"a"'),
     )
 
 
 @case(kills=["strict-json"])
 def test_loose_names_are_accepted(peer: Session) -> None:
-    serves_headers(peer, bare_names(query_header(peer.query)), query_header(peer.query).replace('"', "'"))
+    with_null = json.dumps({**peer.query.ext, "x": "y"}).replace('"x"', "null")
+    serves_headers(
+        peer,
+        bare_names(query_header(peer.query)),
+        query_header(peer.query).replace('"', "'"),
+        query_header(peer.query, extFields=with_null),
+    )
 
 
 @case(kills=["strict-json"])
@@ -145,4 +198,8 @@ def test_loose_punctuation_is_accepted(peer: Session) -> None:
 
 @case(kills=["names-case-sensitive"])
 def test_names_in_any_case_are_accepted(peer: Session) -> None:
-    serves_headers(peer, query_header(peer.query).replace("code", "CODE").replace("opaque", "Opaque"))
+    serves_headers(
+        peer,
+        query_header(peer.query).replace("code", "CODE").replace("opaque", "Opaque"),
+        query_header(peer.query, '"FLAG":0'),
+    )

@@ -6,6 +6,7 @@ import json
 
 from harness.conformance import Closed, Reply, case
 from harness.conformance.shared.frames import (
+    OPAQUE,
     binary_frame,
     binary_header,
     json_frame,
@@ -18,6 +19,7 @@ from harness.conformance.shared.raw import (
     closes_headers,
     headers_with_number,
     keeps,
+    put,
     serves,
     warmed,
 )
@@ -87,9 +89,19 @@ def test_broken_json_header_closes(peer: Session) -> None:
         peer,
         query_header(peer.query)[:-1],
         query_header(peer.query, remark='"no end'),
+        query_header(peer.query, remark=r'"\q"'),
+        query_header(peer.query, remark="null/* why */"),
+        query_header(peer.query).replace('"flag":', '"flag"/* why */:'),
+        query_header(peer.query).replace('"flag":', '"flag" '),
         "hello",
         "    ",
     )
+
+
+@case(kills=["number-names-are-quoted"])
+def test_number_for_a_name_closes(peer: Session) -> None:
+    with_number = json.dumps({**peer.query.ext, "x": "y"}).replace('"x"', "5")
+    closes_headers(peer, query_header(peer.query, '5:"x"'), query_header(peer.query, extFields=with_number))
 
 
 @case(kills=["header-without-members-for-any-value"])
@@ -178,3 +190,11 @@ def test_byte_that_begins_no_character_closes(ns: NameServerSession) -> None:
 def test_non_ascii_ext_value_survives(ns: NameServerSession) -> None:
     raw = json.dumps(BEYOND_ASCII, ensure_ascii=False)
     keeps(ns, {raw: BEYOND_ASCII, json.dumps(BEYOND_ASCII): BEYOND_ASCII})
+
+
+@case(kills=["half-characters-are-replaced"])
+def test_half_a_character_is_a_question_mark(ns: NameServerSession) -> None:
+    namespace = ns.name("KV")
+    ns.connect().send_raw(put(namespace, "k", r'"a\ud83dz"'), opaque=OPAQUE) >> Reply(SUCCESS)
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "a?z")
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {"k": "a?z"})

@@ -146,11 +146,12 @@ def test_segment_with_a_part_of_the_next_frame(peer: Session) -> None:
 @case(kills=["one-frame-per-segment"])
 def test_pipelined_requests_are_all_answered(peer: Session) -> None:
     connection = peer.connect()
-    frames = [json_frame(query_header(peer.query, opaque=f"{opaque}")) for opaque in range(20)]
-    answers = [connection.send_raw(b"".join(frames), opaque=0)]
-    answers += [connection.answer_to(opaque) for opaque in range(1, 20)]
-    for answer in answers:
-        answer >> answered(peer)
+    for body in (b"", b"x" * 100_000):
+        frames = [json_frame(query_header(peer.query, opaque=f"{opaque}"), body) for opaque in range(20)]
+        answers = [connection.send_raw(b"".join(frames), opaque=0)]
+        answers += [connection.answer_to(opaque) for opaque in range(1, 20)]
+        for answer in answers:
+            answer >> answered(peer)
 
 
 @case(kills=["small-frame-limit"])

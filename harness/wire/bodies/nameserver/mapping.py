@@ -19,7 +19,7 @@ else:
 
 
 class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """`curr_id_map` has numeric keys, which Apache's brokers write without quotes."""
+    """`curr_id_map` has numeric keys, which Apache's brokers write without quotes; None leaves it out."""
 
     topic: str | None = None
     bname: str | None = None
@@ -27,14 +27,16 @@ class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_field
     epoch: _Int64 = 0
     dirty: bool = False
     scope: str | None = "__global__"
-    curr_id_map: dict[_Int32, _Int32] = {}
+    curr_id_map: dict[_Int32, _Int32] | None = {}
 
     def document(self, dialect: Dialect) -> dict[str, Any]:
         """The members, in the order in which they are written."""
         return without_none(
             {
                 "bname": self.bname,
-                "currIdMap": msgspec.Raw(dumps(self.curr_id_map, dialect)),
+                "currIdMap": None
+                if self.curr_id_map is None
+                else msgspec.Raw(dumps(self.curr_id_map, dialect)),
                 "dirty": self.dirty,
                 "epoch": self.epoch,
                 "scope": self.scope,
@@ -64,7 +66,7 @@ def read_mapping(node: Node) -> TopicQueueMappingInfo:
         node,
         {
             "bname": as_string,
-            "currIdMap": integers_by_integer,
+            "currIdMap": lambda queues: None if queues.kind == "null" else integers_by_integer(queues),
             "dirty": as_boolean,
             "epoch": as_int64,
             "scope": as_string,

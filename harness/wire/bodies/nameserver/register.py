@@ -309,10 +309,11 @@ def _mapping(data: bytes, engine: Engine) -> TopicQueueMappingInfo:
 
 def _filters(data: bytes, engine: Engine) -> list[str | None] | None:
     text = java_text(data)
-    if not text.strip():
+    if not text or (engine == "fastjson" and not text.strip()):
         return None
     try:
         node = tree(text, engine, VALUES_LIMIT)[0]
     except ParseError:
         return []
-    return _read_filters(node) if node.kind in ("array", "null") else []
+    kinds = ("array", "null") if engine == "fastjson" else ("array", "null", "object")
+    return _read_filters(node) if node.kind in kinds else []

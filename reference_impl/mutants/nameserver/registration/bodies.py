@@ -1,6 +1,7 @@
 """Faults of registration (code 103): checksum and body."""
 
 import json
+import re
 import zlib
 from typing import Any
 
@@ -216,3 +217,110 @@ def unquoted_keys_are_refused(command):
         except ValueError as error:
             raise RefusedError(str(error)) from error
     return command
+
+
+def _layout(command: Command) -> bytes:
+    """The inflated body; empty if there is none."""
+    if not fields.boolean(command.ext, "compressed"):
+        return b""
+    try:
+        return zlib.decompress(command.body)
+    except zlib.error:
+        return b""
+
+
+@mutant(NameServer.register_body, "A topic line with signs, leading zeros or blanks at its end is refused.")
+def topic_lines_are_strict(original, self, command):
+    if re.search(rb" (\+|0\d)| \0\0\0", _layout(command)):
+        raise RefusedError("a loose topic line")
+    return original(self, command)
+
+
+_UNREADABLE = rb"\0\0\0.(x|\{\}|\[\"f:1\")$"
+
+
+@mutant(NameServer.register_body, "A compressed body with a filter list that is not JSON is refused.")
+def unreadable_filter_list_is_refused(original, self, command):
+    if re.search(_UNREADABLE, _layout(command), re.DOTALL):
+        raise RefusedError("the filter list is no JSON")
+    return original(self, command)
+
+
+@after(NameServer.register_body, "A filter list that is not JSON leaves the filter servers unchanged.")
+def unreadable_filter_list_is_null(body, command):
+    if re.search(_UNREADABLE, _layout(command), re.DOTALL):
+        body.filter_servers = None
+    return body
+
+
+@after(
+    NameServer.register_body,
+    "A blank filter list of a compressed body clears the filter servers.",
+    ["4.9", "5.3"],
+)
+def blank_filter_list_clears(body, command):
+    if _layout(command) and body.filter_servers is None:
+        body.filter_servers = []
+    return body
+
+
+@after(NameServer.register_body, "A data version or wrapper that is null is refused.")
+def null_versions_are_refused(body):
+    if body.data_version is None:
+        raise RefusedError("dataVersion is null")
+
+
+@mutant(NameServer.register_body, "A topic table that is null is refused.")
+def null_topic_table_is_refused(original, self, command):
+    if re.search(rb"topicConfigTable.:null", command.body):
+        raise RefusedError("topicConfigTable is null")
+    return original(self, command)
+
+
+@mutant(NameServer.register_body, "The version of a registration that is negative counts as 0.")
+def negative_version_is_zero(original, self, command):
+    return original(self, _with(command, version=max(command.version, 0)))
+
+
+def _dirty(command: Command, topic: str) -> bytes:
+    """The text of a mapping's member dirty in a plain body."""
+    found = re.search(rb'"topic":"%b",.*?"dirty":([^,}]*)' % topic.encode(), command.body)
+    return b"" if found is None else found[1]
+
+
+@after(NameServer.register_body, "A mapping with a boolean that is a number or text is refused.", V5)
+def odd_booleans_are_refused(body, command):
+    if any(_dirty(command, topic) not in (b"", b"true", b"false") for topic in body.mappings or ()):
+        raise RefusedError("a boolean that is none")
+
+
+@after(NameServer.register_body, "A boolean of a mapping that is a number or text counts as true.", V5)
+def odd_booleans_are_true(body, command):
+    for topic, mapping in (body.mappings or {}).items():
+        if _dirty(command, topic) not in (b"", b"true", b"false"):
+            mapping.dirty = True
+
+
+@mutant(NameServer.register_body, "A boolean that is any text or a list counts as false.")
+def every_text_is_a_boolean(original, self, command):
+    body = re.sub(rb'"order":("\w*"|\[\])', b'"order":false', command.body)
+    return original(self, _with(command, body=body))
+
+
+@after(NameServer.register_body, "The topic table that an address sent before is taken, wherever it stands.")
+def former_table_is_taken(body, self, command):
+    tables: dict[str, tuple[bytes, Any]] = self.__dict__.setdefault("former_tables", {})
+    address = fields.text(command.ext, "brokerAddr") or ""
+    text, topics = tables.get(address, (b"", None))
+    start = command.body.find(b'"topicConfigTable":') + len(b'"topicConfigTable":')
+    if text and command.body.startswith(text, start):
+        body.topics = topics
+    elif command.body.startswith(b"{"):
+        tables[address] = (
+            json.dumps(
+                json.loads(command.body)["topicConfigSerializeWrapper"]["topicConfigTable"],
+                separators=(",", ":"),
+            ).encode(),
+            body.topics,
+        )
+    return body
