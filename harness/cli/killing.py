@@ -18,7 +18,7 @@ import msgspec
 from harness.catalogue import Role, catalogue
 from harness.conformance.case_run import Setting
 from harness.conformance.loading import LoadedCase, cases
-from harness.conformance.running import Runner
+from harness.conformance.running import NOT_STARTED, Runner
 from harness.report.results import CaseResult, Verdict
 from harness.targets import parse
 from harness.targets.builtin.target import reference_line
@@ -97,7 +97,8 @@ def results(
 ) -> Iterator[tuple[str, CaseResult, bool]]:
     """Runs cases one after the other on one server, strictly: name, result, and whether the server lives.
 
-    A server that has ended is started again. `begins` is called with the name of each case before it runs.
+    A server that does not start for a case does not live. One that has ended is started again. `begins` is
+    called with the name of each case before it runs.
     """
     target = parse(uri, role)
     instance = target.start()
@@ -112,7 +113,8 @@ def results(
             begins(name)
             ends = len(runner.ends)
             result = runner.run(by_name[name])
-            yield name, result, instance.alive() and len(runner.ends) == ends
+            has_started = not result.reason.startswith(NOT_STARTED)
+            yield name, result, has_started and instance.alive() and len(runner.ends) == ends
     finally:
         instance.stop()
 

@@ -34,6 +34,7 @@ from harness.session.errors import Blocked, CaseTimeout, Unsupported
 AGAIN = 3  # times that a case which came too late is repeated
 TRIES = 3  # a case that fails in some of these, and holds in others, is flaky
 RESTARTS = 5  # times that a target which died or froze is started again
+NOT_STARTED = "an instance for this case could not be started"
 
 
 class Runner:
@@ -240,7 +241,7 @@ class Runner:
             run.ends(Verdict.UNSUPPORTED, str(error))
             return
         except Exception as error:  # a target that does not start a second time: no fault of the case
-            run.ends(Verdict.BLOCKED, f"an instance for this case could not be started: {in_a_line(error)}")
+            run.ends(Verdict.BLOCKED, f"{NOT_STARTED}: {in_a_line(error)}")
             return
         if self.ends and run.one.chapter in LAST and instance is self._instances.main:
             run.ends_last("; ".join(self.ends))

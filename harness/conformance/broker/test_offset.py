@@ -234,12 +234,15 @@ def test_commit_of_nothing_is_refused(bk: BrokerSession) -> None:
 def test_oneway_commits_survive_a_stop(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
-    for queue, offset in ((1, 7), (3, 5)):
-        bk.commit_offset(group, topic, queue, offset, flag=FLAG_ONEWAY) >> Silence()
-        bk.committed(group, topic, queue).offset.eventually() >> Reply(SUCCESS, offset)
+    retry = f"%RETRY%{group}"
+    for name, queue, offset in ((topic, 1, 7), (topic, 3, 5), (retry, 0, 9)):
+        bk.commit_offset(group, name, queue, offset, flag=FLAG_ONEWAY) >> Silence()
+        bk.committed(group, name, queue).offset.eventually() >> Reply(SUCCESS, offset)
     bk.restart()
     for queue, offset in ((1, 7), (3, 5)):
         bk.committed(group, topic, queue).offset >> Reply(SUCCESS, offset)
+    table = {f"{topic}@{group}": {"1": 7, "3": 5}, f"{retry}@{group}": {"0": 9}}
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
 
 
 @case(kills=["versions-of-offsets-stay", "versions-of-offsets-count-every-commit"], own_server=True)

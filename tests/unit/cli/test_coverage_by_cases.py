@@ -109,10 +109,12 @@ def test_what_no_case_runs_fails_until_it_is_explained(
 
     whole = f'"{name}Table.put: except TypeError:": {{free: either}}\n'
     whole += f'"{name}Table.put: return #2": {{free: either}}\n'
-    whole += f'"{name}client: return value": {{tested: tests/unit/x.py}}\n'
+    whole += f'"{name}client: return value": {{no case yet: "a second client"}}\n'
     path.write_text(whole)
     assert main([*arguments, "--explained", str(path)]) == 0
-    assert "EVERY STATEMENT RUN OR EXPLAINED, exit 0" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert (json.loads(shown.out)["explained"], json.loads(shown.out)["owed"]) == (2, 1)
+    assert "EVERY STATEMENT RUN OR EXPLAINED, exit 0" in shown.err
 
     path.write_text(whole + f'"{name}Table.put: return": {{unreachable: never}}\n')
     assert main([*arguments, "--explained", str(path)]) == 1
@@ -122,7 +124,7 @@ def test_what_no_case_runs_fails_until_it_is_explained(
 
     path.write_text(f'"{name}Table.put: return": {{boring: never}}\n')
     assert main([*arguments, "--explained", str(path)]) == 3
-    assert "expected one of unreachable, not visible, free, tested" in capsys.readouterr().err
+    assert "expected one of unreachable, not visible, free, tested, no case yet" in capsys.readouterr().err
 
 
 def test_measures_take_every_case(capsys: pytest.CaptureFixture[str]) -> None:
