@@ -19,9 +19,12 @@ OWN_REQUESTS = {
     "broker-data-version",
     "broker-unregistration",
     "broker-light-heartbeat",
+    "broker-role.new-master-in-a-group",
+    "broker-role.new-master-in-a-route",
+    "broker-role.offer-does-not-say-who-is-asked",
     "broker-role.slave-without-master-stops-asking",
 }
-"""Chapters, and a case, about what a Broker sends; it sends it whatever it answers."""
+"""Chapters, and cases, about what a Broker sends; it sends it whatever it answers."""
 
 OF_ANY_REPLY = {
     "errors.missing-fields-keep-the-connection",
