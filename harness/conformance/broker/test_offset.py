@@ -187,24 +187,27 @@ def test_of_a_time_as_upper_bound(bk: BrokerSession) -> None:
     bk.offset_at(topic, 0, last, ext={"boundaryType": "lower"}).offset >> Reply(SUCCESS, 3)
 
 
-@case(kills=["the-first-topic-is-not-named", "topics-of-one-group-are-named"])
+@case(kills=["the-first-topic-is-not-named", "topics-of-one-group-are-named"], own_server=True)
 def test_all_of_them_name_the_topics_of_each_group(bk: BrokerSession) -> None:
     topics, other = sorted([bk.topic(), bk.topic()]), bk.topic("U")
     first, second = online(bk, topics[0]), online(bk, other)
+    retry = f"%RETRY%{first}"
     for group, topic, queue, offset in (
         (first, topics[0], 2, 7),
         (first, topics[0], 3, 8),
         (first, topics[1], 0, 5),
+        (first, retry, 0, 4),
         (second, other, 1, 3),
     ):
         bk.commit_offset(group, topic, queue, offset) >> Reply(SUCCESS)
     table = {
         f"{topics[0]}@{first}": {"2": 7, "3": 8},
         f"{topics[1]}@{first}": {"0": 5},
+        f"{retry}@{first}": {"0": 4},
         f"{other}@{second}": {"1": 3},
     }
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
-    named = {first: Including(topics), second: [other]}
+    named = {first: Including([retry, *topics]), second: [other]}
     bk.offsets().json >> Reply(SUCCESS, Including({"groupTopicMap": Including(named)}))
 
 
