@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -118,12 +119,16 @@ class _Told:
 
 
 def _in_place() -> None:
-    """Writes over the file, piece by piece, as 5.x does (`MixAll#string2FileNotSafe`)."""
+    """Writes over the file, piece by piece, as 5.x does (`MixAll#string2FileNotSafe`).
+
+    Slowly, so that a kill at work rarely misses a write: how fast the machine is must not decide the test.
+    """
 
     def replace(path: Path, data: bytes) -> None:
         with path.open("wb", buffering=0) as file:
             for start in range(0, len(data), 8192):
                 file.write(data[start : start + 8192])
+                time.sleep(0.002)
 
     _put("replace", replace)
 
