@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 
 
+@cache
 def version() -> str:
     """The version of the installed distribution; `0` in a tree that is not installed."""
     try:

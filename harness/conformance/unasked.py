@@ -6,6 +6,7 @@ that are no plain frames, the requests in them cannot be counted, so its connect
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -50,42 +51,65 @@ class Unasked(msgspec.Struct, frozen=True):
 
 def unasked_response(session: Session) -> Unasked | None:
     """The first such response that the connections of the session saw."""
+    counts: dict[int, _Counted] = {}
     for connection, stray in session.strays:
-        if stray.why == OTHER_OPAQUE and (found := _judged(session.trace.events, connection, stray)):
+        if stray.why != OTHER_OPAQUE:
+            continue
+        counted = counts.get(connection)
+        if counted is None:
+            counted = counts[connection] = _Counted(connection, session.trace.events)
+        if found := counted.judged(stray):
             return found
     return None
 
 
-def _judged(events: tuple[Event, ...], connection: int, stray: UnsolicitedFrame) -> Unasked | None:
-    """What is wrong with a response for which no request waits; None if it is late or cannot be judged."""
-    opaque, until = stray.command.opaque, stray.event
-    try:
-        requests = [
-            (frame, command)
-            for frame, command in _commands(events, connection, Sent, until)
-            if command.opaque == opaque
-        ]
-        answers = sum(
-            command.opaque == opaque and command.is_response
-            for _, command in _commands(events, connection, Received, until)
-        )
-    except WireError:
-        return None
-    if answers <= sum(not (command.is_response or command.is_oneway) for _, command in requests):
-        return None
-    return Unasked(connection, stray, requests[-1][0] if requests else b"")
+class _Counted:
+    """What went over a connection up to an event, by opaque. Goes forward only: each frame is read once."""
+
+    def __init__(self, connection: int, events: tuple[Event, ...]) -> None:
+        self._connection = connection
+        self._events = events
+        self._next = 0
+        self._sent, self._received = FrameBuffer(), FrameBuffer()
+        self._wanted: Counter[int] = Counter()
+        """Requests that an answer may follow."""
+        self._answers: Counter[int] = Counter()
+        self._last: dict[int, bytes] = {}
+        """The last frame that was sent with an opaque."""
+        self._is_plain = True
+
+    def judged(self, stray: UnsolicitedFrame) -> Unasked | None:
+        """What is wrong with a response for which no request waits; None if it is late or cannot be judged."""
+        try:
+            self._read(stray.event)
+        except WireError:
+            self._is_plain = False
+        opaque = stray.command.opaque
+        if not self._is_plain or self._answers[opaque] <= self._wanted[opaque]:
+            return None
+        return Unasked(self._connection, stray, self._last.get(opaque, b""))
+
+    def _read(self, until: int) -> None:
+        """Raises WireError where a frame is not plain."""
+        while self._is_plain and self._next <= until:
+            event = self._events[self._next]
+            self._next += 1
+            if isinstance(event, Sent) and event.connection == self._connection:
+                for frame, command in _commands(self._sent, event.data, odd=False):
+                    self._last[command.opaque] = frame
+                    self._wanted[command.opaque] += not (command.is_response or command.is_oneway)
+            elif isinstance(event, Received) and event.connection == self._connection:
+                for _, command in _commands(self._received, event.data, odd=True):
+                    self._answers[command.opaque] += command.is_response
 
 
-def _commands(
-    events: tuple[Event, ...], connection: int, kind: type[Sent] | type[Received], until: int
-) -> Iterator[tuple[bytes, Command]]:
-    """The frames that went one way, up to an event. Raises WireError where one is not plain."""
-    stream = FrameBuffer()
-    for event in events[: until + 1]:
-        if isinstance(event, kind) and event.connection == connection:
-            stream.feed(event.data)
-            while (frame := stream.next_frame()) is not None:
-                dissection = dissect(frame)
-                if dissection.command is None or (kind is Sent and dissection.diagnostics):
-                    raise WireError("no plain frame", dissection.diagnostics)
-                yield frame, dissection.command
+def _commands(stream: FrameBuffer, data: bytes, *, odd: bool) -> Iterator[tuple[bytes, Command]]:
+    """The frames that these bytes complete. Raises WireError for one that Apache would not read; without
+    `odd`, also for one that no Java peer would have written.
+    """
+    stream.feed(data)
+    while (frame := stream.next_frame()) is not None:
+        dissection = dissect(frame)
+        if dissection.command is None or (not odd and dissection.diagnostics):
+            raise WireError("no plain frame", dissection.diagnostics)
+        yield frame, dissection.command

@@ -12,7 +12,8 @@ PrettyFormat, from files that these Brokers wrote (fixtures/tables).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
 from harness.wire import WireError
 from harness.wire.fastjson import dumps, quote
@@ -47,14 +48,27 @@ def _object(members: Mapping[Any, Any], depth: int) -> bytes:
     """Numeric names are written without quotes, and on one line."""
     if not members:
         return b"{}"
+    indent = b"\n" + b"\t" * (depth + 1)
     lines = [
         b"%d:%b" % (name, _value(value, depth + 1))
         if isinstance(name, int)
-        else b"\n%b%b:%b" % (b"\t" * (depth + 1), quote(name), _value(value, depth + 1))
+        else b"%b%b:%b" % (indent, _text(name), _value(value, depth + 1))
         for name, value in members.items()
     ]
     return b"{" + b",".join(lines) + b"\n" + b"\t" * depth + b"}"
 
 
 def _value(value: object, depth: int) -> bytes:
-    return _object(value, depth) if isinstance(value, Mapping) else dumps(value, "legacy")
+    if isinstance(value, dict):
+        return _object(value, depth)
+    scalar = _SCALARS.get(type(value))
+    return dumps(value, "legacy") if scalar is None else scalar(value)
+
+
+# A table is written whole at each change, and nearly all of its texts were written the last time.
+_text = lru_cache(maxsize=4096)(quote)
+_SCALARS: Final[dict[type, Callable[[Any], bytes]]] = {
+    str: _text,
+    int: b"%d".__mod__,
+    bool: {True: b"true", False: b"false"}.__getitem__,
+}

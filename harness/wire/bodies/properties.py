@@ -107,6 +107,8 @@ def _unescaped(text: str, line: int) -> str:
 
 
 def _escaped(text: str, special: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text
     written = "".join(_character(one, special) for one in text)
     return "\\" + written if written.startswith(" ") else written
 
