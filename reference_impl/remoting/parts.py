@@ -6,7 +6,7 @@ may be a method of a base class: what is replaced is the method of the class tha
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from inspect import CO_VARARGS
 from typing import Any, Self
 
@@ -45,7 +45,13 @@ class Parts:
 
     def has(self, method: Callable[..., Any]) -> bool:
         """Whether any of the classes has the method."""
-        return any(self._with(method))
+        return id(method) in self._methods
+
+    @cached_property
+    def _methods(self) -> frozenset[int]:
+        """The ids of all members of the classes: the registry of mutants asks thousands of times."""
+        bases = {base for kind in self.classes.values() for base in kind.__mro__}
+        return frozenset(id(member) for base in bases for member in vars(base).values())
 
     def _with(self, method: Callable[..., Any]) -> Iterator[tuple[str, type]]:
         for name, kind in self.classes.items():
