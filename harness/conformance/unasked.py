@@ -79,7 +79,7 @@ class _Counted:
         self._is_plain = True
 
     def judged(self, stray: UnsolicitedFrame) -> Unasked | None:
-        """What is wrong with a response for which no request waits; None if it is late or cannot be judged."""
+        """What is wrong with a response that no request waits for; None if it is late or cannot be judged."""
         try:
             self._read(stray.event)
         except WireError:

@@ -20,6 +20,10 @@ def verdicts(out: Path, *arguments: str) -> Verdicts:
     return {one.case: (one.verdict, one.blocked_by) for one in read_run(out).results}
 
 
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3, 4))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     ("mutant", "kinds"),
     [
@@ -28,13 +32,14 @@ def verdicts(out: Path, *arguments: str) -> Verdicts:
         ("unregistration-is-ignored", {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED}),
     ],
 )
-def test_verdicts_are_the_same_in_any_order(mutant: str, kinds: set[Verdict], tmp_path: Path) -> None:
+def test_verdicts_are_the_same_in_any_order(
+    mutant: str, kinds: set[Verdict], seed: int, tmp_path: Path
+) -> None:
     target = "builtin:5.3" + (f"?mutant={mutant}" if mutant else "")
     in_order = verdicts(tmp_path, target)
     assert {verdict for verdict, _ in in_order.values()} == kinds
-    for seed in ("1", "2", "3"):
-        assert verdicts(tmp_path, target, "--shuffle", seed) == in_order
-        assert read_run(tmp_path).header.seed == int(seed)
+    assert verdicts(tmp_path, target, "--shuffle", str(seed)) == in_order
+    assert read_run(tmp_path).header.seed == seed
 
 
 def test_verdicts_are_the_same_alone(tmp_path: Path) -> None:

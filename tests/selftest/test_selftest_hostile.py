@@ -43,9 +43,7 @@ def check(target: str, out: Path, *more: str) -> tuple[int, dict[str, object], s
 )
 def test_a_hostile_server_is_not_conformant(port: int, tmp_path: Path) -> None:
     # Cases that wait for a lease are left out: in real time they would wait their two minutes.
-    status, result, errors = check(
-        f"tcp://127.0.0.1:{port}", tmp_path, "--select", "sanity,errors,registration"
-    )
+    status, result, errors = check(f"tcp://127.0.0.1:{port}", tmp_path, "--select", "sanity,errors,cluster")
     assert status == 1, errors
     assert result["conclusion"] == "NOT CONFORMANT"
     assert result["exit_status"] == 1

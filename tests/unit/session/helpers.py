@@ -88,11 +88,11 @@ class Server:
 
     description = "a server of a test"
 
-    def __init__(self, serve: Callable[[socket.socket], None], warp: float = 1.0) -> None:
+    def __init__(self, serve: Callable[[socket.socket], None], clock: Clock | None = None) -> None:
         self._serve = serve
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
-        self._clock = RunningClock(warp)
+        self._clock = clock or RunningClock()
         self._peers: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 

@@ -13,7 +13,6 @@ import pytest
 from harness.conformance import Reply
 from harness.session import (
     CaseTimeout,
-    Clock,
     ClosedBy,
     Garbled,
     Replied,
@@ -45,9 +44,7 @@ def served() -> Generator[object]:
     servers: list[Server] = []
 
     def start(serve, warp: float = 1.0, **arguments: float):  # type: ignore[no-untyped-def]
-        server = Server(serve)
-        clock: Clock = _Hasty(warp)
-        server._clock = clock
+        server = Server(serve, _Hasty(warp))
         servers.append(server)
         return session(server, **arguments)
 

@@ -7,11 +7,27 @@ import threading
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from harness.session import NameServerSession, Replied, Silent
+from harness.session.clock import RunningClock, Timing
 from harness.session.futile import FutileWaits
 from harness.wire import Command, RequestCode
 
 from .helpers import Met, Server, answering, outcome_of, success
+
+
+class BriskClock(RunningClock):
+    """Waits a fraction of the usual times, in the same proportions."""
+
+    @property
+    def timing(self) -> Timing:
+        return msgspec.structs.replace(super().timing, answer=0.9, brief=0.2, longest=3.0)
+
+
+def serving(serve: Callable[[socket.socket], None]) -> Server:
+    return Server(serve, BriskClock())
+
 
 LISTED = RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
 ROUTED = RequestCode.GET_ROUTEINFO_BY_TOPIC
@@ -30,14 +46,14 @@ def waited(server: Server, futile: FutileWaits, code: int = LISTED, **ext: str) 
 
 
 def test_what_was_in_vain_twice_is_not_waited_for_in_full_again() -> None:
-    futile, server = FutileWaits(), Server(leaves_unanswered(LISTED))
+    futile, server = FutileWaits(), serving(leaves_unanswered(LISTED))
     timing = server.clock.timing
     assert [waited(server, futile) >= timing.answer for _ in range(4)] == [True, True, False, False]
     server.stop()
 
 
 def test_other_fields_are_waited_for_in_full() -> None:
-    futile, server = FutileWaits(), Server(leaves_unanswered(LISTED))
+    futile, server = FutileWaits(), serving(leaves_unanswered(LISTED))
     for _ in range(2):
         waited(server, futile)
     assert waited(server, futile, flavour="x") >= server.clock.timing.answer
@@ -51,7 +67,7 @@ def test_one_answer_brings_the_full_wait_back() -> None:
     def answer(request: Command) -> list[bytes]:
         return [] if request.code == LISTED and silent.is_set() else [success(request)]
 
-    futile, server = FutileWaits(), Server(answering(answer))
+    futile, server = FutileWaits(), serving(answering(answer))
     for _ in range(2):
         waited(server, futile)
     silent.clear()
@@ -74,7 +90,7 @@ def test_an_answer_that_came_late_brings_the_full_wait_back() -> None:
 
         answering(answer)(peer)
 
-    futile, server = FutileWaits(), Server(serve)
+    futile, server = FutileWaits(), serving(serve)
     for _ in range(2):
         waited(server, futile)
     with NameServerSession(server, "4.9", seed=1, futile=futile) as ns:
@@ -97,12 +113,12 @@ def test_an_answer_is_not_late_while_its_bytes_arrive() -> None:
         def slowly(request: Command) -> list[bytes]:
             for piece in answer(request):
                 peer.sendall(piece)
-                time.sleep(0.1)
+                time.sleep(0.03)
             return []
 
         answering(slowly)(peer)
 
-    server = Server(serve)
+    server = serving(serve)
     with NameServerSession(server, "4.9", seed=1) as ns:
         outcome = outcome_of(ns.call(LISTED) >> Met())
     assert isinstance(outcome, Replied)
@@ -118,13 +134,13 @@ def test_bytes_that_never_make_a_frame_are_given_up() -> None:
             whole = success(request, bytes(1_000_000))
             peer.sendall(whole[:20])
             for at in range(20, 600):
-                time.sleep(0.1)
+                time.sleep(0.02)
                 peer.sendall(whole[at : at + 1])
             return []
 
         answering(endless)(peer)
 
-    server = Server(serve)
+    server = serving(serve)
     with NameServerSession(server, "4.9", seed=1) as ns:
         outcome = outcome_of(ns.call(LISTED) >> Met())
     assert not isinstance(outcome, Replied)
