@@ -53,8 +53,7 @@ soak: $(SPARK)
 	RMQ_KILLS=100 $(BIN)/python -m pytest tests/durability
 	$(BIN)/rmq-harness fuzz builtin: --kind all --max-time 10m --out out/soak/nameserver
 	$(BIN)/rmq-harness fuzz builtin: --kind all --role broker --max-time 10m --out out/soak/broker
-	RMQ_REQUIRE_LIVE=1 $(BIN)/python -m pytest tests/live -m soak --durations 0
-	$(BIN)/python -m pytest tests/selftest -m soak
+	RMQ_REQUIRE_LIVE=1 $(BIN)/python -m pytest tests -m soak --durations 0
 
 # Needs Java, Maven, libfaketime and Cargo, and an hour; a target whose record in out/matrix is complete is not
 # checked again. The Rust NameServer is another project's, fetched by name and version.

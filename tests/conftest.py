@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from harness.targets import warp
+from harness.targets.errors import TargetError
+
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
@@ -16,6 +19,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
+
+
+@pytest.fixture(scope="session")
+def faketime() -> None:
+    """What runs a process's time faster; a test that needs it is skipped where it is not installed."""
+    try:
+        warp.environment(60)
+    except TargetError:
+        pytest.skip("libfaketime is not installed (Debian: apt install faketime)")
 
 
 @pytest.fixture(scope="session")

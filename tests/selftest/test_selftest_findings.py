@@ -79,7 +79,7 @@ def uri(mutant: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def sound() -> Iterator[ProcessInstance]:
+def sound(faketime: None) -> Iterator[ProcessInstance]:
     instance = parse(uri("none")).start()
     assert isinstance(instance, ProcessInstance)
     yield instance
@@ -87,7 +87,7 @@ def sound() -> Iterator[ProcessInstance]:
 
 
 @pytest.fixture
-def broken(finding: tuple[str, Path]) -> Iterator[ProcessInstance]:
+def broken(finding: tuple[str, Path], faketime: None) -> Iterator[ProcessInstance]:
     instance = parse(uri(finding[0])).start()
     assert isinstance(instance, ProcessInstance)
     yield instance
@@ -130,6 +130,7 @@ def test_the_script_says_what_is_wrong_with_its_call(finding: tuple[str, Path], 
         assert script(python, finding[1], *words).returncode == 3, words
 
 
+@pytest.mark.usefixtures("faketime")
 def test_replay_shows_it_on_the_one_and_not_on_the_other(finding: tuple[str, Path]) -> None:
     replay = functools.partial(rmq, "--json", str(finding[1]))
     same, other = replay(uri(finding[0])), replay(uri("none"))

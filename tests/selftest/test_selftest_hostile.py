@@ -38,7 +38,16 @@ def check(target: str, out: Path, *more: str) -> tuple[int, dict[str, object], s
 
 @pytest.mark.parametrize(
     "port",
-    ["never-answers", "closes-at-once", "http", "echoes", "always-success", "trickles", "stops-answering"],
+    [
+        "never-answers",
+        "closes-at-once",
+        "http",
+        "echoes",
+        "always-success",
+        "stops-answering",
+        # Three waits of 12 s, the longest for a frame that goes on arriving.
+        pytest.param("trickles", marks=pytest.mark.soak),
+    ],
     indirect=True,
 )
 def test_a_hostile_server_is_not_conformant(port: int, tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_what_the_files_of_spark_say_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.soak
 def test_a_collector_that_the_environment_names_stands(tmp_path: Path) -> None:
     done = said(tmp_path, SPARK_SUBMIT_OPTS=f"{_QUICK} -XX:+UseSerialGC")
     assert done.stdout.splitlines()[3:] == [_SERIAL]
