@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 COMMANDS = {
     "check": "judge a target by the catalogue",
+    "fields": "try every ext field in unusual forms, beside what Apache does",
     "matrix": "check several targets and compare them: a page, Markdown, JSON",
     "diff": "compare two targets under the same random operations",
     "replay": "replay a recorded trace on any target, old answers beside new ones",

@@ -7,7 +7,8 @@ because a NameServer has chapters of the same names.
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from collections.abc import Iterator
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -47,6 +48,18 @@ def file_of(chapter: str, statement: str) -> str:
     prefix = statement.partition(".")[0]
     folder = next(folder for folder, begins in FOLDERS.items() if begins == prefix)
     return f"harness/conformance/{folder}/test_{chapter.removeprefix('broker-').replace('-', '_')}.py"
+
+
+def modules_of(statement: str) -> Iterator[str]:
+    """The modules of the chapter of a statement, where its case is."""
+    begins, chapter, _ = statement.split(".")
+    folder = next(folder for folder, prefix in FOLDERS.items() if prefix == begins)
+    name = chapter.replace("-", "_")
+    here = Path(__file__).parent / folder
+    themes = sorted((here / name).glob("test_*.py"))
+    yield from (f"{PACKAGE}.{folder}.{name}.{one.stem}" for one in themes)
+    if not themes:
+        yield f"{PACKAGE}.{folder}.test_{name}"
 
 
 def key_of_node(node: str) -> str:

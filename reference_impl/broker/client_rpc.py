@@ -111,11 +111,12 @@ class ClientRpc(Part):
     def status(self, command: Command, connection: int, now: int) -> Reply | None:
         """`clientAddr` is the id of the only client that is asked."""
         ext = command.ext or {}
-        topic, group = required.text(ext, "topic"), required.text(ext, "group")
+        topic, group = fields.text(ext, "topic"), required.text(ext, "group")
         online = self.broker.clients.consumers.get(group)
         if online is None:
             raise RefusedError(f"group: no consumer of {group} is online, expected at least one")
         only = fields.text(ext, "clientAddr") or ""
+        only = only if only.strip() else ""
         left = list(online.members.items())
         found: dict[str, dict[MessageQueue, int]] = {}
 
@@ -144,7 +145,7 @@ class ClientRpc(Part):
 
         return go_on()
 
-    def question(self, topic: str, group: str) -> Command:
+    def question(self, topic: str | None, group: str) -> Command:
         """221."""
         ext: dict[str, str | None] = {"topic": topic, "group": group}
         return Command(code=RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, ext=ext)

@@ -27,13 +27,9 @@ class MessageQuery(Part):
     def by_key(self, command: Command, connection: int, now: int) -> Reply:
         """Stored messages, one behind the other, in the order of the log."""
         ext, store = command.ext or {}, self.broker.store
-        found = store.by_key(
-            required.text(ext, "topic"),
-            required.text(ext, "key"),
-            self.most(command),
-            required.int64(ext, "beginTimestamp"),
-            required.int64(ext, "endTimestamp"),
-        )
+        topic, key, most = fields.text(ext, "topic"), fields.text(ext, "key"), self.most(command)
+        begin, end = required.int64(ext, "beginTimestamp"), required.int64(ext, "endTimestamp")
+        found = [] if topic is None or key is None else store.by_key(topic, key, most, begin, end)
         messages = [frame for offset in found if (frame := store.raw_at(offset)) is not None]
         if not messages:
             return Reply(
@@ -58,10 +54,9 @@ class MessageQuery(Part):
 
     def most(self, command: Command) -> int:
         """How many messages a request by key finds at most; asked for by unique key, not what it says."""
-        asked = required.int32(command.ext or {}, "maxNum")
         if fields.text(command.ext, "_UNIQUE_KEY_QUERY") == "true":
             return _MOST_OF_A_UNIQUE_KEY
-        return min(asked, _MOST)
+        return min(required.int32(command.ext or {}, "maxNum"), _MOST)
 
 
 def _index_state(timestamp: int, offset: int) -> dict[str, str | None]:

@@ -91,8 +91,8 @@ class Pops(Part):
         refused = self.refused(asked, connection, now)
         if refused is not None:
             return refused
-        text = asked.expression or "*"
-        subscription = self.broker.pulls.own_subscription(text, asked.expression_type)
+        text, kind = (asked.expression, asked.expression_type) if asked.expression else ("*", None)
+        subscription = self.broker.pulls.own_subscription(text, kind)
         if subscription is None or subscription.expression_type not in (None, "", "TAG"):
             remark = "parse the consumer's subscription failed"
             return self.refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark)

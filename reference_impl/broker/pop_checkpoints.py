@@ -103,7 +103,9 @@ class CheckPoints(Part):
         return (self._turn - 1) % self.config.revive_queue_num
 
     def add(self, pop: PopOf, offsets: list[int], invisible: int, revive_queue: int, now: int) -> bool:
-        """Messages are delivered and hidden for `invisible` ms. False: that cannot be kept."""
+        """Messages are hidden for `invisible` ms. False: that is too long, or cannot be kept."""
+        if invisible > self.config.timer_max_delay_sec * 1_000:
+            return False
         record = {
             "bm": 0,
             "bn": self.config.broker_name,

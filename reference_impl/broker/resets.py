@@ -34,7 +34,7 @@ class Resets(Part):
     def reset(self, command: Command, connection: int, now: int) -> Reply:
         ext = command.ext or {}
         topic, group = required.text(ext, "topic"), required.text(ext, "group")
-        timestamp = required.int64(ext, "timestamp")
+        timestamp = fields.int64(ext, "timestamp") or 0
         if self.resets_itself():
             return self.reset_here(command, topic, group, timestamp, now)
         return self.ask_members(command, topic, group, timestamp)

@@ -64,6 +64,8 @@ class Retries(Part):
         if self.refuses_as_slave():
             return Reply(ResponseCode.SYSTEM_ERROR, remark=ResponseCode.SERVICE_NOT_AVAILABLE.name)
         if self.is_dead(message.reconsume_times, limit, level):
+            if self.profile.v5:
+                required.text(ext, "originTopic")
             copy = self.returned(message, self.dead_letters(group, now), 0)
         else:
             copy = self.returned(message, retry, self.level(level, message.reconsume_times))

@@ -246,6 +246,8 @@ class Sends(Part):
         if self.is_half(message) and self.config.reject_transaction_message:
             remark = f"the broker[{self.config.broker_ip1}] sending transaction message is forbidden"
             return self.refusal(ResponseCode.NO_PERMISSION, remark)
+        if self.profile.v5 and message.sys_flag & SysFlag.INNER_BATCH:
+            return self.not_stored(PutStatus.MESSAGE_ILLEGAL)  # no topic of this Broker stores batches whole
         put = self.stored(message, now)
         if put.status is not PutStatus.PUT_OK:
             return self.not_stored(put.status)

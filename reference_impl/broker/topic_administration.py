@@ -57,7 +57,7 @@ class TopicAdministration(Part):
         filter_type = fields.text(ext, "topicFilterType")
         if filter_type not in _FILTER_TYPES:
             raise RefusedError(f"topicFilterType = [{filter_type}] value invalid")
-        name = fields.text(ext, "topic")
+        name = required.text(ext, "topic") if self.profile.v5 else fields.text(ext, "topic")
         fault = self.fault(name)
         if fault is not None:
             return Reply(self.profile.invalid_parameter, remark=fault)
@@ -194,8 +194,8 @@ class TopicAdministration(Part):
 
     @answers(RequestCode.GET_TOPIC_CONFIG, v5=True)
     def one_topic(self, command: Command, connection: int, now: int) -> Reply:
-        name = fields.text(command.ext, "topic")
-        topic = self.broker.topics.get(name or "")
+        name = required.text(command.ext or {}, "topic")
+        topic = self.broker.topics.get(name)
         if topic is None:
             remark = f"No topic in this broker. topic: {name}"
             return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
@@ -208,7 +208,7 @@ class TopicAdministration(Part):
     @answers(RequestCode.GET_TOPIC_STATS_INFO)
     def statistics(self, command: Command, connection: int, now: int) -> Reply:
         """How far the queues of a topic go."""
-        name = fields.text(command.ext, "topic") or ""
+        name = required.text(command.ext or {}, "topic")
         topic = self.broker.topics.get(name)
         if topic is None:
             return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{name}] not exist")

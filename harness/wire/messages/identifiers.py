@@ -7,6 +7,7 @@ rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
+import binascii
 import ipaddress
 import struct
 from functools import lru_cache
@@ -68,7 +69,7 @@ def offset_id(host: str, physical_offset: int) -> str:
 def decode_offset_id(text: str) -> tuple[str, int]:
     """(host, physical offset) of such an id. Raises `WireError`."""
     try:
-        data = bytes.fromhex(text)
+        data = binascii.unhexlify(text)
     except ValueError as error:
         raise WireError(f"{text[:80]!r} is no message id: not hexadecimal") from error
     if len(data) not in (16, 28):

@@ -1,0 +1,71 @@
+"""The ordinary request of a code, sent again with one ext field in an unusual form.
+
+The ordinary request is the first one of its code that the case sends which proves the code's owner: every
+server that serves the code at all answers it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterator
+
+from harness.catalogue import CatalogueError, Message
+from harness.catalogue.fields import Form, forms_of
+from harness.conformance.case import Case, case_of
+from harness.conformance.layout import modules_of
+from harness.session import Session
+from harness.session.exchange import Exchange
+
+
+class OrdinaryRequest:
+    """A request of a code, in the state that its owner's case leaves behind. Raises what that case raises."""
+
+    def __init__(self, session: Session, message: Message) -> None:
+        self._session = session
+        self._message = message
+        _, ask = owner_of(message)
+        ask(session)
+        sent = (one.asked.request for one in session.requests)
+        self._command = next(one for one in sent if one is not None and one.code == message.code)
+
+    def again(self) -> Exchange:
+        """It, once more as it was."""
+        return self._send(self._command.ext, "")
+
+    def forms(self) -> Iterator[Form]:
+        """The forms in which it can be sent."""
+        line, nonce = self._session.profile.name, self._session.nonce
+        return forms_of(self._message, line, self._command.ext or {}, nonce)
+
+    def in_form(self, form: Form) -> Exchange:
+        """It, with one field in another form."""
+        return self._send(form.ext, str(form))
+
+    def _send(self, ext: dict[str, str | None] | None, about: str) -> Exchange:
+        like = self._command
+        return self._session.call(
+            like.code,
+            ext,
+            like.body,
+            about=about,
+            version=like.version,
+            flag=like.flag,
+            language=like.language,
+        )
+
+
+def owner_of(message: Message) -> tuple[Case, Callable[[Session], object]]:
+    """The case that proves the message's owner, and its function. Cases need not be loaded."""
+    assert message.owner is not None
+    return _proving(message.owner)
+
+
+@functools.cache
+def _proving(statement: str) -> tuple[Case, Callable[[Session], object]]:
+    for module in modules_of(statement):
+        for function in vars(importlib.import_module(module)).values():
+            declared = case_of(function)
+            if declared is not None and statement in declared.statements:
+                return declared, function
+    raise CatalogueError(statement, "no case of its chapter proves it", "write one there")

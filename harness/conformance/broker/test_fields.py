@@ -1,0 +1,14 @@
+"""Every ext field of every request in unusual forms: a case for each request, made from `specs/fields/`."""
+
+from __future__ import annotations
+
+from harness.conformance.field_cases import field_cases
+
+globals().update(
+    field_cases(
+        "broker",
+        __name__,
+        "bk.fields.unusual-forms-are-answered-as-apache-does",
+        "bk.fields.unusual-forms-of-5x-requests-are-answered-as-apache-does",
+    )
+)
