@@ -663,13 +663,21 @@ def test_order_acknowledges_without_a_pop(bk: BrokerSession) -> None:
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
 
 
-@case(kills=["ordered-acks-of-several-are-not-refused", "one-ordered-ack-of-several-counts"])
+@case(
+    kills=[
+        "ordered-acks-of-several-are-not-refused",
+        "one-ordered-ack-of-several-counts",
+        "last-ordered-ack-of-several-decides",
+    ]
+)
 def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 2, order=True)
     beyond = [*handles[1].split(" ")[:-1], "2"]
     remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
-    bk.ack_all(topic, group, [" ".join(beyond)]) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.ack_all(topic, group, [" ".join(beyond)]) >> refused
+    bk.ack_all(topic, group, [" ".join(beyond), handles[0]]) >> refused
     bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])

@@ -421,3 +421,11 @@ def test_negative_number_is_refused(bk: BrokerSession) -> None:
     topic = filled(bk, "a")
     bk.pull(topic, most=-1) >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     bk.pull(topic, most=1).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["pulls-of-none-are-refused", "pulls-of-none-get-all"])
+def test_none_is_one(bk: BrokerSession) -> None:
+    topic = filled(bk, "a", "b")
+    pull = bk.pull(topic, most=0)
+    pull.bodies >> Reply(SUCCESS, [b"a"])
+    pull.next_offset >> Reply(SUCCESS, 1)

@@ -285,3 +285,24 @@ def test_send_without_a_default_creates_the_topic(bk: BrokerSession) -> None:
     made = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6})
     table = Including({f"%RETRY%{group}": made})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+
+
+@case(kills=["dead-letters-are-delayed"])
+def test_dead_letter_is_not_delayed(bk: BrokerSession) -> None:
+    group, late = bk.group(), {"DELAY": "9", "mine": "x"}
+    bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}, properties=late) >> Reply(SUCCESS)
+    pull = bk.pull(f"%DLQ%{group}", group=group)
+    pull.properties.eventually() >> Reply(SUCCESS, [Including({"DELAY": "-1", "mine": "x"})])
+
+
+@case(kills=["dead-letters-49-come-at-once"], clock=True)
+def test_dead_letter_keeps_its_delay(bk: BrokerSession) -> None:
+    group, late = bk.group(), {"DELAY": "2", "mine": "x"}
+    sent = bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}, properties=late)
+    told = sent >> Reply(SUCCESS)
+    bk.advance_short_of(4, since=told)
+    bk.max_offset(f"%DLQ%{group}", 0).offset >> Reply(SUCCESS, 0)
+    bk.advance(2 + bk.jitter)
+    pull = bk.pull(f"%DLQ%{group}", group=group)
+    pull.properties.eventually() >> Reply(SUCCESS, [Including(late)])
+    pull.bodies >> Reply(SUCCESS, [b"dead"])

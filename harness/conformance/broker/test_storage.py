@@ -3,12 +3,16 @@
 from harness.conformance import ANYTHING, Between, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
+from harness.session.transport import Ending
 from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 SOME = b"x" * 20_000
 """Three or four of them fill a file of the log."""
+SMALL_FILES = {"mappedFileSizeCommitLog": "65536"}
+ENDINGS: tuple[tuple[int, Ending], ...] = ((0, "term"), (6, "kill"), (12, "term"))
+"""How many messages there are before, and how it ends."""
 
 
 @case(kills=["offsets-skip-one", "queues-share-offsets"])
@@ -83,6 +87,19 @@ def test_deletion_of_a_topic_keeps_others(bk: BrokerSession) -> None:
         bk.pull(other, 2).bodies.eventually() >> Reply(SUCCESS, [b"3"])
         bk.find(topic, "k").bodies.eventually() >> Reply(SUCCESS, Including([b"1", b"2", b"4"]))
     bk.send(other, b"5", 2).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["restarts-keep-the-last-file"], own_server=True, setup=SMALL_FILES)
+def test_several_files_survive(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for before, how in ENDINGS:
+        for number in range(before, before + 6):
+            bk.send(topic, SOME + b"%d" % number, 1).offset >> Reply(SUCCESS, number)
+        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
+        bk.restart(how)
+        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
+        for number in range(before + 6):
+            bk.pull(topic, 1, number, most=1).bodies.eventually() >> Reply(SUCCESS, [SOME + b"%d" % number])
 
 
 # -- what is too old -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
-from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
@@ -321,3 +321,32 @@ def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
         bk.advance(20 + 10 + bk.jitter)
         asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
+
+
+KEY = "K" * 32
+QUESTION = {
+    "tranStateTableOffset": Matching(r"^\d+$"),
+    "commitLogOffset": Matching(r"^\d+$"),
+    "offsetMsgId": Matching("^[0-9A-F]{32}$"),
+    "msgId": KEY,
+    "transactionId": KEY,
+}
+
+
+@case(kills=["questions-49-name-a-topic"], clock=True, setup=QUICK)
+def test_question_names_the_message(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, b"asked", UNIQ_KEY=KEY)
+    bk.advance(ROUND + bk.jitter)
+    asked.next_request() >> Request(CHECK, ext=QUESTION)
+
+
+@case(kills=["questions-name-no-broker"], clock=True, setup=QUICK)
+def test_question_names_topic_and_broker(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, b"asked", UNIQ_KEY=KEY)
+    bk.advance(ROUND + bk.jitter)
+    more = {"topic": "RMQ_SYS_TRANS_HALF_TOPIC", "bname": bk.broker_name}
+    asked.next_request() >> Request(CHECK, ext={**QUESTION, **more})

@@ -519,6 +519,15 @@ def one_ordered_ack_of_several_counts(original, self, command, connection, now):
     return original(self, replace(command, body=asked.encode()), connection, now)
 
 
+@mutant(PopAcks.acknowledge_all, "A batch acknowledgement is answered as its last entry alone.", V5)
+def last_ordered_ack_of_several_decides(original, self, command, connection, now):
+    reply, asked = original(self, command, connection, now), BatchAcks.decode(command.body or b"{}")
+    if len(asked.acks) < 2:
+        return reply
+    asked.acks = asked.acks[-1:]
+    return original(self, replace(command, body=asked.encode()), connection, now)
+
+
 # -- in order, once more -------------------------------------------------------------------------------------
 
 

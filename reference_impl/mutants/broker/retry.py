@@ -159,3 +159,19 @@ def retry_topics_need_a_default(original, self, asked, now):
     if self.broker.topics.get(asked.default_topic or "") is None:
         return None
     return original(self, asked, now)
+
+
+@mutant(Sends.retried, "A dead letter with a level of delay waits for its time.", V5)
+def dead_letters_are_delayed(original, self, message, asked, version, now):
+    level = message.properties.get(PropertyName.DELAY_TIME_LEVEL)
+    refused = original(self, message, asked, version, now)
+    if level is not None:
+        message.properties[PropertyName.DELAY_TIME_LEVEL] = level
+    return refused
+
+
+@mutant(Sends.retried, "A dead letter of 4.9 is not delayed.", V4)
+def dead_letters_49_come_at_once(original, self, message, asked, version, now):
+    refused = original(self, message, asked, version, now)
+    message.properties.pop(PropertyName.DELAY_TIME_LEVEL, None)
+    return refused

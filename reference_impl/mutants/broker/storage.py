@@ -78,3 +78,10 @@ def files_expire_at_once(original, self, timestamp):
 @mutant(Retention.is_time, "Expired files are deleted at any hour.")
 def files_expire_at_any_hour(original, self, now):
     return True
+
+
+@mutant(Store.catch_up, "After a restart, only the last file of the log is kept.")
+def restarts_keep_the_last_file(original, self):
+    original(self)
+    if self._log.files():
+        self.delete_before(self._log.files()[-1])

@@ -6,7 +6,7 @@ from harness.wire.messages import PropertyName, SysFlag, TopicName
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 _COMMIT, _ROLL_BACK = "8", "12"
@@ -176,3 +176,13 @@ def delayed_halves_are_delivered(original, self, message):
 def ends_are_forgotten(original, self):
     for half in self._stored(TopicName.TRANS_HALF):
         self._opened(half)
+
+
+@after(Transactions.question, "A check from 4.9 names the topic of half messages.", V4)
+def questions_49_name_a_topic(command, copy):
+    command.ext["topic"] = copy.topic
+
+
+@after(Transactions.question, "A check lacks the name of the Broker.", V5)
+def questions_name_no_broker(command):
+    del command.ext["bname"]
