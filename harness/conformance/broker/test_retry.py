@@ -5,6 +5,15 @@ import struct
 import msgspec
 
 from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
+from harness.conformance.broker.whole import (
+    BODY,
+    BORN,
+    FLAG,
+    TIMES,
+    plain_properties,
+    send_whole,
+    whole,
+)
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import MESSAGE_MAGIC, decode_offset_id
@@ -306,3 +315,22 @@ def test_dead_letter_keeps_its_delay(bk: BrokerSession) -> None:
     pull = bk.pull(f"%DLQ%{group}", group=group)
     pull.properties.eventually() >> Reply(SUCCESS, [Including(late)])
     pull.bodies >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["retries-come-from-the-broker"], clock=True)
+def test_comes_back_as_a_whole(bk: BrokerSession) -> None:
+    topic, group, connection = bk.topic(), bk.group(), bk.connect()
+    plain = plain_properties(bk, connection)
+    origin = send_whole(bk, topic, connection)
+    place = decode_offset_id(origin)[1]
+    bk.send_back(group, place, 1, topic=topic) >> Reply(SUCCESS)
+    bk.send_back(group, place, -1, topic=topic) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    added = {"RETRY_TOPIC": topic, "ORIGIN_MESSAGE_ID": origin, "WAIT": "false"}
+    retry, dead = f"%RETRY%{group}", f"%DLQ%{group}"
+    delayed = {"DELAY": "1", "REAL_TOPIC": retry, "REAL_QID": "0"}
+    for name, more in ((retry, delayed), (dead, {"DELAY": "0"})):
+        pull = bk.pull(name, group=group)
+        pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added, **more}])
+        kept = (name, BODY, 0, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES + 1)
+        pull.seen("message", whole) >> Reply(SUCCESS, [kept])

@@ -2,10 +2,20 @@
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.whole import (
+    BODY,
+    BORN,
+    FLAG,
+    QUEUE,
+    TIMES,
+    plain_properties,
+    send_whole,
+    whole,
+)
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.messages import decode_message, decode_offset_id
+from harness.wire.messages import Message, decode_message, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 CHECK = RequestCode.CHECK_TRANSACTION_STATE
@@ -350,3 +360,24 @@ def test_question_names_topic_and_broker(bk: BrokerSession) -> None:
     bk.advance(ROUND + bk.jitter)
     more = {"topic": "RMQ_SYS_TRANS_HALF_TOPIC", "bname": bk.broker_name}
     asked.next_request() >> Request(CHECK, ext={**QUESTION, **more})
+
+
+@case(kills=["commits-come-from-the-broker"])
+def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
+    topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
+    plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}
+    more = {"TRAN_MSG": "true", "PGROUP": "PG", "UNIQ_KEY": key}
+    origin = send_whole(bk, topic, connection, **more)
+    place = decode_offset_id(origin)[1]
+    half = bk.view(place).seen("offset", lambda one: one.queue_offset).eventually() >> Reply(SUCCESS)
+    bk.end_transaction("PG", half.value[0], place, COMMIT) >> Reply(SUCCESS)
+    pull = bk.pull(topic, QUEUE)
+    added = {**more, "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
+    pull.seen("properties", without_id).eventually() >> Reply(SUCCESS, [{**plain, **added}])
+    kept = (topic, BODY, QUEUE, FLAG, COMMIT, BORN, connection.peer, bk.broker_address, TIMES)
+    pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+def without_id(message: Message) -> dict[str, str]:
+    """The properties, but for the one that only 5.x adds."""
+    return {name: value for name, value in message.properties.items() if name != "__transactionId__"}

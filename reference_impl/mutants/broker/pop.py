@@ -599,3 +599,8 @@ def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id
     original(self, found, topic, queue_id, now)
     if len(found.frames) == count:
         self.broker.offsets.commit(found.pop.group, topic, queue_id, before, now)
+
+
+@after(CheckPoints.again, "A message that comes again was born at its producer.", V5)
+def revived_come_from_the_producer(again, message):
+    again.born_host = message.born_host

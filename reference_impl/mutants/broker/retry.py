@@ -175,3 +175,8 @@ def dead_letters_49_come_at_once(original, self, message, asked, version, now):
     refused = original(self, message, asked, version, now)
     message.properties.pop(PropertyName.DELAY_TIME_LEVEL, None)
     return refused
+
+
+@after(Retries.returned, "A message that was sent back comes from the Broker itself.")
+def retries_come_from_the_broker(copy, self):
+    copy.born_host = self.config.address

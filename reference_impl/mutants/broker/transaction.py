@@ -186,3 +186,8 @@ def questions_49_name_a_topic(command, copy):
 @after(Transactions.question, "A check lacks the name of the Broker.", V5)
 def questions_name_no_broker(command):
     del command.ext["bname"]
+
+
+@after(Transactions.committed, "A committed message comes from the Broker itself.")
+def commits_come_from_the_broker(message, self):
+    message.born_host = self.config.address
