@@ -186,8 +186,10 @@ def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
 
 @case(kills=["pops-of-any-queue"])
 def test_unknown_queue_is_refused(bk: BrokerSession) -> None:
-    remark = Matching(r"^queueId\[4\] is illegal, ")
-    bk.pop(bk.topic(queues=4), bk.group(), 4) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+    topic, connection = bk.topic(queues=4), bk.connect()
+    what = f"queueId[4] is illegal, topic:[{topic}] topicConfig.readQueueNums:[4]"
+    refused = Reply(ResponseCode.INVALID_PARAMETER, remark=f"{what} consumer:[/{connection.peer}]")
+    bk.pop(topic, bk.group(), 4, on=connection) >> refused
 
 
 @case(kills=["pops-of-every-topic"])
@@ -940,3 +942,35 @@ def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
     again.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
     kept = (topic, BODY, 0, FLAG, 0, BORN, bk.broker_address, bk.broker_address, TIMES + 1)
     again.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+@case(kills=["assigned-queues-are-mixed"], setup=ROUTED)
+def test_queues_of_a_broker_are_assigned_together(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    names = ("broker-b", "broker-a")
+    queues = [QueueData(name, 2, 2, 6) for name in names]
+    datas = [BrokerData(bk.cluster_name, name, {0: "127.0.0.1:1"}) for name in names]
+    bk.nameserver.answers(ROUTE, body=TopicRoute(queues, datas).encode())
+    for client, name in ((one, "broker-a"), (other, "broker-b")):
+        assigned = [
+            {"messageQueue": {"brokerName": name, "queueId": queue, "topic": topic}, "mode": "PULL"}
+            for queue in (0, 1)
+        ]
+        shown = bk.assignment(topic, group, client).json
+        shown >> Reply(SUCCESS, {"messageQueueAssignments": Including(assigned)})
+
+
+@case(kills=["expired-come-again-empty"], clock=True, own_server=True, setup=EXPIRING)
+def test_expired_does_not_come_again(bk: BrokerSession) -> None:
+    topic, group, fresh = bk.topic(), bk.group(), bk.topic("fresh")
+    bk.send(topic, bytes(20_000)) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, invisible=200).offsets >> Reply(SUCCESS, [0])
+    for _ in range(8):
+        bk.send(fresh, bytes(20_000)) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.min_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.advance(200 + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+    bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])

@@ -334,3 +334,14 @@ def test_comes_back_as_a_whole(bk: BrokerSession) -> None:
         pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added, **more}])
         kept = (name, BODY, 0, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES + 1)
         pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+@case(kills=["marks-of-retry-topics-stay"])
+def test_dead_letter_is_marked_as_its_topic(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_topic(f"%RETRY%{group}", 1, filter_type="MULTI_TAG") >> Reply(SUCCESS)
+    for times in (1, 9):
+        bk.send(f"%RETRY%{group}", reconsumed=times, ext={"l": "3"}) >> Reply(SUCCESS)
+    for name, mark in (("RETRY", 2), ("DLQ", 0)):
+        pull = bk.pull(f"%{name}%{group}", group=group)
+        pull.seen("mark", lambda one: one.sys_flag & 2).eventually() >> Reply(SUCCESS, [mark])

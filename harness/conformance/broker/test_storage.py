@@ -185,3 +185,41 @@ def test_queue_without_messages_begins_at_its_end(bk: BrokerSession) -> None:
     bk.pull(old, 1).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 6)
     bk.send(old, b"new", 1).offset >> Reply(SUCCESS, 6)
     bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(
+    kills=["cleaning-removes-one-queue", "cleaning-removes-no-queue", "cleaned-queues-come-back"],
+    clock=True,
+    own_server=True,
+    setup=EXPIRING,
+)
+def test_cleaning_forgets_queues_without_messages(bk: BrokerSession) -> None:
+    other = bk.topic("other")
+    for queue in (0, 3):
+        bk.send(other, SOME, queue) >> Reply(SUCCESS)
+    old, topic, _ = filled(bk)
+    low = kept(bk, old, topic)
+    gone = ((old, 1), (other, 0), (other, 3))
+    bk.clean_queues() >> Reply(SUCCESS)
+    for _ in range(2):
+        for name, queue in gone:
+            bk.max_offset(name, queue).offset.eventually() >> Reply(SUCCESS, 0)
+        bk.pull(topic, 2, low, most=1).bounds >> Reply(SUCCESS, (low, 8))
+        bk.restart("kill")
+    for name, queue in gone:
+        bk.send(name, b"new", queue).offset >> Reply(SUCCESS, 0)
+        bk.pull(name, queue).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+    bk.send(topic, b"new", 2).offset >> Reply(SUCCESS, 8)
+
+
+@case(kills=["keys-are-read-twice"], own_server=True)
+def test_many_keys_survive_once(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    keys = " ".join(f"k{number}" for number in range(4_000))
+    for body in (b"first", b"second"):
+        bk.send(topic, body, keys=keys) >> Reply(SUCCESS)
+    for _ in range(2):
+        for key in ("k0", "k2000", "k3999"):
+            found = bk.find(topic, key).bodies
+            found.eventually() >> Reply(SUCCESS, [b"first", b"second"])
+        bk.restart("kill")

@@ -381,3 +381,26 @@ def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
 def without_id(message: Message) -> dict[str, str]:
     """The properties, but for the one that only 5.x adds."""
     return {name: value for name, value in message.properties.items() if name != "__transactionId__"}
+
+
+@case(kills=["one-producer-is-asked"], clock=True, setup=QUICK)
+def test_producers_are_asked_in_turn(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    producers = [producer(bk, group) for _ in range(3)]
+    for number in range(6):
+        half(bk, topic, group, b"%d" % number)
+    bk.advance(ROUND + bk.jitter)
+    for asked in producers:
+        for _ in range(2):
+            asked.next_request() >> Request(CHECK)
+
+
+@case(kills=["given-up-again"], clock=True, own_server=True, setup=QUICK)
+def test_given_up_once(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    producer(bk, group)
+    for body in (b"one", b"two"):
+        half(bk, topic, group, body)
+    bk.advance(5 * ROUND + bk.jitter)
+    given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
+    given_up.bodies.eventually() >> Reply(SUCCESS, [b"one", b"two"])

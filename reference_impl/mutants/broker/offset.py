@@ -221,3 +221,17 @@ def versions_of_offsets_stay(original, self, group, topic, queue_id, offset, now
 def versions_of_offsets_count_every_commit(original, self, group, topic, queue_id, offset, now):
     original(self, group, topic, queue_id, offset, now)
     self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1)
+
+
+@mutant(Offsets.update, "A commit without a topic counts for the topic null.", V5)
+def commits_need_no_topic(original, self, command, connection, now):
+    if (command.ext or {}).get("topic") is None:
+        return Reply(ResponseCode.SUCCESS, ext={})
+    return original(self, command, connection, now)
+
+
+@mutant(Offsets.update, "4.9 refuses a commit without a topic.", V4)
+def commits_49_need_a_topic(original, self, command, connection, now):
+    if (command.ext or {}).get("topic") is None:
+        return Reply(ResponseCode.SYSTEM_ERROR, remark="no topic")
+    return original(self, command, connection, now)

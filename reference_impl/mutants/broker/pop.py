@@ -8,7 +8,7 @@ from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Assignments as Answer
 from harness.wire.bodies import BatchAcks, RequestMode, RequestModes
 from harness.wire.fastjson import document
-from harness.wire.messages import PropertyName, TopicName, decode_message
+from harness.wire.messages import Message, PropertyName, TopicName, decode_message
 from reference_impl.broker.assignments import Assignments
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.pop import Pops
@@ -604,3 +604,19 @@ def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id
 @after(CheckPoints.again, "A message that comes again was born at its producer.", V5)
 def revived_come_from_the_producer(again, message):
     again.born_host = message.born_host
+
+
+@mutant(
+    Assignments.queues, "Queues are assigned in the order of their numbers, whichever Broker has them.", V5
+)
+def assigned_queues_are_mixed(original, self, topic, reply):
+    found = original(self, topic, reply)
+    return found and sorted(found, key=lambda queue: queue.queue_id)
+
+
+@mutant(CheckPoints.over, "A popped message that has expired comes again without a body.", V5)
+def expired_come_again_empty(original, self, point, now):
+    for offset in point.left:
+        if offset < self.broker.store.min_offset(point.pop.topic, point.pop.queue_id):
+            self.revive(point.pop, Message(topic=point.pop.topic, body=b""), now)
+    original(self, point, now)

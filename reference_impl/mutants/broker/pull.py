@@ -333,3 +333,10 @@ def pulls_of_none_are_refused(original, self, asked):
 @after(Pulls.asked, "A pull with maxMsgNums 0 returns as many messages as there are.")
 def pulls_of_none_get_all(asked):
     asked.most = asked.most or 32
+
+
+@mutant(Pulls.allowed, "An empty expressionType is not supported.")
+def empty_type_is_no_tag(original, self, code, asked, connection, now):
+    if asked.expression_type == "":
+        return Reply(ResponseCode.SYSTEM_ERROR, remark="the type is not supported")
+    return original(self, code, asked, connection, now)

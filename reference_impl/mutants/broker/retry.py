@@ -180,3 +180,12 @@ def dead_letters_49_come_at_once(original, self, message, asked, version, now):
 @after(Retries.returned, "A message that was sent back comes from the Broker itself.")
 def retries_come_from_the_broker(copy, self):
     copy.born_host = self.config.address
+
+
+@mutant(Sends.retried, "A dead letter is marked as its retry topic says.")
+def marks_of_retry_topics_stay(original, self, message, asked, version, now):
+    known = self.broker.topics.get(asked.topic)
+    refused = original(self, message, asked, version, now)
+    if known is not None and known.topic_filter_type == "MULTI_TAG":
+        message.sys_flag |= 2
+    return refused

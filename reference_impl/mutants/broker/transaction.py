@@ -191,3 +191,15 @@ def questions_name_no_broker(command):
 @after(Transactions.committed, "A committed message comes from the Broker itself.")
 def commits_come_from_the_broker(message, self):
     message.born_host = self.config.address
+
+
+@mutant(Transactions.producer, "Always the same producer of a group is asked.")
+def one_producer_is_asked(original, self, group):
+    self._asked = 0
+    return original(self, group)
+
+
+@mutant(Transactions._give_up, "A half message that is given up is given up in each round.")
+def given_up_again(original, self, half, now):
+    original(self, half, now)
+    original(self, half, now)
