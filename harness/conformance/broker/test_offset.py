@@ -281,3 +281,33 @@ def test_commit_without_topic_succeeds(bk: BrokerSession) -> None:
         refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
         bk.call(RequestCode.UPDATE_CONSUMER_OFFSET, said) >> refused
     bk.committed(group, topic).offset >> Reply(SUCCESS, 0)
+
+
+@case(
+    kills=[
+        "max-of-nothing-is-zero",
+        "min-of-nothing-is-zero",
+        "time-of-nothing-is-none",
+        "search-in-nothing-finds-zero",
+        "offset-of-nothing-is-zero",
+    ]
+)
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    bk.commit_offset(group, topic, 1, 5) >> Reply(SUCCESS)
+    queue = {"topic": topic, "queueId": "1"}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for code, more in (
+        (RequestCode.GET_MAX_OFFSET, {}),
+        (RequestCode.GET_MIN_OFFSET, {}),
+        (RequestCode.GET_EARLIEST_MSG_STORETIME, {}),
+        (RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, {"timestamp": "7"}),
+        (RequestCode.QUERY_CONSUMER_OFFSET, {"consumerGroup": group}),
+    ):
+        said = {**queue, **more}
+        for name in ("topic", "queueId", *more.keys() & {"timestamp"}):
+            bk.call(code, {**said, name: None}) >> refused
+            if name != "topic":
+                bk.call(code, {**said, name: "x"}) >> refused
+        bk.call(code, said) >> Reply(SUCCESS)

@@ -974,3 +974,27 @@ def test_expired_does_not_come_again(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
     bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(kills=["fields-of-acks-may-be-missing", "fields-of-hiding-may-be-missing"], clock=True)
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    handle = popped(bk, topic, group)[0]
+    said = {"consumerGroup": group, "topic": topic, "queueId": "0", "offset": "0", "extraInfo": handle}
+    refused = Reply(ERROR, remark=Matching("."))
+    for code, more in (
+        (RequestCode.ACK_MESSAGE, {}),
+        (RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, {"invisibleTime": "600000"}),
+    ):
+        whole = {**said, **more}
+        for name in whole.keys() - {"consumerGroup"}:
+            bk.call(code, {**whole, name: None}) >> refused
+            if name in ("queueId", "offset", "invisibleTime"):
+                bk.call(code, {**whole, name: "x"}) >> refused
+    bk.call(RequestCode.ACK_MESSAGE, {**said, "consumerGroup": None}) >> Reply(SUCCESS)
+    for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION, RequestCode.POLLING_INFO):
+        for name in ("consumerGroup", "topic"):
+            asked = {"consumerGroup": group, "topic": topic, "queueId": "0", name: None}
+            bk.call(code, asked) >> refused
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])

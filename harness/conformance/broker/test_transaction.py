@@ -386,8 +386,8 @@ def without_id(message: Message) -> dict[str, str]:
 @case(kills=["one-producer-is-asked"], clock=True, setup=QUICK)
 def test_producers_are_asked_in_turn(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    producers = [producer(bk, group) for _ in range(3)]
-    for number in range(6):
+    producers = [producer(bk, group) for _ in range(4)]
+    for number in range(8):
         half(bk, topic, group, b"%d" % number)
     bk.advance(ROUND + bk.jitter)
     for asked in producers:

@@ -235,3 +235,35 @@ def commits_49_need_a_topic(original, self, command, connection, now):
     if (command.ext or {}).get("topic") is None:
         return Reply(ResponseCode.SYSTEM_ERROR, remark="no topic")
     return original(self, command, connection, now)
+
+
+def _forgives(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS, ext={"offset": "0", "timestamp": "-1"})
+
+
+@mutant(Offsets.greatest, "The greatest offset of a queue that is not named is 0.")
+def max_of_nothing_is_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.least, "The lowest offset of a queue that is not named is 0.")
+def min_of_nothing_is_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.earliest, "The earliest time of a queue that is not named is -1.")
+def time_of_nothing_is_none(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.search, "A search by a time that is no number finds offset 0.")
+def search_in_nothing_finds_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.query, "The offset of a group in a queue that is not named is 0.")
+def offset_of_nothing_is_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)

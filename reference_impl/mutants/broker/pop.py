@@ -620,3 +620,19 @@ def expired_come_again_empty(original, self, point, now):
         if offset < self.broker.store.min_offset(point.pop.topic, point.pop.queue_id):
             self.revive(point.pop, Message(topic=point.pop.topic, body=b""), now)
     original(self, point, now)
+
+
+@mutant(PopAcks.acknowledge, "An acknowledgement that lacks a field succeeds.", V5)
+def fields_of_acks_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopAcks.hide, "A request to hide a message for longer that lacks a field succeeds.", V5)
+def fields_of_hiding_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
