@@ -179,3 +179,14 @@ def test_numbers_may_be_text(ns: NameServerSession) -> None:
     body = {"queueDatas": queues, "brokerDatas": None, "orderTopicConf": 5}
     ns.register_topic(topic, body=json.dumps(body).encode()) >> Reply(SUCCESS)
     ns.route(topic).queues >> Reply(SUCCESS, {one.name: (1, 2, 4, 3), other.name: (5, 6, 6, 0)})
+
+
+@case(kills=["217-takes-text-for-a-list"])
+def test_text_for_a_list_is_refused(ns: NameServerSession) -> None:
+    broker, topic = registered(ns), ns.topic("N")
+    queues = [QueueData(broker.name, 1, 2, 4)]
+    body = TopicRoute(queues, filter_server_table={"x": [""]}).encode()
+    ns.register_topic(topic, body=body.replace(b'[""]', b'""')) >> Reply(SYSTEM_ERROR)
+    ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
+    ns.register_topic(topic, body=body) >> Reply(SUCCESS)
+    ns.route(topic).queues >> Reply(SUCCESS, {broker.name: (1, 2, 4, 0)})

@@ -130,3 +130,9 @@ def _217_reads_strict_members_only(original, self, command):
     except msgspec.ValidationError as error:
         raise RefusedError(str(error)) from error
     return original(self, command)
+
+
+@mutant(NameServer53.given_queues, "217 takes a text for a list.", ["5.3"])
+def _217_takes_text_for_a_list(original, self, command):
+    body = command.body.replace(b'"x":""', b'"x":[]')
+    return original(self, msgspec.structs.replace(command, body=body))
