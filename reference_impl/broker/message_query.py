@@ -27,9 +27,13 @@ class MessageQuery(Part):
     def by_key(self, command: Command, connection: int, now: int) -> Reply:
         """Stored messages, one behind the other, in the order of the log."""
         ext, store = command.ext or {}, self.broker.store
-        topic, key, most = fields.text(ext, "topic"), fields.text(ext, "key"), self.most(command)
-        begin, end = required.int64(ext, "beginTimestamp"), required.int64(ext, "endTimestamp")
-        found = [] if topic is None or key is None else store.by_key(topic, key, most, begin, end)
+        found = store.by_key(
+            ext.get("topic") or "null",
+            ext.get("key") or "null",
+            self.most(command),
+            required.int64(ext, "beginTimestamp"),
+            required.int64(ext, "endTimestamp"),
+        )
         messages = [frame for offset in found if (frame := store.raw_at(offset)) is not None]
         if not messages:
             return Reply(

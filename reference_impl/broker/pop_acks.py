@@ -45,7 +45,7 @@ class PopAcks(Part):
         if not low <= offset <= high:
             where = f"key:{topic}@{queue_id}, commit:{offset}, store:{low}~{high}"
             return Reply(ResponseCode.NO_MESSAGE, remark=f"offset is illegal, {where}")
-        group, handle = fields.text(ext, "consumerGroup") or "", Handle.of(required.text(ext, "extraInfo"))
+        group, handle = ext.get("consumerGroup") or "null", Handle.of(required.text(ext, "extraInfo"))
         of = PopOf(topic, group, queue_id, handle.start, handle.pop_time)
         return self.done(of, [offset], handle.revive_queue, connection, now)
 

@@ -202,7 +202,7 @@ class NameServer(TopicRequests, RequestTable):
     def given_version(self, command: Command) -> DataVersion | None:
         """The data version in the body of a query, None if that says null; raises RefusedError."""
         try:
-            return DataVersion.decode(command.body, engine=self.profile.engine)
+            return DataVersion.decode_as(command.body, self.profile.v5, self.profile.engine)
         except NullBodyError:
             return None
         except WireError as error:

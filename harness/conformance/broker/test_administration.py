@@ -642,3 +642,95 @@ def test_deletion_of_an_unknown_group_changes_nothing(bk: BrokerSession) -> None
     bk.groups().seen_as(version) >> Reply(SUCCESS, before)
     delete_group(bk, group) >> Reply(SUCCESS)
     bk.groups().seen_as(version) >> Reply(SUCCESS, before + 1)
+
+
+@case(kills=["first-group-of-topic-is-hidden", "last-group-of-topic-is-hidden"], own_server=True)
+def test_groups_of_a_topic_are_all_shown(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    groups = [bk.group(f"offline{number}") for number in range(3)]
+    for group, name in zip(groups, (topic, other, topic), strict=True):
+        make_group(bk, group) >> Reply(SUCCESS)
+        bk.commit_offset(group, name, 0, 0) >> Reply(SUCCESS)
+    for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
+        asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["first-group-of-topic-is-hidden", "last-group-of-topic-is-hidden"], own_server=True)
+def test_groups_of_a_topic_that_are_online(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    groups = [bk.group(f"online{number}") for number in range(3)]
+    for group, name in zip(groups, (topic, other, topic), strict=True):
+        wants = [consuming(group, [name])]
+        bk.heartbeat(bk.name("client"), consumers=wants, on=bk.connect()) >> Reply(SUCCESS)
+    for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
+        asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
+
+
+def _group_list(reply: Command) -> list[str]:
+    found = _json(reply)
+    if not isinstance(found, dict) or not isinstance(found.get("groupList"), list):
+        raise NotSo("there is no groupList")
+    return sorted(map(str, found["groupList"]))
+
+
+NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
+STATE = {
+    "EndTransactionQueueSize": NUMBER,
+    "EndTransactionThreadPoolQueueCapacity": NUMBER,
+    "bootTimestamp": r"^\d{13}$",
+    "brokerVersion": NUMBER,
+    "brokerVersionDesc": r"^V[45]_\d+_\d+$",
+    "commitLogDirCapacity": r"^Total : \S+ \S+, Free : \S+ \S+$",
+    "commitLogMaxOffset": NUMBER,
+    "commitLogMinOffset": r"^(-1|\d+)$",
+    "dispatchBehindBytes": NUMBER,
+    "dispatchMaxBuffer": NUMBER,
+    "earliestMessageTimeStamp": r"^(-1|\d{13})$",
+    "getFoundTps": RATES,
+    "getMessageEntireTimeMax": NUMBER,
+    "getMissTps": RATES,
+    "getTotalTps": RATES,
+    "msgGetTotalTodayMorning": NUMBER,
+    "msgGetTotalTodayNow": NUMBER,
+    "msgGetTotalYesterdayMorning": NUMBER,
+    "msgPutTotalTodayMorning": NUMBER,
+    "msgPutTotalTodayNow": NUMBER,
+    "msgPutTotalYesterdayMorning": NUMBER,
+    "pageCacheLockTimeMills": NUMBER,
+    "pullThreadPoolQueueCapacity": NUMBER,
+    "pullThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "pullThreadPoolQueueSize": NUMBER,
+    "putMessageAverageSize": DECIMAL,
+    "putMessageEntireTimeMax": NUMBER,
+    "putMessageSizeTotal": NUMBER,
+    "putMessageTimesTotal": NUMBER,
+    "putTps": RATES,
+    "queryThreadPoolQueueCapacity": NUMBER,
+    "queryThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "queryThreadPoolQueueSize": NUMBER,
+    "remainHowManyDataToFlush": r"^\d+(\.\d+)? \S+$",
+    "remainTransientStoreBufferNumbs": NUMBER,
+    "runtime": r"^\[ \d+ days, \d+ hours, \d+ minutes, \d+ seconds \]$",
+    "sendThreadPoolQueueCapacity": NUMBER,
+    "sendThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "sendThreadPoolQueueSize": NUMBER,
+    "startAcceptSendRequestTimeStamp": NUMBER,
+}
+
+
+@case(kills=["state-swaps-totals"])
+def test_state_is_shown_in_its_forms(bk: BrokerSession) -> None:
+    shown = Including({name: Matching(form) for name, form in STATE.items()})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["state-counts-one-topic"], own_server=True)
+def test_state_counts_messages(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    names = ("msgPutTotalTodayNow", "putMessageTimesTotal", "commitLogMinOffset")
+    before = dict(zip(names, ("0", "1", "-1"), strict=True))
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state) >> Reply(SUCCESS, Including(before))
+    for name, queue in ((topic, 0), (topic, 1), (topic, 1), (other, 2), (other, 2)):
+        bk.send(name, queue=queue) >> Reply(SUCCESS)
+    after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state).eventually() >> Reply(SUCCESS, after)

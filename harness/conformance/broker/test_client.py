@@ -253,3 +253,23 @@ def test_heartbeats_keep_producers(bk: BrokerSession) -> None:
     first.closes() >> Closed()
     none = AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS, body=b'{"connectionSet":[]}'))
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> none
+
+
+@case(kills=["short-heartbeats-count-in-49", "heartbeats-49-are-told-of-the-short-form"])
+def test_short_heartbeats_are_unknown(bk: BrokerSession) -> None:
+    kept, given_up, group = bk.topic(), bk.topic("U"), bk.group()
+    name, connection = joined(bk, consuming(group, [kept, given_up]))
+    fewer, more = [consuming(group, [kept], version=2)], {"heartbeatFingerprint": 7, "withoutSub": True}
+    bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS, ext=ABSENT)
+    shown = bk.consumer_connections(group).json
+    shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ABSENT})}))
+
+
+@case(kills=["short-heartbeats-are-whole"])
+def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
+    kept, given_up, group = bk.topic(), bk.topic("U"), bk.group()
+    name, connection = joined(bk, consuming(group, [kept, given_up]))
+    fewer, more = [consuming(group, [kept], version=2)], {"heartbeatFingerprint": 7, "withoutSub": True}
+    bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)
+    shown = bk.consumer_connections(group).json
+    shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})}))

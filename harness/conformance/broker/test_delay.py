@@ -2,7 +2,17 @@
 
 import zlib
 
-from harness.conformance import Between, Containing, Including, Reply, case
+from harness.conformance import Between, Containing, Including, Matching, Reply, case
+from harness.conformance.broker.whole import (
+    BODY,
+    BORN,
+    FLAG,
+    QUEUE,
+    TIMES,
+    plain_properties,
+    send_whole,
+    whole,
+)
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
@@ -241,3 +251,42 @@ def test_time_outlives_the_broker(bk: BrokerSession) -> None:
     bk.advance_past(300, since=late)
     bk.advance(20 + bk.jitter)
     bk.pull(topic, 1, most=1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
+
+
+@case(kills=["delayed-come-from-the-broker"], clock=True)
+def test_is_stored_as_a_whole(bk: BrokerSession) -> None:
+    topic, connection = bk.topic(), bk.connect()
+    plain = plain_properties(bk, connection)
+    send_whole(bk, topic, connection, DELAY="1")
+    bk.advance(1 + 1 + bk.jitter)
+    pull = bk.pull(topic, QUEUE)
+    added = {"DELAY": "1", "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
+    pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
+    kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
+    pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+@case(kills=["levels-keep-times"], clock=True)
+def test_level_removes_times(bk: BrokerSession) -> None:
+    topic, connection = bk.topic(), bk.connect()
+    plain = plain_properties(bk, connection)
+    times = dict.fromkeys(("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS"), "9")
+    send_whole(bk, topic, connection, DELAY="1", **times)
+    bk.advance(1 + 1 + bk.jitter)
+    added = {"DELAY": "1", "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
+    bk.pull(topic, QUEUE).properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
+
+
+@case(kills=["timed-come-from-the-broker", "timed-do-not-say-when"], clock=True)
+def test_timed_is_stored_as_a_whole(bk: BrokerSession) -> None:
+    topic, connection = bk.topic(), bk.connect()
+    plain = plain_properties(bk, connection)
+    send_whole(bk, topic, connection, TIMER_DELAY_SEC="4")
+    bk.advance(4 + 4 + bk.jitter)
+    pull = bk.pull(topic, QUEUE)
+    time = Matching(r"^\d{13}$")
+    added: dict[str, object] = {"TIMER_DELAY_SEC": "4", "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
+    added |= dict.fromkeys(("TIMER_OUT_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"), time)
+    pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
+    kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
+    pull.seen("message", whole) >> Reply(SUCCESS, [kept])

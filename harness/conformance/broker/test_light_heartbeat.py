@@ -1,6 +1,6 @@
 """Chapter light-heartbeat: how a Broker keeps its lease between registrations, and comes online (5.x)."""
 
-from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import AT_START, REGISTER
 from harness.session import BrokerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
@@ -19,6 +19,8 @@ NEWER = {
     "registerNameServerPeriod": "10000",
 }
 ISOLATED = {"enableSlaveActingMaster": "true", "totalReplicas": "2"}
+ISOLATED_MASTER = {**ISOLATED, "unused": "{nameserver2}"}
+HOST, NUMBER = Matching(r"^[^:]+:\d+$"), Matching(r"^\d+$")
 ISOLATED_SLAVE = {**ISOLATED, "brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 
 
@@ -167,3 +169,17 @@ def test_members_are_asked_of_the_next_nameserver(bk: BrokerSession) -> None:
         for _ in range(3):
             asked = up.next(ROUTE, since=bk.mark(), within=30 + bk.jitter, where=asks_for_members)
             asked >> Request(ROUTE)
+
+
+@case(
+    kills=["isolated-masters-tell-nobody", "isolated-masters-offer-no-address"],
+    clock=True,
+    own_server=True,
+    setup=ISOLATED_MASTER,
+)
+def test_isolated_master_tells_its_slave(bk: BrokerSession) -> None:
+    slave = bk.nameservers[1]
+    show_members(bk, {3: slave.address})
+    bk.restart()
+    offer = {"masterHaAddress": HOST, "masterFlushOffset": NUMBER, "masterAddress": bk.broker_address}
+    slave.next(EXCHANGE, within=30 + bk.jitter) >> Request(EXCHANGE, ext=offer, flag=0)

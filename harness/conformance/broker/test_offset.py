@@ -1,6 +1,6 @@
 """Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29 to 32, 314)."""
 
-from harness.conformance import ANYTHING, AnyOf, Including, Reply, Silence, case
+from harness.conformance import ANYTHING, AnyOf, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.session.views import body_member
@@ -256,3 +256,58 @@ def test_version_counts_commits(bk: BrokerSession) -> None:
     for number in range(500):
         bk.commit_offset(group, topic, 0, number) >> Reply(SUCCESS)
     bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)
+
+
+@case(kills=["commits-need-no-topic"])
+def test_commit_without_topic_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    bk.commit_offset(group, None, 0, 3) >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    remark = "Group null not exist!"
+    bk.commit_offset(None, topic, 0, 3) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+    bk.commit_offset(group, topic, 0, 3) >> Reply(SUCCESS)
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 3)
+
+
+@case(kills=["commits-49-need-a-topic"])
+def test_commit_without_topic_succeeds(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.commit_offset(group, None, 0, 3) >> Reply(SUCCESS)
+    bk.commit_offset(None, topic, 1, 5) >> Reply(SUCCESS)
+    table = {f"null@{group}": {"0": 3}, f"{topic}@null": {"1": 5}}
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+    for name, wrong in (("queueId", None), ("commitOffset", None), ("queueId", "x"), ("commitOffset", "x")):
+        said = {"consumerGroup": group, "topic": topic, "queueId": "0", "commitOffset": "9", name: wrong}
+        refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+        bk.call(RequestCode.UPDATE_CONSUMER_OFFSET, said) >> refused
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 0)
+
+
+@case(
+    kills=[
+        "max-of-nothing-is-zero",
+        "min-of-nothing-is-zero",
+        "time-of-nothing-is-none",
+        "search-in-nothing-finds-zero",
+        "offset-of-nothing-is-zero",
+    ]
+)
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    bk.commit_offset(group, topic, 1, 5) >> Reply(SUCCESS)
+    queue = {"topic": topic, "queueId": "1"}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for code, more in (
+        (RequestCode.GET_MAX_OFFSET, {}),
+        (RequestCode.GET_MIN_OFFSET, {}),
+        (RequestCode.GET_EARLIEST_MSG_STORETIME, {}),
+        (RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, {"timestamp": "7"}),
+        (RequestCode.QUERY_CONSUMER_OFFSET, {"consumerGroup": group}),
+    ):
+        said = {**queue, **more}
+        for name in ("topic", "queueId", *more.keys() & {"timestamp"}):
+            bk.call(code, {**said, name: None}) >> refused
+            if name != "topic":
+                bk.call(code, {**said, name: "x"}) >> refused
+        bk.call(code, said) >> Reply(SUCCESS)

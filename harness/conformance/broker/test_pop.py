@@ -4,6 +4,16 @@ import json
 
 from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.whole import (
+    BODY,
+    BORN,
+    FLAG,
+    QUEUE,
+    TIMES,
+    plain_properties,
+    send_whole,
+    whole,
+)
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.session.exchange import Exchange, View
@@ -176,8 +186,10 @@ def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
 
 @case(kills=["pops-of-any-queue"])
 def test_unknown_queue_is_refused(bk: BrokerSession) -> None:
-    remark = Matching(r"^queueId\[4\] is illegal, ")
-    bk.pop(bk.topic(queues=4), bk.group(), 4) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+    topic, connection = bk.topic(queues=4), bk.connect()
+    what = f"queueId[4] is illegal, topic:[{topic}] topicConfig.readQueueNums:[4]"
+    refused = Reply(ResponseCode.INVALID_PARAMETER, remark=f"{what} consumer:[/{connection.peer}]")
+    bk.pop(topic, bk.group(), 4, on=connection) >> refused
 
 
 @case(kills=["pops-of-every-topic"])
@@ -663,13 +675,21 @@ def test_order_acknowledges_without_a_pop(bk: BrokerSession) -> None:
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
 
 
-@case(kills=["ordered-acks-of-several-are-not-refused", "one-ordered-ack-of-several-counts"])
+@case(
+    kills=[
+        "ordered-acks-of-several-are-not-refused",
+        "one-ordered-ack-of-several-counts",
+        "last-ordered-ack-of-several-decides",
+    ]
+)
 def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 2, order=True)
     beyond = [*handles[1].split(" ")[:-1], "2"]
     remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
-    bk.ack_all(topic, group, [" ".join(beyond)]) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.ack_all(topic, group, [" ".join(beyond)]) >> refused
+    bk.ack_all(topic, group, [" ".join(beyond), handles[0]]) >> refused
     bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
@@ -904,3 +924,77 @@ def test_modes_are_shown(bk: BrokerSession) -> None:
         other: {"topic": topic, "consumerGroup": other, "mode": "PULL", "popShareQueueNum": 0},
     }
     bk.request_modes().json >> Reply(SUCCESS, {"messageRequestModeMap": Including({topic: modes})})
+
+
+@case(kills=["revived-come-from-the-producer"], clock=True)
+def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
+    topic, group, connection = bk.topic(), bk.group(), bk.connect()
+    plain = plain_properties(bk, connection)
+    send_whole(bk, topic, connection)
+    first = bk.pop(topic, group, invisible=10)
+    first.properties.eventually() >> Reply(SUCCESS, [plain])
+    kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
+    first.seen("message", whole) >> Reply(SUCCESS, [kept])
+    popped_at = (first.pop_time >> Reply(SUCCESS)).value
+    bk.advance(10 + REVIVAL + bk.jitter)
+    again = bk.pop(topic, group)
+    added = {"1ST_POP_TIME": popped_at, "POP_CK": Matching(r"^0 \d+ 60000 \d 1 \S+ 0 0$")}
+    again.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
+    kept = (topic, BODY, 0, FLAG, 0, BORN, bk.broker_address, bk.broker_address, TIMES + 1)
+    again.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+@case(kills=["assigned-queues-are-mixed"], setup=ROUTED)
+def test_queues_of_a_broker_are_assigned_together(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    names = ("broker-b", "broker-a")
+    queues = [QueueData(name, 2, 2, 6) for name in names]
+    datas = [BrokerData(bk.cluster_name, name, {0: "127.0.0.1:1"}) for name in names]
+    bk.nameserver.answers(ROUTE, body=TopicRoute(queues, datas).encode())
+    for client, name in ((one, "broker-a"), (other, "broker-b")):
+        assigned = [
+            {"messageQueue": {"brokerName": name, "queueId": queue, "topic": topic}, "mode": "PULL"}
+            for queue in (0, 1)
+        ]
+        shown = bk.assignment(topic, group, client).json
+        shown >> Reply(SUCCESS, {"messageQueueAssignments": Including(assigned)})
+
+
+@case(kills=["expired-come-again-empty"], clock=True, own_server=True, setup=EXPIRING)
+def test_expired_does_not_come_again(bk: BrokerSession) -> None:
+    topic, group, fresh = bk.topic(), bk.group(), bk.topic("fresh")
+    bk.send(topic, bytes(20_000)) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, invisible=200).offsets >> Reply(SUCCESS, [0])
+    for _ in range(8):
+        bk.send(fresh, bytes(20_000)) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.min_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.advance(200 + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+    bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(kills=["fields-of-acks-may-be-missing", "fields-of-hiding-may-be-missing"], clock=True)
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    handle = popped(bk, topic, group)[0]
+    said = {"consumerGroup": group, "topic": topic, "queueId": "0", "offset": "0", "extraInfo": handle}
+    refused = Reply(ERROR, remark=Matching("."))
+    for code, more in (
+        (RequestCode.ACK_MESSAGE, {}),
+        (RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, {"invisibleTime": "600000"}),
+    ):
+        whole = {**said, **more}
+        for name in whole.keys() - {"consumerGroup"}:
+            bk.call(code, {**whole, name: None}) >> refused
+            if name in ("queueId", "offset", "invisibleTime"):
+                bk.call(code, {**whole, name: "x"}) >> refused
+    bk.call(RequestCode.ACK_MESSAGE, {**said, "consumerGroup": None}) >> Reply(SUCCESS)
+    for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION, RequestCode.POLLING_INFO):
+        for name in ("consumerGroup", "topic"):
+            asked = {"consumerGroup": group, "topic": topic, "queueId": "0", name: None}
+            bk.call(code, asked) >> refused
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])

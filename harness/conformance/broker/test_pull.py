@@ -394,6 +394,7 @@ def test_field_that_is_used_is_required(bk: BrokerSession) -> None:
         pull = bk.pull(topic, group=group, offset=1, sys_flag=flag, ext={name: None})
         pull >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     bk.pull(topic, group=group, sys_flag=0).bodies >> Reply(SUCCESS, [b"a"])
+    bk.pull(topic, group=group, ext={"subVersion": None}).bodies >> Reply(SUCCESS, [b"a"])
 
 
 @case(kills=["fields-of-pulls-may-be-missing"])
@@ -421,3 +422,21 @@ def test_negative_number_is_refused(bk: BrokerSession) -> None:
     topic = filled(bk, "a")
     bk.pull(topic, most=-1) >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     bk.pull(topic, most=1).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["pulls-of-none-are-refused", "pulls-of-none-get-all"])
+def test_none_is_one(bk: BrokerSession) -> None:
+    topic = filled(bk, "a", "b")
+    pull = bk.pull(topic, most=0)
+    pull.bodies >> Reply(SUCCESS, [b"a"])
+    pull.next_offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["empty-type-is-no-tag"])
+def test_empty_type_is_a_tag(bk: BrokerSession) -> None:
+    topic = filled(bk, "a")
+    bk.pull(topic, expression_type="").bodies >> Reply(SUCCESS, [b"a"])
+    for kind in (None, "TAG"):
+        bk.pull(topic, expression_type=kind, subscription="a").bodies >> Reply(SUCCESS, [b"a"])
+    none = bk.pull(topic, expression_type="", subscription="a")
+    none >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY)

@@ -2,7 +2,7 @@
 
 from harness.conformance import Including, Matching, Reply, case
 from harness.session import BrokerSession
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
@@ -96,3 +96,21 @@ def test_waiting_message_is_found_by_id(bk: BrokerSession) -> None:
     view.seen("topic and body", lambda one: (one.topic, one.body)).eventually() >> Reply(
         SUCCESS, [("SCHEDULE_TOPIC_XXXX", b"later")]
     )
+
+
+@case(kills=["fields-of-queries-may-be-missing", "fields-of-views-may-be-missing"])
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    sent = bk.send(topic, b"found", keys="k").ids >> Reply(SUCCESS)
+    numbers = {"maxNum": "9", "beginTimestamp": "0", "endTimestamp": str(2**63 - 1)}
+    said = {"topic": topic, "key": "k", **numbers}
+    place = {"offset": str(decode_offset_id(sent.value[0])[1])}
+    bk.find(topic, "k").bodies.eventually() >> Reply(SUCCESS, [b"found"])
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for code, whole in ((RequestCode.QUERY_MESSAGE, said), (RequestCode.VIEW_MESSAGE_BY_ID, place)):
+        for name in whole.keys() - {"topic", "key"}:
+            for wrong in (None, "x"):
+                bk.call(code, {**whole, name: wrong}) >> refused
+        bk.call(code, whole) >> Reply(SUCCESS)
+    for name in ("topic", "key"):
+        bk.call(RequestCode.QUERY_MESSAGE, {**said, name: None}) >> Reply(NOT_FOUND)

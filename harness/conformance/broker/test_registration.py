@@ -37,6 +37,15 @@ RESTRICTED = {
 }
 CHUNK = 5
 SPLIT = {"enableSplitRegistration": "true", "splitRegistrationSize": str(CHUNK), "forceRegister": "false"}
+CONFIGURED = {
+    "defaultTopicQueueNums": "5",
+    "brokerTopicEnable": "false",
+    "clusterTopicEnable": "false",
+    "traceTopicEnable": "true",
+    "msgTraceTopicName": "TRACES",
+    "reviveQueueNum": "3",
+    "timerWheelEnable": "false",
+}
 SINGLE = {"enableSingleTopicRegister": "true"}
 SINGLE_AND_RESTRICTED = {"enableSingleTopicRegister": "true", "brokerPermission": "4"}
 SLAVE = {"brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
@@ -140,7 +149,7 @@ def test_says_whether_slaves_may_act(bk: BrokerSession) -> None:
     first.state_version >> Request(REGISTER, 0)
 
 
-@case(kills=["system-topics-not-announced", "default-topic-has-perm-6"])
+@case(kills=["system-topics-not-announced", "default-topic-has-perm-6", "topic-of-replies-has-no-queue"])
 def test_announces_system_topics(bk: BrokerSession) -> None:
     topics = {
         "TBW102": (8, 8, 7),
@@ -148,6 +157,7 @@ def test_announces_system_topics(bk: BrokerSession) -> None:
         "BenchmarkTest": (1024, 1024, 6),
         "SELF_TEST_TOPIC": (1, 1, 6),
         "OFFSET_MOVED_EVENT": (1, 1, 6),
+        f"{bk.cluster_name}_REPLY_TOPIC": (1, 1, 6),
     }
     bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
 
@@ -169,6 +179,25 @@ def test_announces_topics_of_the_later_line(bk: BrokerSession) -> None:
         "RMQ_SYS_TRANS_HALF_TOPIC": (1, 1, 6),
         "RMQ_SYS_TRANS_OP_HALF_TOPIC": (1, 1, 6),
         f"rmq_sys_SYNC_BROKER_MEMBER_{bk.broker_name}": (1, 1, 1),
+    }
+    bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
+
+
+@case(kills=["topics-of-the-system-have-fixed-queues"])
+def test_announces_topics_of_pop_and_timers(bk: BrokerSession) -> None:
+    topics = {f"rmq_sys_REVIVE_LOG_{bk.cluster_name}": (8, 8, 6), "rmq_sys_wheel_timer": (1, 1, 6)}
+    bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
+
+
+@case(kills=["topics-of-the-system-have-fixed-queues"], setup=CONFIGURED)
+def test_system_topics_are_as_configured(bk: BrokerSession) -> None:
+    topics = {
+        "TBW102": (5, 5, 7),
+        bk.broker_name: (1, 1, 1),
+        bk.cluster_name: (16, 16, 1),
+        "TRACES": (1, 1, 6),
+        f"rmq_sys_REVIVE_LOG_{bk.cluster_name}": (3, 3, 6),
+        "rmq_sys_wheel_timer": ABSENT,
     }
     bk.nameserver.next(REGISTER, within=AT_START).topics >> Request(REGISTER, Including(topics))
 
@@ -436,11 +465,14 @@ def test_order_is_taken_over(bk: BrokerSession) -> None:
     heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=60 + bk.jitter, where=all_topics_with(topic))
     heard.ordered(topic) >> Request(REGISTER, False)
     before = heard.counter >> Request(REGISTER)
-    bk.nameserver.answers(REGISTER, body=ORDERED % topic.encode())
+    both = b'{"table":{"%s":"probed:4","SELF_TEST_TOPIC":"probed:1"}}'
+    bk.nameserver.answers(REGISTER, body=both % topic.encode())
     told = next_of_time(bk, before, 10)
     bk.nameserver.behaves()
     heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
     heard.ordered(topic) >> Request(REGISTER, True)
+    heard.ordered("SELF_TEST_TOPIC") >> Request(REGISTER, True)
+    heard.ordered("OFFSET_MOVED_EVENT") >> Request(REGISTER, False)
     after = heard.counter_above(before.value) >> Request(REGISTER, True)
     heard = bk.nameserver.next(REGISTER, since=after, within=10 + bk.jitter, where=all_topics)
     heard.ordered(topic) >> Request(REGISTER, True)

@@ -5,6 +5,15 @@ import struct
 import msgspec
 
 from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
+from harness.conformance.broker.whole import (
+    BODY,
+    BORN,
+    FLAG,
+    TIMES,
+    plain_properties,
+    send_whole,
+    whole,
+)
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import MESSAGE_MAGIC, decode_offset_id
@@ -285,3 +294,54 @@ def test_send_without_a_default_creates_the_topic(bk: BrokerSession) -> None:
     made = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6})
     table = Including({f"%RETRY%{group}": made})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+
+
+@case(kills=["dead-letters-are-delayed"])
+def test_dead_letter_is_not_delayed(bk: BrokerSession) -> None:
+    group, late = bk.group(), {"DELAY": "9", "mine": "x"}
+    bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}, properties=late) >> Reply(SUCCESS)
+    pull = bk.pull(f"%DLQ%{group}", group=group)
+    pull.properties.eventually() >> Reply(SUCCESS, [Including({"DELAY": "-1", "mine": "x"})])
+
+
+@case(kills=["dead-letters-49-come-at-once"], clock=True)
+def test_dead_letter_keeps_its_delay(bk: BrokerSession) -> None:
+    group, late = bk.group(), {"DELAY": "2", "mine": "x"}
+    sent = bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}, properties=late)
+    told = sent >> Reply(SUCCESS)
+    bk.advance_short_of(4, since=told)
+    bk.max_offset(f"%DLQ%{group}", 0).offset >> Reply(SUCCESS, 0)
+    bk.advance(2 + bk.jitter)
+    pull = bk.pull(f"%DLQ%{group}", group=group)
+    pull.properties.eventually() >> Reply(SUCCESS, [Including(late)])
+    pull.bodies >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["retries-come-from-the-broker"], clock=True)
+def test_comes_back_as_a_whole(bk: BrokerSession) -> None:
+    topic, group, connection = bk.topic(), bk.group(), bk.connect()
+    plain = plain_properties(bk, connection)
+    origin = send_whole(bk, topic, connection)
+    place = decode_offset_id(origin)[1]
+    bk.send_back(group, place, 1, topic=topic) >> Reply(SUCCESS)
+    bk.send_back(group, place, -1, topic=topic) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    added = {"RETRY_TOPIC": topic, "ORIGIN_MESSAGE_ID": origin, "WAIT": "false"}
+    retry, dead = f"%RETRY%{group}", f"%DLQ%{group}"
+    delayed = {"DELAY": "1", "REAL_TOPIC": retry, "REAL_QID": "0"}
+    for name, more in ((retry, delayed), (dead, {"DELAY": "0"})):
+        pull = bk.pull(name, group=group)
+        pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added, **more}])
+        kept = (name, BODY, 0, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES + 1)
+        pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+@case(kills=["marks-of-retry-topics-stay"])
+def test_dead_letter_is_marked_as_its_topic(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_topic(f"%RETRY%{group}", 1, filter_type="MULTI_TAG") >> Reply(SUCCESS)
+    for times in (1, 9):
+        bk.send(f"%RETRY%{group}", reconsumed=times, ext={"l": "3"}) >> Reply(SUCCESS)
+    for name, mark in (("RETRY", 2), ("DLQ", 0)):
+        pull = bk.pull(f"%{name}%{group}", group=group)
+        pull.seen("mark", lambda one: one.sys_flag & 2).eventually() >> Reply(SUCCESS, [mark])

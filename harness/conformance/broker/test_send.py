@@ -146,6 +146,18 @@ def test_batch_has_an_id_for_each_message(bk: BrokerSession) -> None:
     bk.send_batch(bk.topic(), [b"a", b"b", b"c"]).ids >> Reply(SUCCESS, (one, one, one))
 
 
+@case(kills=["batches-lose-their-properties"])
+def test_batch_properties_are_those_of_each_message(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    own = [{"TAGS": "a", "x": "1"}, {"TAGS": "b", "y": "2"}]
+    batch = encode_batch([Message(topic=topic, body=b"m", properties=one) for one in own], "5.3")
+    common = {"x": "common", "KEYS": "k"}
+    bk.send(topic, batch, 1, code=320, batch=True, properties=common) >> Reply(SUCCESS)
+    stored = [Including({**one, **common, "CLUSTER": bk.cluster_name}) for one in own]
+    bk.pull(topic, queue=1).properties.eventually() >> Reply(SUCCESS, stored)
+    bk.find(topic, "k").offsets.eventually() >> Reply(SUCCESS, Including([0, 1]))
+
+
 @case(kills=["batches-may-be-delayed"])
 def test_batch_may_not_be_delayed(bk: BrokerSession) -> None:
     topic = bk.topic()
@@ -194,8 +206,32 @@ def test_cluster_is_added(bk: BrokerSession) -> None:
 def test_region_and_trace_are_stored(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
+    bk.send_batch(topic, [b"a", b"b"]) >> Reply(SUCCESS)
     stored = Including({"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
-    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored])
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored] * 3)
+
+
+OWN = {"mine": "yes", "TAGS": "A", "KEYS": "k", "WAIT": "true", "UNIQ_KEY": "0" * 32}
+"""Properties of a producer."""
+
+
+@case(kills=["brokers-add-properties-of-their-own"])
+def test_properties_are_those_of_the_producer(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, properties=OWN) >> Reply(SUCCESS)
+    bk.send_batch(topic, [Message(topic=topic, body=b"b", properties=OWN)]) >> Reply(SUCCESS)
+    added = {"CLUSTER": bk.cluster_name}
+    alone = {name: value for name, value in OWN.items() if name != "WAIT"}
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [{**alone, **added}, {**OWN, **added}])
+
+
+@case(kills=["brokers-add-properties-of-their-own"])
+def test_properties_are_three_more(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, properties=OWN) >> Reply(SUCCESS)
+    bk.send_batch(topic, [Message(topic=topic, body=b"b", properties=OWN)]) >> Reply(SUCCESS)
+    added = {"CLUSTER": bk.cluster_name, "MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [{**OWN, **added}] * 2)
 
 
 @case(kills=["messages-without-id-stay-so"])

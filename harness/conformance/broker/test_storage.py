@@ -3,12 +3,16 @@
 from harness.conformance import ANYTHING, Between, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
+from harness.session.transport import Ending
 from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 SOME = b"x" * 20_000
 """Three or four of them fill a file of the log."""
+SMALL_FILES = {"mappedFileSizeCommitLog": "65536"}
+ENDINGS: tuple[tuple[int, Ending], ...] = ((0, "term"), (6, "kill"), (12, "term"))
+"""How many messages there are before, and how it ends."""
 
 
 @case(kills=["offsets-skip-one", "queues-share-offsets"])
@@ -83,6 +87,19 @@ def test_deletion_of_a_topic_keeps_others(bk: BrokerSession) -> None:
         bk.pull(other, 2).bodies.eventually() >> Reply(SUCCESS, [b"3"])
         bk.find(topic, "k").bodies.eventually() >> Reply(SUCCESS, Including([b"1", b"2", b"4"]))
     bk.send(other, b"5", 2).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["restarts-keep-the-last-file"], own_server=True, setup=SMALL_FILES)
+def test_several_files_survive(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for before, how in ENDINGS:
+        for number in range(before, before + 6):
+            bk.send(topic, SOME + b"%d" % number, 1).offset >> Reply(SUCCESS, number)
+        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
+        bk.restart(how)
+        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
+        for number in range(before + 6):
+            bk.pull(topic, 1, number, most=1).bodies.eventually() >> Reply(SUCCESS, [SOME + b"%d" % number])
 
 
 # -- what is too old -----------------------------------------------------------------------------------------
@@ -168,3 +185,42 @@ def test_queue_without_messages_begins_at_its_end(bk: BrokerSession) -> None:
     bk.pull(old, 1).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 6)
     bk.send(old, b"new", 1).offset >> Reply(SUCCESS, 6)
     bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(
+    kills=["cleaning-removes-one-queue", "cleaning-removes-no-queue", "cleaned-queues-come-back"],
+    clock=True,
+    own_server=True,
+    setup=EXPIRING,
+)
+def test_cleaning_forgets_queues_without_messages(bk: BrokerSession) -> None:
+    other = bk.topic("other")
+    for queue in (0, 3):
+        bk.send(other, SOME, queue) >> Reply(SUCCESS)
+    old, topic, _ = filled(bk)
+    low = kept(bk, old, topic)
+    gone = ((old, 1), (other, 0), (other, 3))
+    bk.clean_queues() >> Reply(SUCCESS)
+    for _ in range(2):
+        for name, queue in gone:
+            bk.max_offset(name, queue).offset.eventually() >> Reply(SUCCESS, 0)
+        bk.pull(topic, 2, low, most=1).bounds >> Reply(SUCCESS, (low, 8))
+        bk.restart("kill")
+    for name, queue in gone:
+        bk.send(name, b"new", queue).offset >> Reply(SUCCESS, 0)
+        bk.pull(name, queue).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+    bk.send(topic, b"new", 2).offset >> Reply(SUCCESS, 8)
+
+
+@case(kills=["keys-are-read-twice"], own_server=True)
+def test_many_keys_survive_once(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    keys = " ".join(f"k{number}" for number in range(4_000))
+    sent: list[bytes] = []
+    for body in (b"first", b"second", b"third"):
+        bk.send(topic, body, keys=keys) >> Reply(SUCCESS)
+        sent.append(body)
+        bk.find(topic, "k0").bodies.eventually() >> Reply(SUCCESS, sent)
+        bk.restart("kill")
+        for key in ("k0", "k2000", "k3999"):
+            bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, sent)

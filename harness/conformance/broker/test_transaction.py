@@ -1,11 +1,21 @@
 """Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
-from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.whole import (
+    BODY,
+    BORN,
+    FLAG,
+    QUEUE,
+    TIMES,
+    plain_properties,
+    send_whole,
+    whole,
+)
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.messages import decode_message, decode_offset_id
+from harness.wire.messages import Message, decode_message, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 CHECK = RequestCode.CHECK_TRANSACTION_STATE
@@ -321,3 +331,76 @@ def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
         bk.advance(20 + 10 + bk.jitter)
         asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
+
+
+KEY = "K" * 32
+QUESTION = {
+    "tranStateTableOffset": Matching(r"^\d+$"),
+    "commitLogOffset": Matching(r"^\d+$"),
+    "offsetMsgId": Matching("^[0-9A-F]{32}$"),
+    "msgId": KEY,
+    "transactionId": KEY,
+}
+
+
+@case(kills=["questions-49-name-a-topic"], clock=True, setup=QUICK)
+def test_question_names_the_message(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, b"asked", UNIQ_KEY=KEY)
+    bk.advance(ROUND + bk.jitter)
+    asked.next_request() >> Request(CHECK, ext=QUESTION)
+
+
+@case(kills=["questions-name-no-broker"], clock=True, setup=QUICK)
+def test_question_names_topic_and_broker(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, b"asked", UNIQ_KEY=KEY)
+    bk.advance(ROUND + bk.jitter)
+    more = {"topic": "RMQ_SYS_TRANS_HALF_TOPIC", "bname": bk.broker_name}
+    asked.next_request() >> Request(CHECK, ext={**QUESTION, **more})
+
+
+@case(kills=["commits-come-from-the-broker"])
+def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
+    topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
+    plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}
+    more = {"TRAN_MSG": "true", "PGROUP": "PG", "UNIQ_KEY": key}
+    origin = send_whole(bk, topic, connection, **more)
+    place = decode_offset_id(origin)[1]
+    half = bk.view(place).seen("offset", lambda one: one.queue_offset).eventually() >> Reply(SUCCESS)
+    bk.end_transaction("PG", half.value[0], place, COMMIT) >> Reply(SUCCESS)
+    pull = bk.pull(topic, QUEUE)
+    added = {**more, "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
+    pull.seen("properties", without_id).eventually() >> Reply(SUCCESS, [{**plain, **added}])
+    kept = (topic, BODY, QUEUE, FLAG, COMMIT, BORN, connection.peer, bk.broker_address, TIMES)
+    pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+def without_id(message: Message) -> dict[str, str]:
+    """The properties, but for the one that only 5.x adds."""
+    return {name: value for name, value in message.properties.items() if name != "__transactionId__"}
+
+
+@case(kills=["one-producer-is-asked"], clock=True, setup=QUICK)
+def test_producers_are_asked_in_turn(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    producers = [producer(bk, group) for _ in range(4)]
+    for number in range(8):
+        half(bk, topic, group, b"%d" % number)
+    bk.advance(ROUND + bk.jitter)
+    for asked in producers:
+        for _ in range(2):
+            asked.next_request() >> Request(CHECK)
+
+
+@case(kills=["given-up-again"], clock=True, own_server=True, setup=QUICK)
+def test_given_up_once(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    producer(bk, group)
+    for body in (b"one", b"two"):
+        half(bk, topic, group, body)
+    bk.advance(5 * ROUND + bk.jitter)
+    given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
+    given_up.bodies.eventually() >> Reply(SUCCESS, [b"one", b"two"])

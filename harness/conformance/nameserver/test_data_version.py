@@ -181,3 +181,35 @@ def test_null_version_is_changed(ns: NameServerSession) -> None:
     for body in (b"null", b'""'):
         answer = ns.call(RequestCode.QUERY_DATA_VERSION, {**ext, "brokerId": "0"}, body=body)
         answer >> Reply(SUCCESS, ext=Including({"changed": "true"}), body=broker.version.encode())
+
+
+def plus(broker: Broker, member: bytes) -> bytes:
+    """The broker's version with one more member."""
+    return broker.version.encode().rpartition(b"}")[0] + b"," + member + b"}"
+
+
+@case(kills=["unknown-members-of-versions-are-refused"])
+def test_other_members_mean_nothing(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    for member in (b'"stateVersion":"x"', b'"y":"\xff"'):
+        asked = broker.query_version(body=plus(broker, member))
+        asked.changed >> Reply(SUCCESS, False)
+        asked.stored >> Reply(SUCCESS, broker.version)
+
+
+@case(kills=["odd-state-versions-are-none", "unknown-members-of-versions-are-refused-in-5"])
+def test_state_version_is_a_number(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(body=plus(broker, b'"y":"x"')).changed >> Reply(SUCCESS, False)
+    odd = plus(broker, b'"y":0').replace(b'"stateVersion":', b'"stateVersion":"x","z":')
+    broker.query_version(body=odd) >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)
+
+
+@case(kills=["versions-that-are-no-utf-8-are-read"])
+def test_no_utf_8_is_no_version(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(body=plus(broker, b'"y":"\xc3\xbf"')).changed >> Reply(SUCCESS, False)
+    asked = broker.query_version(body=plus(broker, b'"y":"\xff"'))
+    asked.changed >> Reply(SUCCESS, True)
+    asked.stored >> Reply(SUCCESS, broker.version)

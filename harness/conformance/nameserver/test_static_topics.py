@@ -3,6 +3,8 @@
 The chapters registration and routes cover whether a mapping is shown at all.
 """
 
+import json
+
 from harness.conformance import ABSENT, Including, Reply, case
 from harness.session import Broker, NameServerSession
 from harness.session.nameserver.views import RegisterExchange
@@ -159,3 +161,20 @@ def _register_queues(broker: Broker, queues: str) -> RegisterExchange:
     body.mappings = {topic: TopicQueueMappingInfo(topic, broker.name, 2, 1, curr_id_map={7: 7})}
     text = body.encode().replace(b'"currIdMap":{7:7}', b'"currIdMap":' + queues.encode())
     return broker.register(body=text)
+
+
+@case(kills=["null-members-of-mappings-are-missing", "missing-members-of-mappings-are-null"])
+def test_null_members_of_a_mapping(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body, topics = broker.body(), (broker.topic("A"), broker.topic("B"))
+    body.mappings = None
+    missing, null = ({"topic": topic, "bname": broker.name} for topic in topics)
+    nulls = dict.fromkeys(("totalQueues", "epoch", "currIdMap", "dirty", "scope"))
+    member = json.dumps({topics[0]: missing, topics[1]: {**null, **nulls}})
+    wrapper = '"topicConfigSerializeWrapper":{'
+    text = body.encode().decode().replace(wrapper, f'{wrapper}"topicQueueMappingInfoMap":{member},')
+    broker.register(body=text.encode(), announces=479) >> Reply(SUCCESS)
+    zeros = {"totalQueues": 0, "epoch": 0, "dirty": False}
+    defaults = {"currIdMap": {}, "scope": "__global__"}
+    ns.route(topics[0]).mappings >> Reply(SUCCESS, {broker.name: {**missing, **zeros, **defaults}})
+    ns.route(topics[1]).mappings >> Reply(SUCCESS, {broker.name: {**null, **zeros}})

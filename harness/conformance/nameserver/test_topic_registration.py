@@ -1,5 +1,7 @@
 """Chapter topic-registration: REGISTER_TOPIC_IN_NAMESRV (217), which only 5.x knows."""
 
+import json
+
 from harness.conformance import ABSENT, AnyOf, Including, Reply, case
 from harness.conformance.nameserver.brokers import registered, routed
 from harness.session import NameServerSession
@@ -164,3 +166,27 @@ def test_slaves_name_is_known(ns: NameServerSession) -> None:
     slave.register() >> Reply(SUCCESS)
     ns.register_topic(ns.topic("N"), {slave.name: (8, 8, 4)}) >> Reply(SUCCESS)
     ns.route(ns.topic("N")).addresses >> Reply(SUCCESS, {slave.name: {1: slave.address}})
+
+
+@case(kills=["217-reads-strict-members-only"])
+def test_numbers_may_be_text(ns: NameServerSession) -> None:
+    one, other, topic = registered(ns), registered(ns), ns.topic("N")
+    names = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
+    queues = [
+        {"brokerName": one.name, **dict(zip(names, ("1", "2", "4", "3"), strict=True))},
+        {"brokerName": other.name, **dict(zip(names, (5, "6", 6, None), strict=True)), "more": {}},
+    ]
+    body = {"queueDatas": queues, "brokerDatas": None, "orderTopicConf": 5}
+    ns.register_topic(topic, body=json.dumps(body).encode()) >> Reply(SUCCESS)
+    ns.route(topic).queues >> Reply(SUCCESS, {one.name: (1, 2, 4, 3), other.name: (5, 6, 6, 0)})
+
+
+@case(kills=["217-takes-text-for-a-list"])
+def test_text_for_a_list_is_refused(ns: NameServerSession) -> None:
+    broker, topic = registered(ns), ns.topic("N")
+    queues = [QueueData(broker.name, 1, 2, 4)]
+    body = TopicRoute(queues, filter_server_table={"x": [""]}).encode()
+    ns.register_topic(topic, body=body.replace(b'[""]', b'""')) >> Reply(SYSTEM_ERROR)
+    ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
+    ns.register_topic(topic, body=body) >> Reply(SUCCESS)
+    ns.route(topic).queues >> Reply(SUCCESS, {broker.name: (1, 2, 4, 0)})

@@ -400,3 +400,27 @@ def levels_are_not_among_the_state(found):
 @mutant(Settings.update, "An update of the settings without a body is refused.")
 def settings_need_a_body(original, self, command, connection, now):
     return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
+
+
+@after(GroupAdministration.groups_of_topic, "300 leaves out the first group.")
+def first_group_of_topic_is_hidden(reply):
+    reply.body = document({"groupList": msgspec.json.decode(reply.body)["groupList"][1:]})
+
+
+@after(GroupAdministration.groups_of_topic, "300 leaves out the last group.")
+def last_group_of_topic_is_hidden(reply):
+    reply.body = document({"groupList": msgspec.json.decode(reply.body)["groupList"][:-1]})
+
+
+@after(Runtime.information, "The number of messages and what is to be flushed are exchanged.")
+def state_swaps_totals(found):
+    one, other = "putMessageTimesTotal", "remainHowManyDataToFlush"
+    found[one], found[other] = found[other], found[one]
+
+
+@mutant(Runtime.information, "The totals leave out the first topic.")
+def state_counts_one_topic(original, self, now):
+    found, store = original(self, now), self.broker.store
+    last = list(store.topics().items())[1:]
+    count = sum(store.max_offset(topic, queue) for topic, queues in last for queue in queues)
+    return found | dict.fromkeys(("msgPutTotalTodayNow", "putMessageTimesTotal"), str(count))

@@ -197,3 +197,18 @@ def producers_need_no_group(original, self, command, connection, now):
 def first_heartbeats_of_producers_count(original, self, group, client, connection, now):
     if connection not in self.producers.get(group, {}):
         original(self, group, client, connection, now)
+
+
+@mutant(Clients.consume, "A Broker of 4.9 takes withoutSub=true into account.", V4)
+def short_heartbeats_count_in_49(original, self, data, client, connection, now, *, without_sub):
+    original(self, data, client, connection, now, without_sub=True)
+
+
+@after(Clients.heartbeat, "A Broker of 4.9 says that it knows short heartbeats.", V4)
+def heartbeats_49_are_told_of_the_short_form(reply):
+    return Reply(ResponseCode.SUCCESS, ext={"IS_SUPPORT_HEART_BEAT_V2": "true"})
+
+
+@mutant(Clients.consume, "A Broker of 5.x ignores withoutSub=true.", V5)
+def short_heartbeats_are_whole(original, self, data, client, connection, now, *, without_sub):
+    original(self, data, client, connection, now, without_sub=False)

@@ -162,3 +162,28 @@ def levels_need_the_timer(original, self, message, now):
 @mutant(Timers._read_again, "A restart loses timed messages.", V5)
 def timed_are_forgotten(original, self):
     return None
+
+
+@after(Delays.time_up, "A message that was delayed comes from the Broker itself.")
+def delayed_come_from_the_broker(delivered, self):
+    if delivered is not None and PropertyName.TIMER_OUT_MS not in delivered.properties:
+        delivered.born_host = self.config.address
+
+
+@after(Delays.time_up, "A timed message comes from the Broker itself.", V5)
+def timed_come_from_the_broker(delivered, self):
+    if delivered is not None and PropertyName.TIMER_OUT_MS in delivered.properties:
+        delivered.born_host = self.config.address
+
+
+@after(Delays.time_up, "A timed message does not say when it was due.", V5)
+def timed_do_not_say_when(delivered):
+    if delivered is not None:
+        delivered.properties.pop(PropertyName.TIMER_OUT_MS, None)
+
+
+@mutant(Delays.schedule, "A message with a level and a time keeps the time.", V5)
+def levels_keep_times(original, self, message, level):
+    times = {name: text for name, text in message.properties.items() if name.startswith("TIMER_")}
+    original(self, message, level)
+    message.properties |= times

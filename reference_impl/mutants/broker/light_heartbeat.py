@@ -125,3 +125,13 @@ def members_are_asked_of_the_first_nameserver(original, self, then):
 def unreadable_members_are_none(original, self, reply):
     found = original(self, reply)
     return {} if found is None and reply.code == ResponseCode.SUCCESS else found
+
+
+@mutant(HaMembership._meet, "An isolated master does not tell its slaves where to copy from.", V5)
+def isolated_masters_tell_nobody(original, self, members, now):
+    original(self, members if self.config.is_slave else {}, now)
+
+
+@after(HaMembership._offer, "A master offers no address for copying its log.", V5)
+def isolated_masters_offer_no_address(offer):
+    del offer["masterHaAddress"]

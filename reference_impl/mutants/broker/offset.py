@@ -221,3 +221,49 @@ def versions_of_offsets_stay(original, self, group, topic, queue_id, offset, now
 def versions_of_offsets_count_every_commit(original, self, group, topic, queue_id, offset, now):
     original(self, group, topic, queue_id, offset, now)
     self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1)
+
+
+@mutant(Offsets.update, "A commit without a topic counts for the topic null.", V5)
+def commits_need_no_topic(original, self, command, connection, now):
+    if (command.ext or {}).get("topic") is None:
+        return Reply(ResponseCode.SUCCESS, ext={})
+    return original(self, command, connection, now)
+
+
+@mutant(Offsets.update, "4.9 refuses a commit without a topic.", V4)
+def commits_49_need_a_topic(original, self, command, connection, now):
+    if (command.ext or {}).get("topic") is None:
+        return Reply(ResponseCode.SYSTEM_ERROR, remark="no topic")
+    return original(self, command, connection, now)
+
+
+def _forgives(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS, ext={"offset": "0", "timestamp": "-1"})
+
+
+@mutant(Offsets.greatest, "The greatest offset of a queue that is not named is 0.")
+def max_of_nothing_is_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.least, "The lowest offset of a queue that is not named is 0.")
+def min_of_nothing_is_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.earliest, "The earliest time of a queue that is not named is -1.")
+def time_of_nothing_is_none(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.search, "A search by a time that is no number finds offset 0.")
+def search_in_nothing_finds_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.query, "The offset of a group in a queue that is not named is 0.")
+def offset_of_nothing_is_zero(original, self, command, connection, now):
+    return _forgives(original, self, command, connection, now)

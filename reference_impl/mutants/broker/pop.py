@@ -8,7 +8,7 @@ from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Assignments as Answer
 from harness.wire.bodies import BatchAcks, RequestMode, RequestModes
 from harness.wire.fastjson import document
-from harness.wire.messages import PropertyName, TopicName, decode_message
+from harness.wire.messages import Message, PropertyName, TopicName, decode_message
 from reference_impl.broker.assignments import Assignments
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.pop import Pops
@@ -519,6 +519,15 @@ def one_ordered_ack_of_several_counts(original, self, command, connection, now):
     return original(self, replace(command, body=asked.encode()), connection, now)
 
 
+@mutant(PopAcks.acknowledge_all, "A batch acknowledgement is answered as its last entry alone.", V5)
+def last_ordered_ack_of_several_decides(original, self, command, connection, now):
+    reply, asked = original(self, command, connection, now), BatchAcks.decode(command.body or b"{}")
+    if len(asked.acks) < 2:
+        return reply
+    asked.acks = asked.acks[-1:]
+    return original(self, replace(command, body=asked.encode()), connection, now)
+
+
 # -- in order, once more -------------------------------------------------------------------------------------
 
 
@@ -590,3 +599,40 @@ def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id
     original(self, found, topic, queue_id, now)
     if len(found.frames) == count:
         self.broker.offsets.commit(found.pop.group, topic, queue_id, before, now)
+
+
+@after(CheckPoints.again, "A message that comes again was born at its producer.", V5)
+def revived_come_from_the_producer(again, message):
+    again.born_host = message.born_host
+
+
+@mutant(
+    Assignments.queues, "Queues are assigned in the order of their numbers, whichever Broker has them.", V5
+)
+def assigned_queues_are_mixed(original, self, topic, reply):
+    found = original(self, topic, reply)
+    return found and sorted(found, key=lambda queue: queue.queue_id)
+
+
+@mutant(CheckPoints.over, "A popped message that has expired comes again without a body.", V5)
+def expired_come_again_empty(original, self, point, now):
+    for offset in point.left:
+        if offset < self.broker.store.min_offset(point.pop.topic, point.pop.queue_id):
+            self.revive(point.pop, Message(topic=point.pop.topic, body=b""), now)
+    original(self, point, now)
+
+
+@mutant(PopAcks.acknowledge, "An acknowledgement that lacks a field succeeds.", V5)
+def fields_of_acks_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopAcks.hide, "A request to hide a message for longer that lacks a field succeeds.", V5)
+def fields_of_hiding_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)

@@ -321,3 +321,22 @@ def fields_of_pulls_may_be_missing(original, self, command, connection, now):
 @mutant(Pulls.check, "A pull of fewer than no messages gets none.", V4)
 def fewer_than_none_are_pulled(original, self, asked):
     original(self, msgspec.structs.replace(asked, most=max(0, asked.most)))
+
+
+@mutant(Pulls.check, "A pull with maxMsgNums 0 is refused.")
+def pulls_of_none_are_refused(original, self, asked):
+    original(self, asked)
+    if not asked.most:
+        raise RefusedError("maxMsgNums is 0")
+
+
+@after(Pulls.asked, "A pull with maxMsgNums 0 returns as many messages as there are.")
+def pulls_of_none_get_all(asked):
+    asked.most = asked.most or 32
+
+
+@mutant(Pulls.allowed, "An empty expressionType is not supported.")
+def empty_type_is_no_tag(original, self, code, asked, connection, now):
+    if asked.expression_type == "":
+        return Reply(ResponseCode.SYSTEM_ERROR, remark="the type is not supported")
+    return original(self, code, asked, connection, now)

@@ -1,10 +1,11 @@
 """Mutants of the chapter query."""
 
+from harness.wire import ResponseCode
 from harness.wire.messages import TopicName, decode_message
 from reference_impl.broker.message_query import MessageQuery
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 
 @mutant(MessageQuery.by_key, "A search by key finds nothing.")
@@ -81,3 +82,20 @@ def empty_place_is_success(original, self, command, connection, now):
 def waiting_messages_not_shown(reply):
     waits = reply.body and decode_message(reply.body).topic == TopicName.SCHEDULE
     return Reply(1, remark="waits") if waits else reply
+
+
+def _forgiving(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(MessageQuery.by_key, "A query by key that lacks a field finds nothing.")
+def fields_of_queries_may_be_missing(original, self, command, connection, now):
+    return _forgiving(original, self, command, connection, now)
+
+
+@mutant(MessageQuery.by_offset, "A query by place that lacks its field finds nothing.")
+def fields_of_views_may_be_missing(original, self, command, connection, now):
+    return _forgiving(original, self, command, connection, now)

@@ -439,3 +439,13 @@ def nameservers_are_only_added(original, self):
     before = self._nameservers
     original(self)
     self._nameservers = before | self._nameservers
+
+
+@mutant(Topics.made, "The topic for replies has no queue.")
+def topic_of_replies_has_no_queue(original, self, topic, queues, perm=6, flag=0):
+    return original(self, topic, 0 if topic.endswith("_REPLY_TOPIC") else queues, perm, flag)
+
+
+@mutant(Topics.made, "System topics have four queues and permission 6, whatever the settings say.", V5)
+def topics_of_the_system_have_fixed_queues(original, self, topic, queues, perm=6, flag=0):
+    return original(self, topic, 4 if topic.startswith(("rmq_sys_", "TBW")) else queues, 6, flag)

@@ -159,3 +159,33 @@ def retry_topics_need_a_default(original, self, asked, now):
     if self.broker.topics.get(asked.default_topic or "") is None:
         return None
     return original(self, asked, now)
+
+
+@mutant(Sends.retried, "A dead letter with a level of delay waits for its time.", V5)
+def dead_letters_are_delayed(original, self, message, asked, version, now):
+    level = message.properties.get(PropertyName.DELAY_TIME_LEVEL)
+    refused = original(self, message, asked, version, now)
+    if level is not None:
+        message.properties[PropertyName.DELAY_TIME_LEVEL] = level
+    return refused
+
+
+@mutant(Sends.retried, "A dead letter of 4.9 is not delayed.", V4)
+def dead_letters_49_come_at_once(original, self, message, asked, version, now):
+    refused = original(self, message, asked, version, now)
+    message.properties.pop(PropertyName.DELAY_TIME_LEVEL, None)
+    return refused
+
+
+@after(Retries.returned, "A message that was sent back comes from the Broker itself.")
+def retries_come_from_the_broker(copy, self):
+    copy.born_host = self.config.address
+
+
+@mutant(Sends.retried, "A dead letter is marked as its retry topic says.")
+def marks_of_retry_topics_stay(original, self, message, asked, version, now):
+    known = self.broker.topics.get(asked.topic)
+    refused = original(self, message, asked, version, now)
+    if known is not None and known.topic_filter_type == "MULTI_TAG":
+        message.sys_flag |= 2
+    return refused

@@ -162,6 +162,12 @@ def messages_without_id_stay_so(original, self, properties, now):
         del properties[PropertyName.UNIQ_KEY]
 
 
+@mutant(Sends.complete, "A stored message gets a property that its producer did not send.")
+def brokers_add_properties_of_their_own(original, self, properties, now):
+    original(self, properties, now)
+    properties["BROKER"] = self.config.broker_name
+
+
 @mutant(Store.put, "A body that is too large is truncated and stored.")
 def bodies_are_cut_to_the_limit(original, self, message, now):
     message.body = message.body[: self._config.max_message_size]
@@ -184,6 +190,12 @@ def batches_may_be_delayed(original, self, asked, body):
 @mutant(Sends.send_batch, "All messages of a batch get the same tag.")
 def batch_has_one_tag(original, self, command, asked, topic, queue_id, connection, now):
     asked.properties[PropertyName.TAGS] = "t0"
+    return original(self, command, asked, topic, queue_id, connection, now)
+
+
+@mutant(Sends.send_batch, "The properties in the header of a batch are lost.")
+def batches_lose_their_properties(original, self, command, asked, topic, queue_id, connection, now):
+    asked.properties.clear()
     return original(self, command, asked, topic, queue_id, connection, now)
 
 

@@ -1,7 +1,9 @@
 """Mutants of the chapter storage: what does not survive, and offsets that are given wrongly."""
 
+from harness.wire.messages import PropertyName
 from reference_impl.broker.retention import Retention
 from reference_impl.broker.store import Store
+from reference_impl.broker.store.recovery import messages_from
 from reference_impl.mutants.registry import after, mutant
 
 
@@ -78,3 +80,40 @@ def files_expire_at_once(original, self, timestamp):
 @mutant(Retention.is_time, "Expired files are deleted at any hour.")
 def files_expire_at_any_hour(original, self, now):
     return True
+
+
+@mutant(Store.catch_up, "After a restart, only the last file of the log is kept.")
+def restarts_keep_the_last_file(original, self):
+    original(self)
+    if self._log.files():
+        self.delete_before(self._log.files()[-1])
+
+
+@mutant(Store.delete_empty_queues, "Cleaning removes the first queue without messages only.")
+def cleaning_removes_one_queue(original, self, *, keep):
+    for topic, queues in list(self._queues.items()):
+        for queue_id, queue in list(queues.items()):
+            if topic != keep and queue.min_offset == queue.max_offset:
+                self._queues[topic].pop(queue_id)
+                return
+
+
+@mutant(Store.delete_empty_queues, "Cleaning removes no queue.")
+def cleaning_removes_no_queue(original, self, *, keep):
+    return
+
+
+@mutant(Store.delete_empty_queues, "A queue that was cleaned away is back after a restart.")
+def cleaned_queues_come_back(original, self, *, keep):
+    for queues in self._queues.values():
+        for queue_id, queue in list(queues.items()):
+            if queue.min_offset == queue.max_offset:
+                del queues[queue_id]
+
+
+@mutant(Store.catch_up, "After a restart, the keys of all messages are in the index twice.")
+def keys_are_read_twice(original, self):
+    original(self)
+    for message in messages_from(self._log, self._log.start):
+        for key in message.properties.get(PropertyName.KEYS, "").split():
+            self._index.add(message.topic, [key], message.physical_offset, message.store_timestamp)

@@ -6,7 +6,7 @@ from harness.wire.messages import PropertyName, SysFlag, TopicName
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 _COMMIT, _ROLL_BACK = "8", "12"
@@ -176,3 +176,30 @@ def delayed_halves_are_delivered(original, self, message):
 def ends_are_forgotten(original, self):
     for half in self._stored(TopicName.TRANS_HALF):
         self._opened(half)
+
+
+@after(Transactions.question, "A check from 4.9 names the topic of half messages.", V4)
+def questions_49_name_a_topic(command, copy):
+    command.ext["topic"] = copy.topic
+
+
+@after(Transactions.question, "A check lacks the name of the Broker.", V5)
+def questions_name_no_broker(command):
+    del command.ext["bname"]
+
+
+@after(Transactions.committed, "A committed message comes from the Broker itself.")
+def commits_come_from_the_broker(message, self):
+    message.born_host = self.config.address
+
+
+@mutant(Transactions.producer, "Always the same producer of a group is asked.")
+def one_producer_is_asked(original, self, group):
+    self._asked = 0
+    return original(self, group)
+
+
+@mutant(Transactions._give_up, "A half message that is given up is given up in each round.")
+def given_up_again(original, self, half, now):
+    original(self, half, now)
+    original(self, half, now)

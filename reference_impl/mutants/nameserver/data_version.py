@@ -1,5 +1,7 @@
 """Faults of the data version query (code 322): what is compared, found and answered."""
 
+import msgspec
+
 from harness.wire import WireError
 from harness.wire.bodies import DataVersion
 from reference_impl.mutants.registry import V4, V5, after, mutant
@@ -41,9 +43,10 @@ def query_ignores_state_version(original, self, stored, given):
     return (stored.timestamp, stored.counter) == (given.timestamp, given.counter)
 
 
-@after(RouteTable.same_version, "4.9 compares stateVersion too.", V4)
-def query_compares_state_version(same, stored, given):
-    return same and stored.state_version == given.state_version
+@after(NameServer.given_version, "4.9 compares stateVersion too.", V4)
+def query_compares_state_version(given, command):
+    state = DataVersion.decode(command.body).state_version
+    return msgspec.structs.replace(given, counter=-1) if state else given
 
 
 @after(NameServer.query_data_version, "The answer to an unknown broker says that nothing has changed.")
@@ -169,3 +172,29 @@ def replaced_address_stays_live(original, self, connection, peer):
 def null_version_is_refused(version):
     if version is None:
         raise RefusedError("the body is not a data version")
+
+
+@mutant(NameServer.given_version, "4.9 reads stateVersion, and refuses what is no UTF-8.", V4)
+def unknown_members_of_versions_are_refused(original, self, command):
+    try:
+        command.body.decode()
+        return DataVersion.decode(command.body) if command.body else None
+    except (WireError, UnicodeDecodeError) as error:
+        raise RefusedError(str(error)) from error
+
+
+@mutant(NameServer.given_version, "A stateVersion that is no number counts as 0.", V5)
+def odd_state_versions_are_none(original, self, command):
+    return original(self, msgspec.structs.replace(command, body=command.body.replace(b'"x"', b"0")))
+
+
+@mutant(NameServer.given_version, "A data version with a member that is not known is refused.", V5)
+def unknown_members_of_versions_are_refused_in_5(original, self, command):
+    if b'"y"' in command.body:
+        raise RefusedError("unknown member")
+    return original(self, command)
+
+
+@mutant(NameServer.given_version, "What is no UTF-8 in a data version is replaced.", ["5.3"])
+def versions_that_are_no_utf_8_are_read(original, self, command):
+    return original(self, msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?")))

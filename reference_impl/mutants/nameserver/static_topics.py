@@ -92,3 +92,19 @@ def null_queue_maps_are_refused(original, self, command):
     if b'"currIdMap":null' in command.body:
         raise RefusedError("currIdMap is null")
     return original(self, command)
+
+
+@mutant(
+    RouteTable53.store_mapping, "A member of a mapping that is null has the value of one that is missing."
+)
+def null_members_of_mappings_are_missing(original, self, topic, name, mapping):
+    mapping.curr_id_map, mapping.scope = mapping.curr_id_map or {}, mapping.scope or "__global__"
+    original(self, topic, name, mapping)
+
+
+@mutant(
+    RouteTable53.store_mapping, "A member of a mapping that is missing has the value of one that is null."
+)
+def missing_members_of_mappings_are_null(original, self, topic, name, mapping):
+    mapping.curr_id_map, mapping.scope = mapping.curr_id_map or None, None
+    original(self, topic, name, mapping)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from harness.wire import ResponseCode
 from harness.wire.bodies import TopicRoute
 from reference_impl.mutants.registry import after, mutant
@@ -116,3 +118,21 @@ def _217_reads_standard_json_only(original, self, command):
 @mutant(RouteTable53.knows_name, "217 does not know a broker name that has no master.")
 def _217_needs_a_master(original, self, name):
     return name in self.brokers and MASTER in self.brokers[name].addresses
+
+
+@mutant(
+    NameServer53.given_queues,
+    "217 refuses a body with members that it does not know or that have other types.",
+)
+def _217_reads_strict_members_only(original, self, command):
+    try:
+        msgspec.json.decode(command.body or b"{}", type=TopicRoute)
+    except msgspec.ValidationError as error:
+        raise RefusedError(str(error)) from error
+    return original(self, command)
+
+
+@mutant(NameServer53.given_queues, "217 takes a text for a list.", ["5.3"])
+def _217_takes_text_for_a_list(original, self, command):
+    body = command.body.replace(b'"x":""', b'"x":[]')
+    return original(self, msgspec.structs.replace(command, body=body))

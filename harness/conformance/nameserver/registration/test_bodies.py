@@ -173,6 +173,35 @@ def test_unreadable_filter_list_is_empty(ns: NameServerSession) -> None:
     _has_filters(ns, broker, {})
 
 
+def _with_empty_filters(broker: Broker) -> bytes:
+    """A body whose filter servers are an empty text."""
+    broker.version = broker.newer()
+    return broker.body().encode().replace(b'"filterServerList":[]', b'"filterServerList":""')
+
+
+@case(kills=["empty-text-for-filters-clears"])
+def test_empty_text_for_filters_keeps_them(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(filters=FILTERS) >> Reply(SUCCESS)
+    broker.register(body=_with_empty_filters(broker)) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {broker.address: FILTERS})
+    broker.query_version().changed >> Reply(SUCCESS, False)
+    _compressed(broker, _layout(broker, filters=b'""')) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {})
+
+
+@case(kills=["empty-text-for-filters-keeps-them"])
+def test_empty_text_for_filters_is_none(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(filters=FILTERS) >> Reply(SUCCESS)
+    broker.register(body=_with_empty_filters(broker)) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {})
+    broker.query_version().changed >> Reply(SUCCESS, False)
+    broker.register(filters=FILTERS) >> Reply(SUCCESS)
+    _compressed(broker, _layout(broker, filters=b'""')) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {})
+
+
 @case(kills=["blank-filter-list-clears"])
 def test_blank_filter_list_keeps_the_list(ns: NameServerSession) -> None:
     broker = ns.broker()

@@ -130,3 +130,17 @@ def test_ignored_registration_changes_nothing(ns: NameServerSession) -> None:
     holder.register(version=state_version(5), ext={"__ZONE_NAME": "east"}) >> Reply(SUCCESS)
     late.register(version=state_version(1), ext={"__ZONE_NAME": "west"}) >> Reply(SUCCESS)
     ns.cluster().broker(holder.name) >> Reply(SUCCESS, Including({"zoneName": "east"}))
+
+
+@case(kills=["ignored-registrants-stay-live", "ignored-registrants-keep-their-id"])
+def test_ignored_registrant_loses_its_id(ns: NameServerSession) -> None:
+    holder, other = ns.broker(), ns.broker()
+    late = holder.sibling()
+    for broker, number in ((holder, 5), (late, 4), (other, 1)):
+        broker.register(version=state_version(number)) >> Reply(SUCCESS)
+    late.query_version(state_version(4)).changed >> Reply(SUCCESS, False)
+    late.register(id=0, version=state_version(4)) >> Reply(SUCCESS)
+    ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: holder.address})
+    late.query_version(state_version(4)).changed >> Reply(SUCCESS, True, body=b"")
+    holder.query_version(state_version(5)).changed >> Reply(SUCCESS, False)
+    other.query_version(state_version(1)).changed >> Reply(SUCCESS, False)

@@ -202,4 +202,5 @@ def test_names_in_any_case_are_accepted(peer: Session) -> None:
         peer,
         query_header(peer.query).replace("code", "CODE").replace("opaque", "Opaque"),
         query_header(peer.query, '"FLAG":0'),
+        query_header(peer.query, '"OPAQUE":9,"Code":-1'),
     )

@@ -191,7 +191,9 @@ def _from_wrapper(
 
 
 def _read_filters(node: Node) -> list[str | None] | None:
-    """One value is a list of one."""
+    """One value is a list of one; an empty text is null to fastjson 1, and an empty list to fastjson2."""
+    if node.value == "" and node.engine == "fastjson2":
+        return []
     if node.kind == "null" or node.value == "":
         return None
     elements = node.elements if node.kind == "array" else [node]

@@ -324,3 +324,17 @@ def former_table_is_taken(body, self, command):
             body.topics,
         )
     return body
+
+
+@after(
+    NameServer.register_body, "An empty text for filterServerList clears the filter servers.", ["4.9", "5.3"]
+)
+def empty_text_for_filters_clears(body, command):
+    if b'"filterServerList":""' in command.body:
+        body.filter_servers = []
+
+
+@after(NameServer.register_body, "An empty text for filterServerList keeps the filter servers.", ["5.5"])
+def empty_text_for_filters_keeps_them(body, command):
+    if b'"filterServerList":""' in command.body:
+        body.filter_servers = None

@@ -54,3 +54,13 @@ def zone_sticks(original, self, broker, registration):
 @mutant(RouteTable53.store_mapping, "Static-topic mappings of a registration are not kept.")
 def mappings_are_not_kept(original, self, topic, name, mapping):
     return None
+
+
+@mutant(RouteTable.reject, "The registrant of an ignored registration keeps its data version.", V5)
+def ignored_registrants_stay_live(original, self, broker, registration):
+    self.forget_other_ids(broker, registration)
+
+
+@mutant(RouteTable.reject, "The registrant of an ignored registration keeps the id that it had.", V5)
+def ignored_registrants_keep_their_id(original, self, broker, registration):
+    self.live.pop(self.live_key(registration.cluster, registration.address), None)

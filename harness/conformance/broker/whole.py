@@ -1,0 +1,53 @@
+"""All of a message that a Broker stores once more, to be compared with what was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.conformance import ANYTHING, Reply
+from harness.session import BrokerSession, Connection
+from harness.wire import ResponseCode
+from harness.wire.messages import Message
+
+OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "UNIQ_KEY": "0123456789ABCDEF" * 2}
+"""Properties of a producer."""
+BODY, QUEUE, FLAG, BORN, TIMES = "Körper".encode(), 2, -7, 1_234_567_890_123, 3
+"""The rest of its message: body, queue, flag, time of birth, how often it was tried."""
+
+
+def send_whole(bk: BrokerSession, topic: str, on: Connection, **properties: str) -> str:
+    """Sends this message, with more properties. Returns the id that the Broker gives it."""
+    sent = bk.send(
+        topic,
+        BODY,
+        QUEUE,
+        properties={**OWN, **properties},
+        flag_of_user=FLAG,
+        born=BORN,
+        reconsumed=TIMES,
+        on=on,
+    )
+    return str((sent.ids >> Reply(ResponseCode.SUCCESS)).value[0])
+
+
+def plain_properties(bk: BrokerSession, on: Connection) -> dict[str, str]:
+    """The properties with which the message is stored that nothing is special about."""
+    topic = bk.topic("plain")
+    send_whole(bk, topic, on)
+    found = bk.pull(topic, QUEUE).properties.eventually() >> Reply(ResponseCode.SUCCESS, [ANYTHING])
+    return dict(found.value[0])
+
+
+def whole(message: Message) -> tuple[Any, ...]:
+    """What a message has beside its properties, its places and the time when it was stored."""
+    return (
+        message.topic,
+        message.body,
+        message.queue_id,
+        message.flag,
+        message.sys_flag,
+        message.born_timestamp,
+        message.born_host,
+        message.store_host,
+        message.reconsume_times,
+    )
