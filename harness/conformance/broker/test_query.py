@@ -1,6 +1,6 @@
 """Chapter query: searches for messages by key, by unique key and by offset in the log."""
 
-from harness.conformance import Including, Matching, Reply, case
+from harness.conformance import ANYTHING, Including, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
@@ -96,3 +96,15 @@ def test_waiting_message_is_found_by_id(bk: BrokerSession) -> None:
     view.seen("topic and body", lambda one: (one.topic, one.body)).eventually() >> Reply(
         SUCCESS, [("SCHEDULE_TOPIC_XXXX", b"later")]
     )
+
+
+@case(kills=["end-of-the-log-is-success"], own_server=True)
+def test_end_of_the_log_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, b"a") >> Reply(SUCCESS)
+    ends = bk.pull(topic).seen("offset and size", lambda one: (one.physical_offset, one.size))
+    ((begin, size),) = (ends.eventually() >> Reply(SUCCESS, [ANYTHING])).value
+    for offset in (begin + size - 3, begin + size):
+        remark = f"can not find message by the offset, {offset}"
+        bk.view(offset) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    bk.view(begin).bodies >> Reply(SUCCESS, [b"a"])

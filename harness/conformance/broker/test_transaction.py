@@ -1,6 +1,6 @@
 """Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
-from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Containing, Including, Reply, Request, Silence, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
@@ -321,3 +321,15 @@ def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
         bk.advance(20 + 10 + bk.jitter)
         asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
+
+
+@case(kills=["commits-that-fail-succeed"], own_server=True)
+def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    long, short = half(bk, topic, group, bytes(301)), half(bk, topic, group, bytes(200))
+    bk.update_config({"maxMessageSize": "200"}) >> Reply(SUCCESS)
+    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("msg body length limit 200B"))
+    for _ in range(2):
+        bk.end_transaction(group, *place(long), COMMIT) >> illegal
+    bk.end_transaction(group, *place(short), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [bytes(200)])

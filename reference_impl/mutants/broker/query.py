@@ -81,3 +81,10 @@ def empty_place_is_success(original, self, command, connection, now):
 def waiting_messages_not_shown(reply):
     waits = reply.body and decode_message(reply.body).topic == TopicName.SCHEDULE
     return Reply(1, remark="waits") if waits else reply
+
+
+@mutant(MessageQuery.by_offset, "A view of an offset at the end of the log succeeds.")
+def end_of_the_log_is_success(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    offset = int((command.ext or {}).get("offset") or 0)
+    return Reply(0) if 0 < self.broker.store.physical_range()[1] - offset < 4 else reply
