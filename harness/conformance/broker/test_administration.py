@@ -642,3 +642,14 @@ def test_deletion_of_an_unknown_group_changes_nothing(bk: BrokerSession) -> None
     bk.groups().seen_as(version) >> Reply(SUCCESS, before)
     delete_group(bk, group) >> Reply(SUCCESS)
     bk.groups().seen_as(version) >> Reply(SUCCESS, before + 1)
+
+
+@case(kills=["null-in-quotes-is-false"])
+def test_null_in_quotes_is_no_boolean(bk: BrokerSession) -> None:
+    group, names = bk.group(), ("consumeEnable", "consumeFromMinEnable", "consumeBroadcastEnable")
+    make_group(bk, group, **dict(zip(names, ("null", "NULL", ""), strict=True))) >> Reply(SUCCESS)
+    made = Including({group: Including(dict.fromkeys(names, True))})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+    make_group(bk, group, consumeEnable="false") >> Reply(SUCCESS)
+    made = Including({group: Including({"consumeEnable": False})})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))

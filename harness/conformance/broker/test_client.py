@@ -253,3 +253,20 @@ def test_heartbeats_keep_producers(bk: BrokerSession) -> None:
     first.closes() >> Closed()
     none = AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS, body=b'{"connectionSet":[]}'))
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> none
+
+
+@case(kills=["heartbeats-are-strict-json"])
+def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
+    group, client, connection = bk.group(), *bk.client()
+    for wrong in ("{}", "7", '"x"'):
+        body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
+        bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
+    sets = ",".join(
+        f"{{topic:'{topic}',subString:'*',codeSet:[1,2],tagsSet:['a','b']}}" for topic in ("one", "two")
+    )
+    body = f"{{clientID:'{client}',consumerDataSet:[{{groupName:'{group}',subscriptionDataSet:[{sets}]}}]}}"
+    bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
+    bk.consumers(group).ids >> Reply(SUCCESS, [client])
+    said = [Including({"topic": topic, "codeSet": [1, 2]}) for topic in ("one", "two")]
+    table = {"one": said[0], "two": said[1]}
+    bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": Including(table)}))

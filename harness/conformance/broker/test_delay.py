@@ -3,11 +3,12 @@
 import zlib
 
 from harness.conformance import Between, Containing, Including, Reply, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DelayOffsets
-from harness.wire.messages import SysFlag
+from harness.wire.messages import SysFlag, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
@@ -241,3 +242,22 @@ def test_time_outlives_the_broker(bk: BrokerSession) -> None:
     bk.advance_past(300, since=late)
     bk.advance(20 + bk.jitter)
     bk.pull(topic, 1, most=1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
+
+
+@case(
+    kills=["expired-delays-hold-up"],
+    clock=True,
+    own_server=True,
+    setup={"messageDelayLevel": "2m 1s", **EXPIRING},
+)
+def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, queue=1) >> Reply(SUCCESS)
+    sent = bk.send(topic, b"expired", properties={"DELAY": "1"}).ids >> Reply(SUCCESS)
+    for _ in range(8):
+        bk.send(topic, bytes(20_000), 1) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.view(decode_offset_id(sent.value[0])[1]) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.send(topic, b"kept", properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(120 + 10 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"kept"])

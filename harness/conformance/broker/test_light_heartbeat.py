@@ -1,7 +1,7 @@
 """Chapter light-heartbeat: how a Broker keeps its lease between registrations, and comes online (5.x)."""
 
 from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
-from harness.conformance.broker.registrations import AT_START, REGISTER
+from harness.conformance.broker.registrations import AT_START, REGISTER, STOPPING
 from harness.session import BrokerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, TopicRoute
@@ -167,3 +167,15 @@ def test_members_are_asked_of_the_next_nameserver(bk: BrokerSession) -> None:
         for _ in range(3):
             asked = up.next(ROUTE, since=bk.mark(), within=30 + bk.jitter, where=asks_for_members)
             asked >> Request(ROUTE)
+
+
+@case(kills=["isolated-brokers-leave-without-a-word"], clock=True, own_server=True, setup=ISOLATED)
+def test_isolated_broker_unregisters(bk: BrokerSession) -> None:
+    bk.nameserver.ignores(ROUTE)
+    bk.restart()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+    isolated, code = bk.mark(), RequestCode.UNREGISTER_BROKER
+    bk.advance(1)
+    bk.shutdown()
+    left = bk.nameserver.next(code, since=isolated, within=STOPPING)
+    left >> Request(code, ext=Including({"brokerId": "0"}), flag=0)

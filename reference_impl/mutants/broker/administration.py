@@ -400,3 +400,9 @@ def levels_are_not_among_the_state(found):
 @mutant(Settings.update, "An update of the settings without a body is refused.")
 def settings_need_a_body(original, self, command, connection, now):
     return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
+
+
+@mutant(GroupAdministration.update, "The text `null` in place of a boolean means false.")
+def null_in_quotes_is_false(original, self, command, connection, now):
+    body = command.body.replace(b'"null"', b"false")
+    return original(self, msgspec.structs.replace(command, body=body), connection, now)

@@ -197,3 +197,12 @@ def producers_need_no_group(original, self, command, connection, now):
 def first_heartbeats_of_producers_count(original, self, group, client, connection, now):
     if connection not in self.producers.get(group, {}):
         original(self, group, client, connection, now)
+
+
+@mutant(Clients.heartbeat, "A heartbeat with names without quotes is refused.")
+def heartbeats_are_strict_json(original, self, command, connection, now):
+    try:
+        msgspec.json.decode(command.body)
+    except msgspec.DecodeError:
+        return Reply(ResponseCode.SYSTEM_ERROR)
+    return original(self, command, connection, now)

@@ -162,3 +162,9 @@ def levels_need_the_timer(original, self, message, now):
 @mutant(Timers._read_again, "A restart loses timed messages.", V5)
 def timed_are_forgotten(original, self):
     return None
+
+
+@mutant(Delays._look, "A delayed message that has expired holds up those behind it.")
+def expired_delays_hold_up(original, self, level):
+    low = self.broker.store.min_offset(TopicName.SCHEDULE, level - 1)
+    return None if self.offsets.get(level, 0) < low else original(self, level)

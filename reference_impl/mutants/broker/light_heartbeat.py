@@ -125,3 +125,10 @@ def members_are_asked_of_the_first_nameserver(original, self, then):
 def unreadable_members_are_none(original, self, reply):
     found = original(self, reply)
     return {} if found is None and reply.code == ResponseCode.SUCCESS else found
+
+
+@mutant(Registrar.stop, "An isolated Broker does not unregister when it is shut down.", V5)
+def isolated_brokers_leave_without_a_word(original, self, now):
+    if self.may_register():
+        original(self, now)
+    self.is_stopping = True
