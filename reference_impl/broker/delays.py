@@ -33,6 +33,7 @@ DELAY_OFFSETS: Final = "config/delayOffset.json"
 _TIMES: Final = (PropertyName.TIMER_DELIVER_MS, PropertyName.TIMER_DELAY_SEC, PropertyName.TIMER_DELAY_MS)
 _ASKING: Final = frozenset((PropertyName.DELAY_TIME_LEVEL, *_TIMES))
 """A message without any of these is not delayed."""
+_LONGEST, _LONGEST_RETRY = 127, 255
 _TRANSACTION: Final = SysFlag.TRANSACTION_ROLLBACK.value
 _OPEN: Final = (SysFlag.TRANSACTION_PREPARED.value, SysFlag.TRANSACTION_ROLLBACK.value)
 
@@ -73,6 +74,8 @@ class Delays(Part):
 
         Its topic, queue and properties are those of what was stored when this returns.
         """
+        if len(message.topic) > self.longest(message.topic):
+            return Put(PutStatus.MESSAGE_ILLEGAL)
         if _ASKING.isdisjoint(message.properties) or message.sys_flag & _TRANSACTION in _OPEN:
             return self.broker.store.put(message, now)
         level = self.level_of(message)
@@ -89,6 +92,10 @@ class Delays(Part):
             elif message.topic == TopicName.TIMER:
                 self.broker.timers.expect(message)
         return put
+
+    def longest(self, topic: str) -> int:
+        """How long the name of a topic may be that a message is stored for."""
+        return _LONGEST_RETRY if self.profile.v5 and topic.startswith(TopicName.RETRY_PREFIX) else _LONGEST
 
     def level_of(self, message: Message) -> int:
         """The level of delay that a message asks for; 0 or less: none."""

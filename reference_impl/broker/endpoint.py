@@ -118,7 +118,7 @@ class Endpoint(RemotingEndpoint):
             case Answer(connection, request, reply):
                 if self.is_unanswered(request):
                     return []
-                return self.push(connection, self.write(self.response(request, reply)))
+                return self._answer(connection, self.response(request, reply))
             case Pushing(connection, command):
                 return self.push(connection, self.write(self.request(command, FLAG_ONEWAY)))
             case Calling(connection, command, within, done):
@@ -135,6 +135,13 @@ class Endpoint(RemotingEndpoint):
                 return self.close(connection)
             case Saving(name, data):
                 return [Persist(name, data)]
+
+    def _answer(self, connection: int, response: Command) -> list[Effect]:
+        """What is answered later. It may be the answer of a client, in a language without a number."""
+        try:
+            return self.push(connection, self.write(response))
+        except WireError:
+            return self.close(connection)
 
     def heard(self, connection: int, response: Command, now: int) -> None:
         self._pending_calls.answer(connection, response, now)

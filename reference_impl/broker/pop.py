@@ -103,9 +103,11 @@ class Pops(Part):
         self, asked: Pop, matches: Matches | None, command: Command, connection: int, now: int
     ) -> Reply | None:
         """A pop that may be, for the first time or once more. None: it waits."""
-        topic = self.broker.topics.get(asked.topic)
-        if self.is_too_late(asked, now) or topic is None:
+        if self.is_too_late(asked, now):
             return self.too_late()
+        topic = self.broker.topics.get(asked.topic)
+        if topic is None:
+            return self.unknown_topic(asked.topic)
         found = self.find(asked, matches, topic, now)
         if found.rest and asked.most > 0:
             self.broker.pop_waiting.has_more(asked.topic, asked.group, max(asked.queue_id, ANY_QUEUE))
@@ -167,8 +169,7 @@ class Pops(Part):
         """The refusal of what any of a group asks of a queue, or of all (below 0); None: it may be."""
         known = self.broker.topics.get(topic)
         if known is None:
-            remark = f"topic[{topic}] not exist, apply first please! {self.broker.pulls.see()}"
-            return self.refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
+            return self.unknown_topic(topic)
         if not known.perm & READ:
             return self.refusal(
                 ResponseCode.NO_PERMISSION, f"the topic[{topic}] peeking message is forbidden"
@@ -182,6 +183,11 @@ class Pops(Part):
         if not config.consume_enable:
             return self.refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group}")
         return None
+
+    def unknown_topic(self, topic: str) -> Reply:
+        """The refusal of a topic that does not exist, or does not any longer."""
+        remark = f"topic[{topic}] not exist, apply first please! {self.broker.pulls.see()}"
+        return self.refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
 
     def no_queue(self, topic: TopicConfig, queue_id: int, connection: int) -> str:
         """The remark about a queue that a topic does not have."""

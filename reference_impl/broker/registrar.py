@@ -303,8 +303,6 @@ class Registrar(Part):
         if self.is_stopping:
             return
         self.is_stopping = True
-        if not self.may_register():
-            return
         for address in self.addresses():
             self._departures += 1
             self.broker.ask(

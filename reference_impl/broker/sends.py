@@ -142,10 +142,9 @@ class Sends(Part):
         if topic is not None and topic.order and not self.config.broker_permission & WRITE:
             remark = f"the broker[{self.config.broker_ip1}] sending message is forbidden"
             return self.refusal(ResponseCode.NO_PERMISSION, remark)
-        if topic is None:
-            fault = topics.fault(asked.topic)
-            if fault is not None:
-                return self.refusal(self.profile.invalid_parameter, fault)
+        fault = topics.fault(asked.topic)
+        if fault is not None:
+            return self.refusal(self.profile.invalid_parameter, fault)
         if topics.is_closed(asked.topic):
             remark = f"Sending message to topic[{asked.topic}] is forbidden."
             return self.refusal(ResponseCode.NO_PERMISSION, remark)
@@ -328,7 +327,11 @@ class Sends(Part):
             common |= {"MSG_REGION": self.config.region_id, "TRACE_ON": self.told["TRACE_ON"] or ""}
             common.pop(PropertyName.POP_CK, None)
         common["CLUSTER"] = self.config.broker_cluster_name
-        if not self.may_be_batch(asked, command.body):
+        if not self.may_be_batch(asked):
+            return self.not_stored(PutStatus.MESSAGE_ILLEGAL)
+        if self.is_too_large(command.body):
+            if self.profile.v5:
+                raise RefusedError("message body size exceeded")
             return self.not_stored(PutStatus.MESSAGE_ILLEGAL)
         sys_flag = asked.sys_flag | (_MULTI_TAG if topic.topic_filter_type == "MULTI_TAG" else 0)
         try:
@@ -352,11 +355,15 @@ class Sends(Part):
         ids = ",".join(f"{self._own_id}{put.physical_offset:016X}" for put in puts)
         return self.success(ids, queue_id, puts[0], common.get(PropertyName.UNIQ_KEY))
 
-    def may_be_batch(self, asked: Send, body: bytes) -> bool:
+    def is_too_large(self, batch: bytes) -> bool:
+        """Whether the body of a batch is too long: what its messages take of the log does not count."""
+        return len(batch) > self.config.max_message_size
+
+    def may_be_batch(self, asked: Send) -> bool:
         """Whether messages may be stored in one go."""
         delay = fields.int32(asked.properties, PropertyName.DELAY_TIME_LEVEL) or 0
         is_transaction = asked.sys_flag & SysFlag.TRANSACTION_ROLLBACK.value
-        return not is_transaction and delay <= 0 and len(body) <= self.config.max_message_size
+        return not is_transaction and delay <= 0
 
     # -- answers ---------------------------------------------------------------------------------------------
 

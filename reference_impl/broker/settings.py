@@ -67,6 +67,7 @@ class Settings(Part):
         """Take over an update."""
         self.in_force.update(pairs)
         self.broker.config = self.in_force.config
+        self.broker.store.max_message_size = self.broker.config.max_message_size
         counter = self.version.counter + 1
         self.version = msgspec.structs.replace(self.version, counter=counter, timestamp=now)
         if "brokerPermission" in pairs:

@@ -391,6 +391,9 @@ class RemotingEndpoint:
     def response(self, request: Command, reply: Reply) -> Command:
         """The response to a request."""
         language, version = reply.by or ("JAVA", self.line.version)
+        serialization = self.response_serialization(request, reply)
+        if language is None and serialization is Serialization.ROCKETMQ and self.line.v5:
+            language = "JAVA"
         return Command(
             code=reply.code,
             opaque=request.opaque,
@@ -400,7 +403,7 @@ class RemotingEndpoint:
             remark=reply.remark,
             ext=reply.ext,
             body=self.written(reply.body),
-            serialization=self.response_serialization(request, reply),
+            serialization=serialization,
         )
 
     def written(self, body: bytes) -> bytes:

@@ -13,6 +13,8 @@ AT_START = 25.0
 Broker skips that registration if it has not looked at its NameServers yet, as on a busy machine, and makes up
 for it 10 s later.
 """
+STOPPING = 400.0
+"""Protocol seconds to wait: a Broker of 4.9 unregisters last, once everything else has stopped."""
 _EVERYWHERE = b"SELF_TEST_TOPIC"
 
 

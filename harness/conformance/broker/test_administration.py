@@ -734,3 +734,12 @@ def test_state_counts_messages(bk: BrokerSession) -> None:
         bk.send(name, queue=queue) >> Reply(SUCCESS)
     after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state).eventually() >> Reply(SUCCESS, after)
+@case(kills=["null-in-quotes-is-false"])
+def test_null_in_quotes_is_no_boolean(bk: BrokerSession) -> None:
+    group, names = bk.group(), ("consumeEnable", "consumeFromMinEnable", "consumeBroadcastEnable")
+    make_group(bk, group, **dict(zip(names, ("null", "NULL", ""), strict=True))) >> Reply(SUCCESS)
+    made = Including({group: Including(dict.fromkeys(names, True))})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+    make_group(bk, group, consumeEnable="false") >> Reply(SUCCESS)
+    made = Including({group: Including({"consumeEnable": False})})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))

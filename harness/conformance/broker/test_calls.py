@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import Closed, Containing, Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
 from harness.session.requests import fields
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, WireError
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, Serialization, WireError
 from harness.wire.bodies import ConsumerStatus, MessageQueue, QueueOffsets
 from harness.wire.fastjson import ParseError, parse
 from harness.wire.messages import decode_message, decode_offset_id, offset_id
@@ -25,6 +25,7 @@ WITHIN, STATUS_WITHIN = 10, 5
 BY_MEMBERS = {"useServerSideResetOffset": "false"}
 """With this setting 5.x lets the members of a group reset offsets, as 4.9 always does."""
 OLD = V3_0_7_SNAPSHOT - 1
+REMARK = "[reset-offset] reset offset failed, no topic in this broker. topic="
 
 Client = tuple[str, Connection]
 
@@ -235,7 +236,7 @@ def test_message_is_named_by_an_id(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     whole = message_id(bk, topic)
-    for text in ("x", whole[:-1], "Z" * len(whole)):
+    for text in ("x", whole[:-1], whole[:-2], whole + "00", "Z" * len(whole)):
         asks(bk, group, client, CONSUME, msgId=text) >> Reply(ERROR)
     connection.next_request(CONSUME) >> Silence()
 
@@ -435,9 +436,6 @@ def test_reset_needs_offsets(bk: BrokerSession) -> None:
     resets(bk, topic, group, 0, True) >> Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
 
 
-REMARK = "[reset-offset] reset offset failed, no topic in this broker. topic="
-
-
 @case(kills=["resets-49-name-unknown-topics"])
 def test_reset_of_unknown_topic_is_an_error(bk: BrokerSession) -> None:
     topic = bk.name("none")
@@ -451,3 +449,51 @@ def test_reset_of_unknown_topic_is_an_error(bk: BrokerSession) -> None:
 def test_reset_of_unknown_topic_says_so(bk: BrokerSession) -> None:
     topic = bk.name("none")
     resets(bk, topic, bk.group(), 0, True) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=REMARK + topic)
+
+
+@case(kills=["resets-in-any-language"], setup=BY_MEMBERS)
+def test_reset_in_an_unknown_language_is_refused(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 2)
+    _, connection = online(bk, group)
+    resets(bk, topic, group, 0, True, language="KLINGON") >> Reply(ERROR, remark=Matching("."))
+    connection.next_request(RESET) >> Silence()
+    resets(bk, topic, group, 0, True, language="PYTHON") >> Reply(SUCCESS, {0: 0})
+    connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0})
+
+
+@case(kills=["odd-queues-are-a-status"])
+def test_status_with_a_key_that_is_no_queue(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    members = two_members(bk, group)
+    asking = gathers(bk, topic, group)
+    _, connection, asked = asked_one(bk, members)
+    connection.respond(asked, body=b'{"messageQueueTable":{"one":7}}')
+    client, connection, asked = asked_one(bk, members)
+    connection.respond(asked, body=status(bk, topic, 9))
+    asking >> Reply(SUCCESS, {client: {0: 9}})
+
+
+def binary(bk: BrokerSession, group: str, asker: Connection, member: Client, language: str) -> Exchange:
+    """Asks a member in a binary header. It answers in JSON, and in that language."""
+    client, connection = member
+    said = {"consumerGroup": group, "clientId": client}
+    asking = bk.call(INFO, said, on=asker, serialization=Serialization.ROCKETMQ)
+    bk.while_lasts(WITHIN, bk.mark())
+    connection.respond(connection.next_request(INFO) >> Request(INFO), body=b"how I am", language=language)
+    return asking
+
+
+@case(kills=["languages-without-a-number-are-java"])
+def test_language_without_a_number_ends_the_connection(bk: BrokerSession) -> None:
+    group, asker, other = bk.group(), bk.connect(), bk.connect()
+    member = online(bk, group)
+    binary(bk, group, asker, member, "KLINGON") >> Closed()
+    binary(bk, group, other, member, "PYTHON") >> Reply(SUCCESS, body=b"how I am", language="PYTHON")
+
+
+@case(kills=["languages-without-a-number-are-others"])
+def test_language_without_a_number_is_java(bk: BrokerSession) -> None:
+    group, asker = bk.group(), bk.connect()
+    member = online(bk, group)
+    binary(bk, group, asker, member, "KLINGON") >> Reply(SUCCESS, body=b"how I am", language="JAVA")
+    binary(bk, group, asker, member, "PYTHON") >> Reply(SUCCESS, body=b"how I am", language="PYTHON")

@@ -273,3 +273,18 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)
     shown = bk.consumer_connections(group).json
     shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})}))
+@case(kills=["heartbeats-are-strict-json"])
+def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
+    group, client, connection = bk.group(), *bk.client()
+    for wrong in ("{}", "7", '"x"'):
+        body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
+        bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
+    sets = ",".join(
+        f"{{topic:'{topic}',subString:'*',codeSet:[1,2],tagsSet:['a','b']}}" for topic in ("one", "two")
+    )
+    body = f"{{clientID:'{client}',consumerDataSet:[{{groupName:'{group}',subscriptionDataSet:[{sets}]}}]}}"
+    bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
+    bk.consumers(group).ids >> Reply(SUCCESS, [client])
+    said = [Including({"topic": topic, "codeSet": [1, 2]}) for topic in ("one", "two")]
+    table = {"one": said[0], "two": said[1]}
+    bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": Including(table)}))

@@ -13,11 +13,13 @@ from harness.conformance.broker.whole import (
     send_whole,
     whole,
 )
+from harness.conformance import Between, Containing, Including, Reply, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DelayOffsets
-from harness.wire.messages import SysFlag
+from harness.wire.messages import SysFlag, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
@@ -290,3 +292,20 @@ def test_timed_is_stored_as_a_whole(bk: BrokerSession) -> None:
     pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
     kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
     pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+@case(
+    kills=["expired-delays-hold-up"],
+    clock=True,
+    own_server=True,
+    setup={"messageDelayLevel": "2m 1s", **EXPIRING},
+)
+def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, queue=1) >> Reply(SUCCESS)
+    sent = bk.send(topic, b"expired", properties={"DELAY": "1"}).ids >> Reply(SUCCESS)
+    for _ in range(8):
+        bk.send(topic, bytes(20_000), 1) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.view(decode_offset_id(sent.value[0])[1]) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.send(topic, b"kept", properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(120 + 10 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"kept"])

@@ -2,6 +2,8 @@
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import AT_START, REGISTER
+from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
+from harness.conformance.broker.registrations import AT_START, REGISTER, STOPPING
 from harness.session import BrokerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, TopicRoute
@@ -183,3 +185,13 @@ def test_isolated_master_tells_its_slave(bk: BrokerSession) -> None:
     bk.restart()
     offer = {"masterHaAddress": HOST, "masterFlushOffset": NUMBER, "masterAddress": bk.broker_address}
     slave.next(EXCHANGE, within=30 + bk.jitter) >> Request(EXCHANGE, ext=offer, flag=0)
+@case(kills=["isolated-brokers-leave-without-a-word"], clock=True, own_server=True, setup=ISOLATED)
+def test_isolated_broker_unregisters(bk: BrokerSession) -> None:
+    bk.nameserver.ignores(ROUTE)
+    bk.restart()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+    isolated, code = bk.mark(), RequestCode.UNREGISTER_BROKER
+    bk.advance(1)
+    bk.shutdown()
+    left = bk.nameserver.next(code, since=isolated, within=STOPPING)
+    left >> Request(code, ext=Including({"brokerId": "0"}), flag=0)

@@ -440,3 +440,21 @@ def test_empty_type_is_a_tag(bk: BrokerSession) -> None:
         bk.pull(topic, expression_type=kind, subscription="a").bodies >> Reply(SUCCESS, [b"a"])
     none = bk.pull(topic, expression_type="", subscription="a")
     none >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY)
+@case(kills=["filtered-pulls-give-all-there-is"])
+def test_not_more_than_requested_of_a_tag(bk: BrokerSession) -> None:
+    topic = filled(bk, "a", "b", "a", "a")
+    pull = bk.pull(topic, most=2, subscription="a")
+    pull.bodies >> Reply(SUCCESS, [b"a", b"a"])
+    pull.next_offset >> Reply(SUCCESS, 3)
+    bk.pull(topic, offset=3, most=2, subscription="a").bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["pulls-give-any-number-of-bytes"])
+def test_not_more_than_256_kib_at_once(bk: BrokerSession) -> None:
+    topic, sizes = bk.topic(), (100_001, 100_002, 100_003, 300_004)
+    for size in sizes:
+        bk.send(topic, bytes(size)) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 4)
+    for offset, found in ((0, sizes[:2]), (2, sizes[2:3]), (3, sizes[3:])):
+        pull = bk.pull(topic, offset=offset).seen("length of the body", lambda one: len(one.body))
+        pull >> Reply(SUCCESS, list(found))

@@ -1,6 +1,6 @@
 """Chapter query: searches for messages by key, by unique key and by offset in the log."""
 
-from harness.conformance import Including, Matching, Reply, case
+from harness.conformance import ANYTHING, Including, Matching, Reply, case
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import decode_offset_id
@@ -114,3 +114,13 @@ def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
         bk.call(code, whole) >> Reply(SUCCESS)
     for name in ("topic", "key"):
         bk.call(RequestCode.QUERY_MESSAGE, {**said, name: None}) >> Reply(NOT_FOUND)
+@case(kills=["end-of-the-log-is-success"], own_server=True)
+def test_end_of_the_log_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, b"a") >> Reply(SUCCESS)
+    ends = bk.pull(topic).seen("offset and size", lambda one: (one.physical_offset, one.size))
+    ((begin, size),) = (ends.eventually() >> Reply(SUCCESS, [ANYTHING])).value
+    for offset in (begin + size - 3, begin + size):
+        remark = f"can not find message by the offset, {offset}"
+        bk.view(offset) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    bk.view(begin).bodies >> Reply(SUCCESS, [b"a"])

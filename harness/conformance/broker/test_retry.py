@@ -345,3 +345,32 @@ def test_dead_letter_is_marked_as_its_topic(bk: BrokerSession) -> None:
     for name, mark in (("RETRY", 2), ("DLQ", 0)):
         pull = bk.pull(f"%{name}%{group}", group=group)
         pull.seen("mark", lambda one: one.sys_flag & 2).eventually() >> Reply(SUCCESS, [mark])
+@case(kills=["long-topics-lose-messages"])
+def test_topic_that_is_too_long(bk: BrokerSession) -> None:
+    topic, short, long = bk.topic(), bk.group().ljust(122, "x"), bk.group().ljust(123, "x")
+    offset = stored(bk, topic, body=b"dead")
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="MESSAGE_ILLEGAL")
+    bk.send_back(long, offset, -1, topic=topic) >> refused
+    bk.max_offset(f"%DLQ%{long}").offset >> Reply(SUCCESS, 0)
+    bk.send_back(short, offset, -1, topic=topic) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{short}", group=short).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+
+
+@case(kills=["delayed-topics-have-any-length"])
+def test_retry_topic_that_is_too_long(bk: BrokerSession) -> None:
+    topic, short, long = bk.topic(), bk.group().ljust(120, "x"), bk.group().ljust(121, "x")
+    offset = stored(bk, topic, body=b"again")
+    bk.send_back(long, offset, 1, topic=topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark="MESSAGE_ILLEGAL")
+    bk.send_back(short, offset, 1, topic=topic) >> Reply(SUCCESS)
+
+
+@case(kills=["delayed-topics-have-any-length", "retry-topics-have-one-limit"], clock=True)
+def test_long_retry_topic(bk: BrokerSession) -> None:
+    topic, short, long = bk.topic(), bk.group().ljust(248, "x"), bk.group().ljust(249, "x")
+    offset = stored(bk, topic, body=b"again")
+    bk.send_back(long, offset, 1, topic=topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark="MESSAGE_ILLEGAL")
+    bk.send_back(short, offset, 1, topic=topic) >> Reply(SUCCESS)
+    bk.advance(2 + bk.jitter)
+    retry = f"%RETRY%{short}"
+    pull = bk.pull(retry, group=short).seen("topic and body", lambda one: (one.topic, one.body))
+    pull.eventually() >> Reply(SUCCESS, [(retry, b"again")])

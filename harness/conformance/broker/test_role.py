@@ -545,3 +545,17 @@ def test_demoted_broker_resets_no_offset(bk: BrokerSession) -> None:
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark="Can not reset offset in slave broker")
     bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset) >> refused
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["null-delays-are-none"], clock=True, own_server=True, setup=TOLD)
+def test_slave_passes_over_delays_that_are_null(bk: BrokerSession) -> None:
+    master = bk.nameservers[1]
+    version = {"counter": 79, "timestamp": 1_700_000_000_079, "stateVersion": 0}
+    master.answers(DELAYS, body=msgspec.json.encode({"dataVersion": version, "offsetTable": {"3": 5}}))
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    told = master.next(DELAYS, since=next_of_time(bk), within=90 + bk.jitter) >> Request(DELAYS)
+    bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": 5}))
+    master.answers(DELAYS, body=msgspec.json.encode({"dataVersion": version, "offsetTable": None}))
+    for _ in range(2):
+        told = master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
+    bk.call(DELAYS).seen_as(LEVELS) >> Reply(SUCCESS, Including({"3": 5}))

@@ -2,7 +2,7 @@
 
 from base64 import urlsafe_b64decode
 
-from harness.conformance import ABSENT, Containing, Including, Matching, Reply, Silence, case
+from harness.conformance import ABSENT, ANYTHING, Containing, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.session.outcome import Answer
@@ -378,8 +378,9 @@ def test_batch_for_a_retry_topic_is_illegal(bk: BrokerSession) -> None:
 def test_batch_that_cannot_be_read_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()
     batch = encode_batch([Message(topic=topic, body=b"a"), Message(topic=topic, body=b"b")], "5.3")
+    keyed = encode_batch([Message(topic=topic, body=b"a", properties={"KEYS": "k"})], "4.9")
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
-    for body in (batch[:-1], b"\0\0\0"):
+    for body in (batch[:-1], b"\0\0\0", keyed[:-1]):
         bk.send(topic, body, code=320, batch=True) >> refused
     bk.send_batch(topic, [b"c", b"d"]) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"c", b"d"])
@@ -426,3 +427,65 @@ def test_new_topic_needs_a_default(bk: BrokerSession) -> None:
     table = Including({topic: ABSENT})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": table}))
     bk.send(topic, b"b") >> Reply(SUCCESS)
+
+
+@case(kills=["properties-have-no-limit"])
+def test_properties_over_the_limit_are_illegal(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for text in ("x" * 32768, "\u00e9" * 16384):
+        illegal = Reply(MESSAGE_ILLEGAL, remark=Containing("msg properties length limit 32KB"))
+        bk.send(topic, b"a", properties={"p": text}) >> illegal
+    long = "x" * 32000
+    bk.send(topic, b"b", properties={"p": long}).offset >> Reply(SUCCESS, 0)
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [Including({"p": long})])
+
+
+@case(kills=["batches-share-no-properties-limit"], own_server=True)
+def test_batch_properties_over_the_limit_are_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    body = encode_batch([Message(topic=topic, body=b"a", properties={"p": "x" * 20000})], "5.3")
+    bk.send(topic, body, code=320, batch=True, properties={"q": "y" * 20000}) >> Reply(MESSAGE_ILLEGAL)
+    bk.send(topic, body, code=320, batch=True, properties={"q": "y" * 10000}).offset >> Reply(SUCCESS, 0)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["stored-batches-have-the-limit-of-bodies"], setup={"maxMessageSize": "1000"})
+def test_limit_of_batches_is_that_of_their_bodies(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    refused = Reply((MESSAGE_ILLEGAL, ResponseCode.SYSTEM_ERROR), remark=Matching("."))
+    bk.send_batch(topic, [bytes(301), bytes(302), bytes(332)]) >> refused
+    bk.send_batch(topic, [bytes(301), bytes(302), bytes(331)]).offset >> Reply(SUCCESS, 0)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [bytes(301), bytes(302), bytes(331)])
+
+
+@case(kills=["empty-batches-are-taken"])
+def test_empty_batch_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, b"", code=320, batch=True) >> Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.send_batch(topic, [b"a", b"b"]).offset >> Reply(SUCCESS, 0)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"a", b"b"])
+
+
+@case(kills=["limits-of-bodies-stay"], own_server=True)
+def test_limit_of_bodies_can_be_changed(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.update_config({"maxMessageSize": "200"}) >> Reply(SUCCESS)
+    illegal = Reply(MESSAGE_ILLEGAL, remark=Containing("msg body length limit 200B"))
+    bk.send(topic, bytes(201)) >> illegal
+    bk.send(topic, bytes(200)).offset >> Reply(SUCCESS, 0)
+    bk.update_config({"maxMessageSize": "300"}) >> Reply(SUCCESS)
+    bk.send(topic, bytes(300)).offset >> Reply(SUCCESS, 1)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [bytes(200), bytes(300)])
+
+
+@case(kills=["names-of-topics-that-exist-are-taken"])
+def test_name_of_a_topic_that_exists_is_judged(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group().ljust(121, "x")
+    sent = bk.send(topic, b"dead").ids >> Reply(SUCCESS)
+    bk.send_back(group, decode_offset_id(sent.value[0])[1], -1, topic=topic) >> Reply(SUCCESS)
+    bk.pull(f"%DLQ%{group}").bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+    bk.topics().json >> Reply(
+        SUCCESS, Including({"topicConfigTable": Including({f"%RETRY%{group}": ANYTHING})})
+    )
+    remark = Containing("The specified topic is longer than topic max length.")
+    bk.send(f"%RETRY%{group}") >> Reply(ILLEGAL_PARAMETER, remark=remark)

@@ -10,6 +10,7 @@ from harness.session.exchange import NotSo, View
 from harness.session.probing.received import ReceivedExchange
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import TopicList, TopicStats
+from harness.wire.messages import decode_offset_id
 from harness.wire.view import json_value
 
 SUCCESS = ResponseCode.SUCCESS
@@ -396,3 +397,15 @@ def test_mixed_type_is_refused(bk: BrokerSession) -> None:
 @case(kills=["trace-topic-is-never-made"], setup={"traceTopicEnable": "true", "msgTraceTopicName": "TRACES"})
 def test_trace_topic_if_configured(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told("TRACES", readQueueNums=1, writeQueueNums=1, perm=6))
+
+
+@case(kills=["order-of-retry-topics-stays"])
+def test_order_of_a_retry_topic_is_taken_back(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    retry, other = f"%RETRY%{group}", f"%RETRY%{bk.group()}"
+    for one in (retry, other):
+        bk.create_topic(one, order=True) >> Reply(SUCCESS)
+    sent = bk.send(topic, b"dead").ids >> Reply(SUCCESS)
+    bk.send_back(group, decode_offset_id(sent.value[0])[1], -1, topic=topic) >> Reply(SUCCESS)
+    bk.topics().json >> Reply(SUCCESS, told(retry, order=False))
+    bk.topics().json >> Reply(SUCCESS, told(other, order=True))

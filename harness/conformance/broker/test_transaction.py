@@ -1,6 +1,7 @@
 """Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Containing, Including, Reply, Request, Silence, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.conformance.broker.whole import (
     BODY,
@@ -404,3 +405,13 @@ def test_given_up_once(bk: BrokerSession) -> None:
     bk.advance(5 * ROUND + bk.jitter)
     given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
     given_up.bodies.eventually() >> Reply(SUCCESS, [b"one", b"two"])
+@case(kills=["commits-that-fail-succeed"], own_server=True)
+def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    long, short = half(bk, topic, group, bytes(301)), half(bk, topic, group, bytes(200))
+    bk.update_config({"maxMessageSize": "200"}) >> Reply(SUCCESS)
+    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("msg body length limit 200B"))
+    for _ in range(2):
+        bk.end_transaction(group, *place(long), COMMIT) >> illegal
+    bk.end_transaction(group, *place(short), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [bytes(200)])

@@ -1,14 +1,12 @@
 """Chapter unregistration: the requests of a Broker that stops."""
 
 from harness.conformance import Including, Request, case
-from harness.conformance.broker.registrations import AT_START, REGISTER
+from harness.conformance.broker.registrations import AT_START, REGISTER, STOPPING
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 
 UNREGISTER = RequestCode.UNREGISTER_BROKER
 TWO = {"namesrvAddr": "{nameserver};{nameserver2}"}
-STOPPING = 400.0
-"""Protocol seconds to wait: a Broker of 4.9 unregisters last, once everything else has stopped."""
 
 
 @case(

@@ -41,9 +41,7 @@ def host_bytes(host: str) -> bytes:
 
 @lru_cache(_KEPT)
 def host_text(host: bytes) -> str:
-    """The text of such bytes. Raises `WireError` for any other length."""
-    if len(host) not in (8, 20):
-        raise WireError(f"a host of {len(host)} bytes, expected 8 or 20")
+    """The text of such bytes, which are 8 or 20."""
     address = ipaddress.ip_address(host[:-4])
     port = int.from_bytes(host[-4:], "big", signed=True)
     return f"{address}:{port}" if address.version == 4 else f"[{address}]:{port}"

@@ -60,7 +60,7 @@ class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes are bytes."""
 
     max_message_size: int = 4 << 20
-    """Of a body, and of all of a batch (`maxMessageSize`)."""
+    """Of a body (`maxMessageSize`)."""
     log_file_size: int = 1 << 30
     """From which size on a new file of the log is begun (`mappedFileSizeCommitLog`)."""
     checkpoint_bytes: int = 16 << 20
@@ -77,6 +77,8 @@ class Store:
         files = open_files(storage, config.log_file_size)
         self._storage = storage
         self._config = config
+        self.max_message_size = config.max_message_size
+        """Of a body, in bytes, from now on."""
         self._line = line
         self._log, self._index, self._queues = files.log, files.index, files.queues
         self._checkpoints = files.checkpoints
@@ -113,7 +115,7 @@ class Store:
         """Stores messages of one queue one behind the other, all of them or none."""
         self._newest = now = max(now, self._newest)
         queue_offset = self.max_offset(messages[0].topic, messages[0].queue_id) if messages else 0
-        start = end = self._log.end
+        end = self._log.end
         frames: list[bytes] = []
         try:
             for message in messages:
@@ -122,13 +124,11 @@ class Store:
                 queue_offset += _is_consumable(message)
         except WireError:
             return [_ILLEGAL] * len(messages)
-        if len(frames) > 1 and end - start > self._config.max_message_size:
-            return [_ILLEGAL] * len(messages)
         return [self._keep(message, frame) for message, frame in zip(messages, frames, strict=True)]
 
     def _frame(self, message: Message, physical_offset: int, queue_offset: int, now: int) -> bytes:
         """The bytes of a message that has its place. Raises WireError."""
-        if len(message.body) > self._config.max_message_size:
+        if len(message.body) > self.max_message_size:
             raise WireError(f"a body of {len(message.body)} bytes")
         if message.topic not in self._queues and not _TOPIC.fullmatch(message.topic):
             raise WireError(f"{message.topic!r} is no topic")

@@ -266,3 +266,28 @@ def ids_that_are_none_are_asked_for(original, self, command, connection, now):
     except WireError:
         return self.pass_on(command, connection, dict(command.ext), b"")
     return original(self, command, connection, now)
+
+
+@mutant(Resets.ask_members, "A reset in an unknown language tells members as if it came from Java.")
+def resets_in_any_language(original, self, command, topic, group, timestamp):
+    language = command.language or "JAVA"
+    return original(self, msgspec.structs.replace(command, language=language), topic, group, timestamp)
+
+
+@after(ClientRpc.table_of, "A status with keys that are no queues counts as an empty status.")
+def odd_queues_are_a_status(table):
+    return {} if table is None else table
+
+
+@mutant(ClientRpc.outcome, "An answer in an unknown language is passed on as if it came from Java.", V4)
+def languages_without_a_number_are_java(original, self, answer, group, name):
+    if answer is not None:
+        answer = msgspec.structs.replace(answer, language=answer.language or "JAVA")
+    return original(self, answer, group, name)
+
+
+@mutant(ClientRpc.outcome, "An answer in an unknown language is passed on as if it came from C++.", V5)
+def languages_without_a_number_are_others(original, self, answer, group, name):
+    if answer is not None:
+        answer = msgspec.structs.replace(answer, language=answer.language or "CPP")
+    return original(self, answer, group, name)

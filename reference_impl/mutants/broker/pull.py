@@ -7,7 +7,7 @@ from harness.wire.bodies import Subscription, SubscriptionGroup
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Matches, Pulls
-from reference_impl.broker.store import GetStatus
+from reference_impl.broker.store import GetStatus, Store
 from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -340,3 +340,16 @@ def empty_type_is_no_tag(original, self, code, asked, connection, now):
     if asked.expression_type == "":
         return Reply(ResponseCode.SYSTEM_ERROR, remark="the type is not supported")
     return original(self, code, asked, connection, now)
+@mutant(Store.get, "A pull with a tag returns up to 32 messages, however few it requests.")
+def filtered_pulls_give_all_there_is(
+    original, self, topic, queue_id, offset, most, matches=None, most_bytes=1 << 18
+):
+    most = most if matches is None else 32
+    return original(self, topic, queue_id, offset, most, matches, most_bytes)
+
+
+@mutant(Store.get, "A pull returns any number of bytes.")
+def pulls_give_any_number_of_bytes(
+    original, self, topic, queue_id, offset, most, matches=None, most_bytes=1 << 18
+):
+    return original(self, topic, queue_id, offset, most, matches, 1 << 30)

@@ -2,9 +2,11 @@
 
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName
+from reference_impl.broker.delays import Delays
 from reference_impl.broker.locks import Locks
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
+from reference_impl.broker.store import PutStatus
 from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -189,3 +191,17 @@ def marks_of_retry_topics_stay(original, self, message, asked, version, now):
     if known is not None and known.topic_filter_type == "MULTI_TAG":
         message.sys_flag |= 2
     return refused
+@mutant(Retries.send_back, "A message that is sent back to a topic whose name is too long is lost.")
+def long_topics_lose_messages(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(0) if reply.remark == PutStatus.MESSAGE_ILLEGAL.name else reply
+
+
+@mutant(Delays.longest, "The topic of a delayed message may have a name of any length.")
+def delayed_topics_have_any_length(original, self, topic):
+    return 32767
+
+
+@mutant(Delays.longest, "Retry topics have the same limit as other topics.", V5)
+def retry_topics_have_one_limit(original, self, topic):
+    return original(self, "")

@@ -275,3 +275,10 @@ def slaves_reset_offsets(original, self, command, topic, group, timestamp, now):
     if (reply.remark or "").startswith("Can not reset"):
         self.broker.offsets.reset(group, topic, 0, 0, now)
     return reply
+
+
+@mutant(SlaveSync.take_delays, "A table of delays that is null resets the levels of a slave.", V5)
+def null_delays_are_none(original, self, body):
+    if b'"offsetTable":null' in body:
+        self.broker.delays.offsets.clear()
+    original(self, body)

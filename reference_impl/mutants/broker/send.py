@@ -2,11 +2,12 @@
 
 import msgspec
 
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import RequestCode, ResponseCode, WireError
 from harness.wire.messages import PropertyName
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.store import Store
+from reference_impl.broker.settings import Settings
+from reference_impl.broker.store import Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
 from reference_impl.broker.topics import READ, WRITE, Topics
 from reference_impl.mutants.registry import V5, after, mutant
@@ -170,7 +171,7 @@ def brokers_add_properties_of_their_own(original, self, properties, now):
 
 @mutant(Store.put, "A body that is too large is truncated and stored.")
 def bodies_are_cut_to_the_limit(original, self, message, now):
-    message.body = message.body[: self._config.max_message_size]
+    message.body = message.body[: self.max_message_size]
     return original(self, message, now)
 
 
@@ -183,7 +184,7 @@ def no_letter_is_dead(original, self, group, times, most, now):
 
 
 @mutant(Sends.may_be_batch, "A batch with a delay level is accepted.")
-def batches_may_be_delayed(original, self, asked, body):
+def batches_may_be_delayed(original, self, asked):
     return True
 
 
@@ -317,3 +318,45 @@ def fields_of_sends_may_be_missing(original, self, command, connection, now):
 def default_topics_may_be_missing(original, self, asked, now):
     asked.default_topic, asked.default_queues = asked.default_topic or "TBW102", asked.default_queues or 4
     return original(self, asked, now)
+
+
+@mutant(Store.encoded, "Properties that are too long are dropped.")
+def properties_have_no_limit(original, self, message):
+    try:
+        return original(self, message)
+    except WireError:
+        message.properties = {}
+        return original(self, message)
+
+
+@mutant(Store.put_batch, "A message of a batch with properties that are too long is left out.")
+def batches_share_no_properties_limit(original, self, messages, now):
+    puts = original(self, messages, now)
+    if puts[0].status is PutStatus.MESSAGE_ILLEGAL:
+        puts = [Put(PutStatus.PUT_OK) for _ in messages]
+    return puts
+
+
+@mutant(Store.put_batch, "A batch that takes more than maxMessageSize of the log is refused.")
+def stored_batches_have_the_limit_of_bodies(original, self, messages, now):
+    if sum(91 + len(message.body) + len(message.topic) for message in messages) > self.max_message_size:
+        return [Put(PutStatus.MESSAGE_ILLEGAL) for _ in messages]
+    return original(self, messages, now)
+
+
+@mutant(Sends.send, "A batch without a body is taken.")
+def empty_batches_are_taken(original, self, command, connection, now):
+    reply = original(self, command, connection, now) if command.body else None
+    return reply or Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Settings.take, "A new maxMessageSize has no effect on what is stored.")
+def limits_of_bodies_stay(original, self, pairs, now):
+    most = self.broker.store.max_message_size
+    original(self, pairs, now)
+    self.broker.store.max_message_size = most
+
+
+@mutant(Topics.fault, "A topic that exists may have any name.")
+def names_of_topics_that_exist_are_taken(original, self, topic):
+    return None if self.get(topic or "") is not None else original(self, topic)

@@ -261,3 +261,9 @@ def topics_may_be_mixed(original, self, topics, now):
 @after(Topics.system_topics, "traceTopicEnable=true has no effect.")
 def trace_topic_is_never_made(topics, self):
     return [topic for topic in topics if topic.topic_name != self.config.msg_trace_topic_name]
+
+
+@mutant(Topics.create, "A retry topic keeps order=true when a message is sent back.", V5)
+def order_of_retry_topics_stays(original, self, topic, queues, perm, now, *, flag=0, order=False):
+    known = self.get(topic)
+    return known or original(self, topic, queues, perm, now, flag=flag, order=order)

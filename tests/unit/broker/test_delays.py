@@ -7,6 +7,7 @@ from harness.wire.bodies import DelayOffsets
 from harness.wire.messages import Message
 from reference_impl.broker.delays import DELAY_OFFSETS
 from reference_impl.broker.outbox import Saving
+from reference_impl.broker.timers import TIMERS
 from reference_impl.remoting.errors import ConfigError
 
 from .messages import Lasting, place, queue_of, sent
@@ -198,3 +199,12 @@ def test_times_survive_a_restart(cleanly):
     one = lasting.restart(cleanly=cleanly)
     one.pass_time(86_500_000)
     assert [message.body for message in queue_of(one, "T")] == [b"soon", b"later", b"day"]
+
+
+def test_a_list_of_timed_messages_that_cannot_be_read_is_made_again_from_the_store():
+    lasting = Lasting("5.3")
+    sent(lasting.one, properties={"TIMER_DELAY_SEC": "5"})
+    lasting.one.broker.persist(TIMERS, b"[7")
+    one = lasting.restart()
+    one.pass_time(6_000)
+    assert [message.body for message in queue_of(one, "T")] == [b"hello"]

@@ -226,3 +226,17 @@ def test_a_storage_that_fails_is_told_as_such() -> None:
     ask(endpoint, SAY)
     with pytest.raises(DurabilityError, match="no space left"):
         endpoint.flush()
+
+
+@pytest.mark.parametrize(
+    ("profile", "graceful", "seconds", "end"),
+    [("5.3", True, 7, 8000), ("5.3", True, -1, 1000), ("5.3", False, 7, 1000), ("4.9", True, 7, 1000)],
+)
+def test_connections_stay_for_a_while_if_configured(
+    profile: str, graceful: bool, seconds: int, end: int
+) -> None:
+    config = Config(enable_shutdown_gracefully=graceful, shutdown_wait_time_seconds=seconds)
+    endpoint = build(profile, config=config, chance=_Chance(), started=1000)
+    endpoint.tick(1000)
+    assert endpoint.stop(1000) == end
+    assert endpoint.stop(1500) == end

@@ -227,6 +227,15 @@ def test_a_wait_ends_when_its_time_is_over(one):
     assert one.taken(Answer) == []
 
 
+def test_a_wait_that_its_client_has_given_up_takes_nothing(one):
+    assert pop(one, pollTime=20_000) is None
+    one.now += 60_000
+    sent(one)
+    (answer,) = one.taken(Answer)
+    assert answer.reply.code == ResponseCode.POLLING_TIMEOUT
+    assert bodies(pop(one)) == [b"hello"]
+
+
 def test_a_wait_ends_with_what_comes_again(one):
     sent(one)
     pop(one)

@@ -87,8 +87,6 @@ def test_a_batch_is_stored_as_a_whole_or_not_at_all() -> None:
     given = store(config=StoreConfig(max_message_size=300))
     puts = given.put_batch([message("a"), message("b")], 1)
     assert [put.queue_offset for put in puts] == [0, 1]
-    refused = given.put_batch([message("x" * 90) for _ in range(3)], 1)
-    assert {put.status for put in refused} == {PutStatus.MESSAGE_ILLEGAL}
     refused = given.put_batch([message("c"), message("x" * 301)], 1)
     assert {put.status for put in refused} == {PutStatus.MESSAGE_ILLEGAL}
     assert bodies(given) == ["a", "b"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 from hypothesis import given as chosen
 from hypothesis import settings
@@ -239,3 +241,77 @@ def test_a_log_torn_behind_the_last_checkpoint_keeps_a_beginning(
         assert found[: len(expected)] == expected
         assert found[len(expected) :] == [f"new {queue}", f"new {queue + 2}"][: len(found) - len(expected)]
         assert again.max_offset("T", queue) == len(found)
+
+
+@pytest.mark.parametrize("text", [b"[]", b"{", b'{"physical_offset":"x"}'])
+def test_a_checkpoint_that_says_something_else_is_passed_over(text: bytes) -> None:
+    storage = grown()
+    made = store(storage, StoreConfig())
+    made.checkpoint()
+    storage.append("checkpoint/" + "9" * 20, b"%08x\n" % crc32(text) + text)
+    assert bodies(store(storage, StoreConfig())) == ["body 0", "body 1", "body 2"]
+
+
+def test_a_checkpoint_of_files_that_are_gone_is_passed_over() -> None:
+    storage = MemoryStorage()
+    made = store(storage)
+    for number in range(30):
+        made.put(message(f"{number:100}"), 1)
+        made.commit()
+        if number == 0:
+            made.checkpoint()
+    first = min(name for name in storage.names() if name.startswith("commitlog"))
+    storage.delete(first)
+    again = store(storage)
+    assert bodies(again)[-1] == f"{29:100}"
+    assert again.min_offset("T", 0) > 0
+
+
+def test_a_longer_end_that_is_no_message_is_damage() -> None:
+    storage = grown(2)
+    storage.append(LOG, (1000).to_bytes(4, "big") + b"none" + bytes(40))
+    with pytest.raises(StoreError, match="damaged"):
+        store(storage, StoreConfig())
+
+
+def test_what_looks_like_a_message_behind_a_torn_one_is_none() -> None:
+    storage = grown(1)
+    at = storage.size(LOG)
+    inner_at = at + 88
+    outer = message()
+    inner = bytearray(encode_message(Message(topic="T", body=b"inner", physical_offset=inner_at), "5.3"))
+    inner[-1] ^= 1
+    inner[88] ^= 1
+    outer.body = bytes(inner)
+    made = store(storage, StoreConfig())
+    made.put(outer, 1)
+    made.commit()
+    storage.truncate(LOG, storage.size(LOG) - 1)
+    assert bodies(store(storage, StoreConfig())) == ["body 0"]
+
+
+def test_a_queue_that_the_checkpoint_does_not_know_is_made_again() -> None:
+    storage = grown(2)
+    made = store(storage, StoreConfig())
+    made.checkpoint()
+    made.put(message("new", queue_id=3), 1)
+    made.flush()
+    storage.append("consumequeue/T/3/" + "0" * 20, b"anything")
+    again = store(storage, StoreConfig())
+    assert bodies(again, queue_id=3) == ["new"]
+    again.checkpoint()
+    assert bodies(store(storage, StoreConfig()), queue_id=3) == ["new"]
+
+
+def test_a_torn_message_takes_its_file_along() -> None:
+    storage = MemoryStorage()
+    made = store(storage)
+    while len([name for name in storage.names() if name.startswith("commitlog")]) < 3:
+        made.put(message("x" * 100), 1)
+        made.commit()
+    last = max(name for name in storage.names() if name.startswith("commitlog"))
+    found = len(bodies(made))
+    storage.truncate(last, storage.size(last) - 1)
+    again = store(storage)
+    assert last not in storage.names()
+    assert len(bodies(again)) == found - 1

@@ -170,3 +170,17 @@ def test_a_unique_key_is_read_again(address: str) -> None:
 
 def test_no_tag_has_the_hash_0() -> None:
     assert tag_hash(None) == tag_hash("") == 0
+
+
+@pytest.mark.parametrize(
+    ("at", "length", "reason"),
+    [
+        (0, b"\0\0\0W", "a message of 87 bytes is shorter than its fixed fields"),
+        (84, b"\0\0\0\x7f", "a body of 127 bytes"),
+        (93, b"\x78", "a topic of 120 bytes goes beyond the message"),
+        (95, b"\0\x0d", "properties of 13 bytes where 14 are left"),
+    ],
+)
+def test_lengths_that_contradict_each_other_are_refused(at: int, length: bytes, reason: str) -> None:
+    with pytest.raises(WireError, match=reason):
+        decode_message(SAMPLE[:at] + length + SAMPLE[at + len(length) :])

@@ -1,0 +1,40 @@
+"""Mutants of the chapter pop-limits."""
+
+from harness.wire import ResponseCode
+from reference_impl.broker.pop import Pops
+from reference_impl.broker.pop_acks import PopAcks
+from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.broker.pop_waiting import FULL, HELD, PopWaiting
+from reference_impl.mutants.registry import V5, mutant
+
+
+@mutant(PopWaiting.hold, "maxPopPollingSize has no effect.", V5)
+def pops_of_all_groups_are_not_bounded(original, self, waiter, now):
+    held = original(self, waiter, now)
+    return HELD if held == FULL and self.config.max_pop_polling_size <= self._total else held
+
+
+@mutant(Pops.keep, "Messages are popped even if that cannot be kept.", V5)
+def pops_need_no_record(original, self, of, offsets, found, now):
+    original(self, of, offsets, found, now)
+    return True
+
+
+@mutant(PopAcks.hidden_anew, "A message is hidden again even if that cannot be kept.", V5)
+def hiding_needs_no_record(original, self, again, offset, invisible, handle, now):
+    original(self, again, offset, invisible, handle, now)
+    return True
+
+
+@mutant(Pops.carry_out, "A pop whose topic is deleted is answered as if it existed.", V5)
+def pops_outlive_their_topic(original, self, asked, matches, command, connection, now):
+    reply = original(self, asked, matches, command, connection, now)
+    if self.broker.topics.get(asked.topic) is None:
+        return self.refusal(ResponseCode.POLLING_TIMEOUT, "")
+    return reply
+
+
+@mutant(CheckPoints._follow, "A restart forgets acknowledgements.", V5)
+def acknowledgements_end_with_the_broker(original, self, message):
+    if message.properties.get("TAGS") == "ck":
+        original(self, message)
