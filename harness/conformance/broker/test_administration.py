@@ -734,6 +734,8 @@ def test_state_counts_messages(bk: BrokerSession) -> None:
         bk.send(name, queue=queue) >> Reply(SUCCESS)
     after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _state).eventually() >> Reply(SUCCESS, after)
+
+
 @case(kills=["null-in-quotes-is-false"])
 def test_null_in_quotes_is_no_boolean(bk: BrokerSession) -> None:
     group, names = bk.group(), ("consumeEnable", "consumeFromMinEnable", "consumeBroadcastEnable")

@@ -273,6 +273,8 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)
     shown = bk.consumer_connections(group).json
     shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})}))
+
+
 @case(kills=["heartbeats-are-strict-json"])
 def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     group, client, connection = bk.group(), *bk.client()

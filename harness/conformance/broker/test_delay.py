@@ -3,6 +3,7 @@
 import zlib
 
 from harness.conformance import Between, Containing, Including, Matching, Reply, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.conformance.broker.whole import (
     BODY,
     BORN,
@@ -13,8 +14,6 @@ from harness.conformance.broker.whole import (
     send_whole,
     whole,
 )
-from harness.conformance import Between, Containing, Including, Reply, case
-from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
@@ -292,6 +291,8 @@ def test_timed_is_stored_as_a_whole(bk: BrokerSession) -> None:
     pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
     kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
     pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
 @case(
     kills=["expired-delays-hold-up"],
     clock=True,

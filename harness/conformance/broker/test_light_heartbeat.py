@@ -1,8 +1,6 @@
 """Chapter light-heartbeat: how a Broker keeps its lease between registrations, and comes online (5.x)."""
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
-from harness.conformance.broker.registrations import AT_START, REGISTER
-from harness.conformance import ABSENT, Between, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import AT_START, REGISTER, STOPPING
 from harness.session import BrokerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
@@ -185,6 +183,8 @@ def test_isolated_master_tells_its_slave(bk: BrokerSession) -> None:
     bk.restart()
     offer = {"masterHaAddress": HOST, "masterFlushOffset": NUMBER, "masterAddress": bk.broker_address}
     slave.next(EXCHANGE, within=30 + bk.jitter) >> Request(EXCHANGE, ext=offer, flag=0)
+
+
 @case(kills=["isolated-brokers-leave-without-a-word"], clock=True, own_server=True, setup=ISOLATED)
 def test_isolated_broker_unregisters(bk: BrokerSession) -> None:
     bk.nameserver.ignores(ROUTE)

@@ -440,6 +440,8 @@ def test_empty_type_is_a_tag(bk: BrokerSession) -> None:
         bk.pull(topic, expression_type=kind, subscription="a").bodies >> Reply(SUCCESS, [b"a"])
     none = bk.pull(topic, expression_type="", subscription="a")
     none >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY)
+
+
 @case(kills=["filtered-pulls-give-all-there-is"])
 def test_not_more_than_requested_of_a_tag(bk: BrokerSession) -> None:
     topic = filled(bk, "a", "b", "a", "a")

@@ -114,6 +114,8 @@ def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
         bk.call(code, whole) >> Reply(SUCCESS)
     for name in ("topic", "key"):
         bk.call(RequestCode.QUERY_MESSAGE, {**said, name: None}) >> Reply(NOT_FOUND)
+
+
 @case(kills=["end-of-the-log-is-success"], own_server=True)
 def test_end_of_the_log_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()

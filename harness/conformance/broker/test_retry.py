@@ -345,6 +345,8 @@ def test_dead_letter_is_marked_as_its_topic(bk: BrokerSession) -> None:
     for name, mark in (("RETRY", 2), ("DLQ", 0)):
         pull = bk.pull(f"%{name}%{group}", group=group)
         pull.seen("mark", lambda one: one.sys_flag & 2).eventually() >> Reply(SUCCESS, [mark])
+
+
 @case(kills=["long-topics-lose-messages"])
 def test_topic_that_is_too_long(bk: BrokerSession) -> None:
     topic, short, long = bk.topic(), bk.group().ljust(122, "x"), bk.group().ljust(123, "x")

@@ -1,7 +1,16 @@
 """Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
 
-from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
-from harness.conformance import ABSENT, Between, Containing, Including, Reply, Request, Silence, case
+from harness.conformance import (
+    ABSENT,
+    Between,
+    Containing,
+    Including,
+    Matching,
+    Reply,
+    Request,
+    Silence,
+    case,
+)
 from harness.conformance.broker.expiring import EXPIRING
 from harness.conformance.broker.whole import (
     BODY,
@@ -405,6 +414,8 @@ def test_given_up_once(bk: BrokerSession) -> None:
     bk.advance(5 * ROUND + bk.jitter)
     given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
     given_up.bodies.eventually() >> Reply(SUCCESS, [b"one", b"two"])
+
+
 @case(kills=["commits-that-fail-succeed"], own_server=True)
 def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()

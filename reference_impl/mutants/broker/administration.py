@@ -424,6 +424,8 @@ def state_counts_one_topic(original, self, now):
     last = list(store.topics().items())[1:]
     count = sum(store.max_offset(topic, queue) for topic, queues in last for queue in queues)
     return found | dict.fromkeys(("msgPutTotalTodayNow", "putMessageTimesTotal"), str(count))
+
+
 @mutant(GroupAdministration.update, "The text `null` in place of a boolean means false.")
 def null_in_quotes_is_false(original, self, command, connection, now):
     body = command.body.replace(b'"null"', b"false")

@@ -212,6 +212,8 @@ def heartbeats_49_are_told_of_the_short_form(reply):
 @mutant(Clients.consume, "A Broker of 5.x ignores withoutSub=true.", V5)
 def short_heartbeats_are_whole(original, self, data, client, connection, now, *, without_sub):
     original(self, data, client, connection, now, without_sub=False)
+
+
 @mutant(Clients.heartbeat, "A heartbeat with names without quotes is refused.")
 def heartbeats_are_strict_json(original, self, command, connection, now):
     try:

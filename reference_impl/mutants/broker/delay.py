@@ -187,6 +187,8 @@ def levels_keep_times(original, self, message, level):
     times = {name: text for name, text in message.properties.items() if name.startswith("TIMER_")}
     original(self, message, level)
     message.properties |= times
+
+
 @mutant(Delays._look, "A delayed message that has expired holds up those behind it.")
 def expired_delays_hold_up(original, self, level):
     low = self.broker.store.min_offset(TopicName.SCHEDULE, level - 1)

@@ -135,6 +135,8 @@ def isolated_masters_tell_nobody(original, self, members, now):
 @after(HaMembership._offer, "A master offers no address for copying its log.", V5)
 def isolated_masters_offer_no_address(offer):
     del offer["masterHaAddress"]
+
+
 @mutant(Registrar.stop, "An isolated Broker does not unregister when it is shut down.", V5)
 def isolated_brokers_leave_without_a_word(original, self, now):
     if self.may_register():

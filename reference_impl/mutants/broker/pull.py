@@ -340,6 +340,8 @@ def empty_type_is_no_tag(original, self, code, asked, connection, now):
     if asked.expression_type == "":
         return Reply(ResponseCode.SYSTEM_ERROR, remark="the type is not supported")
     return original(self, code, asked, connection, now)
+
+
 @mutant(Store.get, "A pull with a tag returns up to 32 messages, however few it requests.")
 def filtered_pulls_give_all_there_is(
     original, self, topic, queue_id, offset, most, matches=None, most_bytes=1 << 18

@@ -99,6 +99,8 @@ def fields_of_queries_may_be_missing(original, self, command, connection, now):
 @mutant(MessageQuery.by_offset, "A query by place that lacks its field finds nothing.")
 def fields_of_views_may_be_missing(original, self, command, connection, now):
     return _forgiving(original, self, command, connection, now)
+
+
 @mutant(MessageQuery.by_offset, "A view of an offset at the end of the log succeeds.")
 def end_of_the_log_is_success(original, self, command, connection, now):
     reply = original(self, command, connection, now)

@@ -191,6 +191,8 @@ def marks_of_retry_topics_stay(original, self, message, asked, version, now):
     if known is not None and known.topic_filter_type == "MULTI_TAG":
         message.sys_flag |= 2
     return refused
+
+
 @mutant(Retries.send_back, "A message that is sent back to a topic whose name is too long is lost.")
 def long_topics_lose_messages(original, self, command, connection, now):
     reply = original(self, command, connection, now)

@@ -204,6 +204,8 @@ def one_producer_is_asked(original, self, group):
 def given_up_again(original, self, half, now):
     original(self, half, now)
     original(self, half, now)
+
+
 @after(Transactions.end, "A commit whose message cannot be stored succeeds.")
 def commits_that_fail_succeed(reply):
     return reply and (Reply(0) if reply.code == ResponseCode.MESSAGE_ILLEGAL else reply)
