@@ -92,7 +92,6 @@ def test_a_topic_that_is_as_it_is_wanted_is_no_news_to_53(asked, profile):
     ("name", "remark"),
     [
         ("", "The specified topic is blank."),
-        (None, "The specified topic is blank."),
         (
             "a b",
             "The specified topic contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$",
@@ -105,6 +104,10 @@ def test_a_name_that_is_none_is_refused(asked, profile, name, remark):
     one = asked(profile)
     reply = topic(one, topic=name)
     assert (reply.code, reply.remark) == (1 if profile == "4.9" else 29, remark)
+
+
+def test_a_topic_without_a_name_is_refused_with_code_1(asked, profile):
+    assert topic(asked(profile), topic=None).code == 1
 
 
 @pytest.mark.parametrize("name", ["topicFilterType", "readQueueNums", "writeQueueNums", "perm"])

@@ -78,7 +78,7 @@ def test_a_member_that_is_too_old_ends_the_question(asked, profile):
     assert (refused.code, refused.remark) == (1, "the client does not support this feature. version=27")
 
 
-@pytest.mark.parametrize("ext", [{"topic": "T", "group": "none"}, {"topic": "T"}, {"group": "G"}])
+@pytest.mark.parametrize("ext", [{"topic": "T", "group": "none"}, {"topic": "T"}])
 def test_a_status_that_nobody_can_give_is_refused(asked, profile, ext):
     one = asked(profile)
     join(one, CLIENT)

@@ -9,7 +9,13 @@ from .messages import place, queue_of, sent
 
 
 def back(one, offset, *, version=409, **changes):
-    ext = {"group": "G", "offset": offset, "delayLevel": 0, "maxReconsumeTimes": 2} | changes
+    ext = {
+        "group": "G",
+        "offset": offset,
+        "delayLevel": 0,
+        "maxReconsumeTimes": 2,
+        "originTopic": "T",
+    } | changes
     ext = {name: value for name, value in ext.items() if value is not None}
     return one.ask(RequestCode.CONSUMER_SEND_MSG_BACK, ext, version=version)
 
