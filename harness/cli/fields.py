@@ -22,7 +22,7 @@ from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, OK
 from harness.conformance.asking_fields import OrdinaryRequest, owner_of
 from harness.conformance.sessions import session_of
-from harness.session import Instance, RunningClock, Setup
+from harness.session import DEFAULT_SETUP, Instance, RunningClock, Setup
 from harness.session.errors import Blocked, CaseTimeout, Unmet, Unsupported
 from harness.session.outcome import kind_of
 from harness.targets import Target
@@ -91,7 +91,7 @@ def _asked(
     options: argparse.Namespace, target: Target, profile: str, asked: Sequence[Message]
 ) -> Iterator[tuple[Message, dict[str, dict[str, str]], str]]:
     """Each request with the answers to all its forms, or with why it could not be asked."""
-    running: dict[Setup, Instance] = {}
+    running: dict[Setup, Instance] = {DEFAULT_SETUP: target.start()}
     try:
         for message in asked:
             setup = owner_of(message)[0].setup
@@ -102,7 +102,7 @@ def _asked(
                     instance.restart("kill")
                 yield message, _cells(options, instance, profile, message), ""
             except Unmet as unmet:
-                yield message, {}, f"its ordinary request is not answered: {unmet.actual}"
+                yield message, {}, f"the ordinary request is not answered as it must be: {unmet.actual}"
             except (Blocked, CaseTimeout, Unsupported) as problem:
                 yield message, {}, " ".join(str(problem).split())
     finally:
@@ -197,8 +197,9 @@ def _print(console: Console, answer: dict[str, Any], found: Sequence[Difference]
             forms = [one.form for one in some if (one.field, one.expected, one.actual) == alike]
             what = f"{field}: {', '.join(forms)}" if field else "the ordinary request, once more"
             console.print(f"  expected {expected}, got {actual}   {what}")
-    for request, why in answer["not_asked"].items():
-        console.print(f"\n– {request} could not be asked: {why}")
+    for why in dict.fromkeys(answer["not_asked"].values()):
+        requests = [request for request, reason in answer["not_asked"].items() if reason == why]
+        console.print(f"\n– not asked: {', '.join(requests)}\n  {why}")
     left = sum(not one.judged for one in found)
     console.print(
         f"\n{answer['forms']} forms of the fields of {answer['requests']} requests, "

@@ -116,7 +116,8 @@ def test_a_server_that_answers_nothing_is_no_conformant_one(
     target = "builtin:5.3?mutant=serves-probes-and-refuses-others"
     assert main(["fields", target, "--out", str(tmp_path)]) == 4
     said = capsys.readouterr().out
-    assert "– 103 REGISTER_BROKER could not be asked: its ordinary request is not answered" in said
+    assert "\n– not asked: 100 PUT_KV_CONFIG, " in said
+    assert "\n  the ordinary request is not answered as it must be: reply SYSTEM_ERROR (1)" in said
     assert "NOTHING WAS ASKED, exit 4" in said
 
 
@@ -125,3 +126,11 @@ def test_only_apache_decides_what_is_right(tmp_path: Path, capsys: pytest.Captur
     assert main(["fields", "builtin:5.3", "--write", "--out", str(tmp_path)]) == 3
     assert "expected an Apache server (apache:VERSION)" in capsys.readouterr().err
     assert field_table("nameserver") == before
+
+
+def test_a_server_that_does_not_start_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fields", "exec:false {port}", "--out", str(tmp_path)]) == 4
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("it ended with status 1 before it listened") == 1
