@@ -187,9 +187,11 @@ class _Pair:
     def made(self, side: _Side) -> None:
         """A connection is there: for the client's, the server's is made before anything is read."""
         if side is self.client:
-            side.transport.pause_reading()
             self._proxy.pairs.add(self)
-            self._connecting = asyncio.get_running_loop().create_task(self._connect())
+            loop = asyncio.get_running_loop()
+            # Not at once: Python 3.11.2 begins to read after this call, whatever it says.
+            loop.call_soon(side.transport.pause_reading)
+            self._connecting = loop.create_task(self._connect())
 
     async def _connect(self) -> None:
         proxy, local = self._proxy, _address(self.client.transport.get_extra_info("peername"))
