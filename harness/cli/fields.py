@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 from rich.console import Console
 from rich.progress import BarColumn
 
-from harness.catalogue import Message, messages, specs_directory
-from harness.catalogue.fields import Cells, field_table, path_of, requests_with_fields, updated
+from harness.catalogue import Message, Role, messages
+from harness.catalogue.fields import field_table, path_of, requests_with_fields
+from harness.cli import field_recording
 from harness.cli.asked import profile_of, target_of
-from harness.cli.bar import Line
-from harness.cli.output import complain, say_json
+from harness.cli.bar import LOG_EVERY, Line
+from harness.cli.field_recording import Cells
+from harness.cli.output import say_json
 from harness.cli.parser import Usage
-from harness.cli.status import FAILED, HARNESS_FAILED, OK
+from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
 from harness.conformance.asking_fields import OrdinaryRequest, owner_of
 from harness.conformance.sessions import session_of
+from harness.report.text import plural
 from harness.session import DEFAULT_SETUP, Instance, RunningClock, Setup
 from harness.session.errors import Blocked, CaseTimeout, Unmet, Unsupported
 from harness.session.outcome import kind_of
@@ -34,7 +36,7 @@ _WITHIN = 300.0
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A form that the server answers otherwise than Apache's. `judged`: whether that is wrong."""
+    """A form that the server does not answer as Apache's does. `judged`: whether that is wrong."""
 
     code: int
     request: str
@@ -45,6 +47,72 @@ class Difference(msgspec.Struct, frozen=True):
     judged: bool
 
 
+class _Run:
+    """The requests that are asked, one after the other, and what came of them."""
+
+    def __init__(self, target: Target, role: Role, profile: str) -> None:
+        self.role: Role = role
+        self.profile = profile
+        self.asked = list(requests_with_fields(messages().of(role), profile))
+        self.seen: dict[int, dict[str, dict[str, str]]] = {}
+        self.not_asked: dict[str, str] = {}
+        """Request -> why."""
+        self._target = target
+
+    def requests(self) -> Iterator[Message]:
+        """Sends each request in all its forms, and yields it. Raises TargetError if no server starts."""
+        running: dict[Setup, Instance] = {DEFAULT_SETUP: self._target.start()}
+        try:
+            for message in self.asked:
+                setup = owner_of(message)[0].setup
+                try:
+                    instance = running.get(setup) or self._target.another(setup)
+                    running[setup] = instance
+                    if not instance.alive():
+                        instance.restart("kill")
+                    self.seen[message.code] = self._cells(instance, message)
+                except Unmet as unmet:
+                    why = f"the ordinary request is not answered as it must be: {unmet.actual}"
+                    self.not_asked[f"{message.code} {message.name}"] = why
+                except (Blocked, CaseTimeout, Unsupported) as problem:
+                    self.not_asked[f"{message.code} {message.name}"] = " ".join(str(problem).split())
+                yield message
+        finally:
+            for instance in running.values():
+                instance.stop()
+
+    def _cells(self, instance: Instance, message: Message) -> dict[str, dict[str, str]]:
+        session = session_of(
+            self.role,
+            instance,
+            self.profile,
+            case=f"fields of {message.code}",
+            target=self._target.uri,
+            suite=version(),
+            deadline=_WITHIN,
+        )
+        table = field_table(self.role)
+        with session:
+            request = OrdinaryRequest(session, message)
+            found = {"": {"": kind_of(request.again().outcome(silence_is_an_answer=True))}}
+            for form in request.forms():
+                if table.is_harmless(message.code, form.field, form.name, self.profile):
+                    outcome = request.in_form(form).outcome(silence_is_an_answer=True)
+                    found.setdefault(form.field, {})[form.name] = kind_of(outcome)
+        return found
+
+    def differences(self) -> Iterator[Difference]:
+        """What the server answers otherwise than the table says."""
+        table, names = field_table(self.role), {one.code: one.name for one in self.asked}
+        for code, fields in self.seen.items():
+            for field, forms in fields.items():
+                for form, actual in forms.items():
+                    expected = table.answer(code, field, form, self.profile)
+                    if expected is not None and expected != actual:
+                        judged = table.is_judged(code, field, form, self.profile)
+                        yield Difference(code, names[code], field, form, expected, actual, judged)
+
+
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     stopwatch = RunningClock()
@@ -52,25 +120,30 @@ def run(options: argparse.Namespace) -> int:
     profile = profile_of("fields", options.profile, target, options.role)
     release = _release(options, target)
     people = sys.stderr if options.json else sys.stdout
-    console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
-    asked = list(requests_with_fields(messages().of(options.role), profile))
-    seen: dict[int, dict[str, dict[str, str]]] = {}
-    unasked: dict[str, str] = {}
-    with Line(Console(file=people, highlight=False), BarColumn()) as line:
-        for number, (message, cells, why) in enumerate(_asked(options, target, profile, asked), 1):
-            line.show(f"{number} of {len(asked)} requests", number, len(asked))
-            if why:
-                unasked[f"{message.code} {message.name}"] = why
-            else:
-                seen[message.code] = cells
-    if release:
-        _write(options, profile, release, seen)
-    found = list(_differences(options.role, profile, asked, seen))
-    answer = _answer(options, profile, seen, found, unasked, stopwatch.waiting())
+    asking = _Run(target, options.role, profile)
+    interrupted = False
+    try:
+        _ask(asking, people)
+    except KeyboardInterrupt:
+        interrupted = True
+    found = list(asking.differences())
+    if release and not interrupted:
+        _write(asking, release)
+    answer = {
+        **_concluded(asking, found, written=bool(release), interrupted=interrupted),
+        "target": options.target,
+        "role": options.role,
+        "profile": profile,
+        "seconds": round(stopwatch.waiting(), 1),
+        "requests": len(asking.seen),
+        "forms": _forms(asking.seen),
+        "differences": [msgspec.to_builtins(one) for one in found],
+        "not_asked": asking.not_asked,
+    }
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / FILE
-    path.write_bytes(msgspec.json.format(msgspec.json.encode({**answer, "seen": seen}), indent=1))
-    _print(console, answer, found, path)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode({**answer, "seen": asking.seen}), indent=1))
+    _print(Console(file=people, highlight=False, markup=False, soft_wrap=True), answer, found, path)
     if options.json:
         say_json(answer)
     return int(answer["exit_status"])
@@ -87,113 +160,55 @@ def _release(options: argparse.Namespace, target: Target) -> str:
     return release if options.write else ""
 
 
-def _asked(
-    options: argparse.Namespace, target: Target, profile: str, asked: Sequence[Message]
-) -> Iterator[tuple[Message, dict[str, dict[str, str]], str]]:
-    """Each request with the answers to all its forms, or with why it could not be asked."""
-    running: dict[Setup, Instance] = {DEFAULT_SETUP: target.start()}
+def _ask(asking: _Run, people: Any) -> None:
+    stopwatch, logged = RunningClock(), 0.0
+    with Line(Console(file=people, highlight=False), BarColumn()) as line:
+        for number, _ in enumerate(asking.requests(), 1):
+            said = f"{number} of {len(asking.asked)} requests"
+            line.show(said, number, len(asking.asked))
+            if stopwatch.waiting() - logged >= LOG_EVERY:
+                logged = stopwatch.waiting()
+                line.log(said)
+
+
+def _write(asking: _Run, release: str) -> None:
+    known = field_table(asking.role)
     try:
-        for message in asked:
-            setup = owner_of(message)[0].setup
-            try:
-                instance = running.get(setup) or target.another(setup)
-                running[setup] = instance
-                if not instance.alive():
-                    instance.restart("kill")
-                yield message, _cells(options, instance, profile, message), ""
-            except Unmet as unmet:
-                yield message, {}, f"the ordinary request is not answered as it must be: {unmet.actual}"
-            except (Blocked, CaseTimeout, Unsupported) as problem:
-                yield message, {}, " ".join(str(problem).split())
-    finally:
-        for instance in running.values():
-            instance.stop()
-
-
-def _cells(
-    options: argparse.Namespace, instance: Instance, profile: str, message: Message
-) -> dict[str, dict[str, str]]:
-    session = session_of(
-        options.role,
-        instance,
-        profile,
-        case=f"fields of {message.code}",
-        target=options.target,
-        suite=version(),
-        deadline=_WITHIN,
-    )
-    table = field_table(options.role)
-    with session:
-        request = OrdinaryRequest(session, message)
-        found = {"": {"": kind_of(request.again().outcome(silence_is_an_answer=True))}}
-        for form in request.forms():
-            if not table.is_harmless(message.code, form.field, form.name, profile):
-                continue
-            outcome = request.in_form(form).outcome(silence_is_an_answer=True)
-            found.setdefault(form.field, {})[form.name] = kind_of(outcome)
-    return found
-
-
-def _write(options: argparse.Namespace, profile: str, release: str, seen: Cells) -> None:
-    try:
-        table = updated(field_table(options.role), profile, release, seen)
+        table = field_recording.updated(known, asking.profile, release, asking.seen)
     except ValueError as problem:
         raise Usage(f"rmq-harness fields: --write: {problem}; nothing was written") from None
-    path = path_of(specs_directory(), options.role)
-    head = "".join(line for line in path.read_text(encoding="utf-8").splitlines(True) if line[:1] == "#")
-    plain = msgspec.json.decode(msgspec.json.encode(table))
-    plain["requests"] = {int(code): asked for code, asked in plain["requests"].items()}
-    text = yaml.dump(plain, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-    path.write_text(head + text, encoding="utf-8")
-    complain(f"written: {path}; field_table reads it at the next start")
+    field_recording.write(table, asking.role)
 
 
-def _differences(role: Any, profile: str, asked: Sequence[Message], seen: Cells) -> Iterator[Difference]:
-    table = field_table(role)
-    names = {one.code: one.name for one in asked}
-    for code, fields in seen.items():
-        for field, forms in fields.items():
-            for form, actual in forms.items():
-                expected = table.answer(code, field, form, profile)
-                if expected is not None and expected != actual:
-                    judged = table.is_judged(code, field, form, profile)
-                    yield Difference(code, names[code], field, form, expected, actual, judged)
+def _forms(seen: Cells) -> int:
+    return sum(len(forms) for fields in seen.values() for forms in fields.values())
 
 
-def _answer(
-    options: argparse.Namespace,
-    profile: str,
-    seen: Cells,
-    found: Sequence[Difference],
-    unasked: dict[str, str],
-    seconds: float,
+def _concluded(
+    asking: _Run, found: Sequence[Difference], *, written: bool, interrupted: bool
 ) -> dict[str, Any]:
+    """The conclusion in words, and the exit status."""
     wrong = sum(one.judged for one in found)
-    forms = sum(len(forms) for fields in seen.values() for forms in fields.values())
-    conclusion = f"{wrong} FORMS ANSWERED OTHERWISE" if wrong else "EVERY FORM ANSWERED AS APACHE DOES"
-    status = FAILED if wrong else OK
-    if not seen:
+    conclusion, status = "EVERY FORM ANSWERED AS APACHE DOES", OK
+    if interrupted:
+        conclusion, status = "INTERRUPTED", INTERRUPTED
+    elif not asking.seen:
         conclusion, status = "NOTHING WAS ASKED", HARNESS_FAILED
-    return {
-        "conclusion": conclusion,
-        "exit_status": status,
-        "target": options.target,
-        "role": options.role,
-        "profile": profile,
-        "seconds": round(seconds, 1),
-        "requests": len(seen),
-        "forms": forms,
-        "differences": [msgspec.to_builtins(one) for one in found],
-        "not_asked": unasked,
-    }
+    elif written:
+        conclusion = f"WRITTEN TO {path_of(asking.role)}, {plural(len(found), 'ANSWER')} CHANGED"
+    elif wrong:
+        conclusion, status = f"{plural(wrong, 'FORM')} ANSWERED OTHERWISE", FAILED
+    elif asking.not_asked:
+        conclusion, status = f"{plural(len(asking.not_asked), 'REQUEST')} NOT ASKED", INCONCLUSIVE
+    return {"conclusion": conclusion, "exit_status": status}
 
 
-def _print(console: Console, answer: dict[str, Any], found: Sequence[Difference], path: Path) -> None:
+def _print(console: Console, answer: Mapping[str, Any], found: Sequence[Difference], path: Path) -> None:
     for code in dict.fromkeys(one.code for one in found if one.judged):
         some = [one for one in found if one.code == code and one.judged]
         console.print(f"\n✘ {code} {some[0].request}")
-        for field, expected, actual in dict.fromkeys((one.field, one.expected, one.actual) for one in some):
-            alike = (field, expected, actual)
+        for alike in dict.fromkeys((one.field, one.expected, one.actual) for one in some):
+            field, expected, actual = alike
             forms = [one.form for one in some if (one.field, one.expected, one.actual) == alike]
             what = f"{field}: {', '.join(forms)}" if field else "the ordinary request, once more"
             console.print(f"  expected {expected}, got {actual}   {what}")

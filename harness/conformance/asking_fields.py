@@ -1,7 +1,7 @@
 """The ordinary request of a code, sent again with one ext field in an unusual form.
 
-The ordinary request is the first one of its code that the case sends which proves the code's owner: every
-server that serves the code at all answers it.
+The ordinary request is the first of its code in the case that proves the code's owner. Every server that
+serves the code answers it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Iterator
 
 from harness.catalogue import CatalogueError, Message
-from harness.catalogue.fields import Form, forms_of
+from harness.catalogue.field_forms import Form, forms_of
 from harness.conformance.case import Case, case_of
 from harness.conformance.layout import modules_of
 from harness.session import Session
@@ -30,7 +30,7 @@ class OrdinaryRequest:
         self._command = next(one for one in sent if one is not None and one.code == message.code)
 
     def again(self) -> Exchange:
-        """It, once more as it was."""
+        """Sends it once more, unchanged."""
         return self._send(self._command.ext, "")
 
     def forms(self) -> Iterator[Form]:
@@ -39,7 +39,7 @@ class OrdinaryRequest:
         return forms_of(self._message, line, self._command.ext or {}, nonce)
 
     def in_form(self, form: Form) -> Exchange:
-        """It, with one field in another form."""
+        """Sends it with one field in another form."""
         return self._send(form.ext, str(form))
 
     def _send(self, ext: dict[str, str | None] | None, about: str) -> Exchange:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.catalogue import Message, Role, messages
-from harness.catalogue.fields import OTHER_LETTERS, field_table
+from harness.catalogue.field_forms import OTHER_LETTERS
+from harness.catalogue.fields import field_table
 from harness.conformance.asking_fields import OrdinaryRequest, owner_of
 from harness.conformance.case import case
 from harness.conformance.expect import Reply
@@ -71,12 +72,16 @@ def _code(answer: str) -> int | None:
 
 
 def _killed(message: Message) -> str:
-    """The mutant that the case finds: one of them answers some form of each request otherwise."""
-    asked = field_table(message.role).requests[message.code]
-    tells = any(
-        OTHER_LETTERS in one.forms and not one.lines
-        for field, answers in asked.fields.items()
-        for one in answers
-        if field_table(message.role).is_judged(message.code, field, OTHER_LETTERS, "")
+    """The mutant that the case finds: one of the two answers some form of each request otherwise."""
+    table, code = field_table(message.role), message.code
+    ordinary = table.requests[code].ordinary
+    lines = [line for line in table.recorded if not message.profiles or line in message.profiles]
+    notices_letters = any(
+        all(
+            table.is_judged(code, field.name, OTHER_LETTERS, line)
+            and table.answer(code, field.name, OTHER_LETTERS, line) != ordinary
+            for line in lines
+        )
+        for field in message.request
     )
-    return _LETTERS if tells else _BLANKS
+    return _LETTERS if notices_letters else _BLANKS

@@ -189,7 +189,7 @@ class _Pair:
         if side is self.client:
             self._proxy.pairs.add(self)
             loop = asyncio.get_running_loop()
-            # Not at once: Python 3.11.2 begins to read after this call, whatever it says.
+            # Python 3.11.2 starts reading after this callback, even from a transport that it has paused.
             loop.call_soon(side.transport.pause_reading)
             self._connecting = loop.create_task(self._connect())
 

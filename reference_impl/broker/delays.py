@@ -94,7 +94,7 @@ class Delays(Part):
         return put
 
     def longest(self, topic: str) -> int:
-        """How long the name of a topic may be that a message is stored for."""
+        """The longest name, in bytes, that the topic of a stored message may have."""
         return _LONGEST_RETRY if self.profile.v5 and topic.startswith(TopicName.RETRY_PREFIX) else _LONGEST
 
     def level_of(self, message: Message) -> int:

@@ -19,7 +19,6 @@ from harness.wire.bodies import (
 )
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
-from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
@@ -205,7 +204,7 @@ class GroupAdministration(Part):
     def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
         """A group begins where another is."""
         ext = command.ext or {}
-        source, target = _key_of(ext, "srcGroup"), _key_of(ext, "destGroup")
+        source, target = fields.part_of_key(ext, "srcGroup"), fields.part_of_key(ext, "destGroup")
         asked = fields.text(ext, "topic")
         offline = fields.boolean(ext, "offline") is True
         for topic in [asked] if asked and asked.strip() else self.topics_of(source):
@@ -264,9 +263,3 @@ def _groups(names: Iterable[str]) -> bytes:
 def _known(told: Mapping[str, object]) -> dict[str, object]:
     """The members that fastjson writes: null is left out."""
     return {name: value for name, value in told.items() if value is not None}
-
-
-def _key_of(ext: Ext, name: str) -> str:
-    """A group as it is part of a key: Java writes one that is missing as `null`."""
-    group = fields.text(ext, name)
-    return "null" if group is None else group

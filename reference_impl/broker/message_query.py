@@ -28,8 +28,8 @@ class MessageQuery(Part):
         """Stored messages, one behind the other, in the order of the log."""
         ext, store = command.ext or {}, self.broker.store
         found = store.by_key(
-            ext.get("topic") or "null",
-            ext.get("key") or "null",
+            fields.part_of_key(ext, "topic"),
+            fields.part_of_key(ext, "key"),
             self.most(command),
             required.int64(ext, "beginTimestamp"),
             required.int64(ext, "endTimestamp"),

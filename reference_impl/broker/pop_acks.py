@@ -45,7 +45,7 @@ class PopAcks(Part):
         if not low <= offset <= high:
             where = f"key:{topic}@{queue_id}, commit:{offset}, store:{low}~{high}"
             return Reply(ResponseCode.NO_MESSAGE, remark=f"offset is illegal, {where}")
-        group, handle = ext.get("consumerGroup") or "null", Handle.of(required.text(ext, "extraInfo"))
+        group, handle = fields.part_of_key(ext, "consumerGroup"), Handle.of(required.text(ext, "extraInfo"))
         of = PopOf(topic, group, queue_id, handle.start, handle.pop_time)
         return self.done(of, [offset], handle.revive_queue, connection, now)
 
@@ -132,7 +132,7 @@ class PopAcks(Part):
         store = self.broker.store
         if not store.min_offset(topic, queue_id) <= offset < store.max_offset(topic, queue_id):
             return Reply(ResponseCode.NO_MESSAGE, ext=_told(0, 0, 0))
-        group, handle = fields.text(ext, "consumerGroup") or "", Handle.of(required.text(ext, "extraInfo"))
+        group, handle = fields.part_of_key(ext, "consumerGroup"), Handle.of(required.text(ext, "extraInfo"))
         invisible = required.int64(ext, "invisibleTime")
         if handle.revive_queue == ORDERED:
             return self.hide_in_order((topic, group, queue_id), offset, handle, invisible, now)

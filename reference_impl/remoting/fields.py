@@ -21,6 +21,12 @@ def text(ext: Ext | None, name: str) -> str | None:
     return None if ext is None else ext.get(name)
 
 
+def part_of_key(ext: Ext | None, name: str) -> str:
+    """A string field that becomes part of a key: Java writes a missing one as `null`."""
+    value = text(ext, name)
+    return "null" if value is None else value
+
+
 def int32(ext: Ext | None, name: str) -> int | None:
     """An `int` or `Integer` field."""
     return _number(text(ext, name), 31)

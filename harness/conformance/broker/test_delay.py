@@ -4,16 +4,7 @@ import zlib
 
 from harness.conformance import Between, Containing, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
-from harness.conformance.broker.whole import (
-    BODY,
-    BORN,
-    FLAG,
-    QUEUE,
-    TIMES,
-    plain_properties,
-    send_whole,
-    whole,
-)
+from harness.conformance.broker.whole import QUEUE, as_sent, plain_properties, send_whole, whole
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
@@ -263,8 +254,7 @@ def test_is_stored_as_a_whole(bk: BrokerSession) -> None:
     pull = bk.pull(topic, QUEUE)
     added = {"DELAY": "1", "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
     pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
-    kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
-    pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+    pull.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection)])
 
 
 @case(kills=["levels-keep-times"], clock=True)
@@ -289,8 +279,7 @@ def test_timed_is_stored_as_a_whole(bk: BrokerSession) -> None:
     added: dict[str, object] = {"TIMER_DELAY_SEC": "4", "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
     added |= dict.fromkeys(("TIMER_OUT_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"), time)
     pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
-    kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
-    pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+    pull.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection)])
 
 
 @case(

@@ -4,16 +4,7 @@ import json
 
 from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
-from harness.conformance.broker.whole import (
-    BODY,
-    BORN,
-    FLAG,
-    QUEUE,
-    TIMES,
-    plain_properties,
-    send_whole,
-    whole,
-)
+from harness.conformance.broker.whole import as_sent, plain_properties, send_whole, whole
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.session.exchange import Exchange, View
@@ -933,14 +924,13 @@ def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
     send_whole(bk, topic, connection)
     first = bk.pop(topic, group, invisible=10)
     first.properties.eventually() >> Reply(SUCCESS, [plain])
-    kept = (topic, BODY, QUEUE, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES)
-    first.seen("message", whole) >> Reply(SUCCESS, [kept])
+    first.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection)])
     popped_at = (first.pop_time >> Reply(SUCCESS)).value
     bk.advance(10 + REVIVAL + bk.jitter)
     again = bk.pop(topic, group)
     added = {"1ST_POP_TIME": popped_at, "POP_CK": Matching(r"^0 \d+ 60000 \d 1 \S+ 0 0$")}
     again.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
-    kept = (topic, BODY, 0, FLAG, 0, BORN, bk.broker_address, bk.broker_address, TIMES + 1)
+    kept = as_sent(bk, topic, connection, queue=0, retries=1, born_host=bk.broker_address)
     again.seen("message", whole) >> Reply(SUCCESS, [kept])
 
 

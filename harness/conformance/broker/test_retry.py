@@ -5,15 +5,7 @@ import struct
 import msgspec
 
 from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
-from harness.conformance.broker.whole import (
-    BODY,
-    BORN,
-    FLAG,
-    TIMES,
-    plain_properties,
-    send_whole,
-    whole,
-)
+from harness.conformance.broker.whole import as_sent, plain_properties, send_whole, whole
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import MESSAGE_MAGIC, decode_offset_id
@@ -332,7 +324,7 @@ def test_comes_back_as_a_whole(bk: BrokerSession) -> None:
     for name, more in ((retry, delayed), (dead, {"DELAY": "0"})):
         pull = bk.pull(name, group=group)
         pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added, **more}])
-        kept = (name, BODY, 0, FLAG, 0, BORN, connection.peer, bk.broker_address, TIMES + 1)
+        kept = as_sent(bk, name, connection, queue=0, retries=1)
         pull.seen("message", whole) >> Reply(SUCCESS, [kept])
 
 

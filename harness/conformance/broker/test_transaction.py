@@ -12,16 +12,7 @@ from harness.conformance import (
     case,
 )
 from harness.conformance.broker.expiring import EXPIRING
-from harness.conformance.broker.whole import (
-    BODY,
-    BORN,
-    FLAG,
-    QUEUE,
-    TIMES,
-    plain_properties,
-    send_whole,
-    whole,
-)
+from harness.conformance.broker.whole import QUEUE, as_sent, plain_properties, send_whole, whole
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
@@ -353,23 +344,24 @@ QUESTION = {
 }
 
 
+def questioned(bk: BrokerSession) -> Connection:
+    """A producer that has not ended a transaction in time."""
+    group = bk.group()
+    asked = producer(bk, group)
+    half(bk, bk.topic(), group, b"asked", UNIQ_KEY=KEY)
+    bk.advance(ROUND + bk.jitter)
+    return asked
+
+
 @case(kills=["questions-49-name-a-topic"], clock=True, setup=QUICK)
 def test_question_names_the_message(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    asked = producer(bk, group)
-    half(bk, topic, group, b"asked", UNIQ_KEY=KEY)
-    bk.advance(ROUND + bk.jitter)
-    asked.next_request() >> Request(CHECK, ext=QUESTION)
+    questioned(bk).next_request() >> Request(CHECK, ext=QUESTION)
 
 
 @case(kills=["questions-name-no-broker"], clock=True, setup=QUICK)
 def test_question_names_topic_and_broker(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    asked = producer(bk, group)
-    half(bk, topic, group, b"asked", UNIQ_KEY=KEY)
-    bk.advance(ROUND + bk.jitter)
     more = {"topic": "RMQ_SYS_TRANS_HALF_TOPIC", "bname": bk.broker_name}
-    asked.next_request() >> Request(CHECK, ext={**QUESTION, **more})
+    questioned(bk).next_request() >> Request(CHECK, ext={**QUESTION, **more})
 
 
 @case(kills=["commits-come-from-the-broker"])
@@ -384,8 +376,7 @@ def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
     pull = bk.pull(topic, QUEUE)
     added = {**more, "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
     pull.seen("properties", without_id).eventually() >> Reply(SUCCESS, [{**plain, **added}])
-    kept = (topic, BODY, QUEUE, FLAG, COMMIT, BORN, connection.peer, bk.broker_address, TIMES)
-    pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+    pull.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection, mark=COMMIT)])
 
 
 def without_id(message: Message) -> dict[str, str]:

@@ -51,3 +51,20 @@ def whole(message: Message) -> tuple[Any, ...]:
         message.store_host,
         message.reconsume_times,
     )
+
+
+def as_sent(
+    bk: BrokerSession,
+    topic: str,
+    on: Connection,
+    *,
+    queue: int = QUEUE,
+    mark: int = 0,
+    retries: int = 0,
+    born_host: str | None = None,
+) -> tuple[Any, ...]:
+    """What `whole` is of this message where it was stored again: `mark` is its system flag, `retries` is how
+    often it was tried since, and `born_host` the producer's address, if it is another one.
+    """
+    host = born_host or on.peer
+    return (topic, BODY, queue, FLAG, mark, BORN, host, bk.broker_address, TIMES + retries)

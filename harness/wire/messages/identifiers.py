@@ -66,13 +66,19 @@ def offset_id(host: str, physical_offset: int) -> str:
 
 def decode_offset_id(text: str) -> tuple[str, int]:
     """(host, physical offset) of such an id. Raises `WireError`."""
+    data = _bytes_of(text, "message id")
+    return host_text(data[:-8]), int.from_bytes(data[-8:], "big", signed=True)
+
+
+def _bytes_of(text: str, what: str) -> bytes:
+    """The bytes of an id in 32 or 56 hex digits. Raises `WireError`."""
     try:
         data = binascii.unhexlify(text)
     except ValueError as error:
-        raise WireError(f"{text[:80]!r} is no message id: not hexadecimal") from error
+        raise WireError(f"{text[:80]!r} is no {what}: not hexadecimal") from error
     if len(data) not in (16, 28):
-        raise WireError(f"{text[:80]!r} is no message id: {len(text)} digits, expected 32 or 56")
-    return host_text(data[:-8]), int.from_bytes(data[-8:], "big", signed=True)
+        raise WireError(f"{text[:80]!r} is no {what}: {len(text)} digits, expected 32 or 56")
+    return data
 
 
 class UniqueKey(msgspec.Struct, frozen=True):
@@ -101,11 +107,6 @@ class UniqueKey(msgspec.Struct, frozen=True):
     @classmethod
     def decode(cls, text: str) -> UniqueKey:
         """Raises `WireError` for what is no such text."""
-        try:
-            data = bytes.fromhex(text)
-        except ValueError as error:
-            raise WireError(f"{text[:80]!r} is no unique key: not hexadecimal") from error
-        if len(data) not in (16, 28):
-            raise WireError(f"{text[:80]!r} is no unique key: {len(text)} digits, expected 32 or 56")
+        data = _bytes_of(text, "unique key")
         process, loader, since_month, counter = _UNIQUE.unpack(data[-_UNIQUE.size :])
         return cls(str(ipaddress.ip_address(data[: -_UNIQUE.size])), process, loader, since_month, counter)

@@ -1,4 +1,4 @@
-"""`rmq-harness fields`: forms of ext fields, the table of what Apache answers, and what differs from it."""
+"""`rmq-harness fields`: what it says of a server, and how what Apache answers is written down."""
 
 from __future__ import annotations
 
@@ -7,54 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.catalogue.fields import Answer, Asked, FieldTable, Unjudged, field_table, forms_of, updated
-from harness.catalogue.messages import Member, Message
+from harness.catalogue.fields import Answer, Asked, FieldTable, field_table
 from harness.cli import main
-
-MESSAGE = Message(
-    code=1,
-    name="ASK",
-    text="",
-    source="",
-    request=(
-        Member(name="topic", type="text", text=""),
-        Member(name="queue", type="int32", text=""),
-        Member(name="force", type="boolean", text="", profiles=("5.3",)),
-    ),
-)
-
-
-def forms(line: str, ordinary: dict[str, str | None]) -> dict[tuple[str, str], dict[str, str | None]]:
-    return {(one.field, one.name): one.ext for one in forms_of(MESSAGE, line, ordinary, "-n1")}
-
-
-def test_one_field_is_unusual_and_the_others_are_not() -> None:
-    found = forms("5.3", {"topic": "T", "queue": "3"})
-    assert found["topic", "absent"] == {"queue": "3"}
-    assert found["topic", "in other letters"] == {"queue": "3", "TOPIC": "T"}
-    assert found["queue", "padded"] == {"topic": "T", "queue": " 3 "}
-    assert found["queue", "2147483648"] == {"topic": "T", "queue": "2147483648"}
-    assert found["force", "yes"] == {"topic": "T", "queue": "3", "force": "yes"}
-
-
-def test_texts_are_names_that_nothing_has() -> None:
-    found = forms("5.3", {"topic": "T"})
-    assert found["topic", "beyond ASCII"]["topic"] == "ü€😀-n1"
-    assert found["topic", "of 300 characters"]["topic"] == "x" * 297 + "-n1"
-
-
-def test_a_field_of_another_line_is_not_sent() -> None:
-    assert {field for field, _ in forms("4.9", {})} == {"topic", "queue"}
-
-
-def test_a_field_that_is_not_in_the_ordinary_request_is_never_absent_from_it() -> None:
-    assert ("queue", "absent") not in forms("5.3", {"topic": "T"})
-
+from harness.cli.field_recording import updated
+from harness.conformance.asking_fields import OrdinaryRequest
+from harness.session.exchange import Exchange
 
 TABLE = FieldTable(
     recorded={"4.9": "4.9.8"},
-    unjudged=(Unjudged(codes=(1,), why="chance", fields=("queue",), forms=("-1",), harmful=True),),
-    requests={1: Asked("code 0", {"queue": (Answer("code 1", ("x", "empty")),)})},
+    unjudged=(),
+    requests={1: Asked("code 0", {"queue": (Answer("code 1", ("x", "empty")),)}), 2: Asked("code 5")},
 )
 
 
@@ -66,6 +28,7 @@ def test_what_another_line_answers_is_kept_beside_what_was_known() -> None:
     assert [table.answer(1, "queue", "empty", line) for line in ("4.9", "5.3")] == ["code 1", "code 0"]
     assert [table.answer(1, "queue", "0", line) for line in ("4.9", "5.3")] == ["code 0", "silent"]
     assert table.requests[1].fields["queue"][0] == Answer("code 1", ("x",))
+    assert table.requests[2] == TABLE.requests[2]
     assert updated(table, "5.3", "5.3.3", seen) == table
 
 
@@ -74,18 +37,6 @@ def test_an_ordinary_request_has_one_answer() -> None:
         ValueError, match="1: the ordinary request is answered code 3, other lines say code 0"
     ):
         updated(TABLE, "5.3", "5.3.3", {1: {"": {"": "code 3"}}})
-
-
-def test_what_is_not_known_has_no_answer() -> None:
-    assert TABLE.answer(2, "queue", "x", "4.9") is None
-    assert TABLE.answer(1, "queue", "x", "5.5") is None
-
-
-def test_what_is_not_judged() -> None:
-    assert not TABLE.is_judged(1, "queue", "-1", "4.9")
-    assert not TABLE.is_harmless(1, "queue", "-1", "4.9")
-    assert TABLE.is_judged(1, "queue", "0", "4.9")
-    assert TABLE.is_harmless(1, "queue", "0", "4.9")
 
 
 @pytest.mark.parametrize("role", ["nameserver", "broker"])
@@ -134,3 +85,29 @@ def test_a_server_that_does_not_start_is_said_once(
     assert main(["fields", "exec:false {port}", "--out", str(tmp_path)]) == 4
     said = capsys.readouterr()
     assert (said.out + said.err).count("it ended with status 1 before it listened") == 1
+
+
+def test_a_request_that_cannot_be_asked_is_not_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = "builtin:5.3?mutant=put-reaches-every-namespace"
+    assert main(["fields", target, "--out", str(tmp_path)]) == 2
+    assert "1 REQUEST NOT ASKED, exit 2" in capsys.readouterr().out
+
+
+def test_what_was_seen_before_the_interrupt_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again, asked = OrdinaryRequest.again, []
+
+    def interrupted(self: OrdinaryRequest) -> Exchange:
+        asked.append(self)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return again(self)
+
+    monkeypatch.setattr(OrdinaryRequest, "again", interrupted)
+    assert main(["fields", "builtin:5.3", "--out", str(tmp_path), "--json"]) == 130
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["conclusion"], answer["requests"]) == ("INTERRUPTED", 2)
+    assert len(json.loads((tmp_path / "fields.json").read_bytes())["seen"]) == 2
