@@ -195,11 +195,11 @@ def _concluded(
     elif not asking.seen:
         conclusion, status = "NOTHING WAS ASKED", HARNESS_FAILED
     elif written:
-        conclusion = f"WRITTEN TO {path_of(asking.role)}, {plural(len(found), 'ANSWER')} CHANGED"
+        conclusion = f"WRITTEN TO {path_of(asking.role)}, {plural(len(found), 'answer').upper()} CHANGED"
     elif wrong:
-        conclusion, status = f"{plural(wrong, 'FORM')} ANSWERED OTHERWISE", FAILED
+        conclusion, status = f"{plural(wrong, 'form').upper()} ANSWERED OTHERWISE", FAILED
     elif asking.not_asked:
-        conclusion, status = f"{plural(len(asking.not_asked), 'REQUEST')} NOT ASKED", INCONCLUSIVE
+        conclusion, status = f"{plural(len(asking.not_asked), 'request').upper()} NOT ASKED", INCONCLUSIVE
     return {"conclusion": conclusion, "exit_status": status}
 
 
