@@ -15,6 +15,8 @@ for it 10 s later.
 """
 STOPPING = 400.0
 """Protocol seconds to wait: a Broker of 4.9 unregisters last, once everything else has stopped."""
+EVERY_SECOND = {"registerNameServerPeriod": "1000", "unused": "{nameserver2}"}
+"""The shortest period, ten seconds. The second NameServer serves as the address of a master."""
 _EVERYWHERE = b"SELF_TEST_TOPIC"
 
 

@@ -1,7 +1,5 @@
 """Chapter client: how a Broker tracks its clients, and how it notifies them (34, 35, 38, 40)."""
 
-import json
-
 from harness.conformance import (
     ABSENT,
     ANYTHING,
@@ -148,8 +146,7 @@ def test_consumer_of_unknown_group_is_listed(bk: BrokerSession) -> None:
 )
 def test_consumer_of_unknown_group_is_passed_over(bk: BrokerSession) -> None:
     unknown, known, produces = bk.group(), bk.group("known"), bk.group("PG")
-    body = json.dumps({"groupName": known}).encode()
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body) >> Reply(SUCCESS)
+    bk.create_group(known) >> Reply(SUCCESS)
     name, connection = bk.client()
     consumers = [consuming(unknown, [bk.topic()]), consuming(known, [bk.topic()])]
     bk.heartbeat(name, consumers=consumers, producers=[produces], on=connection) >> Reply(SUCCESS)
@@ -217,8 +214,7 @@ def test_members_are_notified_of_one_that_leaves(bk: BrokerSession) -> None:
 @case(kills=["quiet-groups-are-told-who-leaves", "quiet-groups-are-told-who-joins"])
 def test_members_of_quiet_groups_are_not_notified(bk: BrokerSession) -> None:
     group = bk.group()
-    body = json.dumps({"groupName": group, "notifyConsumerIdsChangedEnable": False}).encode()
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body) >> Reply(SUCCESS)
+    bk.create_group(group, notifyConsumerIdsChangedEnable=False) >> Reply(SUCCESS)
     wants = consuming(group, [bk.topic()])
     stays, first = joined(bk, wants)
     name, second = joined(bk, wants)

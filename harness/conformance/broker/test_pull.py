@@ -1,12 +1,11 @@
 """Chapter pull: what a consumer gets when it pulls, and how long it waits (codes 11 and 361)."""
 
-import json
 from typing import Final
 
 from harness.conformance import Containing, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
+from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.header_fields import PullFlag
 
 SUCCESS = ResponseCode.SUCCESS
@@ -270,16 +269,10 @@ def test_wait_commits_only_once(bk: BrokerSession) -> None:
     bk.committed(group, topic).offset >> Reply(SUCCESS, 9)
 
 
-def make_group(bk: BrokerSession, group: str, **members: object) -> None:
-    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
-    body = json.dumps({"groupName": group, **members}).encode()
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, body, about=group) >> Reply(SUCCESS)
-
-
 def group_of_others(bk: BrokerSession) -> str:
     """A group that is configured to consume from Broker 3, and from Broker 5 if it is slow."""
     group = bk.group()
-    make_group(bk, group, brokerId=3, whichBrokerWhenConsumeSlowly=5)
+    bk.create_group(group, brokerId=3, whichBrokerWhenConsumeSlowly=5) >> Reply(SUCCESS)
     return group
 
 
@@ -334,11 +327,11 @@ def test_broker_that_may_not_be_read(bk: BrokerSession) -> None:
 @case(kills=["every-topic-may-be-read"])
 def test_group_that_may_not_consume(bk: BrokerSession) -> None:
     topic, group = filled(bk, "a"), bk.group()
-    make_group(bk, group, consumeEnable=False)
+    bk.create_group(group, consumeEnable=False) >> Reply(SUCCESS)
     remark = f"subscription group no permission, {group}"
     bk.pull(topic, group=group) >> Reply(NO_PERMISSION, remark=remark)
     bk.pull(topic, group=bk.group("other")).bodies >> Reply(SUCCESS, [b"a"])
-    make_group(bk, group, consumeEnable=True)
+    bk.create_group(group, consumeEnable=True) >> Reply(SUCCESS)
     bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"a"])
 
 
@@ -346,7 +339,7 @@ def test_group_that_may_not_consume(bk: BrokerSession) -> None:
 def test_group_that_may_not_broadcast(bk: BrokerSession) -> None:
     topic, allowed, forbidden, shares = filled(bk, "a"), bk.group(), bk.group("other"), bk.group("third")
     for group in (forbidden, shares):
-        make_group(bk, group, consumeBroadcastEnable=False)
+        bk.create_group(group, consumeBroadcastEnable=False) >> Reply(SUCCESS)
     for group in (allowed, forbidden, shares):
         wants = consuming(group, [topic], broadcasts=group != shares)
         bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
@@ -359,8 +352,8 @@ def test_group_that_may_not_broadcast(bk: BrokerSession) -> None:
 @case(kills=["refusals-do-not-say-who-forbids"], own_server=True)
 def test_refusal_says_who_forbids(bk: BrokerSession) -> None:
     topic, unread, group, broadcasts = filled(bk, "a"), bk.topic(perm=2), bk.group(), bk.group("broadcasts")
-    make_group(bk, group, consumeEnable=False)
-    make_group(bk, broadcasts, consumeBroadcastEnable=False)
+    bk.create_group(group, consumeEnable=False) >> Reply(SUCCESS)
+    bk.create_group(broadcasts, consumeBroadcastEnable=False) >> Reply(SUCCESS)
     wants = consuming(broadcasts, [topic], broadcasts=True)
     bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
     by_group = bk.pull(topic, group=group)

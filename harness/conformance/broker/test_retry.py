@@ -2,8 +2,6 @@
 
 import struct
 
-import msgspec
-
 from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
 from harness.conformance.broker.whole import as_sent, plain_properties, send_whole, whole
 from harness.session import BrokerSession
@@ -195,8 +193,7 @@ def test_send_while_the_group_has_locks_is_dead_letter(bk: BrokerSession) -> Non
 @case(kills=["sends-to-retry-need-no-group"], setup={"autoCreateSubscriptionGroup": "false"})
 def test_send_of_an_unknown_group_is_refused(bk: BrokerSession) -> None:
     group, known = bk.group(), bk.group("known")
-    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
-    bk.call(code, body=msgspec.json.encode({"groupName": known}), about=known) >> Reply(SUCCESS)
+    bk.create_group(known) >> Reply(SUCCESS)
     remark = Matching(f"^subscription group not exist, {group} ")
     refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
     bk.send(f"%RETRY%{group}", b"lost") >> refused
@@ -219,12 +216,6 @@ def test_place_inside_a_message_is_an_error(bk: BrokerSession) -> None:
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [head + bytes(100)])
 
 
-def make_group(bk: BrokerSession, group: str, **members: object) -> None:
-    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200)."""
-    body = msgspec.json.encode({"groupName": group, **members})
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, body=body, about=group) >> Reply(SUCCESS)
-
-
 @case(kills=["brokers-always-take-back"], own_server=True)
 def test_broker_that_may_not_be_written(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
@@ -242,11 +233,11 @@ def test_broker_that_may_not_be_written(bk: BrokerSession) -> None:
 def test_group_without_retry_queues(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     offset = stored(bk, topic, body=b"dead")
-    make_group(bk, group, retryQueueNums=0)
+    bk.create_group(group, retryQueueNums=0) >> Reply(SUCCESS)
     bk.send_back(group, offset, -1, topic=topic) >> Reply(SUCCESS)
     made = Including({f"%RETRY%{group}": ABSENT, f"%DLQ%{group}": ABSENT, topic: ANYTHING})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": made}))
-    make_group(bk, group, retryQueueNums=2)
+    bk.create_group(group, retryQueueNums=2) >> Reply(SUCCESS)
     bk.send_back(group, offset, -1, topic=topic) >> Reply(SUCCESS)
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 

@@ -130,6 +130,12 @@ class BrokerRequests(TermSession):
     topics = RequestMethod(JsonExchange, RequestCode.GET_ALL_TOPIC_CONFIG)
     topic_config = RequestMethod(JsonExchange, RequestCode.GET_TOPIC_CONFIG, topic="topic")
 
+    def create_group(self, group: str, **members: object) -> Exchange:
+        """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200): SubscriptionGroupConfig by its members in JSON."""
+        body = msgspec.json.encode({"groupName": group, **members})
+        code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+        return Exchange(self.request(code, None, body, None, group, {}))
+
     groups = RequestMethod(JsonExchange, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
 
     clean_queues = RequestMethod(Exchange, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)

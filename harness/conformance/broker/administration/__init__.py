@@ -1,0 +1,1 @@
+"""Chapter administration: groups, connections, progress, settings and state as tools see and change them."""

@@ -1,0 +1,414 @@
+"""Chapter administration: groups are created, shown, kept and deleted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, case
+from harness.conformance.broker.administration.tools import (
+    ERROR,
+    SUCCESS,
+    as_json,
+    asked,
+    state_of,
+)
+from harness.session import BrokerSession, Exchange
+from harness.session.broker.requests import consuming
+from harness.session.exchange import NotSo
+from harness.session.views import body_member
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.bodies import ConsumeStatsList, TopicList
+
+
+class _Producer(msgspec.Struct):
+    id: str = msgspec.field(name="clientId")
+
+
+class _Producers(msgspec.Struct):
+    data: dict[str, list[_Producer]]
+
+
+def _topics(reply: Command) -> list[str]:
+    return sorted(TopicList.decode(reply.body).topic_list)
+
+
+def _progress_of_all(reply: Command) -> dict[str, dict[tuple[str | None, int], tuple[int, int]]]:
+    found = ConsumeStatsList.decode(reply.body)
+    return {
+        group: {
+            (queue.topic, queue.queue_id): (state.consumer_offset, state.broker_offset)
+            for one in stats
+            for queue, state in one.offset_table.items()
+        }
+        for entry in found.consume_stats_list
+        for group, stats in entry.items()
+    }
+
+
+def _total(reply: Command) -> tuple[str, int]:
+    """The address, and by how much `totalDiff` differs from what the queues add up to."""
+    found = ConsumeStatsList.decode(reply.body)
+    table = _progress_of_all(reply)
+    lags = (behind - done for queues in table.values() for done, behind in queues.values())
+    return found.broker_addr, found.total_diff - sum(lags)
+
+
+def groups(bk: BrokerSession) -> Exchange:
+    """GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201)."""
+    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
+
+
+@case(kills=["groups-are-made-with-defaults"])
+def test_group_is_created_as_requested(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
+    made = Including({group: Including({"retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True})})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+
+
+@case(kills=["empty-groups-are-made"])
+def test_group_without_body_is_refused(bk: BrokerSession) -> None:
+    bk.create_group(bk.group()) >> Reply(SUCCESS)
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
+
+
+@case(kills=["groups-are-not-deleted"])
+def test_deleted_group_is_gone(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}) >> Reply(SUCCESS)
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
+
+
+def shown_group(bk: BrokerSession, group: str) -> Exchange:
+    """GET_SUBSCRIPTION_GROUP_CONFIG (352)."""
+    return asked(bk, RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, group=group)
+
+
+@case(kills=["newest-group-is-shown"])
+def test_group_is_shown(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
+    bk.create_group(bk.group(), retryMaxTimes=7) >> Reply(SUCCESS)
+    made = {"groupName": group, "retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True}
+    shown_group(bk, group) >> Reply(SUCCESS, Including(made))
+
+
+@case(kills=["group-that-is-asked-for-is-unknown"])
+def test_group_that_is_asked_for_is_created(bk: BrokerSession) -> None:
+    group = bk.group()
+    shown_group(bk, group) >> Reply(SUCCESS, Including({"groupName": group, "retryMaxTimes": 16}))
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ANYTHING})}))
+
+
+@case(kills=["unknown-group-is-shown"], setup={"autoCreateSubscriptionGroup": "false"})
+def test_unknown_group_is_not_shown(bk: BrokerSession) -> None:
+    shown_group(bk, bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+
+
+@case(kills=["one-producer-of-a-group-is-shown", "producers-of-the-newest-group-are-shown"])
+def test_all_producers_are_shown(bk: BrokerSession) -> None:
+    group, other = bk.group(), bk.group("other")
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    bk.heartbeat(one, producers=[group, other], on=on_one, version=400) >> Reply(SUCCESS)
+    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
+
+    def clients(reply: Command) -> dict[str, list[str]]:
+        data = msgspec.json.decode(reply.body, type=_Producers).data
+        return {name: sorted(client.id for client in data.get(name, ())) for name in (group, other)}
+
+    code = RequestCode.GET_ALL_PRODUCER_INFO
+    asked(bk, code, clients) >> Reply(SUCCESS, {group: sorted([one, two]), other: [one]})
+    client = {
+        "clientId": one,
+        "language": "JAVA",
+        "version": 400,
+        "remoteIP": Matching(r"^/.+:\d+$"),
+        "lastUpdateTimestamp": Between(1, 2**63),
+    }
+    asked(bk, code) >> Reply(SUCCESS, {"data": Including({other: [client]})})
+
+
+@case(kills=["groups-without-producers-are-shown", "lost-producers-are-shown"])
+def test_producers_that_left_are_not_shown(bk: BrokerSession) -> None:
+    group, other = bk.group(), bk.group("other")
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    bk.heartbeat(one, producers=[group, other], on=on_one) >> Reply(SUCCESS)
+    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
+
+    def clients(reply: Command) -> dict[str, list[str]]:
+        data = msgspec.json.decode(reply.body, type=_Producers).data
+        return {name: [client.id for client in data[name]] for name in (group, other) if name in data}
+
+    shown = asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients)
+    bk.leave(one, producer_group=other, on=on_one) >> Reply(SUCCESS)
+    on_two.close()
+    shown.eventually() >> Reply(SUCCESS, {group: [one]})
+    on_one.close()
+    asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients).eventually() >> Reply(SUCCESS, {})
+
+
+@case(kills=["topics-of-all-groups-are-shown"])
+def test_topics_of_a_group(bk: BrokerSession) -> None:
+    topics, group, other, idle = [bk.topic() for _ in range(3)], bk.group(), bk.group(), bk.group()
+    for member in (group, other, idle):
+        bk.create_group(member) >> Reply(SUCCESS)
+    bk.commit_offset(group, topics[0], 0, 0) >> Reply(SUCCESS)
+    bk.commit_offset(group, topics[2], 1, 0) >> Reply(SUCCESS)
+    bk.commit_offset(other, topics[1], 0, 0) >> Reply(SUCCESS)
+    code = RequestCode.QUERY_TOPICS_BY_CONSUMER
+    asked(bk, code, _topics, group=group) >> Reply(SUCCESS, sorted([topics[0], topics[2]]))
+    asked(bk, code, _topics, group=idle) >> Reply(SUCCESS, [])
+
+
+@case(kills=["any-subscription-is-shown", "subscription-of-group-is-hidden"])
+def test_subscription_of_a_group(bk: BrokerSession) -> None:
+    topic, other, group = bk.topic(), bk.topic(), bk.group()
+    client, connection = bk.client()
+    code = RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER
+    offline = {"group": group, "topic": topic, "subscriptionData": ABSENT}
+    asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, Including(offline))
+    bk.heartbeat(client, consumers=[consuming(group, {topic: "A || B"})], on=connection) >> Reply(SUCCESS)
+    wanted = Including({"topic": topic, "subString": "A || B", "expressionType": "TAG", "subVersion": 1})
+    online = {"group": group, "topic": topic, "subscriptionData": wanted}
+    asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, Including(online))
+    none = {"group": group, "topic": other, "subscriptionData": ABSENT}
+    asked(bk, code, group=group, topic=other) >> Reply(SUCCESS, Including(none))
+
+
+@case(kills=["progress-of-one-group-is-shown", "total-difference-is-left-out"])
+def test_progress_of_all_groups(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group()
+    for member in (group, other):
+        bk.create_group(member) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    code = RequestCode.GET_BROKER_CONSUME_STATS
+    progress = {(topic, 0): (1, 2), (topic, 1): (0, 0)}
+    asked(bk, code, _progress_of_all, isOrder="false") >> Reply(
+        SUCCESS, Including({group: progress, other: {}})
+    )
+    asked(bk, code, _total, isOrder="false") >> Reply(SUCCESS, (bk.broker_address, 0))
+
+
+@case(kills=["progress-in-all-topics-is-shown"])
+def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
+    topic, ordered, group = bk.topic(queues=1), bk.name("ordered"), bk.group()
+    bk.create_topic(ordered, 1, order=True) >> Reply(SUCCESS)
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    bk.commit_offset(group, ordered, 0, 0) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="true")
+    shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))
+
+
+DEFAULTS = {
+    "consumeEnable": True,
+    "consumeFromMinEnable": True,
+    "consumeBroadcastEnable": True,
+    "retryQueueNums": 1,
+    "retryMaxTimes": 16,
+    "brokerId": 0,
+    "whichBrokerWhenConsumeSlowly": 1,
+    "notifyConsumerIdsChangedEnable": True,
+}
+DEFAULTS_5X = {
+    **DEFAULTS,
+    "consumeMessageOrderly": False,
+    "groupRetryPolicy": {"type": "CUSTOMIZED"},
+    "groupSysFlag": 0,
+    "consumeTimeoutMinute": 15,
+    "attributes": {},
+}
+OTHERS = {
+    "consumeEnable": False,
+    "consumeFromMinEnable": False,
+    "consumeBroadcastEnable": False,
+    "retryQueueNums": 3,
+    "retryMaxTimes": 5,
+    "brokerId": 2,
+    "whichBrokerWhenConsumeSlowly": 4,
+    "notifyConsumerIdsChangedEnable": False,
+}
+OTHERS_5X = {**OTHERS, "consumeMessageOrderly": True, "groupSysFlag": 6, "consumeTimeoutMinute": 7}
+
+
+def made_groups(bk: BrokerSession, defaults: Mapping[str, Any], others: Mapping[str, Any]) -> Including:
+    """Two groups, one without any member and one with these; the table that shows them."""
+    plain, other = bk.group("plain"), bk.group("other")
+    bk.create_group(plain) >> Reply(SUCCESS)
+    bk.create_group(other, **others) >> Reply(SUCCESS)
+    shown = {plain: {"groupName": plain, **defaults}, other: {"groupName": other, **defaults, **others}}
+    table = Including({"subscriptionGroupTable": Including(shown)})
+    bk.groups().json >> Reply(SUCCESS, table)
+    return table
+
+
+@case(kills=["groups-are-made-with-defaults", "groups-lose-members-of-5x"])
+def test_group_has_all_members_of_5x(bk: BrokerSession) -> None:
+    made_groups(bk, DEFAULTS_5X, OTHERS_5X)
+
+
+@case(kills=["groups-are-made-with-defaults", "groups-have-members-of-5x"])
+def test_group_has_all_members_of_4_9(bk: BrokerSession) -> None:
+    made_groups(bk, DEFAULTS, OTHERS)
+
+
+@case(kills=["restarts-forget-groups"], own_server=True)
+def test_groups_of_5x_survive_a_kill(bk: BrokerSession) -> None:
+    table = made_groups(bk, DEFAULTS_5X, OTHERS_5X)
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+
+
+@case(kills=["restarts-forget-groups"], own_server=True)
+def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:
+    table = made_groups(bk, DEFAULTS, OTHERS)
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+
+
+def delete_group(bk: BrokerSession, group: str, **ext: str) -> Exchange:
+    """DELETE_SUBSCRIPTIONGROUP (207)."""
+    return bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group, **ext}, about=group)
+
+
+@case(kills=["groups-need-no-name"])
+def test_group_without_name_is_refused(bk: BrokerSession) -> None:
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+    bk.call(code, None, b'{"retryMaxTimes":5}') >> Reply(ERROR)
+    bk.create_group(bk.group(), retryMaxTimes=5) >> Reply(SUCCESS)
+
+
+@case(kills=["deletion-keeps-offsets-of-groups", "deletion-always-forgets-offsets-of-groups"])
+def test_deletion_of_a_group_forgets_offsets_on_request(bk: BrokerSession) -> None:
+    topics, (first, second, third) = [bk.topic(), bk.topic("U")], [bk.group(), bk.group(), bk.group()]
+    for number, group in enumerate((first, second, third), 5):
+        bk.create_group(group) >> Reply(SUCCESS)
+        for topic in topics:
+            bk.commit_offset(group, topic, 1, number) >> Reply(SUCCESS)
+    delete_group(bk, first, removeOffset="true", cleanOffset="true") >> Reply(SUCCESS)
+    delete_group(bk, second) >> Reply(SUCCESS)
+    table: dict[str, Any] = {}
+    for topic in topics:
+        kept = {f"{topic}@{second}": {"1": 6}, f"{topic}@{third}": {"1": 7}}
+        table |= {f"{topic}@{first}": ABSENT, **kept}
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(kills=["deletion-of-unknown-groups-is-a-change"], own_server=True)
+def test_deletion_of_an_unknown_group_changes_nothing(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    version = body_member("dataVersion", "counter", of=int)
+    before: int = (bk.groups().seen_as(version) >> Reply(SUCCESS)).value
+    delete_group(bk, bk.group()) >> Reply(SUCCESS)
+    bk.groups().seen_as(version) >> Reply(SUCCESS, before)
+    delete_group(bk, group) >> Reply(SUCCESS)
+    bk.groups().seen_as(version) >> Reply(SUCCESS, before + 1)
+
+
+@case(kills=["first-group-of-topic-is-hidden", "last-group-of-topic-is-hidden"], own_server=True)
+def test_groups_of_a_topic_are_all_shown(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    groups = [bk.group(f"offline{number}") for number in range(3)]
+    for group, name in zip(groups, (topic, other, topic), strict=True):
+        bk.create_group(group) >> Reply(SUCCESS)
+        bk.commit_offset(group, name, 0, 0) >> Reply(SUCCESS)
+    for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
+        asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["first-group-of-topic-is-hidden", "last-group-of-topic-is-hidden"], own_server=True)
+def test_groups_of_a_topic_that_are_online(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    groups = [bk.group(f"online{number}") for number in range(3)]
+    for group, name in zip(groups, (topic, other, topic), strict=True):
+        wants = [consuming(group, [name])]
+        bk.heartbeat(bk.name("client"), consumers=wants, on=bk.connect()) >> Reply(SUCCESS)
+    for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
+        asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
+
+
+def _group_list(reply: Command) -> list[str]:
+    found = as_json(reply)
+    if not isinstance(found, dict) or not isinstance(found.get("groupList"), list):
+        raise NotSo("there is no groupList")
+    return sorted(map(str, found["groupList"]))
+
+
+NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
+STATE = {
+    "EndTransactionQueueSize": NUMBER,
+    "EndTransactionThreadPoolQueueCapacity": NUMBER,
+    "bootTimestamp": r"^\d{13}$",
+    "brokerVersion": NUMBER,
+    "brokerVersionDesc": r"^V[45]_\d+_\d+$",
+    "commitLogDirCapacity": r"^Total : \S+ \S+, Free : \S+ \S+$",
+    "commitLogMaxOffset": NUMBER,
+    "commitLogMinOffset": r"^(-1|\d+)$",
+    "dispatchBehindBytes": NUMBER,
+    "dispatchMaxBuffer": NUMBER,
+    "earliestMessageTimeStamp": r"^(-1|\d{13})$",
+    "getFoundTps": RATES,
+    "getMessageEntireTimeMax": NUMBER,
+    "getMissTps": RATES,
+    "getTotalTps": RATES,
+    "msgGetTotalTodayMorning": NUMBER,
+    "msgGetTotalTodayNow": NUMBER,
+    "msgGetTotalYesterdayMorning": NUMBER,
+    "msgPutTotalTodayMorning": NUMBER,
+    "msgPutTotalTodayNow": NUMBER,
+    "msgPutTotalYesterdayMorning": NUMBER,
+    "pageCacheLockTimeMills": NUMBER,
+    "pullThreadPoolQueueCapacity": NUMBER,
+    "pullThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "pullThreadPoolQueueSize": NUMBER,
+    "putMessageAverageSize": DECIMAL,
+    "putMessageEntireTimeMax": NUMBER,
+    "putMessageSizeTotal": NUMBER,
+    "putMessageTimesTotal": NUMBER,
+    "putTps": RATES,
+    "queryThreadPoolQueueCapacity": NUMBER,
+    "queryThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "queryThreadPoolQueueSize": NUMBER,
+    "remainHowManyDataToFlush": r"^\d+(\.\d+)? \S+$",
+    "remainTransientStoreBufferNumbs": NUMBER,
+    "runtime": r"^\[ \d+ days, \d+ hours, \d+ minutes, \d+ seconds \]$",
+    "sendThreadPoolQueueCapacity": NUMBER,
+    "sendThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "sendThreadPoolQueueSize": NUMBER,
+    "startAcceptSendRequestTimeStamp": NUMBER,
+}
+
+
+@case(kills=["state-swaps-totals"])
+def test_state_is_shown_in_its_forms(bk: BrokerSession) -> None:
+    shown = Including({name: Matching(form) for name, form in STATE.items()})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["state-counts-one-topic"], own_server=True)
+def test_state_counts_messages(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    names = ("msgPutTotalTodayNow", "putMessageTimesTotal", "commitLogMinOffset")
+    before = dict(zip(names, ("0", "1", "-1"), strict=True))
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, Including(before))
+    for name, queue in ((topic, 0), (topic, 1), (topic, 1), (other, 2), (other, 2)):
+        bk.send(name, queue=queue) >> Reply(SUCCESS)
+    after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, after)
+
+
+@case(kills=["null-in-quotes-is-false"])
+def test_null_in_quotes_is_no_boolean(bk: BrokerSession) -> None:
+    group, names = bk.group(), ("consumeEnable", "consumeFromMinEnable", "consumeBroadcastEnable")
+    bk.create_group(group, **dict(zip(names, ("null", "NULL", ""), strict=True))) >> Reply(SUCCESS)
+    made = Including({group: Including(dict.fromkeys(names, True))})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+    bk.create_group(group, consumeEnable="false") >> Reply(SUCCESS)
+    made = Including({group: Including({"consumeEnable": False})})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))

@@ -1,0 +1,64 @@
+"""Chapter administration: consumers and producers that are online."""
+
+from harness.conformance import Including, Matching, Reply, case
+from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked
+from harness.session import BrokerSession
+from harness.session.broker.requests import consuming
+from harness.wire import RequestCode, ResponseCode
+
+
+@case(kills=["no-consumers-are-shown", "subscriptions-are-not-shown"])
+def test_consumers_are_shown(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    client, connection = bk.client()
+    bk.heartbeat(client, consumers=[consuming(group, {topic: "A"})], on=connection) >> Reply(SUCCESS)
+    shown = bk.consumer_connections(group).json
+    member = Including({"clientId": client, "clientAddr": Matching(r":\d+$"), "language": "JAVA"})
+    shown >> Reply(
+        SUCCESS,
+        Including(
+            {
+                "connectionSet": [member],
+                "consumeType": "CONSUME_PASSIVELY",
+                "messageModel": "CLUSTERING",
+                "subscriptionTable": Including({topic: Including({"subString": "A"})}),
+            }
+        ),
+    )
+
+
+@case(kills=["nobody-online-is-success"])
+def test_no_consumer_online(bk: BrokerSession) -> None:
+    group = bk.group()
+    remark = f"the consumer group[{group}] not online"
+    bk.consumer_connections(group) >> Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=remark)
+
+
+@case(kills=["no-producers-are-shown"])
+def test_producers_are_shown(bk: BrokerSession) -> None:
+    group = bk.group()
+    client, connection = bk.client()
+    bk.heartbeat(client, producers=[group], on=connection) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
+    shown >> Reply(SUCCESS, Including({"connectionSet": [Including({"clientId": client})]}))
+
+
+@case(kills=["unknown-producers-are-success"])
+def test_unknown_producers(bk: BrokerSession) -> None:
+    group = bk.group()
+    remark = f"the producer group[{group}] not exist"
+    asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)
+
+
+@case(kills=["who-produces-no-more-is-shown", "who-leaves-takes-all-producers-along"])
+def test_producer_that_left_is_not_shown(bk: BrokerSession) -> None:
+    group = bk.group()
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    for client, connection in ((one, on_one), (two, on_two)):
+        bk.heartbeat(client, producers=[group], on=connection) >> Reply(SUCCESS)
+    bk.leave(one, producer_group=group, on=on_one) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
+    shown >> Reply(SUCCESS, {"connectionSet": [Including({"clientId": two})]})
+    bk.leave(two, producer_group=group, on=on_two) >> Reply(SUCCESS)
+    remark = f"the producer group[{group}] not exist"
+    asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)

@@ -1,0 +1,143 @@
+"""Chapter administration: progress of groups, and offsets that tools reset."""
+
+from harness.conformance import Containing, Including, Reply, case
+from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked
+from harness.session import BrokerSession
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.bodies import ConsumeStats, QueueOffsets
+
+
+def _progress(reply: Command) -> dict[int, tuple[int, int]]:
+    table = ConsumeStats.decode(reply.body).offset_table
+    return {queue.queue_id: (state.consumer_offset, state.broker_offset) for queue, state in table.items()}
+
+
+def _offsets(reply: Command) -> dict[int, int]:
+    table = QueueOffsets.decode(reply.body).offset_table
+    return {queue.queue_id: offset for queue, offset in table.items()}
+
+
+@case(kills=["progress-is-empty", "progress-without-offsets"])
+def test_progress_is_shown(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=2), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group)
+    shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
+
+
+@case(kills=["progress-of-unknown-is-refused"])
+def test_progress_of_unknown_group_is_empty(bk: BrokerSession) -> None:
+    asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=bk.group()) >> Reply(SUCCESS, {})
+
+
+@case(kills=["groups-of-topic-not-shown"])
+def test_groups_of_a_topic(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, topic=topic)
+    shown >> Reply(SUCCESS, {"groupList": Including([group])})
+
+
+@case(kills=["resets-change-nothing"])
+def test_reset_sets_offsets(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=2), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 1)
+    reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true"}
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 1, 1: 0})
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["resets-are-told-for-ever"])
+def test_reset_is_told_once(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    for body in (b"first", b"second"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.commit_offset(group, topic, 0, 2) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 0})
+    bk.pull(topic, offset=2, group=group).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 0)
+    bk.pull(topic, offset=0, group=group).bodies >> Reply(SUCCESS, [b"first", b"second"])
+
+
+@case(kills=["one-reset-queue-is-told", "resets-are-told-to-all-groups", "commits-undo-resets"])
+def test_reset_is_told_of_each_queue(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group("other")
+    for queue, body in ((0, b"first"), (0, b"second"), (1, b"third")):
+        bk.send(topic, body, queue) >> Reply(SUCCESS)
+    for member in (group, other):
+        bk.create_group(member) >> Reply(SUCCESS)
+        bk.commit_offset(member, topic, 0, 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 1)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 0, 1: 0})
+    bk.pull(topic, 0, 1, group=other).bodies >> Reply(SUCCESS, [b"second"])
+    bk.commit_offset(group, topic, 0, 2) >> Reply(SUCCESS, remark="Offset has been previously reset")
+    moved = Reply(ResponseCode.PULL_OFFSET_MOVED, (0, 1), ext=Including({"nextBeginOffset": "0"}))
+    bk.pull(topic, 1, 1, group=group).bounds >> moved
+    bk.pull(topic, 1, 0, group=group).bodies >> Reply(SUCCESS, [b"third"])
+    bk.pull(topic, 0, 2, group=group).next_offset >> Reply(
+        ResponseCode.PULL_OFFSET_MOVED, 0, remark="OFFSET_RESET"
+    )
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["resets-of-unknown-succeed"])
+def test_reset_of_unknown(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    reset = {"timestamp": "0", "isForce": "true"}
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    missing = asked(bk, code, _offsets, topic=bk.name("none"), group=group, **reset)
+    missing >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    missing = asked(bk, code, _offsets, topic=topic, group=group, **reset)
+    missing >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+
+
+@case(kills=["resets-are-of-all-queues", "resets-go-anywhere"])
+def test_reset_of_one_queue(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=3), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    for queue in (1, 1, 1, 2):
+        bk.send(topic, queue=queue) >> Reply(SUCCESS)
+        bk.commit_offset(group, topic, queue, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true", "queueId": "1"}
+    for beyond in ("-2", "5"):
+        refused = asked(bk, code, _offsets, **reset, offset=beyond)
+        remark = f"Target offset {beyond} not in consume queue range [0-3]"
+        refused >> Reply(ERROR, remark=remark)
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 1)
+    for said, offset in ({"offset": "2"}, 2), ({"offset": "4"}, 4), ({"offset": "-1"}, 3), ({}, 3):
+        asked(bk, code, _offsets, **reset, **said) >> Reply(SUCCESS, {1: offset})
+        bk.committed(group, topic, 1).offset >> Reply(SUCCESS, offset)
+    bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["resets-need-queues"])
+def test_reset_needs_a_queue(bk: BrokerSession) -> None:
+    topic, group = bk.name("T"), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.create_topic(topic, 0, write_queues=2) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    refused = Reply(ERROR, remark="No queues to reset.")
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> refused
+
+
+@case(kills=["resets-need-nobody"])
+def test_reset_needs_a_member(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    reset = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    refused = Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=Containing("Consumer not online"))
+    asked(bk, code, _offsets, **reset) >> refused

@@ -1,0 +1,93 @@
+"""Chapter administration: settings, state and queues of a Broker."""
+
+from harness.conformance import Including, Matching, Reply, case
+from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked, state_of
+from harness.session import BrokerSession
+from harness.wire import RequestCode, ResponseCode
+
+
+@case(kills=["broker-settings-are-not-shown"])
+def test_settings_are_shown(bk: BrokerSession) -> None:
+    bk.config().among("brokerName", "autoCreateTopicEnable") >> Reply(
+        SUCCESS, {"brokerName": bk.broker_name, "autoCreateTopicEnable": "true"}
+    )
+
+
+@case(kills=["broker-settings-do-not-change"], own_server=True)
+def test_settings_change(bk: BrokerSession) -> None:
+    bk.update_config({"autoCreateTopicEnable": "false"}) >> Reply(SUCCESS)
+    bk.config().among("autoCreateTopicEnable") >> Reply(SUCCESS, {"autoCreateTopicEnable": "false"})
+    bk.send(bk.name("T")) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+
+
+@case(kills=["broker-black-list-ignored"])
+def test_black_list_holds(bk: BrokerSession) -> None:
+    remark = "Can not update config in black list."
+    bk.update_config({"brokerConfigPath": "/tmp/x", "maxMessageSize": "7"}) >> Reply(
+        ResponseCode.NO_PERMISSION, remark=remark
+    )
+    bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
+
+
+@case(kills=["broken-settings-are-taken"])
+def test_settings_that_cannot_be_read_are_refused(bk: BrokerSession) -> None:
+    refused = Reply(ERROR, remark="string2Properties error")
+    bk.update_config(b"maxMessageSize=7\nname=\\u12xy") >> refused
+    bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
+
+
+@case(kills=["settings-of-the-later-line-are-unknown"], own_server=True)
+def test_settings_of_the_later_line_change(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    names = ("litePullMessageEnable", "popPollingSize")
+    bk.config().among(*names) >> Reply(SUCCESS, dict(zip(names, ("true", "1024"), strict=True)))
+    changed = dict(zip(names, ("false", "7"), strict=True))
+    bk.update_config(changed) >> Reply(SUCCESS)
+    bk.config().among(*names) >> Reply(SUCCESS, changed)
+    bk.pull(topic, code=361) >> Reply(ResponseCode.NO_PERMISSION)
+
+
+@case(kills=["settings-of-the-later-line-are-taken"])
+def test_settings_of_the_later_line_are_unknown(bk: BrokerSession) -> None:
+    bk.update_config({"litePullMessageEnable": "false"}) >> Reply(SUCCESS)
+    bk.config().among("litePullMessageEnable") >> Reply(SUCCESS, {"litePullMessageEnable": None})
+
+
+@case(kills=["state-is-not-shown", "state-without-version"])
+def test_state_is_shown(bk: BrokerSession) -> None:
+    number = Matching(r"^-?[0-9]+$")
+    names = ("brokerVersion", "bootTimestamp", "earliestMessageTimeStamp", "sendThreadPoolQueueSize")
+    shown = Including({"brokerVersionDesc": Matching("^V[0-9]"), **dict.fromkeys(names, number)})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["levels-are-not-among-the-state"], clock=True)
+def test_state_has_delay_levels(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=1)
+    bk.send(topic, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+    shown = Including({"scheduleMessageOffset_2": Matching("^[1-9][0-9]*,[1-9][0-9]*$")})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, shown)
+
+
+@case(kills=["settings-need-a-body"])
+def test_no_settings_change_nothing(bk: BrokerSession) -> None:
+    bk.update_config(None) >> Reply(SUCCESS)
+    bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
+
+
+@case(kills=["unknown-codes-are-not-answered"])
+def test_unknown_code_is_answered(bk: BrokerSession) -> None:
+    unknown = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+    bk.call(29_999) >> Reply(unknown, remark=" request type 29999 not supported")
+
+
+@case(kills=["cleaning-removes-queues-in-use", "cleaning-of-queues-is-refused"])
+def test_cleaning_keeps_queues_in_use(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"first", b"second"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    bk.clean_queues() >> Reply(SUCCESS)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
+    bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])

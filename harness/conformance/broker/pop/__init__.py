@@ -1,0 +1,1 @@
+"""Chapter pop: messages that a group pops, and that return unless it acknowledges them (5.x)."""

@@ -1,0 +1,50 @@
+"""Messages to pop, and pops of them, for the cases about popping."""
+
+from harness.conformance import Reply
+from harness.session import BrokerSession
+from harness.session.broker.requests import consuming
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, QueueData, TopicRoute
+
+SUCCESS = ResponseCode.SUCCESS
+TIMEOUT = ResponseCode.POLLING_TIMEOUT
+NO_PERMISSION = ResponseCode.NO_PERMISSION
+HIDDEN = 60
+"""Protocol seconds for which a popped message is hidden by default."""
+REVIVAL = 30
+"""Protocol seconds within which a message certainly comes back after its hidden time."""
+NEWER = {"enableRetryTopicV2": "true", "retrieveMessageFromPopRetryTopicV1": "false"}
+"""What comes again is stored in topics of the newer names, and popped from these only."""
+NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
+
+
+def filled(bk: BrokerSession, *bodies: bytes, tags: str | None = None) -> tuple[str, str]:
+    """A topic with these messages in queue 0, all of them to be popped, and a group."""
+    topic = bk.topic()
+    for body in bodies:
+        bk.send(topic, body, tags=tags) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, len(bodies))
+    return topic, bk.group()
+
+
+def popped(bk: BrokerSession, topic: str, group: str, count: int = 1, *, order: bool = False) -> list[str]:
+    """Pops this many messages and returns their handles."""
+    pop = bk.pop(topic, group, most=count, order=order)
+    pop.offsets >> Reply(SUCCESS, list(range(count)))
+    handles: list[str] = (pop.handles >> Reply(SUCCESS)).value
+    return handles
+
+
+ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
+
+
+def members(bk: BrokerSession, count: int = 2, queues: int = 4) -> tuple[str, str, list[str]]:
+    """A topic whose queues the NameServer knows, a group, and the ids of its members."""
+    topic, group = bk.topic(queues=queues), bk.group()
+    name, cluster, address = bk.broker_name, bk.cluster_name, bk.broker_address
+    route = TopicRoute([QueueData(name, queues, queues, 6)], [BrokerData(cluster, name, {0: address})])
+    bk.nameserver.answers(ROUTE, body=route.encode())
+    ids = sorted(bk.name(hint) for hint in ("one", "three", "two")[:count])
+    for client in ids:
+        bk.heartbeat(client, consumers=[consuming(group, [topic])], on=bk.connect()) >> Reply(SUCCESS)
+    return topic, group, ids

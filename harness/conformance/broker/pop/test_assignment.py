@@ -1,0 +1,252 @@
+"""Chapter pop: which queues a member is assigned, and whether it pops or pulls."""
+
+from harness.conformance import Including, Matching, Reply, case
+from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.pop.popping import (
+    HIDDEN,
+    NO_PERMISSION,
+    NOTHING,
+    REVIVAL,
+    ROUTE,
+    SUCCESS,
+    filled,
+    members,
+    popped,
+)
+from harness.conformance.broker.whole import as_sent, plain_properties, send_whole, whole
+from harness.session import BrokerSession
+from harness.session.broker.requests import consuming
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, QueueData, TopicRoute
+
+ERROR = ResponseCode.SYSTEM_ERROR
+
+
+@case(kills=["modes-need-no-topic"])
+def test_mode_needs_a_topic(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.request_mode(bk.name("T"), group, "POP") >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    remark = "retry topic is not allowed to set mode"
+    bk.request_mode(f"%RETRY%{group}", group, "POP") >> Reply(NO_PERMISSION, remark=remark)
+    bk.request_mode(bk.topic(), group, "POP") >> Reply(SUCCESS)
+
+
+@case(kills=["modes-need-no-group", "modes-of-unknown-groups-are-set"])
+def test_mode_without_topic_or_group_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.request_mode(None, group, "POP") >> Reply(ERROR)
+    bk.request_mode(topic, None, "POP") >> Reply(ERROR)
+    bk.request_mode(topic, "no group*", "POP") >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+    bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
+
+
+ROUTED = {"serverLoadBalancerEnable": "true"}
+"""A Broker for the cases that control the answers of its NameServer."""
+POPS = {"defaultMessageRequestMode": "POP"}
+ROUTE_WITHIN = 3
+"""Protocol seconds that a NameServer has to answer with a route."""
+
+
+@case(kills=["queues-are-everybodys"], setup=ROUTED)
+def test_pulled_queues_are_shared(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+    bk.assignment(topic, group, other).queues >> Reply(SUCCESS, [(2, "PULL"), (3, "PULL")])
+    in_turn = bk.assignment(topic, group, other, strategy="AVG_BY_CIRCLE")
+    in_turn.queues >> Reply(SUCCESS, [(1, "PULL"), (3, "PULL")])
+
+
+@case(kills=["modes-do-not-count"], setup=ROUTED)
+def test_members_that_pop_get_all_queues(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
+    for client in (one, other):
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(-1, "POP")])
+
+
+@case(kills=["who-is-no-member-gets-all"], setup=ROUTED)
+def test_without_members_there_is_no_assignment(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+    bk.assignment(topic, bk.group(), one).queues >> Reply(SUCCESS, None)
+    bk.assignment(topic, group, one, strategy="NONE").queues >> Reply(SUCCESS, None)
+
+
+@case(kills=["assignments-need-no-group", "assignments-need-no-model"], setup=ROUTED)
+def test_assignment_needs_topic_group_and_model(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.assignment(None, group, one) >> Reply(ERROR)
+    bk.assignment(topic, None, one) >> Reply(ERROR)
+    for model in (None, "NONE"):
+        bk.assignment(topic, group, one, model=model) >> Reply(ERROR)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+
+
+@case(kills=["unreadable-routes-are-none"], setup=ROUTED)
+def test_assignment_needs_a_readable_route(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+    bk.nameserver.answers(ROUTE, body=b"no route")
+    bk.assignment(bk.name("unreadable"), group, one) >> Reply(ERROR)
+
+
+@case(kills=["who-is-no-member-pulls-all", "who-is-no-member-pops-all"], setup=ROUTED)
+def test_who_is_no_member_is_assigned_nothing(bk: BrokerSession) -> None:
+    topic, group, _ = members(bk, 3)
+    stranger = bk.name("stranger")
+    bk.assignment(topic, group, stranger).queues >> Reply(SUCCESS, [])
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    bk.assignment(topic, group, stranger).queues >> Reply(SUCCESS, [])
+
+
+@case(kills=["pop-queues-are-not-shared"], setup=ROUTED)
+def test_members_that_pop_share_queues(bk: BrokerSession) -> None:
+    topic, group, ids = members(bk, 3)
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    for client, queues in zip(ids, ([0, 1, 2], [2, 3], [0, 1, 3]), strict=True):
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP") for queue in queues])
+    bk.request_mode(topic, group, "POP", 2) >> Reply(SUCCESS)
+    bk.assignment(topic, group, ids[1]).queues >> Reply(SUCCESS, [(-1, "POP")])
+
+
+@case(kills=["members-beyond-the-queues-pop-nothing"], setup=ROUTED)
+def test_members_beyond_the_queues_share_them(bk: BrokerSession) -> None:
+    topic, group, ids = members(bk, 3, queues=2)
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    for client, queue in zip(ids, (0, 1, 0), strict=True):
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP")])
+
+
+@case(kills=["default-mode-is-pull", "retry-topics-have-the-default-mode"], setup=POPS)
+def test_default_mode_is_configured(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    bk.assignment(topic, group, other).queues >> Reply(SUCCESS, [(-1, "POP")])
+    bk.assignment(f"%RETRY%{group}", group, other).queues >> Reply(SUCCESS, [(2, "PULL"), (3, "PULL")])
+    bk.request_mode(topic, group, "PULL") >> Reply(SUCCESS)
+    bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
+
+
+@case(kills=["unknown-topics-have-no-queues"], clock=True, setup=ROUTED)
+def test_unknown_topic_has_no_assignment(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    bk.nameserver.answers(ROUTE, ResponseCode.TOPIC_NOT_EXIST)
+    bk.assignment(bk.name("none"), group, one).queues >> Reply(SUCCESS, None)
+    bk.nameserver.ignores(ROUTE)
+    asking = bk.assignment(topic, group, one)
+    bk.advance(ROUTE_WITHIN + bk.jitter)
+    asking.queues >> Reply(SUCCESS, None)
+
+
+@case(kills=["broadcasting-members-share-queues", "queues-of-one-broker-are-assigned"], setup=ROUTED)
+def test_broadcasting_members_get_all_queues(bk: BrokerSession) -> None:
+    topic, group, (one, _) = members(bk)
+    brokers = [("other", QueueData("other", 3, 2, 4)), ("unread", QueueData("unread", 5, 5, 2))]
+    own = QueueData(bk.broker_name, 2, 4, 6)
+    datas = [BrokerData(bk.cluster_name, name, {0: "127.0.0.1:1"}) for name, _ in brokers]
+    datas.append(BrokerData(bk.cluster_name, bk.broker_name, {0: bk.broker_address}))
+    route = TopicRoute([*(queue for _, queue in brokers), own], datas)
+    bk.nameserver.answers(ROUTE, body=route.encode())
+    everything = [(0, "PULL"), (0, "PULL"), (1, "PULL"), (1, "PULL"), (2, "PULL")]
+    bk.assignment(topic, group, one, model="BROADCASTING").queues >> Reply(SUCCESS, everything)
+
+
+@case(kills=["queues-are-always-balanced"], setup={"serverLoadBalancerEnable": "false"})
+def test_all_queues_without_balancing(bk: BrokerSession) -> None:
+    topic, group, (_, other) = members(bk)
+    everything = [(queue, "PULL") for queue in range(4)]
+    bk.assignment(topic, group, other).queues >> Reply(SUCCESS, everything)
+
+
+@case(kills=["modes-are-forgotten"], own_server=True, setup=ROUTED)
+def test_mode_survives(bk: BrokerSession) -> None:
+    topic, group, _ = members(bk)
+    bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
+    bk.restart("kill")
+    client, connection = bk.client()
+    bk.heartbeat(client, consumers=[consuming(group, [topic])], on=connection) >> Reply(SUCCESS)
+    bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(-1, "POP")])
+
+
+@case(kills=["modes-are-hidden", "one-mode-of-a-topic-is-shown"])
+def test_modes_are_shown(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+    bk.request_mode(topic, group, "POP", 3) >> Reply(SUCCESS)
+    bk.request_mode(topic, other, "PULL") >> Reply(SUCCESS)
+    modes = {
+        group: {"topic": topic, "consumerGroup": group, "mode": "POP", "popShareQueueNum": 3},
+        other: {"topic": topic, "consumerGroup": other, "mode": "PULL", "popShareQueueNum": 0},
+    }
+    bk.request_modes().json >> Reply(SUCCESS, {"messageRequestModeMap": Including({topic: modes})})
+
+
+@case(kills=["revived-come-from-the-producer"], clock=True)
+def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
+    topic, group, connection = bk.topic(), bk.group(), bk.connect()
+    plain = plain_properties(bk, connection)
+    send_whole(bk, topic, connection)
+    first = bk.pop(topic, group, invisible=10)
+    first.properties.eventually() >> Reply(SUCCESS, [plain])
+    first.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection)])
+    popped_at = (first.pop_time >> Reply(SUCCESS)).value
+    bk.advance(10 + REVIVAL + bk.jitter)
+    again = bk.pop(topic, group)
+    added = {"1ST_POP_TIME": popped_at, "POP_CK": Matching(r"^0 \d+ 60000 \d 1 \S+ 0 0$")}
+    again.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
+    kept = as_sent(bk, topic, connection, queue=0, retries=1, born_host=bk.broker_address)
+    again.seen("message", whole) >> Reply(SUCCESS, [kept])
+
+
+@case(kills=["assigned-queues-are-mixed"], setup=ROUTED)
+def test_queues_of_a_broker_are_assigned_together(bk: BrokerSession) -> None:
+    topic, group, (one, other) = members(bk)
+    names = ("broker-b", "broker-a")
+    queues = [QueueData(name, 2, 2, 6) for name in names]
+    datas = [BrokerData(bk.cluster_name, name, {0: "127.0.0.1:1"}) for name in names]
+    bk.nameserver.answers(ROUTE, body=TopicRoute(queues, datas).encode())
+    for client, name in ((one, "broker-a"), (other, "broker-b")):
+        assigned = [
+            {"messageQueue": {"brokerName": name, "queueId": queue, "topic": topic}, "mode": "PULL"}
+            for queue in (0, 1)
+        ]
+        shown = bk.assignment(topic, group, client).json
+        shown >> Reply(SUCCESS, {"messageQueueAssignments": Including(assigned)})
+
+
+@case(kills=["expired-come-again-empty"], clock=True, own_server=True, setup=EXPIRING)
+def test_expired_does_not_come_again(bk: BrokerSession) -> None:
+    topic, group, fresh = bk.topic(), bk.group(), bk.topic("fresh")
+    bk.send(topic, bytes(20_000)) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, invisible=200).offsets >> Reply(SUCCESS, [0])
+    for _ in range(8):
+        bk.send(fresh, bytes(20_000)) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.min_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.advance(200 + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+    bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(kills=["fields-of-acks-may-be-missing", "fields-of-hiding-may-be-missing"], clock=True)
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    handle = popped(bk, topic, group)[0]
+    said = {"consumerGroup": group, "topic": topic, "queueId": "0", "offset": "0", "extraInfo": handle}
+    refused = Reply(ERROR, remark=Matching("."))
+    for code, more in (
+        (RequestCode.ACK_MESSAGE, {}),
+        (RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, {"invisibleTime": "600000"}),
+    ):
+        whole = {**said, **more}
+        for name in whole.keys() - {"consumerGroup"}:
+            bk.call(code, {**whole, name: None}) >> refused
+            if name in ("queueId", "offset", "invisibleTime"):
+                bk.call(code, {**whole, name: "x"}) >> refused
+    bk.call(RequestCode.ACK_MESSAGE, {**said, "consumerGroup": None}) >> Reply(SUCCESS)
+    for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION, RequestCode.POLLING_INFO):
+        for name in ("consumerGroup", "topic"):
+            asked = {"consumerGroup": group, "topic": topic, "queueId": "0", name: None}
+            bk.call(code, asked) >> refused
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])

@@ -1,0 +1,131 @@
+"""Chapter pop: pops of a group that consumes in order."""
+
+from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, filled, popped
+from harness.session import BrokerSession
+from harness.session.exchange import View
+from harness.wire import RequestCode, ResponseCode
+
+INVISIBLE = View("invisible time", lambda reply: int((reply.ext or {}).get("invisibleTime") or 0))
+
+
+@case(kills=["ordered-pops-do-not-block", "ordered-acks-free-nothing"])
+def test_order_blocks_the_queue(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 2, order=True)
+    bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["ordered-pops-go-on"], clock=True)
+def test_order_goes_on_with_what_is_not_acknowledged(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    first = bk.pop(topic, group, most=2, order=True)
+    handles = (
+        first.handles >> Reply(SUCCESS, ext=Including({"reviveQid": "999", "orderCountInfo": "0 0 0"}))
+    ).value
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + bk.jitter)
+    again = bk.pop(topic, group, order=True)
+    counted = Including({"orderCountInfo": Matching(r"^0 qo0%1 1;0 0 0$")})
+    again.bodies >> Reply(SUCCESS, [b"b", b"c"], ext=counted)
+
+
+@case(kills=["ordered-acks-of-anything"])
+def test_order_refuses_what_was_not_popped(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    (handle,) = popped(bk, topic, group, order=True)
+    remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
+    bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+
+
+@case(kills=["ordered-messages-stay-hidden-as-before", "ordered-messages-are-never-seen-again"], clock=True)
+def test_order_is_hidden_for_longer(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    pop = bk.pop(topic, group, most=2, order=True)
+    handles = (pop.handles >> Reply(SUCCESS)).value
+    hidden = Between(300_000, 300_000 + HIDDEN * 1000)
+    told = {"popTime": (pop.pop_time >> Reply(SUCCESS)).value, "reviveQid": "999"}
+    changed = bk.hide(topic, group, handles[1], 300).seen_as(INVISIBLE) >> Reply(
+        SUCCESS, hidden, ext=Including(told)
+    )
+    bk.advance(HIDDEN + bk.jitter)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.advance_past(300, since=changed)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+
+
+@case(kills=["ordered-attempts-are-not-known"], clock=True)
+def test_order_repeats_an_attempt(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    for _ in range(2):
+        once = bk.pop(topic, group, most=2, order=True, attempt="one")
+        once.bodies >> Reply(SUCCESS, [b"a", b"b"], ext=Including({"orderCountInfo": "0 0 0"}))
+    bk.pop(topic, group, order=True, attempt="two") >> NOTHING
+    bk.advance(HIDDEN + bk.jitter)
+    counted = Including({"orderCountInfo": Matching(r"^0 qo0%0 1;0 qo0%1 1;0 0 1$")})
+    for _ in range(2):
+        again = bk.pop(topic, group, most=2, order=True, attempt="two")
+        again.bodies >> Reply(SUCCESS, [b"a", b"b"], ext=counted)
+
+
+@case(kills=["old-ordered-handles-count", "ordered-acks-count-again"], clock=True)
+def test_order_ignores_handles_that_are_over(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    (old,) = popped(bk, topic, group, order=True)
+    bk.advance(HIDDEN + bk.jitter)
+    handles = popped(bk, topic, group, 2, order=True)
+    bk.ack(topic, group, old) >> Reply(SUCCESS)
+    bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    nothing = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
+    bk.hide(topic, group, handles[1], 300) >> Reply(SUCCESS, ext=Including(nothing))
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["ordered-acks-need-a-pop"])
+def test_order_acknowledges_without_a_pop(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    (handle,) = popped(bk, topic, bk.group("other"), order=True)
+    bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(
+    kills=[
+        "ordered-acks-of-several-are-not-refused",
+        "one-ordered-ack-of-several-counts",
+        "last-ordered-ack-of-several-decides",
+    ]
+)
+def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 2, order=True)
+    beyond = [*handles[1].split(" ")[:-1], "2"]
+    remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
+    refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.ack_all(topic, group, [" ".join(beyond)]) >> refused
+    bk.ack_all(topic, group, [" ".join(beyond), handles[0]]) >> refused
+    bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["notifications-know-no-order", "ordered-acks-free-nothing"])
+def test_notification_in_order(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    (handle,) = popped(bk, topic, group, order=True)
+    asked = {"topic": topic, "consumerGroup": group, "queueId": "-1", "pollTime": "0", "bornTime": "0"}
+    for order, has in (("true", "false"), ("false", "true")):
+        told = Including({"hasMsg": has})
+        bk.call(RequestCode.NOTIFICATION, {**asked, "order": order}) >> Reply(SUCCESS, ext=told)
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    told = Including({"hasMsg": "true"})
+    bk.call(RequestCode.NOTIFICATION, {**asked, "order": "true"}) >> Reply(SUCCESS, ext=told)

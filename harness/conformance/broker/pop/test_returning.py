@@ -1,0 +1,220 @@
+"""Chapter pop: messages return until they are acknowledged."""
+
+import json
+
+from harness.conformance import AnyOf, Including, Matching, Reply, case
+from harness.conformance.broker.pop.popping import HIDDEN, NEWER, NOTHING, REVIVAL, SUCCESS, filled, popped
+from harness.session import BrokerSession
+from harness.wire import RequestCode, ResponseCode
+
+NO_MESSAGE = ResponseCode.NO_MESSAGE
+RECOVERY = 600
+"""The same, after a start."""
+WRITTEN = 20
+"""Protocol seconds within which offsets of consumers have certainly been written."""
+
+
+@case(
+    "bk.pop.comes-again",
+    "bk.pop.is-hidden-for-its-time",
+    kills=["popped-is-lost", "hidden-for-half"],
+    clock=True,
+)
+def test_comes_again(bk: BrokerSession) -> None:
+    """A message that is not acknowledged is hidden for its time, and then comes again."""
+    topic, group = filled(bk, b"a")
+    pop = bk.pop(topic, group, invisible=HIDDEN) >> Reply(SUCCESS)
+    bk.advance_short_of(HIDDEN - 1, since=pop)
+    bk.pop(topic, group) >> NOTHING
+    bk.advance_past(HIDDEN, since=pop)
+    bk.advance(REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["comes-again-uncounted", "comes-again-elsewhere", "comes-again-without-handle"], clock=True)
+def test_comes_again_as_itself(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    first = bk.pop(topic, group, invisible=10).pop_time >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    again = bk.pop(topic, group)
+    again.given.eventually() >> Reply(SUCCESS, [("1", 0, 0)])
+    again.seen("topics and times", lambda one: (one.topic, one.reconsume_times)) >> Reply(
+        SUCCESS, [(topic, 1)]
+    )
+    told = {"1ST_POP_TIME": first.value, "POP_CK": Matching(r"^0 \d+ 60000 \d 1 \S+ 0 0$")}
+    again.properties >> Reply(SUCCESS, [Including(told)])
+
+
+@case(
+    kills=["comes-again-without-its-past", "comes-again-with-a-new-first-pop", "comes-again-uncounted"],
+    clock=True,
+)
+def test_comes_again_with_what_it_had(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    had = {"TAGS": "A", "KEYS": "k", "x": "y"}
+    bk.send(topic, b"a", 2, tags="A", keys="k", properties={"x": "y"}, flag_of_user=7, born=1234) >> Reply(
+        SUCCESS
+    )
+    first = bk.pop(topic, group, invisible=10)
+    first.bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    popped_at = (first.pop_time >> Reply(SUCCESS)).value
+    for times in (1, 2):
+        bk.advance(10 + REVIVAL + bk.jitter)
+        again = bk.pop(topic, group, invisible=10)
+        again.properties.eventually() >> Reply(SUCCESS, [Including({**had, "1ST_POP_TIME": popped_at})])
+        again.seen(
+            "the rest", lambda one: (one.body, one.flag, one.born_timestamp, one.reconsume_times)
+        ) >> Reply(SUCCESS, [(b"a", 7, 1234, times)])
+
+
+@case(kills=["comes-again-in-the-older-topic"], clock=True, setup=NEWER)
+def test_comes_again_in_the_newer_topic(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.notification(topic, group).eventually() >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    bk.max_offset(f"%RETRY%{group}+{topic}").offset >> Reply(SUCCESS, 1)
+    again = bk.pop(topic, group)
+    again.given.eventually() >> Reply(SUCCESS, [("2", 0, 0)])
+    again.properties >> Reply(SUCCESS, [Including({"POP_CK": Matching(r"^0 \d+ 60000 \d 2 \S+ 0 0$")})])
+    bk.ack(topic, group, (again.handles >> Reply(SUCCESS)).value[0]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+
+
+@case(kills=["acks-do-not-count"], clock=True)
+def test_acknowledged_does_not_come_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.ack(topic, group, popped(bk, topic, group)[0]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+
+
+@case(kills=["one-ack-is-for-all"], clock=True)
+def test_what_is_not_acknowledged_comes_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 3)
+    for handle in (handles[0], handles[2]):
+        bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"b"])
+
+
+@case(kills=["acks-of-what-came-again-do-not-count"], clock=True)
+def test_acknowledged_when_it_came_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.max_offset(f"%RETRY%{group}_{topic}").offset.eventually() >> Reply(SUCCESS, 3)
+    again = bk.pop(topic, group)
+    again.bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+    handles = (again.handles >> Reply(SUCCESS)).value
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.ack_all(topic, group, handles[1:]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+
+
+@case(kills=["acks-of-several-do-not-count"], clock=True)
+def test_several_are_acknowledged_at_once(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 3)
+    bk.ack_all(topic, group, handles[1:]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["acks-of-nothing-succeed"])
+def test_acknowledging_nothing_is_refused(bk: BrokerSession) -> None:
+    bk.ack_all(bk.topic(), bk.group(), []) >> Reply(NO_MESSAGE)
+    for body in (b"", b"null", b"{}"):
+        bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> Reply(NO_MESSAGE)
+
+
+@case(kills=["acks-that-cannot-be-read-succeed"], clock=True)
+def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    start, time, hidden, revive, *_ = popped(bk, topic, group)[0].split(" ")
+    entry = {"c": group, "t": topic, "r": "0", "so": int(start), "q": 0, "rq": int(revive)}
+    entry |= {"pt": int(time), "it": int(hidden), "b": "AQ=="}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.call(RequestCode.BATCH_ACK_MESSAGE, None, b"{") >> refused
+    for wrong in ({"r": "3"}, {"t": None}, {"b": "%%%%"}):
+        body = json.dumps({"brokerName": bk.broker_name, "acks": [{**entry, **wrong}]}).encode()
+        bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> refused
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["acks-of-any-offset"])
+def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    (handle,) = popped(bk, topic, group)
+    remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
+    bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
+    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+
+
+@case(kills=["handles-may-be-anything"])
+def test_handle_that_is_none_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    (handle,) = popped(bk, topic, group)
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    words = handle.split(" ")
+    for text in ("", "x", " ".join(words[:3]), " ".join([words[0], "x", *words[2:]])):
+        bk.ack(topic, group, handle, ext={"extraInfo": text}) >> refused
+        bk.hide(topic, group, handle, 10, ext={"extraInfo": text}) >> refused
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
+
+
+@case(kills=["hidden-for-no-longer"], clock=True)
+def test_can_be_hidden_for_longer(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    (handle,) = popped(bk, topic, group)
+    told = Including({"invisibleTime": "300000"})
+    changed = bk.hide(topic, group, handle, 300) >> Reply(SUCCESS, ext=told)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+    bk.advance_past(300, since=changed)
+    bk.advance(REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["old-handles-are-worth-something"], clock=True)
+def test_old_handle_is_invalid(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    (handle,) = popped(bk, topic, group)
+    bk.hide(topic, group, handle, 20) >> Reply(SUCCESS)
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.advance(20 + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["anything-can-be-hidden"])
+def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    (handle,) = popped(bk, topic, group)
+    bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE)
+    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+
+
+@case(kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
+def test_survives_a_kill(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    (done, _), more = filled(bk, b"done"), filled(bk, b"hidden")
+    bk.ack(topic, group, popped(bk, topic, group, 2)[0]) >> Reply(SUCCESS)
+    bk.ack(done, group, popped(bk, done, group)[0]) >> Reply(SUCCESS)
+    bk.pop(*more, invisible=7200).bodies >> Reply(SUCCESS, [b"hidden"])
+    bk.advance(WRITTEN)
+    bk.restart("kill")
+    bk.advance(HIDDEN)
+    for _ in range(RECOVERY // REVIVAL):
+        bk.advance(REVIVAL)
+        pop = bk.pop(topic, group)
+        answer = pop >> AnyOf(Reply(SUCCESS), NOTHING)
+        if answer.command is not None and answer.command.code == SUCCESS:
+            break
+    pop.bodies >> Reply(SUCCESS, [b"b"])
+    bk.pop(done, group) >> NOTHING
+    bk.pop(*more) >> NOTHING

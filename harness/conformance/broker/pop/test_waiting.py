@@ -1,0 +1,144 @@
+"""Chapter pop: pops and notifications that wait for messages."""
+
+from harness.conformance import AnyOf, Containing, Including, Matching, Reply, case
+from harness.conformance.broker.pop.popping import (
+    NEWER,
+    NO_PERMISSION,
+    NOTHING,
+    REVIVAL,
+    SUCCESS,
+    filled,
+    popped,
+)
+from harness.session import BrokerSession
+from harness.wire import ResponseCode
+
+FULL = ResponseCode.POLLING_FULL
+
+
+@case(kills=["pops-do-not-wait", "arrivals-release-no-pops"])
+def test_waits_for_a_message(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    pop = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pop.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["pops-wait-for-ever"], clock=True)
+def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    pop = bk.pop(topic, group, poll=30, on=consumer)
+    bk.advance(30 + bk.jitter)
+    pop >> NOTHING
+
+
+@case(kills=["all-pops-may-wait"], setup={"popPollingSize": "0"})
+def test_not_all_may_wait(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    first = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.pop(topic, group, poll=600, on=bk.connect()) >> Reply(FULL)
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    first.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["notifications-say-no", "notifications-say-yes"])
+def test_notifies(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    popped(bk, topic, group)
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+
+
+@case(kills=["notifications-do-not-wait"])
+def test_notification_waits(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    told = bk.notification(topic, group, poll=600, on=consumer)
+    bk.pause(0.5)  # a message that arrives before the pop waits would not wake it
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    told >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+
+
+@case(kills=["notifications-wait-for-ever"], clock=True)
+def test_notification_waits_until_its_time_is_over(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    told = bk.notification(topic, group, poll=30, on=consumer)
+    bk.advance(30 + bk.jitter)
+    told >> Reply(SUCCESS, ext=Including({"hasMsg": "false", "pollingFull": "false"}))
+
+
+@case(kills=["pops-wait-for-any-queue-only"])
+def test_waits_for_a_message_of_its_queue(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    pop = bk.pop(topic, group, 2, poll=600, on=consumer)
+    bk.polling(topic, group, 2).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.polling(topic, group, 1) >> Reply(SUCCESS, ext={"pollingNum": "0"})
+    bk.send(topic, b"elsewhere", 1) >> Reply(SUCCESS)
+    bk.pop(topic, group, 1).bodies.eventually() >> Reply(SUCCESS, [b"elsewhere"])
+    bk.polling(topic, group, 2) >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.send(topic, b"here", 2) >> Reply(SUCCESS)
+    pop.bodies >> Reply(SUCCESS, [b"here"])
+
+
+@case(kills=["what-is-left-releases-no-pops"])
+def test_what_one_leaves_releases_the_next(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(queues=1), bk.group(), bk.connect()
+    pops = [bk.pop(topic, group, most=1, poll=600, on=consumer) for _ in range(3)]
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "3"})
+    bk.send_batch(topic, [b"a", b"b", b"c"]) >> Reply(SUCCESS)
+    for pop in pops:
+        pop.bodies >> AnyOf(*(Reply(SUCCESS, [body]) for body in (b"a", b"b", b"c")))
+    bk.pop(topic, group) >> NOTHING
+
+
+@case(kills=["what-comes-again-releases-no-pops"], clock=True, setup=NEWER)
+def test_what_comes_again_ends_the_wait(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    bk.send(topic, b"a") >> Reply(SUCCESS)
+    bk.pop(topic, group, invisible=10).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    pop = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.advance(10 + REVIVAL + bk.jitter)
+    pop.given >> Reply(SUCCESS, [("2", 0, 0)])
+
+
+@case(kills=["notifications-are-of-the-topic-alone"], clock=True)
+def test_notifies_of_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.notification(topic, group).eventually() >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+
+
+@case(kills=["questions-about-any-topic"])
+def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> None:
+    topic, missing, unread, group = bk.topic(), bk.name("none"), bk.topic(perm=2), bk.group()
+    for ask in (bk.notification, bk.polling):
+        ask(missing, group) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=Containing(f"topic[{missing}]"))
+        refused = Reply(ResponseCode.INVALID_PARAMETER, remark=Matching(r"^queueId\[4\] is illegal, "))
+        ask(topic, group, 4) >> refused
+        remark = f"the topic[{unread}] peeking message is forbidden"
+        ask(unread, group) >> Reply(NO_PERMISSION, remark=remark)
+
+
+def abandoned(bk: BrokerSession, topic: str, group: str) -> None:
+    """A pop that waits, and whose connection ends."""
+    consumer = bk.connect()
+    pop = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    consumer.close()
+    pop.outcome()
+
+
+@case(kills=["lost-pops-get-messages"])
+def test_connection_that_has_ended_gets_nothing(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    abandoned(bk, topic, group)
+    bk.pause(0.5)  # until the Broker has seen the end of the connection
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"at last"])

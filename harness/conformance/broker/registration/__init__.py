@@ -1,0 +1,1 @@
+"""Chapter registration: what a Broker registers, when, and how it handles the answers."""

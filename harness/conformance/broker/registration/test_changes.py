@@ -1,0 +1,128 @@
+"""Chapter registration: topics that come and change, and registrations in parts."""
+
+from harness.conformance import Between, Including, Reply, Request, Silence, case
+from harness.conformance.broker.registrations import (
+    REGISTER,
+    all_topics,
+    all_topics_with,
+    announcement_of,
+    of_topic,
+    with_topic,
+)
+from harness.session import BrokerSession
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+ONE_TOPIC = RequestCode.REGISTER_TOPIC_IN_NAMESRV
+CHUNK = 5
+SPLIT = {"enableSplitRegistration": "true", "splitRegistrationSize": str(CHUNK), "forceRegister": "false"}
+SINGLE = {"enableSingleTopicRegister": "true"}
+SINGLE_AND_RESTRICTED = {"enableSingleTopicRegister": "true", "brokerPermission": "4"}
+
+
+@case(kills=["new-topic-49-is-announced-alone"])
+def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
+    heard >> Request(REGISTER, flag=FLAG_ONEWAY)
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+    heard.topic("TBW102") >> Request(REGISTER, (8, 8, 7))
+
+
+@case(kills=["new-topic-53-is-announced-with-all"])
+def test_new_topic_is_announced_by_itself(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
+    heard >> Request(REGISTER, flag=0)
+    heard.topics >> Request(REGISTER, {topic: (4, 4, 6)})
+
+
+@case(kills=["new-topic-keeps-the-data-version"])
+def test_new_topic_raises_the_data_version(bk: BrokerSession) -> None:
+    topics = [bk.name("T"), bk.name("T")]
+    for topic in topics:
+        bk.send(topic) >> Reply(SUCCESS)
+    before = bk.nameserver.next(REGISTER, where=with_topic(topics[0])).counter >> Request(REGISTER)
+    after = bk.nameserver.next(REGISTER, where=with_topic(topics[1]))
+    after.counter_above(before.value) >> Request(REGISTER, True)
+
+
+@case(kills=["table-without-new-topics"], clock=True)
+def test_new_topic_stays_announced(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics)
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+
+
+@case(
+    "bk.registration.is-split-into-chunks",
+    "bk.registration.chunks-raise-the-data-version",
+    kills=["split-registrations-are-whole", "last-chunk-is-left-out", "chunks-share-their-data-version"],
+    clock=True,
+    setup=SPLIT,
+)
+def test_is_split_into_chunks(bk: BrokerSession) -> None:
+    """A registration comes in parts of five topics, the rest last, each under a higher data version.
+
+    Not that of the start: 5.3 sends no part of it to a NameServer that it is not connected to yet.
+    """
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
+    bk.advance(5)  # the other parts of it have come
+    whole = bk.mark()
+    first, second, rest = (bk.nameserver.next(REGISTER, since=whole, within=30 + bk.jitter) for _ in range(3))
+    first.number_of_topics >> Request(REGISTER, CHUNK)
+    second.number_of_topics >> Request(REGISTER, CHUNK)
+    rest.number_of_topics >> Request(REGISTER, Between(0, CHUNK - 1))
+    before = first.counter >> Request(REGISTER)
+    second.counter >> Request(REGISTER, before.value + 1)
+    rest.counter >> Request(REGISTER, before.value + 2)
+
+
+@case(kills=["split-registrations-ask-first"], clock=True, setup=SPLIT)
+def test_split_is_sent_without_asking(bk: BrokerSession) -> None:
+    mark = bk.mark()
+    bk.nameserver.next(REGISTER, since=mark, within=30 + bk.jitter) >> Request(REGISTER)
+    bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
+
+
+def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:
+    """The queue data of one topic of the Broker in a route."""
+    queue = {"brokerName": bk.broker_name, "readQueueNums": number, "writeQueueNums": number, "perm": perm}
+    return Including({"queueDatas": [Including(queue)], "brokerDatas": []})
+
+
+@case(kills=["single-topics-are-registered-with-the-broker", "single-topic-has-no-queues"], setup=SINGLE)
+def test_new_topic_is_registered_singly(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.send(topic) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard >> Request(ONE_TOPIC, flag=0)
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 4))
+    bk.nameserver.next(REGISTER, where=announcement_of(topic)) >> Silence()
+
+
+@case(kills=["administered-topics-are-registered-with-the-broker"], setup=SINGLE)
+def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=2)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 2))
+    bk.create_topic(topic, queues=3) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 3))
+
+
+@case(kills=["single-topics-are-all"], clock=True, setup=SINGLE)
+def test_single_topic_joins_the_table(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    heard = bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics_with(topic))
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
+
+
+@case(kills=["single-topic-has-its-own-permission"], setup=SINGLE_AND_RESTRICTED)
+def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=2)
+    heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 2, perm=4))
