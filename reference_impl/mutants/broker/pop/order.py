@@ -1,0 +1,61 @@
+"""Faults of pops in order."""
+
+from reference_impl.broker.pop_order import PopOrder
+from reference_impl.mutants.registry import V5, mutant
+
+
+@mutant(PopOrder.blocks, "An ordered pop continues past unacknowledged messages.", V5)
+def ordered_pops_do_not_block(original, self, queue, attempt, now):
+    return False
+
+
+@mutant(PopOrder.acknowledge, "Acknowledgements of ordered pops have no effect.", V5)
+def ordered_acks_free_nothing(original, self, queue, offset, pop_time):
+    return None
+
+
+@mutant(
+    PopOrder.acknowledge,
+    "In order, one acknowledgement marks all messages before and after it as consumed.",
+    V5,
+)
+def ordered_pops_go_on(original, self, queue, offset, pop_time):
+    consumed = original(self, queue, offset, pop_time)
+    return self.last[queue].offsets[-1] + 1 if consumed is not None and consumed >= 0 else consumed
+
+
+@mutant(PopOrder.acknowledge, "In order, any handle can acknowledge any message of its queue.", V5)
+def ordered_acks_of_anything(original, self, queue, offset, pop_time):
+    consumed = original(self, queue, offset, pop_time)
+    return None if consumed == -1 else consumed
+
+
+@mutant(PopOrder.hide, "The invisible time of a message popped in order cannot be changed.", V5)
+def ordered_messages_stay_hidden_as_before(original, self, queue, offset, pop_time, until):
+    return None
+
+
+@mutant(PopOrder.hide, "A message popped in order that is hidden for another time blocks for ever.", V5)
+def ordered_messages_are_never_seen_again(original, self, queue, offset, pop_time, until):
+    original(self, queue, offset, pop_time, 1 << 60)
+
+
+@mutant(PopOrder.blocks, "A repeated attempt of an ordered pop is taken for another pop.", V5)
+def ordered_attempts_are_not_known(original, self, queue, attempt, now):
+    return original(self, queue, None, now)
+
+
+@mutant(PopOrder.acknowledge, "In order, the handle of an earlier pop acknowledges a message.", V5)
+def old_ordered_handles_count(original, self, queue, offset, pop_time):
+    last = self.last.get(queue)
+    return original(self, queue, offset, pop_time if last is None else last.pop_time)
+
+
+@mutant(PopOrder.acknowledge, "In order, a message is refused if its queue has not been popped from.", V5)
+def ordered_acks_need_a_pop(original, self, queue, offset, pop_time):
+    return -1 if queue not in self.last else original(self, queue, offset, pop_time)
+
+
+@mutant(PopOrder.clear, "A reset leaves what an ordered pop has blocked.", V5)
+def resets_leave_queues_blocked(original, self, queue):
+    return None

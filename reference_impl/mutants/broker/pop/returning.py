@@ -1,0 +1,198 @@
+"""Faults of acknowledgements, and of messages that return without one."""
+
+from msgspec.structs import replace
+
+from harness.wire import ResponseCode
+from harness.wire.bodies import BatchAcks
+from harness.wire.messages import Message, TopicName
+from reference_impl.broker.pop_acks import PopAcks
+from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.remoting.reply import RefusedError, Reply
+
+
+def _granted(reply: Reply) -> Reply:
+    return Reply(ResponseCode.SUCCESS, ext=reply.ext)
+
+
+@mutant(CheckPoints.over, "An unacknowledged message is not redelivered.", V5)
+def popped_is_lost(original, self, point, now):
+    self.acknowledge(point.pop, sorted(point.left), now)
+
+
+@mutant(CheckPoints.add, "A popped message is hidden for half of the requested time.", V5)
+def hidden_for_half(original, self, pop, offsets, invisible, revive_queue, now):
+    return original(self, pop, offsets, invisible // 2, revive_queue, now)
+
+
+@after(CheckPoints.again, "Redelivery does not increase the reconsume times.", V5)
+def comes_again_uncounted(found, message):
+    found.reconsume_times = message.reconsume_times
+
+
+@mutant(CheckPoints.acknowledge, "Acknowledging one message acknowledges the whole pop.", V5)
+def one_ack_is_for_all(original, self, pop, offsets, now):
+    everything = range(pop.start, pop.start + 64) if offsets else ()
+    original(self, pop, list(everything), now)
+
+
+@mutant(CheckPoints.read_again, "A restart loses unacknowledged messages.", V5)
+def checkpoints_are_forgotten(original, self):
+    return None
+
+
+@mutant(PopAcks.done, "Acknowledgements have no effect.", V5)
+def acks_do_not_count(original, self, of, offsets, revive_queue, connection, now):
+    return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopAcks.done, "A redelivered message cannot be acknowledged.", V5)
+def acks_of_what_came_again_do_not_count(original, self, of, offsets, revive_queue, connection, now):
+    if of.topic.startswith(TopicName.RETRY_PREFIX):
+        return Reply(ResponseCode.SUCCESS)
+    return original(self, of, offsets, revive_queue, connection, now)
+
+
+@mutant(PopAcks.meant, "Batch acknowledgements have no effect.", V5)
+def acks_of_several_do_not_count(original, self, ack):
+    of, _, revive_queue = original(self, ack)
+    return of, [], revive_queue
+
+
+@mutant(PopAcks.acknowledge_all, "An empty batch acknowledgement succeeds.", V5)
+def acks_of_nothing_succeed(original, self, command, connection, now):
+    return _granted(original(self, command, connection, now))
+
+
+@mutant(PopAcks.acknowledge, "An offset that the queue does not have can be acknowledged.", V5)
+def acks_of_any_offset(original, self, command, connection, now):
+    return _granted(original(self, command, connection, now))
+
+
+@mutant(PopAcks.hide, "An offset that the queue does not have can be hidden.", V5)
+def anything_can_be_hidden(original, self, command, connection, now):
+    return _granted(original(self, command, connection, now))
+
+
+@mutant(PopAcks.hidden_anew, "The invisible time of a message cannot be extended.", V5)
+def hidden_for_no_longer(original, self, again, offset, invisible, handle, now):
+    least = min(invisible, handle.invisible)
+    return original(self, again, offset, least, handle, now)
+
+
+@mutant(PopAcks.done, "An old handle remains valid after the invisible time changes.", V5)
+def old_handles_are_worth_something(original, self, of, offsets, revive_queue, connection, now):
+    for pop in list(self.broker.checkpoints.points):
+        if (pop.topic, pop.group, pop.queue_id) == (of.topic, of.group, of.queue_id):
+            self.broker.checkpoints.acknowledge(pop, offsets, now)
+    return Reply(ResponseCode.SUCCESS)
+
+
+@after(CheckPoints.again, "A redelivered message has only the properties of its pops.", V5)
+def comes_again_without_its_past(found):
+    found.properties = {"1ST_POP_TIME": found.properties["1ST_POP_TIME"]}
+
+
+@after(CheckPoints.again, "Every redelivery sets the time of the first pop anew.", V5)
+def comes_again_with_a_new_first_pop(found, popped):
+    found.properties["1ST_POP_TIME"] = str(popped)
+
+
+@mutant(
+    CheckPoints.revive, "Messages are redelivered in the older retry topic whatever the settings say.", V5
+)
+def comes_again_in_the_older_topic(original, self, pop, message, now):
+    if not pop.topic.startswith(TopicName.RETRY_PREFIX):
+        pop = pop._replace(topic=f"{TopicName.RETRY_PREFIX}{pop.group}_{pop.topic}")
+    original(self, pop, message, now)
+
+
+@mutant(CheckPoints.revive, "A redelivered message releases no waiting pop.", V5)
+def what_comes_again_releases_no_pops(original, self, pop, message, now):
+    before = dict(self.broker.pop_waiting._more)
+    original(self, pop, message, now)
+    self.broker.pop_waiting._more = before
+
+
+@mutant(PopAcks.acknowledge, "Any text is a valid handle.", V5)
+def handles_may_be_anything(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@handles_may_be_anything.also(PopAcks.hide)
+def _(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopAcks.acknowledge_all, "Batch acknowledgements that cannot be read succeed.", V5)
+def acks_that_cannot_be_read_succeed(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@after(PopAcks.acknowledge_all, "A batch acknowledgement of what was not popped in order succeeds.", V5)
+def ordered_acks_of_several_are_not_refused(reply):
+    return _granted(reply) if reply.code == ResponseCode.MESSAGE_ILLEGAL else reply
+
+
+@mutant(PopAcks.acknowledge_all, "Of a batch acknowledgement, only the first entry counts.", V5)
+def one_ordered_ack_of_several_counts(original, self, command, connection, now):
+    asked = BatchAcks.decode(command.body)
+    asked.acks = asked.acks[:1]
+    return original(self, replace(command, body=asked.encode()), connection, now)
+
+
+@mutant(PopAcks.acknowledge_all, "A batch acknowledgement is answered as its last entry alone.", V5)
+def last_ordered_ack_of_several_decides(original, self, command, connection, now):
+    reply, asked = original(self, command, connection, now), BatchAcks.decode(command.body or b"{}")
+    if len(asked.acks) < 2:
+        return reply
+    asked.acks = asked.acks[-1:]
+    return original(self, replace(command, body=asked.encode()), connection, now)
+
+
+@mutant(PopAcks.done_in_order, "An ordered acknowledgement sets the offset back to its message.", V5)
+def ordered_acks_count_again(original, self, queue, offset, pop_time, connection, now):
+    topic, group, queue_id = queue
+    before = self.broker.offsets.offset_of(group, topic, queue_id)
+    if before is not None and offset < before:
+        self.broker.offsets.commit(group, topic, queue_id, offset, now)
+        return None
+    return original(self, queue, offset, pop_time, connection, now)
+
+
+@after(CheckPoints.again, "A message that comes again was born at its producer.", V5)
+def revived_come_from_the_producer(again, message):
+    again.born_host = message.born_host
+
+
+@mutant(CheckPoints.over, "A popped message that has expired comes again without a body.", V5)
+def expired_come_again_empty(original, self, point, now):
+    for offset in point.left:
+        if offset < self.broker.store.min_offset(point.pop.topic, point.pop.queue_id):
+            self.revive(point.pop, Message(topic=point.pop.topic, body=b""), now)
+    original(self, point, now)
+
+
+@mutant(PopAcks.acknowledge, "An acknowledgement that lacks a field succeeds.", V5)
+def fields_of_acks_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopAcks.hide, "A request to hide a message for longer that lacks a field succeeds.", V5)
+def fields_of_hiding_may_be_missing(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)

@@ -1,0 +1,86 @@
+"""Faults of pops and notifications that wait."""
+
+from msgspec.structs import replace
+
+from harness.wire import ResponseCode
+from reference_impl.broker.part import NEVER
+from reference_impl.broker.pop_notifications import PopNotifications
+from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
+from reference_impl.mutants.registry import V5, mutant
+
+
+@mutant(PopWaiting.hold, "A pop that finds nothing returns at once.", V5)
+def pops_do_not_wait(original, self, waiter, now):
+    return LATE if waiter.pops else original(self, waiter, now)
+
+
+@mutant(PopWaiting.hold, "A notification request returns at once.", V5)
+def notifications_do_not_wait(original, self, waiter, now):
+    return original(self, waiter, now) if waiter.pops else LATE
+
+
+@mutant(PopWaiting.wants, "A new message does not end the wait of a pop.", V5)
+def arrivals_release_no_pops(original, self, waiter, tags):
+    return not waiter.pops and original(self, waiter, tags)
+
+
+@mutant(PopWaiting.next_tick, "The wait of a pop never ends.", V5)
+def pops_wait_for_ever(original, self):
+    return NEVER
+
+
+@mutant(PopWaiting.is_full, "The number of waiting pops has no limit.", V5)
+def all_pops_may_wait(original, self, waiting):
+    return False
+
+
+@mutant(PopNotifications.has_any, "A notification always reports hasMsg=false.", V5)
+def notifications_say_no(original, self, asked, now):
+    return False
+
+
+@mutant(PopNotifications.has_any, "A notification always reports hasMsg=true.", V5)
+def notifications_say_yes(original, self, asked, now):
+    return True
+
+
+@mutant(PopNotifications.look, "The wait of a notification request never ends without a message.", V5)
+def notifications_wait_for_ever(original, self, asked, poll, until, command, connection, now):
+    return original(self, asked, poll, NEVER, command, connection, now)
+
+
+@mutant(PopNotifications.has_any, "A notification does not count messages that are redelivered.", V5)
+def notifications_are_of_the_topic_alone(original, self, asked, now):
+    queues = self.broker.topics.get(asked.topic).read_queue_nums
+    return any(self.has(asked, asked.topic, queue, now) for queue in range(queues))
+
+
+@mutant(PopNotifications.refused, "Codes 200054 and 200055 are not refused for any topic or queue.", V5)
+def questions_about_any_topic(original, self, asked, connection, now):
+    return None
+
+
+@mutant(PopWaiting._places, "A message releases no pop that waits for one queue.", V5)
+def pops_wait_for_any_queue_only(original, self, topic, group, queue_id):
+    return [place for place in original(self, topic, group, queue_id) if place[2] == ANY_QUEUE]
+
+
+@mutant(PopWaiting.has_more, "Messages that one pop leaves release no other waiting pop.", V5)
+def what_is_left_releases_no_pops(original, self, topic, group, queue_id):
+    return None
+
+
+@mutant(PopNotifications.refused, "A Broker that may not be read answers codes 200054 and 200055.", V5)
+def questions_to_any_broker(original, self, asked, connection, now):
+    refused = original(self, asked, connection, now)
+    return None if refused is not None and refused.code == ResponseCode.NO_PERMISSION else refused
+
+
+@mutant(PopWaiting.lost, "A waiting pop gets a message after its connection has ended.", V5)
+def lost_pops_get_messages(original, self, connection, now):
+    return None
+
+
+@mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
+def notifications_know_no_order(original, self, asked, topic, queue_id, now):
+    return original(self, replace(asked, order=False), topic, queue_id, now)
