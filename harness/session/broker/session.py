@@ -16,10 +16,11 @@ from harness.session.connection import Connection, next_request
 from harness.session.errors import Blocked
 from harness.session.exchange import Exchange
 from harness.session.futile import FutileWaits
+from harness.session.header import header_of
 from harness.session.outcome import Mark
 from harness.session.probing.received import NameServerView
 from harness.session.requests import Query
-from harness.session.session import Session, header_of
+from harness.session.session import Session
 from harness.session.transport import BrokerInstance
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.messages import LineName

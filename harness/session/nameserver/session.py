@@ -10,6 +10,7 @@ from harness.session.connection import Connection
 from harness.session.errors import Blocked, TargetDied
 from harness.session.exchange import Request, SentRequest
 from harness.session.futile import FutileWaits
+from harness.session.header import header_of
 from harness.session.nameserver.broker import BROKER_VERSION, Broker, Topics
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
@@ -17,7 +18,7 @@ from harness.session.nameserver.views import (
 )
 from harness.session.outcome import Outcome, Replied
 from harness.session.requests import Ext, HeaderFields, Query
-from harness.session.session import Session, header_of
+from harness.session.session import Session
 from harness.session.transport import Instance
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
