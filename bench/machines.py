@@ -27,7 +27,7 @@ import msgspec
 
 from harness.catalogue import profile_named
 from harness.engine.context import TargetContext
-from harness.engine.generator import Generator, Traits
+from harness.engine.generator import Bounds, Generator
 from harness.engine.kind import Tried
 from harness.engine.program_run import ProgramRun
 from harness.engine.rules import RULES
@@ -80,8 +80,8 @@ def _over_tcp(programs: int, rounds: int) -> None:
     serve = [sys.executable, "-c", script, "serve", "nameserver", "--profile", PROFILE]
     words = shlex.join([*serve, "--host", "127.0.0.1", "--port", "{port}"])
     context = TargetContext(parse(f"exec:{words}"), PROFILE)
-    traits = msgspec.structs.replace(Traits.of(context), servers=1, restarts=False, waits_once_in=10**9)
-    generator, made = Generator(RULES["nameserver"], traits, profile_named(PROFILE)), []
+    bounds = msgspec.structs.replace(Bounds.of(context), servers=1, restarts=False, waits_once_in=10**9)
+    generator, made = Generator(RULES["nameserver"], bounds, profile_named(PROFILE)), []
     for number in range(programs):
         made.append(_made(generator, context, chance("bench", number)))
     try:

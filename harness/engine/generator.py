@@ -1,7 +1,7 @@
 """Makes programs of single steps: rules, chosen by chance, that read what should exist by now.
 
 Invariants:
-- Chance and the traits of the target decide a program. No answer, no clock and no earlier program does.
+- Chance and the bounds of the target decide a program. No answer, no clock and no earlier program does.
 - Each program leaves some of the rules out (swarm testing), so that programs differ more than their steps do.
 - What costs real time is rare: few programs may wait for leases or restart a server.
 """
@@ -40,7 +40,7 @@ class Rule(msgspec.Struct, frozen=True):
     """Its steps are carried out one time in this many."""
 
 
-class Traits(msgspec.Struct, frozen=True, kw_only=True):
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """The properties of a target that its programs depend on."""
 
     servers: int = 1
@@ -60,8 +60,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """How many rules make a program, before everything is read back."""
 
     @classmethod
-    def of(cls, context: TargetContext) -> Traits:
-        """The traits of a target."""
+    def of(cls, context: TargetContext) -> Bounds:
+        """The bounds of a target."""
         role, ours = context.role, context.capabilities.is_ours
         return cls(
             servers=role.servers if ours else 1,
@@ -86,14 +86,14 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 class Allowance:
     """What one program may do. Three numbers decide it: the first below 4, the others up to `MOST`."""
 
-    def __init__(self, traits: Traits, several: int, patience: int, seeking: int) -> None:
-        self.servers = traits.servers if several == 3 else 1
-        self.seeks = not traits.seeks_once_in or _is_one_in(traits.seeks_once_in, seeking)
-        self.is_patient = _is_one_in(traits.waits_once_in, patience)
-        self.is_restless = _is_one_in(traits.restarts_once_in, patience // traits.waits_once_in)
-        moments = seeking // max(1, traits.seeks_once_in)
-        self.has_moments = self.is_patient or _is_one_in(traits.moments_once_in, moments)
-        self._traits = traits
+    def __init__(self, bounds: Bounds, several: int, patience: int, seeking: int) -> None:
+        self.servers = bounds.servers if several == 3 else 1
+        self.seeks = not bounds.seeks_once_in or _is_one_in(bounds.seeks_once_in, seeking)
+        self.is_patient = _is_one_in(bounds.waits_once_in, patience)
+        self.is_restless = _is_one_in(bounds.restarts_once_in, patience // bounds.waits_once_in)
+        moments = seeking // max(1, bounds.seeks_once_in)
+        self.has_moments = self.is_patient or _is_one_in(bounds.moments_once_in, moments)
+        self._bounds = bounds
         self._waited = 0
         self._restarted = 0
 
@@ -107,7 +107,7 @@ class Allowance:
                 yield allowed
 
     def _in_time(self, step: AnyStep) -> AnyStep | None:
-        moment = self._traits.moment if self.has_moments else 0
+        moment = self._bounds.moment if self.has_moments else 0
         if isinstance(step, Time) and step.seconds > moment and not self._may_wait():
             return None
         if isinstance(step, Request) and step.stall > moment:
@@ -116,28 +116,28 @@ class Allowance:
 
     def _may_wait(self) -> bool:
         self._waited += 1
-        return self._traits.waits_once_in == 1 or (self.is_patient and self._waited <= _LONG)
+        return self._bounds.waits_once_in == 1 or (self.is_patient and self._waited <= _LONG)
 
     def _may_restart(self) -> bool:
         self._restarted += 1
-        return self._traits.restarts_once_in == 1 or (self.is_restless and self._restarted == 1)
+        return self._bounds.restarts_once_in == 1 or (self.is_restless and self._restarted == 1)
 
 
 class Generator:
-    """Makes the programs of a profile on a target with these traits."""
+    """Makes the programs of a profile on a target with these bounds."""
 
-    def __init__(self, rules: Sequence[Rule], traits: Traits, line: Profile) -> None:
-        self.traits = traits
+    def __init__(self, rules: Sequence[Rule], bounds: Bounds, line: Profile) -> None:
+        self.bounds = bounds
         self.rules = [
             rule
             for rule in rules
-            if (rule.needs is None or line.has(rule.needs)) and (traits.restarts or not rule.ours)
+            if (rule.needs is None or line.has(rule.needs)) and (bounds.restarts or not rule.ours)
         ]
 
     def allowance(self, source: Chance) -> Allowance:
         """What the program of a source may do; to be drawn before its steps."""
         return Allowance(
-            self.traits, source.randrange(4), source.randrange(MOST + 1), source.randrange(MOST + 1)
+            self.bounds, source.randrange(4), source.randrange(MOST + 1), source.randrange(MOST + 1)
         )
 
     def steps(self, source: Chance, allowance: Allowance, expected: Any) -> Iterator[AnyStep]:
@@ -145,7 +145,7 @@ class Generator:
         left_out = source.random() * _LEFT_OUT
         pick = Pick(lambda most: source.randrange(most + 1))
         rules = [rule for rule in self.rules if source.random() >= left_out] or [pick.one(self.rules)]
-        for _ in range(self.traits.rules):
+        for _ in range(self.bounds.rules):
             rule = pick.one(rules)
             steps = rule.make(pick, expected)
             if rule.once_in == 1 or pick.once_in(rule.once_in):

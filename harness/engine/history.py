@@ -173,7 +173,7 @@ class HistoryKind(Kind):
         )
 
     @property
-    def traits(self) -> str:
+    def depends_on(self) -> str:
         shape = self._shape
         servers = 1 + self._context.capabilities.is_ours
         return f"term={shape.term:g} waits={shape.waits:g} leases={shape.leases:g} servers={servers}"

@@ -1,7 +1,7 @@
 """A kind of programs: what makes the program of a seed, plays it and counts what it reached.
 
 Invariants:
-- A seed, the kind and the target's traits decide a program; what ran before decides nothing, in whatever
+- A seed, the kind and what the target allows decide a program; what ran before decides nothing, in whatever
   process. `Kind.settle` is the exception: a kind that learns makes other programs afterwards.
 - `fuzz` plays batches of seeds, a campaign plays ranges of them.
 """
@@ -98,16 +98,16 @@ class Kind(ABC):
         """Stops whatever it started. May be called more than once."""
 
     @property
-    def traits(self) -> str:
+    def depends_on(self) -> str:
         """What else the programs depend on: properties of the target, versions of libraries."""
         return ""
 
     @cached_property
     def generator(self) -> str:
-        """Names the population of its programs, by a digest of the first few of them and by its traits."""
+        """Names the population of its programs, by a digest of the first few and what else they depend on."""
         sample = "\n".join(encode_step(step) for seed in range(_SAMPLE) for step in self.program(seed))
         digest = hashlib.blake2b(sample.encode(), digest_size=4).hexdigest()
-        return f"{self.name}-{digest} {self.traits}".rstrip()
+        return f"{self.name}-{digest} {self.depends_on}".rstrip()
 
     def broken_off(self) -> Tried | None:
         """What a run that was broken off had played, where that is known. What it left goes with `close`."""

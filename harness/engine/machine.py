@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from harness.catalogue import profile_named
 from harness.engine.context import TargetContext
-from harness.engine.generator import MOST, Allowance, Generator, Rule, Traits
+from harness.engine.generator import MOST, Allowance, Bounds, Generator, Rule
 from harness.engine.nameserver.role import NAMESERVER
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.program_run import ProgramRun
@@ -52,7 +52,7 @@ class Machine(RuleBasedStateMachine):
 
     role: ClassVar[Role]
     context: ClassVar[TargetContext]
-    traits: ClassVar[Traits]
+    bounds: ClassVar[Bounds]
     numbers: ClassVar[Iterator[int]]
 
     def __init__(self) -> None:
@@ -67,10 +67,10 @@ class Machine(RuleBasedStateMachine):
         """
         context = TargetContext(parse(uri, cls.role.name), profile, role=cls.role)
         atexit.register(context.close)
-        generator = Generator(RULES[cls.role.name], Traits.of(context), profile_named(profile))
+        generator = Generator(RULES[cls.role.name], Bounds.of(context), profile_named(profile))
         members: dict[str, Any] = {
             "context": context,
-            "traits": generator.traits,
+            "bounds": generator.bounds,
             "numbers": itertools.count(1),
         }
         members |= {f"rule_{number}": _carried_out(one) for number, one in enumerate(generator.rules)}
@@ -82,7 +82,7 @@ class Machine(RuleBasedStateMachine):
     @initialize(several=st.integers(0, 3), patience=st.integers(0, MOST), seeking=st.integers(0, MOST))
     def begin(self, several: int, patience: int, seeking: int) -> None:
         """Decides what the program may do; this is the first rule of each program."""
-        self.allowance = Allowance(self.traits, several, patience, seeking)
+        self.allowance = Allowance(self.bounds, several, patience, seeking)
         self.program_run = ProgramRun(
             self.context,
             Names(chance("machine", self.context.target.uri, next(self.numbers))),

@@ -9,7 +9,7 @@ import msgspec
 from harness.catalogue import profile_named
 from harness.engine.context import TargetContext
 from harness.engine.coverage import Coverage, Need
-from harness.engine.generator import Allowance, Generator, Traits
+from harness.engine.generator import Allowance, Bounds, Generator
 from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried, goes_round
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.program_run import ProgramRun
@@ -76,14 +76,14 @@ class StatefulKind(Kind):
         self.experiment: StatefulExperiment = StatefulExperiment(context, words)
         self._context = context
         self._generator = Generator(
-            RULES[context.role.name], Traits.of(context), profile_named(context.profile)
+            RULES[context.role.name], Bounds.of(context), profile_named(context.profile)
         )
         self._tally = context.role.tally()
         self._program_run: ProgramRun | None = None
 
     @property
-    def traits(self) -> str:
-        return str(self._generator.traits)
+    def depends_on(self) -> str:
+        return str(self._generator.bounds)
 
     def program(self, seed: Seed) -> Program:
         source, steps = self._source(seed), list[AnyStep]()
@@ -100,7 +100,7 @@ class StatefulKind(Kind):
         plainest = Pick(lambda _: 0)
         for rule in self._generator.rules:
             state = self._context.role.state(self._context.profile, 1)
-            steps = tuple(Allowance(self._generator.traits, 0, 0, 0).within(rule.make(plainest, state)))
+            steps = tuple(Allowance(self._generator.bounds, 0, 0, 0).within(rule.make(plainest, state)))
             for step in steps:
                 state.apply(step)
             program = (*steps, *self._context.role.look(state, moment=self._context.settling))

@@ -53,7 +53,7 @@ class FramesKind(Kind):
         self._feed = self._fed_by_bytes()
 
     @property
-    def traits(self) -> str:
+    def depends_on(self) -> str:
         return f"hypothesis={hypothesis.__version__}"
 
     def program(self, seed: Seed) -> Program:

@@ -12,9 +12,9 @@ from math import inf
 import msgspec
 
 from harness.program.broker import steps as bk
+from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister
-from harness.spec.broker.wrong import Wrong
 from harness.wire import Command
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
@@ -76,7 +76,9 @@ class Groups:
         exists = self._ledger.exists(step.topic, begin)
         if answer is not None and answer.code != 0:
             if answer.code != _BUSY and step.group in self._known and exists:
-                raise Wrong("offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}")
+                raise InvariantError(
+                    "offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}"
+                )
             return
         sure = answer is not None or (step.oneway and step.group in self._known and exists is True)
         over = end + (0.0 if answer is not None else self._ledger.lag)
@@ -105,7 +107,9 @@ class Groups:
         never = len(possible) == 1 and possible[0].value is None
         is_there = self._ledger.queue(step.topic, step.queue).least(begin - self._ledger.lag) > 0
         if never and answer.code == 22 and is_there:
-            raise Wrong("never-committed-starts-at-zero", "offset 0", f"{answer.code}, {answer.remark}")
+            raise InvariantError(
+                "never-committed-starts-at-zero", "offset 0", f"{answer.code}, {answer.remark}"
+            )
         if offset == 0 and any(one.value is None for one in possible):
             return  # the answer to a group that never committed, or that committed 0
         if register.read(offset, begin, end):
@@ -113,7 +117,7 @@ class Groups:
         values = sorted({-1 if one.value is None else one.value for one in possible})
         said = " or ".join("none" if value < 0 else str(value) for value in values)
         actual = str(offset) if answer.code == 0 else f"code {answer.code}, {answer.remark}"
-        raise Wrong(self._name(step, offset, {one.how for one in possible}), said, actual)
+        raise InvariantError(self._name(step, offset, {one.how for one in possible}), said, actual)
 
     def _name(self, step: bk.Committed, offset: int | None, ways: set[str]) -> str:
         """What a wrong offset speaks of: that of another group or queue, or how it was written."""
@@ -171,13 +175,17 @@ class Groups:
         for client, ways in clients.items():
             name = names.name(client)
             if name in shown and all(one.gone + self._ledger.lag < begin for one in ways):
-                raise Wrong("client-that-left-is-not-listed", f"{name} not listed", f"{sorted(shown)}")
+                raise InvariantError(
+                    "client-that-left-is-not-listed", f"{name} not listed", f"{sorted(shown)}"
+                )
             sure = [one for one in ways if self._is_alive(one, end) and one.since + self._ledger.lag < begin]
             if name not in shown and sure:
-                raise Wrong("client-is-listed", f"{name} listed", f"code {answer.code}, {sorted(shown)}")
+                raise InvariantError(
+                    "client-is-listed", f"{name} listed", f"code {answer.code}, {sorted(shown)}"
+                )
         others = shown - {names.name(client) for client in self._ever.get(step.group, ())}
         if others:
-            raise Wrong(
+            raise InvariantError(
                 "client-is-listed", f"only clients that were once in {names.name(step.group)}", str(others)
             )
 
@@ -233,7 +241,7 @@ class Groups:
         holder = None if lock is None or lock.maybe else lock.client
         is_held = lock is not None and end < lock.begin + _LOCKED - self._ledger.slack
         if is_given and is_held and holder not in (None, step.client):
-            raise Wrong(
+            raise InvariantError(
                 "lock-is-of-one-client",
                 f"queue {key[2]} not given: {self._ledger.names.name(holder or '')} has it",
                 "it was given",
@@ -242,7 +250,7 @@ class Groups:
         is_over = lock is not None and not lock.maybe and begin > lock.end + _LOCKED + self._ledger.slack + 1
         if not is_given and (is_free or is_over):
             name = "free-lock-is-given" if lock is not None else "given-up-lock-is-free"
-            raise Wrong(name, f"queue {key[2]} given", "it was not")
+            raise InvariantError(name, f"queue {key[2]} given", "it was not")
 
     # --- restarts -------------------------------------------------------------------------------------------
 
@@ -265,10 +273,10 @@ def _parsed(answer: Command, name: str, invariant: str) -> Sequence[object]:
     try:
         value = json_value(answer.body)
     except ParseError as problem:
-        raise Wrong(invariant, f"JSON with {name}", str(problem)) from None
+        raise InvariantError(invariant, f"JSON with {name}", str(problem)) from None
     found = value.get(name) if isinstance(value, dict) else None
     if not isinstance(found, list):
-        raise Wrong(invariant, f"a list {name}", repr(answer.body[:80]))
+        raise InvariantError(invariant, f"a list {name}", repr(answer.body[:80]))
     return found
 
 

@@ -16,8 +16,8 @@ from typing import Final
 from harness.catalogue import Profile
 from harness.program.broker import steps as bk
 from harness.program.step import Request
+from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.regular_register import RegularRegister
-from harness.spec.broker.wrong import Wrong
 from harness.wire import Command
 
 _MASTER, _SLAVE, _EITHER = 0, 1, 2
@@ -67,7 +67,7 @@ class HaRole:
         """25. Whether it surely came to pass."""
         if answer is not None and answer.code != 0:
             if answer.code != _BUSY:
-                raise Wrong("role-is-changed", "SUCCESS", f"code {answer.code}, {answer.remark}")
+                raise InvariantError("role-is-changed", "SUCCESS", f"code {answer.code}, {answer.remark}")
             return False
         role = _SLAVE if step.role == "slave" else _MASTER
         self._roles.write(role, begin, end if answer is not None else inf, "switch")
@@ -82,22 +82,24 @@ class HaRole:
         return False
 
     def refuses(self, step: Request, begin: float, end: float, answer: Command | None) -> bool:
-        """Whether a slave has refused a request, so that nothing came of it. Raises `Wrong`."""
+        """Whether a slave has refused a request, so that nothing came of it. Raises `InvariantError`."""
         code, name = self._refusals.get(type(step), (None, ""))
         if code is None and isinstance(step, bk.Pull) and self.is_slave(begin, end) and self._is_busy(answer):
-            raise Wrong("demoted-is-read-from", "messages, or that there are none", f"code {_BUSY}")
+            raise InvariantError("demoted-is-read-from", "messages, or that there are none", f"code {_BUSY}")
         if code is None or step.oneway or answer is None:
             return code is not None and step.oneway and self._exact and self.is_slave(begin, end)
         if self.is_master(begin, end):
             is_refusal = self._is_busy(answer) if code == _BUSY else answer.code == code > _BUSY
             if self.was_slave and is_refusal:
                 name = _BEHIND.get(type(step), "promoted-takes-messages")
-                raise Wrong(name, "what a master answers: it is one again", f"code {code}, {answer.remark}")
+                raise InvariantError(
+                    name, "what a master answers: it is one again", f"code {code}, {answer.remark}"
+                )
             return False
         if answer.code == code:
             return True
         if self.is_slave(begin, end) and (answer.code == 0 or (name == _ENDING and answer.code != _BUSY)):
-            raise Wrong(name, f"code {code}: it is a slave", f"code {answer.code}, {answer.remark}")
+            raise InvariantError(name, f"code {code}: it is a slave", f"code {answer.code}, {answer.remark}")
         return isinstance(step, bk.Back) and answer.code != 0
 
     def _is_busy(self, answer: Command | None) -> bool:

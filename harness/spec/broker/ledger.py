@@ -1,6 +1,6 @@
 """What a Broker must hold, and may: topics, the messages of each queue, and transactions that are open.
 
-- It gets requests and answers, and raises `Wrong` where an answer is wrong.
+- It gets requests and answers, and raises `InvariantError` where an answer is wrong.
 - A Broker shows what it has stored a moment later (`lag`), as Apache's does, whose queues are written behind
   its log; where time is virtual that moment is none.
 - A topic that was deleted is forgotten with all its messages; what was on its way into it may come or not.
@@ -20,7 +20,7 @@ from harness.program.step import Request
 from harness.spec.broker.delays import Delays, is_delayed
 from harness.spec.broker.entries import Entry, Origin, Queue
 from harness.spec.broker.ha_role import HaRole
-from harness.spec.broker.wrong import Wrong
+from harness.spec.broker.invariant_error import InvariantError
 from harness.wire import Command
 
 DELAYS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
@@ -106,12 +106,12 @@ class Ledger:
         elif answer.code == 0:
             self.topics[step.topic] = Topic(step.queues, since=end)
         else:
-            raise Wrong("topic-is-made", "SUCCESS", f"code {answer.code}, {answer.remark}")
+            raise InvariantError("topic-is-made", "SUCCESS", f"code {answer.code}, {answer.remark}")
 
     def dropped(self, step: bk.DropTopic, answer: Command | None) -> None:
         """215."""
         if answer is not None and answer.code != 0:
-            raise Wrong("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
+            raise InvariantError("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
         self.forgotten.add(step.topic)
         if answer is None:
             self.topics[step.topic] = Topic(None, sure=False)
@@ -166,7 +166,7 @@ class Ledger:
         is_there = topic is None or (topic.sure and topic.queues is not None)
         if is_there and step.queue < (_QUEUES_OF_A_SEND if topic is None else topic.queues or 0):
             name = "long-send-succeeds" if step.long else "send-succeeds"
-            raise Wrong(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
+            raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
         if topic is None:
             self.topics[step.topic] = Topic(None, sure=False)  # it may be there nevertheless
 
@@ -176,7 +176,7 @@ class Ledger:
             known = None if topic is not None or step.topic in self.forgotten else _QUEUES_OF_A_SEND
             topic = self.topics[step.topic] = Topic(known, since=end)
         if topic.queues is not None and step.queue >= topic.queues:
-            raise Wrong(
+            raise InvariantError(
                 "queue-beyond-the-topic-is-refused",
                 f"a refusal: {self.names.name(step.topic)} has {topic.queues} queues",
                 "SUCCESS",
@@ -184,10 +184,10 @@ class Ledger:
         queue, first = _number(ext, "queueId"), _number(ext, "queueOffset")
         if (step.queue >= 0 and queue != step.queue) or not 0 <= queue < (topic.queues or 1 << 16):
             name = "delayed-answer-names-its-queue" if step.level or step.after else "send-succeeds"
-            raise Wrong(name, f"queue {step.queue}", f"queue {queue}")
+            raise InvariantError(name, f"queue {step.queue}", f"queue {queue}")
         ids = (ext.get("msgId") or "").split(",")
         if len(ids) != len(step.messages):
-            raise Wrong("batch-has-all-ids", f"{len(step.messages)} ids", f"{len(ids)}")
+            raise InvariantError("batch-has-all-ids", f"{len(step.messages)} ids", f"{len(ids)}")
         if not step.half and self._delay(step) is None and self.is_known(step.topic):
             self._placed(step, queue, first, begin, end)
         for number, message in enumerate(step.messages):
@@ -223,11 +223,13 @@ class Ledger:
         for one in range(offset, offset + len(step.messages)):
             if one in found.at:
                 other = self.names.name(found.at[one].message)
-                raise Wrong("acknowledged-is-there", f"an offset of its own in {where}", f"{one}, as {other}")
+                raise InvariantError(
+                    "acknowledged-is-there", f"an offset of its own in {where}", f"{one}, as {other}"
+                )
         least, most = found.least(begin), found.most(end)
         if not least <= offset <= most:
             killed = found.ended == "kill"
-            raise Wrong(
+            raise InvariantError(
                 "offsets-go-on-after-a-kill" if killed else "offsets-are-consecutive",
                 f"an offset from {least} to {most} in {where}",
                 str(offset),
@@ -246,16 +248,18 @@ class Ledger:
         is_own = half is not None and step.group == half.send.group
         if answer is not None and answer.code == 0 and not step.oneway and not is_own:
             if half is not None:
-                raise Wrong("other-groups-end-nothing", "a refusal", "SUCCESS")
+                raise InvariantError("other-groups-end-nothing", "a refusal", "SUCCESS")
             if step.message not in self.sends:
-                raise Wrong("other-groups-end-nothing", "a refusal: there is no such message", "SUCCESS")
+                raise InvariantError(
+                    "other-groups-end-nothing", "a refusal: there is no such message", "SUCCESS"
+                )
         if half is None or not is_own:
             return
         done = answer is not None and answer.code == 0
         is_young = begin - half.stored < _LONG_OPEN
         is_open = not half.ends and not half.maybe and is_young
         if answer is not None and answer.code not in (0, 2) and is_open:
-            raise Wrong("commit-delivers", "SUCCESS", f"code {answer.code}, {answer.remark}")
+            raise InvariantError("commit-delivers", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if step.verdict == 8 and not half.ends and (done or answer is None):
             is_sure = done and is_young and half.maybe <= {step.verdict}
             self._committed(step, half, begin, end if is_sure else inf)
@@ -278,7 +282,7 @@ class Ledger:
         send, source = self.sends.get(step.message, (None, None))
         is_there = source is not None and source.told
         if answer is not None and answer.code not in (0, 2) and is_there:
-            raise Wrong("sent-back-is-taken", "SUCCESS", f"code {answer.code}, {answer.remark}")
+            raise InvariantError("sent-back-is-taken", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if send is None or (answer is not None and answer.code != 0):
             return
         acknowledged = answer is not None and is_there
@@ -362,4 +366,4 @@ def _number(ext: dict[str, str | None], name: str) -> int:
     try:
         return int(ext.get(name) or "")
     except ValueError:
-        raise Wrong("send-succeeds", f"{name} with a number", str(ext.get(name))) from None
+        raise InvariantError("send-succeeds", f"{name} with a number", str(ext.get(name))) from None

@@ -12,8 +12,8 @@ from math import inf
 from harness.program.broker.frames import body_of, born, properties_of
 from harness.program.broker.steps import Bound, Find, Pull, View
 from harness.spec.broker.entries import Entry, Origin, Queue
+from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.spec.broker.wrong import Wrong
 from harness.wire import Command, WireError
 from harness.wire.messages import Message, PropertyName, decode_messages, tag_hash
 
@@ -69,9 +69,11 @@ class Pulls:
             self._refused(step, begin, answer, tags)
             return
         if ledger.exists(step.topic, begin) is False:
-            raise Wrong("topic-that-is-not-there-is-refused", "TOPIC_NOT_EXIST (17)", f"code {answer.code}")
+            raise InvariantError(
+                "topic-that-is-not-there-is-refused", "TOPIC_NOT_EXIST (17)", f"code {answer.code}"
+            )
         if topic is not None and topic.queues is not None and not 0 <= step.queue < topic.queues:
-            raise Wrong("queue-that-is-not-there-is-refused", "a refusal", f"code {answer.code}")
+            raise InvariantError("queue-that-is-not-there-is-refused", "a refusal", f"code {answer.code}")
         queue = ledger.queue(step.topic, step.queue)
         next_offset = _number(answer, "nextBeginOffset")
         if answer.code == _FOUND:
@@ -97,7 +99,9 @@ class Pulls:
             and 0 <= step.queue < topic.queues
         ):
             name = "pull-is-answered" if step.subscribes else "heartbeat-subscribes"
-            raise Wrong(name, "messages, or that there are none", f"code {answer.code}, {answer.remark}")
+            raise InvariantError(
+                name, "messages, or that there are none", f"code {answer.code}, {answer.remark}"
+            )
 
     def _found(
         self,
@@ -110,17 +114,19 @@ class Pulls:
     ) -> None:
         messages = _messages(answer)
         if not 0 < len(messages) <= step.most:
-            raise Wrong("pull-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}")
+            raise InvariantError(
+                "pull-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}"
+            )
         least = step.offset
         for one in messages:
             if one.topic != self._ledger.names.name(step.topic) or one.queue_id != step.queue:
-                raise Wrong(
+                raise InvariantError(
                     "message-knows-its-queue",
                     f"{self._ledger.names.name(step.topic)}, queue {step.queue}",
                     f"{one.topic}, queue {one.queue_id}",
                 )
             if not least <= one.queue_offset < next_offset:
-                raise Wrong(
+                raise InvariantError(
                     "pull-goes-on-from-its-offset",
                     f"offsets from {least} on, below {next_offset}, the one to go on from",
                     str(one.queue_offset),
@@ -128,13 +134,15 @@ class Pulls:
             least = one.queue_offset + 1
             entry = self._known(step.topic, queue, one, end)
             if tags and entry is not None and not _has_tag(entry, tags):
-                raise Wrong("pull-has-the-tag", f"messages with {' or '.join(tags)}", f"{entry.send.tag}")
+                raise InvariantError(
+                    "pull-has-the-tag", f"messages with {' or '.join(tags)}", f"{entry.send.tag}"
+                )
 
     def _bounds(self, queue: Queue, begin: float, end: float, answer: Command) -> None:
         """What a pull says about its queue."""
         minimum, maximum = _number(answer, "minOffset"), _number(answer, "maxOffset")
         if minimum != 0:
-            raise Wrong("min-offset-is-the-first", "minOffset 0", str(minimum))
+            raise InvariantError("min-offset-is-the-first", "minOffset 0", str(minimum))
         self._is_max(queue, begin, end, maximum)
 
     def _is_max(self, queue: Queue, begin: float, end: float, offset: int) -> None:
@@ -144,8 +152,8 @@ class Pulls:
         if offset < lowest:
             self._lost(queue, offset, begin, f"the greatest offset {offset}")
         if offset > highest and any(one.earliest == inf for one in queue.entries):
-            raise Wrong(_DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
-        raise Wrong("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))
+            raise InvariantError(_DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
+        raise InvariantError("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))
 
     def _lost(self, queue: Queue, offset: int, moment: float, actual: str) -> None:
         """Something must be there, from an offset on, and is not."""
@@ -161,7 +169,7 @@ class Pulls:
         elif entry.paused:
             name = "promoted-goes-on-with-delays"
         where = "" if entry.offset is None else f" at {entry.offset}"
-        raise Wrong(name, f"{self._ledger.names.name(entry.message)}{where}", actual)
+        raise InvariantError(name, f"{self._ledger.names.name(entry.message)}{where}", actual)
 
     def _complete(
         self,
@@ -183,7 +191,7 @@ class Pulls:
             if wanted and entry is not None and entry.latest <= moment:
                 self._lost(queue, offset, moment, f"messages at {sorted(shown)}, next {next_offset}")
             if tags is not None and not tags:
-                raise Wrong(
+                raise InvariantError(
                     "pull-goes-on-from-its-offset",
                     f"all messages from {step.offset} to {next_offset - 1}",
                     f"those at {sorted(shown)}",
@@ -210,10 +218,12 @@ class Pulls:
                 self._lost(queue, offset, moment, "PULL_NOT_FOUND (19)")
             if not (lowest <= offset <= highest or offset == 0):
                 if offset < 0:
-                    raise Wrong("pull-before-the-beginning-is-moved", "PULL_OFFSET_MOVED (21)", "19")
-                raise Wrong("pull-beyond-the-end-is-moved", "PULL_OFFSET_MOVED (21)", f"19 at {offset}")
+                    raise InvariantError("pull-before-the-beginning-is-moved", "PULL_OFFSET_MOVED (21)", "19")
+                raise InvariantError(
+                    "pull-beyond-the-end-is-moved", "PULL_OFFSET_MOVED (21)", f"19 at {offset}"
+                )
             if step.suspend and end - begin < step.suspend - self._ledger.slack:
-                raise Wrong(
+                raise InvariantError(
                     "held-until-its-time-is-over",
                     f"no answer for {step.suspend} s, or a message",
                     f"PULL_NOT_FOUND (19) after {end - begin:.1f} s",
@@ -221,10 +231,12 @@ class Pulls:
             if step.suspend and tags is not None and not tags:
                 there = queue.least(begin + step.suspend - self._ledger.slack - self._ledger.lag - 1)
                 if offset < there:
-                    raise Wrong("held-until-a-message-comes", "the message", "PULL_NOT_FOUND (19)")
+                    raise InvariantError("held-until-a-message-comes", "the message", "PULL_NOT_FOUND (19)")
         elif answer.code == _AGAIN:
             if tags is not None and not tags:
-                raise Wrong("pull-is-answered", "messages, or PULL_NOT_FOUND (19)", "20, for every message")
+                raise InvariantError(
+                    "pull-is-answered", "messages, or PULL_NOT_FOUND (19)", "20, for every message"
+                )
             for one in queue.entries:
                 if (
                     one.offset is not None
@@ -236,19 +248,21 @@ class Pulls:
                     self._lost(queue, one.offset, moment, f"PULL_RETRY_IMMEDIATELY (20), next {next_offset}")
         elif 0 <= offset < lowest or offset == 0 == highest:
             self._lost(queue, offset, moment, f"PULL_OFFSET_MOVED (21) to {next_offset}")
-            raise Wrong("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
+            raise InvariantError("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
         elif offset > 0 and lowest == highest == offset:
-            raise Wrong("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
+            raise InvariantError("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
         elif not (next_offset == 0 if offset < 0 else lowest <= next_offset <= highest):
             where = "0" if offset < 0 else f"{lowest} to {highest}"
-            raise Wrong("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
+            raise InvariantError("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
 
     def _none_of_a_slave(
         self, step: Pull, queue: Queue, moment: float, answer: Command, tags: Sequence[str] | None
     ) -> None:
         """A slave corrects no offsets, and answers with other codes: its master may have more."""
         if tags is not None and not tags and 0 <= step.offset < queue.least(moment):
-            raise Wrong("demoted-is-read-from", f"the message at {step.offset}", f"code {answer.code}")
+            raise InvariantError(
+                "demoted-is-read-from", f"the message at {step.offset}", f"code {answer.code}"
+            )
 
     # --- what a message is ----------------------------------------------------------------------------------
 
@@ -261,12 +275,14 @@ class Pulls:
         if symbol is None:
             if not self._ledger.is_known(topic):
                 return None
-            raise Wrong("body-is-as-it-was-sent", "a message that was sent", f"{text!r} with key {key!r}")
+            raise InvariantError(
+                "body-is-as-it-was-sent", "a message that was sent", f"{text!r} with key {key!r}"
+            )
         entry = queue.at.get(shown.queue_offset)
         if entry is not None and entry.message != symbol:
             if not self._ledger.is_known(topic):
                 return None
-            raise Wrong(
+            raise InvariantError(
                 _MISSING[entry.origin] if entry.origin != "send" else "acknowledged-is-there",
                 f"{names.name(entry.message)} at {shown.queue_offset}",
                 f"{key or text} there",
@@ -290,17 +306,17 @@ class Pulls:
         what = f"{self._ledger.names.name(symbol)} at {shown.queue_offset}"
         if free:
             if free[0].earliest == inf:
-                raise Wrong(_DEMOTED, "nothing: the Broker is a slave", what)
+                raise InvariantError(_DEMOTED, "nothing: the Broker is a slave", what)
             early = free[0].earliest - end
-            raise Wrong(_EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
+            raise InvariantError(_EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
         if own:
-            raise Wrong(_TWICE[own[0].origin], f"once, at {own[0].offset}", what)
+            raise InvariantError(_TWICE[own[0].origin], f"once, at {own[0].offset}", what)
         half = self._ledger.halves.get(symbol)
         if half is not None and topic == half.send.topic:
             if not half.ends:
-                raise Wrong("half-is-invisible", "nothing: it was not committed", what)
-            raise Wrong("rolled-back-is-invisible", "nothing: it was rolled back", what)
-        raise Wrong("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
+                raise InvariantError("half-is-invisible", "nothing: it was not committed", what)
+            raise InvariantError("rolled-back-is-invisible", "nothing: it was rolled back", what)
+        raise InvariantError("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
 
     def _is_whole(self, entry: Entry, shown: Message) -> None:
         """Whether a message is what was sent."""
@@ -309,19 +325,23 @@ class Pulls:
         name = _CHANGED[entry.origin]
         if shown.body != body:
             name = "body-is-as-it-was-sent" if entry.origin in ("send", "oneway") else name
-            raise Wrong(name, repr(body[:80]), repr(shown.body[:80]))
+            raise InvariantError(name, repr(body[:80]), repr(shown.body[:80]))
         for key, value in properties_of(send, entry.message, names).items():
             if shown.properties.get(key) != value:
-                raise Wrong(name, f"property {key}={value}", f"{key}={shown.properties.get(key)}")
+                raise InvariantError(name, f"property {key}={value}", f"{key}={shown.properties.get(key)}")
         said = ("flag", shown.flag, send.flag)
         when = ("born timestamp", shown.born_timestamp, born(send.message))
         for what, is_so, should in (said, when):
             if is_so != should:
-                raise Wrong(name, f"{what} {should}", f"{is_so}")
+                raise InvariantError(name, f"{what} {should}", f"{is_so}")
         if shown.reconsume_times != entry.tried:
-            raise Wrong("retried-is-counted", f"reconsumeTimes {entry.tried}", str(shown.reconsume_times))
+            raise InvariantError(
+                "retried-is-counted", f"reconsumeTimes {entry.tried}", str(shown.reconsume_times)
+            )
         if entry.log is not None and shown.physical_offset != entry.log:
-            raise Wrong("message-is-where-its-id-says", f"log offset {entry.log}", str(shown.physical_offset))
+            raise InvariantError(
+                "message-is-where-its-id-says", f"log offset {entry.log}", str(shown.physical_offset)
+            )
 
     # --- searches -------------------------------------------------------------------------------------------
 
@@ -331,10 +351,10 @@ class Pulls:
             return
         name = "max-offset-is-the-next" if step.code == 30 else "min-offset-is-the-first"
         if answer.code != 0:
-            raise Wrong(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
+            raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
         offset = _number(answer, "offset")
         if step.code == 31 and offset != 0:
-            raise Wrong(name, "0", str(offset))
+            raise InvariantError(name, "0", str(offset))
         if step.code == 30:
             queue = self._ledger.queue(step.topic, step.queue)
             self._is_max(queue, begin - self._ledger.lag, end, offset)
@@ -348,7 +368,7 @@ class Pulls:
         body = body_of(step.message, send.size, self._ledger.names)
         if [one.body for one in found] != [body]:
             bodies = [one.body[:40] for one in found]
-            raise Wrong("id-finds-the-message", repr(body[:40]), f"code {answer.code}, {bodies}")
+            raise InvariantError("id-finds-the-message", repr(body[:40]), f"code {answer.code}, {bodies}")
         if entry is not None and entry.told:
             self._is_whole(entry, found[0])
 
@@ -365,7 +385,7 @@ class Pulls:
             has = send is not None and (step.key == symbol if step.unique else step.key in send.keys)
             if one.topic != names.name(step.topic) or not has:
                 actual = f"{one.body[:40]!r} of {one.topic}"
-                raise Wrong(
+                raise InvariantError(
                     "key-finds-no-others", f"messages of {names.name(step.topic)} with the key", actual
                 )
         moment = begin - self._ledger.lag
@@ -377,7 +397,9 @@ class Pulls:
                 if names.name(entry.message) not in bodies:
                     name = "unique-key-finds-the-message" if step.unique else "key-finds-every-message"
                     name = "keys-survive-a-kill" if queue.ended == "kill" else name
-                    raise Wrong(name, names.name(entry.message), f"code {answer.code}, {sorted(bodies)}")
+                    raise InvariantError(
+                        name, names.name(entry.message), f"code {answer.code}, {sorted(bodies)}"
+                    )
 
 
 def _has_tag(entry: Entry, tags: Sequence[str]) -> bool:
@@ -390,7 +412,7 @@ def _messages(answer: Command) -> list[Message]:
     try:
         return decode_messages(answer.body)
     except WireError as problem:
-        raise Wrong("messages-can-be-read", "messages", str(problem)) from None
+        raise InvariantError("messages-can-be-read", "messages", str(problem)) from None
 
 
 def _number(answer: Command, name: str) -> int:
@@ -398,4 +420,4 @@ def _number(answer: Command, name: str) -> int:
     try:
         return int(text or "")
     except ValueError:
-        raise Wrong("pull-is-answered", f"{name} with a number", str(text)) from None
+        raise InvariantError("pull-is-answered", f"{name} with a number", str(text)) from None

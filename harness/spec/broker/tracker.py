@@ -18,10 +18,10 @@ from harness.program.names import Names
 from harness.program.step import Close, Reconnect, Request, Restart
 from harness.program.steps import AnyStep
 from harness.spec.broker.groups import Groups
+from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.ledger import Ledger
 from harness.spec.broker.pulls import Pulls
-from harness.spec.broker.wrong import Wrong
 from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
 from harness.wire import Command
 
@@ -53,14 +53,14 @@ class BrokerTracker:
         for seen in sorted(batch, key=lambda one: _rank(one.step)):
             try:
                 self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
-            except Wrong as wrong:
+            except InvariantError as wrong:
                 found.append(self._violation(seen, wrong))
         for seen in batch:
             if isinstance(seen.step, bk.Send) and isinstance(seen.outcome, Answered):
                 self._placed.update(seen.step.messages if seen.outcome.command.code == 0 else ())
         return found
 
-    def _violation(self, seen: Observation, wrong: Wrong) -> Violation:
+    def _violation(self, seen: Observation, wrong: InvariantError) -> Violation:
         return Violation(
             invariant=wrong.invariant,
             statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
@@ -98,13 +98,17 @@ class BrokerTracker:
             case Answered(command=answer):
                 self._answered(step, begin, end, answer)
             case Garbled(problem=problem):
-                raise Wrong("request-is-answered", "an answer", f"bytes that are no command: {problem}")
+                raise InvariantError(
+                    "request-is-answered", "an answer", f"bytes that are no command: {problem}"
+                )
             case Ended() if not step.patience:
                 self._changed(step, begin, end, None)
-                raise Wrong("request-is-answered", "an answer", "the Broker closes the connection")
+                raise InvariantError("request-is-answered", "an answer", "the Broker closes the connection")
             case Unanswered(surely=True) if not self._ledger.lag and not step.patience:
                 self._changed(step, begin, end, None)
-                raise Wrong("request-is-answered", "an answer", "none, and something later was answered")
+                raise InvariantError(
+                    "request-is-answered", "an answer", "none, and something later was answered"
+                )
             case _:
                 self._changed(step, begin, end, None)
 
@@ -149,7 +153,7 @@ class BrokerTracker:
             case bk.Members():
                 self._groups.listed(step, begin, end, answer)
             case bk.Clean() if answer.code:
-                raise Wrong("cleaning-succeeds", "code 0", f"code {answer.code}")
+                raise InvariantError("cleaning-succeeds", "code 0", f"code {answer.code}")
             case bk.Committed():
                 self._groups.asked(step, begin, end, answer)
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from harness.engine.context import TargetContext
-from harness.engine.generator import MOST, Allowance, Traits
+from harness.engine.generator import MOST, Allowance, Bounds
 from harness.engine.machine import NameServerMachine, Violated
 from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.strategies import look
@@ -128,19 +128,19 @@ def test_a_machine_is_a_test_case_of_anybodys() -> None:
     ],
 )
 def test_what_costs_time_is_rare_and_not_left_out(uri: str, profile: str) -> None:
-    traits = Traits.of(context(uri, profile))
+    bounds = Bounds.of(context(uri, profile))
     numbers, seen = range(MOST + 1), Counter[str]()
     for patience, seeking in zip(numbers, reversed(numbers), strict=True):
-        allowance = Allowance(traits, 0, patience, seeking)
+        allowance = Allowance(bounds, 0, patience, seeking)
         seen["seeks"] += allowance.seeks
         seen["waits"] += allowance.is_patient
         seen["moments"] += allowance.has_moments
         seen["restarts"] += allowance.is_restless
     wanted = {
-        "seeks": traits.seeks_once_in or 1,
-        "waits": traits.waits_once_in,
-        "restarts": traits.restarts_once_in,
-        "moments": traits.moments_once_in,
+        "seeks": bounds.seeks_once_in or 1,
+        "waits": bounds.waits_once_in,
+        "restarts": bounds.restarts_once_in,
+        "moments": bounds.moments_once_in,
     }
     for what, once_in in wanted.items():
         assert 0.5 < seen[what] * once_in / len(numbers) < 2, (what, seen[what], once_in)

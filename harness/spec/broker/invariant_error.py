@@ -1,9 +1,9 @@
-"""The verdict of the parts of this model."""
+"""What the parts of this model raise where an answer breaks an invariant."""
 
 from __future__ import annotations
 
 
-class Wrong(Exception):  # noqa: N818  (a verdict, named as such)
+class InvariantError(Exception):
     """An answer that the catalogue does not allow."""
 
     def __init__(self, invariant: str, expected: str, actual: str) -> None:
