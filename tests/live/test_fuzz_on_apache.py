@@ -57,7 +57,7 @@ def test_nothing_is_found(
 
 def test_a_wrong_server_is_found_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = f"exec:{sys.executable} {SERVED} 5.3 topics-outlive-their-broker {{port}} {{dir}}?warp={WARP}"
-    limits = ["--max-examples", "200", "--max-time", "60s", "--shrink-time", "10s"]
+    limits = ["--max-examples", "2", "--max-time", "60s", "--shrink-time", "10s"]
     words = ["fuzz", target, "--profile", "5.3", "--kind", "stateful", "--seed", "1", *limits]
     status = main([*words, "--out", str(tmp_path), "--json"])
     answer = msgspec.json.decode(capsys.readouterr().out)
