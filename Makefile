@@ -46,7 +46,7 @@ measures: $(READY)
 	$(BIN)/rmq-harness selftest --generated $(FAULTS) --seed 7 --role broker $(EXPLAINED)/survivors_broker.yaml
 
 live: $(SPARK)
-	$(BIN)/python -m pytest tests/live -m "live and not soak" --durations 15
+	$(BIN)/python -m pytest tests/live -m "live and not soak" -n 2 --dist loadgroup --durations 15
 
 # Needs what `make live` needs, and the images of `ci/image/build.sh 4.9.8 5.3.3`.
 soak: $(SPARK)
