@@ -23,7 +23,9 @@ from harness.catalogue import (
     newest_profile,
     usage,
 )
+from harness.catalogue.copies import Copy
 from harness.catalogue.messages import NOT_JSON, Body
+from harness.report.docs_copies import copies_page
 from harness.report.docs_markup import page, profiles_text, table
 from harness.report.layouts import Piece, walk
 from harness.report.md import anchor, chapter, code, plain
@@ -31,11 +33,12 @@ from harness.report.templating import filled
 from harness.wire import FLAG_RESPONSE, Command, Serialization, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 
-FRAME, MESSAGES, BROKER_MESSAGES, BODIES, SETTINGS, DIFFERENCES = (
+FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
     "frame.md",
     "messages.md",
     "broker-messages.md",
     "bodies.md",
+    "copies.md",
     "settings.md",
     "differences.md",
 )
@@ -44,6 +47,10 @@ PAGES = {
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
     BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
+    COPIES: (
+        "Copies of messages",
+        "what a Broker keeps, changes and adds when it stores one again",
+    ),
     SETTINGS: ("Times and settings", "leases, limits, and the settings of a NameServer"),
     DIFFERENCES: ("Differences between the profiles", "what one release line has and another has not"),
 }
@@ -53,7 +60,7 @@ _NAMED_CODE = re.compile(r"\b([A-Z][A-Z_]{4,}) \((\d+)\)")
 _LONGEST_HEX = 24
 
 
-def message_pages(messages: Messages, catalogue: Catalogue) -> dict[str, str]:
+def message_pages(messages: Messages, catalogue: Catalogue, copies: Sequence[Copy]) -> dict[str, str]:
     """File name -> Markdown text."""
     profiles = [profile.name for profile in catalogue.profiles]
     layouts = {one.name: one for one in messages.layouts}
@@ -63,6 +70,7 @@ def message_pages(messages: Messages, catalogue: Catalogue) -> dict[str, str]:
         MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue),
         BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue),
         BODIES: _bodies(messages, profiles, layouts, layout),
+        COPIES: copies_page(copies, PAGES),
         SETTINGS: _settings(messages, profiles),
         DIFFERENCES: _differences(messages, catalogue, profiles),
     }

@@ -3,7 +3,7 @@
 import struct
 
 from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
-from harness.conformance.broker.whole import as_sent, plain_properties, send_whole, whole
+from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import MESSAGE_MAGIC, decode_offset_id
@@ -309,14 +309,19 @@ def test_comes_back_as_a_whole(bk: BrokerSession) -> None:
     bk.send_back(group, place, 1, topic=topic) >> Reply(SUCCESS)
     bk.send_back(group, place, -1, topic=topic) >> Reply(SUCCESS)
     bk.advance(1 + 1 + bk.jitter)
-    added = {"RETRY_TOPIC": topic, "ORIGIN_MESSAGE_ID": origin, "WAIT": "false"}
-    retry, dead = f"%RETRY%{group}", f"%DLQ%{group}"
-    delayed = {"DELAY": "1", "REAL_TOPIC": retry, "REAL_QID": "0"}
-    for name, more in ((retry, delayed), (dead, {"DELAY": "0"})):
-        pull = bk.pull(name, group=group)
-        pull.properties.eventually() >> Reply(SUCCESS, [{**plain, **added, **more}])
-        kept = as_sent(bk, name, connection, queue=0, retries=1)
-        pull.seen("message", whole) >> Reply(SUCCESS, [kept])
+    sent = sent_members(bk, topic, connection)
+    for name, copy in (("RETRY", "sent back, to be retried"), ("DLQ", "sent back, dead")):
+        pull = bk.pull(f"%{name}%{group}", group=group)
+        judge_copy(pull, copy, sent, plain, group=group, origin=origin)
+
+
+@case(kills=["dead-letters-of-sends-come-from-the-broker"])
+def test_dead_letter_of_a_send_is_the_message(bk: BrokerSession) -> None:
+    topic, group, connection = bk.topic(), bk.group(), bk.connect()
+    plain, sent = plain_properties(bk, connection), sent_members(bk, topic, connection)
+    send_whole(bk, f"%RETRY%{group}", connection, most_tries="2")
+    pull = bk.pull(f"%DLQ%{group}", group=group)
+    judge_copy(pull, "sent once too often, dead", sent, plain, group=group)
 
 
 @case(kills=["marks-of-retry-topics-stay"])

@@ -3,6 +3,13 @@
 from base64 import urlsafe_b64decode
 
 from harness.conformance import ABSENT, ANYTHING, Containing, Including, Matching, Reply, Silence, case
+from harness.conformance.broker.whole import (
+    QUEUE,
+    judge_copy,
+    plain_properties,
+    send_batch_of_wholes,
+    sent_members,
+)
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.session.outcome import Answer
@@ -156,6 +163,15 @@ def test_batch_properties_are_those_of_each_message(bk: BrokerSession) -> None:
     stored = [Including({**one, **common, "CLUSTER": bk.cluster_name}) for one in own]
     bk.pull(topic, queue=1).properties.eventually() >> Reply(SUCCESS, stored)
     bk.find(topic, "k").offsets.eventually() >> Reply(SUCCESS, Including([0, 1]))
+
+
+@case(kills=["batches-come-from-the-broker"])
+def test_batch_keeps_what_was_sent(bk: BrokerSession) -> None:
+    topic, connection = bk.topic(), bk.connect()
+    plain, sent = plain_properties(bk, connection), sent_members(bk, topic, connection)
+    send_batch_of_wholes(bk, topic, connection)
+    for offset in (0, 1):
+        judge_copy(bk.pull(topic, QUEUE, offset, most=1), "one of a batch", sent, plain)
 
 
 @case(kills=["batches-may-be-delayed"])

@@ -12,11 +12,11 @@ from harness.conformance import (
     case,
 )
 from harness.conformance.broker.expiring import EXPIRING
-from harness.conformance.broker.whole import QUEUE, as_sent, plain_properties, send_whole, whole
+from harness.conformance.broker.whole import QUEUE, judge_copy, plain_properties, send_whole, sent_members
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.messages import Message, decode_message, decode_offset_id
+from harness.wire.messages import decode_message, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 CHECK = RequestCode.CHECK_TRANSACTION_STATE
@@ -371,17 +371,11 @@ def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
     more = {"TRAN_MSG": "true", "PGROUP": "PG", "UNIQ_KEY": key}
     origin = send_whole(bk, topic, connection, **more)
     place = decode_offset_id(origin)[1]
-    half = bk.view(place).seen("offset", lambda one: one.queue_offset).eventually() >> Reply(SUCCESS)
+    sent = sent_members(bk, topic, connection)
+    judge_copy(bk.view(place), "half of a transaction", sent, plain, group="PG", id=key)
+    half = bk.view(place).seen("offset", lambda one: one.queue_offset) >> Reply(SUCCESS)
     bk.end_transaction("PG", half.value[0], place, COMMIT) >> Reply(SUCCESS)
-    pull = bk.pull(topic, QUEUE)
-    added = {**more, "REAL_TOPIC": topic, "REAL_QID": str(QUEUE)}
-    pull.seen("properties", without_id).eventually() >> Reply(SUCCESS, [{**plain, **added}])
-    pull.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection, mark=COMMIT)])
-
-
-def without_id(message: Message) -> dict[str, str]:
-    """The properties, but for the one that only 5.x adds."""
-    return {name: value for name, value in message.properties.items() if name != "__transactionId__"}
+    judge_copy(bk.pull(topic, QUEUE), "committed", sent, plain, group="PG", id=key, half=place)
 
 
 @case(kills=["one-producer-is-asked"], clock=True, setup=QUICK)

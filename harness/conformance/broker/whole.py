@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from harness.conformance import ANYTHING, Reply
+from harness.catalogue.copies import MEMBERS, copies
+from harness.conformance import ANYTHING, Matching, Reply
 from harness.session import BrokerSession, Connection
+from harness.session.broker.views import MessagesExchange
 from harness.wire import ResponseCode
 from harness.wire.messages import Message
+
+SUCCESS = ResponseCode.SUCCESS
 
 OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "UNIQ_KEY": "0123456789ABCDEF" * 2}
 """Properties of a producer."""
@@ -15,7 +20,9 @@ BODY, QUEUE, FLAG, BORN, TIMES = "Körper".encode(), 2, -7, 1_234_567_890_123, 3
 """The rest of its message: body, queue, flag, time of birth, how often it was tried."""
 
 
-def send_whole(bk: BrokerSession, topic: str, on: Connection, **properties: str) -> str:
+def send_whole(
+    bk: BrokerSession, topic: str, on: Connection, *, most_tries: str | None = None, **properties: str
+) -> str:
     """Sends this message, with more properties. Returns the id that the Broker gives it."""
     sent = bk.send(
         topic,
@@ -25,22 +32,35 @@ def send_whole(bk: BrokerSession, topic: str, on: Connection, **properties: str)
         flag_of_user=FLAG,
         born=BORN,
         reconsumed=TIMES,
+        ext=None if most_tries is None else {"l": most_tries},
         on=on,
     )
-    return str((sent.ids >> Reply(ResponseCode.SUCCESS)).value[0])
+    return str((sent.ids >> Reply(SUCCESS)).value[0])
+
+
+def send_batch_of_wholes(bk: BrokerSession, topic: str, on: Connection) -> None:
+    """Sends this message twice, in a batch."""
+    message = Message(topic=topic, body=BODY, flag=FLAG, properties=OWN)
+    batch = bk.send_batch(topic, [message, message], QUEUE, born=BORN, reconsumed=TIMES, on=on)
+    batch >> Reply(SUCCESS)
 
 
 def plain_properties(bk: BrokerSession, on: Connection) -> dict[str, str]:
     """The properties with which the message is stored that nothing is special about."""
     topic = bk.topic("plain")
     send_whole(bk, topic, on)
-    found = bk.pull(topic, QUEUE).properties.eventually() >> Reply(ResponseCode.SUCCESS, [ANYTHING])
+    found = bk.pull(topic, QUEUE).properties.eventually() >> Reply(SUCCESS, [ANYTHING])
     return dict(found.value[0])
 
 
-def whole(message: Message) -> tuple[Any, ...]:
-    """What a message has beside its properties, its places and the time when it was stored."""
-    return (
+def sent_members(bk: BrokerSession, topic: str, on: Connection) -> dict[str, Any]:
+    """The members of this message where it is stored as it was sent, from this connection."""
+    values = (topic, BODY, QUEUE, FLAG, 0, BORN, on.peer, bk.broker_address, TIMES, 0)
+    return dict(zip(MEMBERS, values, strict=True))
+
+
+def _members(message: Message) -> dict[str, Any]:
+    values = (
         message.topic,
         message.body,
         message.queue_id,
@@ -50,21 +70,33 @@ def whole(message: Message) -> tuple[Any, ...]:
         message.born_host,
         message.store_host,
         message.reconsume_times,
+        message.prepared_offset,
     )
+    return dict(zip(MEMBERS, values, strict=True))
 
 
-def as_sent(
-    bk: BrokerSession,
-    topic: str,
-    on: Connection,
-    *,
-    queue: int = QUEUE,
-    mark: int = 0,
-    retries: int = 0,
-    born_host: str | None = None,
-) -> tuple[Any, ...]:
-    """What `whole` is of this message where it was stored again: `mark` is its system flag, `retries` is how
-    often it was tried since, and `born_host` the producer's address, if it is another one.
+def judge_copy(
+    found: MessagesExchange,
+    name: str,
+    sent: Mapping[str, Any],
+    properties: Mapping[str, object],
+    **given: object,
+) -> None:
+    """Judges the one message that was found by a row of `specs/copies.yaml`.
+
+    `sent` and `properties` are those of the message that was sent; `given` is what words in braces stand for,
+    beside its topic, its queue and the Broker's address.
     """
-    host = born_host or on.peer
-    return (topic, BODY, queue, FLAG, mark, BORN, host, bk.broker_address, TIMES + retries)
+    copy = copies()[name]
+    words = {"topic": sent["topic"], "queue": sent["queue"], "broker": sent["store host"], **given}
+    words["tried"] = sent["times tried"] + 1
+
+    changed = {member: type(sent[member])(text.format(**words)) for member, text in copy.members.items()}
+    line = found.session.profile.name
+    added = {key: _expected(text, words) for key, text in copy.added(line).items()}
+    found.properties.eventually() >> Reply(SUCCESS, [{**properties, **added}])
+    found.seen("members", _members) >> Reply(SUCCESS, [{**sent, **changed}])
+
+
+def _expected(text: str, words: Mapping[str, object]) -> object:
+    return Matching(f"^{text[1:]}$") if text.startswith("~") else text.format(**words)

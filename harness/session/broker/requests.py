@@ -193,13 +193,17 @@ class BrokerRequests(TermSession):
         messages: Sequence[bytes | Message],
         queue: int = 0,
         *,
+        born: int | None = None,
+        reconsumed: int = 0,
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> SendExchange:
         """SEND_BATCH_MESSAGE (320): bodies, or messages of which body, flag and properties count."""
         made = [Message(topic=topic or "", body=one) if isinstance(one, bytes) else one for one in messages]
         body = encode_batch(made, self._line)
-        return self.send(topic, body, queue, code=320, batch=True, on=on, **header)
+        return self.send(
+            topic, body, queue, code=320, batch=True, born=born, reconsumed=reconsumed, on=on, **header
+        )
 
     # --- pulling --------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Mutants of the chapter retry."""
 
 from harness.wire import ResponseCode
-from harness.wire.messages import PropertyName
+from harness.wire.messages import PropertyName, TopicName
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.locks import Locks
 from reference_impl.broker.retries import Retries
@@ -207,3 +207,11 @@ def delayed_topics_have_any_length(original, self, topic):
 @mutant(Delays.longest, "Retry topics have the same limit as other topics.", V5)
 def retry_topics_have_one_limit(original, self, topic):
     return original(self, "")
+
+
+@mutant(Sends.retried, "A dead letter that was sent comes from the Broker itself.")
+def dead_letters_of_sends_come_from_the_broker(original, self, message, asked, version, now):
+    refused = original(self, message, asked, version, now)
+    if message.topic.startswith(TopicName.DLQ_PREFIX):
+        message.born_host = self.config.address
+    return refused

@@ -360,3 +360,10 @@ def limits_of_bodies_stay(original, self, pairs, now):
 @mutant(Topics.fault, "A topic that exists may have any name.")
 def names_of_topics_that_exist_are_taken(original, self, topic):
     return None if self.get(topic or "") is not None else original(self, topic)
+
+
+@mutant(Store.put_batch, "The messages of a batch come from the Broker itself.")
+def batches_come_from_the_broker(original, self, messages, now):
+    for message in messages:
+        message.born_host = message.store_host
+    return original(self, messages, now)

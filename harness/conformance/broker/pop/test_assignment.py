@@ -13,7 +13,7 @@ from harness.conformance.broker.pop.popping import (
     members,
     popped,
 )
-from harness.conformance.broker.whole import as_sent, plain_properties, send_whole, whole
+from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
@@ -185,15 +185,11 @@ def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
     plain = plain_properties(bk, connection)
     send_whole(bk, topic, connection)
     first = bk.pop(topic, group, invisible=10)
-    first.properties.eventually() >> Reply(SUCCESS, [plain])
-    first.seen("message", whole) >> Reply(SUCCESS, [as_sent(bk, topic, connection)])
+    sent = sent_members(bk, topic, connection)
+    judge_copy(first, "popped", sent, plain)
     popped_at = (first.pop_time >> Reply(SUCCESS)).value
     bk.advance(10 + REVIVAL + bk.jitter)
-    again = bk.pop(topic, group)
-    added = {"1ST_POP_TIME": popped_at, "POP_CK": Matching(r"^0 \d+ 60000 \d 1 \S+ 0 0$")}
-    again.properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
-    kept = as_sent(bk, topic, connection, queue=0, retries=1, born_host=bk.broker_address)
-    again.seen("message", whole) >> Reply(SUCCESS, [kept])
+    judge_copy(bk.pop(topic, group), "popped again", sent, plain, popped=popped_at)
 
 
 @case(kills=["assigned-queues-are-mixed"], setup=ROUTED)

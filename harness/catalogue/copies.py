@@ -1,0 +1,59 @@
+"""Messages that a Broker makes out of others, and what becomes of each member: `specs/copies.yaml`."""
+
+from __future__ import annotations
+
+import functools
+
+import msgspec
+
+from harness.catalogue.errors import CatalogueError, CatalogueProblems
+from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.versions import within
+
+MEMBERS = (
+    "topic",
+    "body",
+    "queue",
+    "flag",
+    "system flag",
+    "born at",
+    "born host",
+    "store host",
+    "times tried",
+    "prepared offset",
+)
+"""The members of a stored message, beside its properties, its places and the time when it was stored."""
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """One way in which a message is stored once more. What it does not name is as the producer sent it.
+
+    Values may hold words in braces, which a case replaces. A property that begins with `~` is a regular
+    expression.
+    """
+
+    name: str
+    statement: str
+    members: dict[str, str]
+    properties: dict[str, str]
+    later: dict[str, dict[str, str]] = {}
+    """Release line -> properties that it and later ones add."""
+
+    def added(self, line: str) -> dict[str, str]:
+        """The properties that a Broker of this line adds."""
+        later = (more for since, more in self.later.items() if within(line, since, None))
+        return {**self.properties, **{key: text for more in later for key, text in more.items()}}
+
+
+@functools.cache
+def copies() -> dict[str, Copy]:
+    """By its name, each copy of this installation; read once.
+
+    Raises:
+        CatalogueProblems: the file breaks its schema.
+    """
+    problems: list[CatalogueError] = []
+    said = checked(specs_directory() / "copies.yaml", specs_directory(), "copies", problems)
+    if problems:
+        raise CatalogueProblems(problems)
+    return {one.name: one for one in msgspec.convert(said, list[Copy])}
