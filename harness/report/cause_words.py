@@ -145,7 +145,9 @@ def _explained(number: int, cause: Cause) -> Explained:
 
 def title(cause: Cause) -> str:
     """What the failures of the cause have in common, in one sentence, without any text of a target."""
-    first = cause.items[0].failure
+    first, ended_in = cause.items[0].failure, cause.items[0].result.ended_in
+    if ended_in:
+        return f"The server does not live through {' and '.join(_cut([*ended_in]))}"
     if first.wrong is None:
         return f"{first.statement} does not hold"
     sentence = _Title(cause).sentence()
@@ -158,7 +160,9 @@ class _Title:
     def __init__(self, cause: Cause) -> None:
         self._items = cause.items
         self._requests = list(dict.fromkeys(item.request for item in cause.items))
-        self._wanted = cause.explanation.wanted or _shared(item.wrong.wanted for item in cause.items)
+        self._wanted = cause.explanation.wanted or _shared_alternative(
+            item.wrong.wanted for item in cause.items
+        )
         self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
         self._after, self._kept = cause.explanation.after, cause.explanation.kept
         self._about = cause.explanation.trait
@@ -294,6 +298,14 @@ class _Title:
 def _cut(traits: list[str]) -> list[str]:
     more = len(traits) - _TRAITS
     return traits[:_TRAITS] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _shared_alternative(outcomes: Iterable[str]) -> str | None:
+    """What all would have accepted: the one text, or the one of the alternatives that all of them name."""
+    distinct = set(outcomes)
+    if len(distinct) == 1:
+        return distinct.pop()
+    return _shared(set.intersection(*(set(one.split(" or ")) for one in distinct)))
 
 
 def _shared(values: Iterable[_T]) -> _T | None:

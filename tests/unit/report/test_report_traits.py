@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import wire
 from harness.catalogue import messages
 from harness.report.traits import RAW, differing, families, traits_of, traits_of_bytes
 from harness.wire import Command, Serialization, encode
@@ -113,8 +116,17 @@ def test_each_difference_has_its_phrase(command: Command, expected: str) -> None
 
 @pytest.mark.parametrize("trait", ["opaque below 0", "header empty", "no extFields"])
 def test_what_is_no_field_is_not_in_the_family_of_fields(trait: str) -> None:
-    assert not families(trait)
-    assert families("brokerId below 0")
+    of_fields = "a field missing or of an unusual value"
+    assert of_fields not in families(trait)
+    assert of_fields in families("brokerId below 0")
+
+
+def test_whatever_closes_a_connection_in_a_header_is_of_one_family() -> None:
+    sources = "".join(path.read_text() for path in Path(wire.__file__).parent.glob("header_*.py"))
+    codes = set(re.findall(r'refuse\(\s*"([a-z-]+)"', sources))
+    assert len(codes) > 10
+    for code in codes:
+        assert "a header that cannot be read" in families(code.replace("-", " ")), code
 
 
 def test_many_invented_fields_are_one_difference() -> None:
