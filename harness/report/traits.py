@@ -70,6 +70,7 @@ _FAMILIES: Final = tuple(
         (r"(?P<which>body that is no object)", (_UNUSUAL_BODY,)),
         (r"body with the extra member (?P<which>.+)", ("a body with an extra member",)),
         (r"without the field (?P<which>.+)", ("a field that is missing", _UNUSUAL_FIELD)),
+        (r"no (?P<which>extFields)", ("a field that is missing", _UNUSUAL_FIELD)),
         (r"with the extra field (?P<which>.+)", ("an extra field",)),
         (rf"(?!header |opaque )(?P<which>\S+) (?:{_VALUES})", (_UNUSUAL_FIELD,)),
         *(

@@ -114,7 +114,7 @@ def test_each_difference_has_its_phrase(command: Command, expected: str) -> None
     assert expected in of(command)
 
 
-@pytest.mark.parametrize("trait", ["opaque below 0", "header empty", "no extFields"])
+@pytest.mark.parametrize("trait", ["opaque below 0", "header empty", "no body"])
 def test_what_is_no_field_is_not_in_the_family_of_fields(trait: str) -> None:
     of_fields = "a field missing or of an unusual value"
     assert of_fields not in families(trait)
@@ -188,6 +188,7 @@ def test_every_request_of_the_catalogue_can_be_looked_at() -> None:
         ("body without a.b.perm", "a body without a member", "perm"),
         ("header without flag", "a header without a member", "flag"),
         ("without the field brokerId", "a field that is missing", "brokerId"),
+        ("no extFields", "a field that is missing", "extFields"),
         ("namespace empty", "a field missing or of an unusual value", "namespace"),
         ("body member a.b.perm null", "a body with members missing or of another type", "perm"),
         (
