@@ -276,18 +276,27 @@ class _Title:
         special = f" ({', '.join(traits)})" if traits else ""
         if len(self._requests) <= _CODES:
             return " or ".join(one or "no request" for one in self._requests) + special
-        return f"every request{special}" if traits else f"a request with any of {len(self._requests)} codes"
+        if traits and not self._is_of_family():
+            return f"every request{special}"
+        return f"a request with any of {len(self._requests)} codes{special}"
 
     def _traits(self) -> list[str]:
         """What is special in all the requests, or else what is of one kind in each of them."""
         if self._about is None and len(self._items) > 1 and self._items[0].wrong.kind != "outcome":
             return []
-        shared = frozenset.intersection(*(item.traits for item in self._items))
-        if self._about is not None and self._about not in shared:
+        if self._about is not None and self._is_of_family():
             return self._of_family(self._about)
+        shared = self._shared_traits()
         named = [one for one in self._items[0].ordered_traits if one in shared]
         telling = [one for one in named if one != _AMBIENT] or named
         return _cut(telling)
+
+    def _shared_traits(self) -> frozenset[str]:
+        return frozenset.intersection(*(item.traits for item in self._items))
+
+    def _is_of_family(self) -> bool:
+        """Whether it is a kind of difference that they share, and none of the differences."""
+        return self._about is not None and self._about not in self._shared_traits()
 
     def _of_family(self, family: str) -> list[str]:
         found = Counter(one for item in self._items for one in item.ordered_traits if family in families(one))
