@@ -98,6 +98,7 @@ class CaseRun:
         self.too_late = False
         self.evidence = NOTHING
         self._is_lost = False
+        self._ended_in: tuple[str, ...] = ()
         self._setting = setting
         self._stopwatch = stopwatch
         self._begun = stopwatch.waiting()
@@ -139,8 +140,12 @@ class CaseRun:
         except BaseException as error:  # whatever it is, a case comes to a verdict
             self.ends(Verdict.ERROR, _said(error), detail="".join(traceback.format_exception(error)))
 
-    def ends_last(self, how: str) -> None:
-        """The verdict of the last case on a target that did not live through the run."""
+    def ends_last(self, how: str, ended_in: tuple[str, ...] = ()) -> None:
+        """The verdict of the last case on a target that did not live through the run.
+
+        `ended_in`: the cases in which it ended.
+        """
+        self._ended_in = ended_in
         self.ends(judge(self._level, held=False, strict=self._setting.strict), how)
 
     def is_lost(self, how: str) -> None:
@@ -254,6 +259,7 @@ class CaseRun:
             log=self._log.quoted() if self._is_its_fault(verdict) else (),
             quirk=quirk,
             held=self._held,
+            ended_in=self._ended_in,
         )
 
     def _is_its_fault(self, verdict: Verdict) -> bool:

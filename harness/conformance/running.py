@@ -12,6 +12,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from typing import NamedTuple
 
 import msgspec
 
@@ -35,6 +36,13 @@ AGAIN = 3  # times that a case which came too late is repeated
 TRIES = 3  # a case that fails in some of these, and holds in others, is flaky
 RESTARTS = 5  # times that a target which died or froze is started again
 NOT_STARTED = "an instance for this case could not be started"
+
+
+class End(NamedTuple):
+    """That a server ended, in which case (empty if between two), and how."""
+
+    case: str
+    how: str
 
 
 class Runner:
@@ -71,9 +79,9 @@ class Runner:
         """The first case, if the target did not answer it: it blocks all others."""
         self._begun: dict[str, int] = {}
         """How often the target had ended when a case began on it."""
-        self._ends: list[str] = []
-        """The case in which the target ended, and how; an entry for each time."""
-        self._ends_apart: list[str] = []
+        self._ends: list[End] = []
+        """An entry for each time that the target ended."""
+        self._ends_apart: list[End] = []
         """The same of servers that were started for single cases."""
         self._reviving = threading.Lock()
         self._changing_settings = threading.Lock()
@@ -82,7 +90,7 @@ class Runner:
         """What went wrong on a fresh server, too."""
 
     @property
-    def ends(self) -> list[str]:
+    def ends(self) -> list[End]:
         """The cases in which a server ended, and how."""
         return [*self._ends, *self._ends_apart]
 
@@ -199,7 +207,7 @@ class Runner:
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """The result of a case whose target has gone; None while the target lives."""
-        self._revive("the target had gone", len(self._ends))
+        self._revive(End("", "the target had gone"), len(self._ends))
         lost = self._lost(one)
         return self._obstacle(one) or (self._blocked(one, lost) if lost else None)
 
@@ -222,7 +230,7 @@ class Runner:
     def _lost(self, one: LoadedCase) -> str:
         """How the target ended while the case ran on it, losing what the case had set up; else empty."""
         begun = self._begun.get(one.name, len(self._ends))
-        return self._ends[begun] if begun < len(self._ends) else ""
+        return self._ends[begun].how if begun < len(self._ends) else ""
 
     def look_ahead(self) -> None:
         """Starts in the background the instances that the planned cases need."""
@@ -244,7 +252,8 @@ class Runner:
             run.ends(Verdict.BLOCKED, f"{NOT_STARTED}: {in_a_line(error)}")
             return
         if self.ends and run.one.chapter in LAST and instance is self._instances.main:
-            run.ends_last("; ".join(self.ends))
+            named = dict.fromkeys(end.case for end in self.ends if end.case)
+            run.ends_last("; ".join(end.how for end in self.ends), tuple(named))
             return
         if instance is self._instances.main:
             self._begun[run.one.name] = len(self._ends)
@@ -258,25 +267,27 @@ class Runner:
         if lost:
             run.is_lost(lost)
             return
-        how = f"the target had gone in {run.one.name}: {run.target_died}"
+        end = End(run.one.name, f"the target had gone in {run.one.name}: {run.target_died}")
         if instance is not self._instances.main:
             if run.target_died and run.attempt.result.verdict is Verdict.BLOCKED:
-                self._ends_apart.append(how)
+                self._ends_apart.append(end)
             return
         number = len(self._ends)
         if run.target_died:
-            self._revive(how, number)
+            self._revive(end, number)
         elif run.stalled and not self.dead and not self._answers():
-            self._revive(f"the target had stopped answering in {run.one.name}", number, is_frozen=True)
+            end = End(run.one.name, f"the target had stopped answering in {run.one.name}")
+            self._revive(end, number, is_frozen=True)
 
-    def _revive(self, how: str, ends: int, *, is_frozen: bool = False) -> None:
+    def _revive(self, end: End, ends: int, *, is_frozen: bool = False) -> None:
         """Starts the target again if it has ended; if that fails, `dead` says why. `ends`: how often it had
         ended before, so that several cases that saw one end start it again once.
         """
         with self._reviving:
             if self.dead or len(self._ends) != ends or (not is_frozen and self._instances.main.alive()):
                 return
-            self._ends.append(how)
+            self._ends.append(end)
+            how = end.how
             if len(self._ends) > RESTARTS:
                 self.dead = f"{how}; it had been started again {RESTARTS} times"
                 return

@@ -145,7 +145,9 @@ def _explained(number: int, cause: Cause) -> Explained:
 
 def title(cause: Cause) -> str:
     """What the failures of the cause have in common, in one sentence, without any text of a target."""
-    first = cause.items[0].failure
+    first, ended_in = cause.items[0].failure, cause.items[0].result.ended_in
+    if ended_in:
+        return f"The server does not live through {' and '.join(_cut([*ended_in]))}"
     if first.wrong is None:
         return f"{first.statement} does not hold"
     sentence = _Title(cause).sentence()
@@ -158,7 +160,9 @@ class _Title:
     def __init__(self, cause: Cause) -> None:
         self._items = cause.items
         self._requests = list(dict.fromkeys(item.request for item in cause.items))
-        self._wanted = cause.explanation.wanted or _shared(item.wrong.wanted for item in cause.items)
+        self._wanted = cause.explanation.wanted or _shared_alternative(
+            item.wrong.wanted for item in cause.items
+        )
         self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
         self._after, self._kept = cause.explanation.after, cause.explanation.kept
         self._about = cause.explanation.trait
@@ -272,18 +276,27 @@ class _Title:
         special = f" ({', '.join(traits)})" if traits else ""
         if len(self._requests) <= _CODES:
             return " or ".join(one or "no request" for one in self._requests) + special
-        return f"every request{special}" if traits else f"a request with any of {len(self._requests)} codes"
+        if traits and not self._is_of_family():
+            return f"every request{special}"
+        return f"a request with any of {len(self._requests)} codes{special}"
 
     def _traits(self) -> list[str]:
         """What is special in all the requests, or else what is of one kind in each of them."""
         if self._about is None and len(self._items) > 1 and self._items[0].wrong.kind != "outcome":
             return []
-        shared = frozenset.intersection(*(item.traits for item in self._items))
-        if self._about is not None and self._about not in shared:
+        if self._about is not None and self._is_of_family():
             return self._of_family(self._about)
+        shared = self._shared_traits()
         named = [one for one in self._items[0].ordered_traits if one in shared]
         telling = [one for one in named if one != _AMBIENT] or named
         return _cut(telling)
+
+    def _shared_traits(self) -> frozenset[str]:
+        return frozenset.intersection(*(item.traits for item in self._items))
+
+    def _is_of_family(self) -> bool:
+        """Whether it is a kind of difference that they share, and none of the differences."""
+        return self._about is not None and self._about not in self._shared_traits()
 
     def _of_family(self, family: str) -> list[str]:
         found = Counter(one for item in self._items for one in item.ordered_traits if family in families(one))
@@ -294,6 +307,14 @@ class _Title:
 def _cut(traits: list[str]) -> list[str]:
     more = len(traits) - _TRAITS
     return traits[:_TRAITS] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _shared_alternative(outcomes: Iterable[str]) -> str | None:
+    """What all would have accepted: the one text, or the one of the alternatives that all of them name."""
+    distinct = set(outcomes)
+    if len(distinct) == 1:
+        return distinct.pop()
+    return _shared(set.intersection(*(set(one.split(" or ")) for one in distinct)))
 
 
 def _shared(values: Iterable[_T]) -> _T | None:

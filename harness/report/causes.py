@@ -71,7 +71,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Whether answers show what should be gone (True) or lack what should be there (False)."""
     after: str | None = None
     alike: tuple[str, Wrong, tuple[str, ...]] | None = None
-    """The same request, the same wrong answer and the same last change before it: nothing more in common."""
+    """The same request, the same wrong answer and, where contents depend on it, the same last change before
+    it: nothing more in common."""
 
 
 class Item(msgspec.Struct, frozen=True, dict=True):
@@ -133,10 +134,12 @@ def kept(wrong: Wrong) -> bool | None:
 
 def causes_of(run: Run) -> list[Cause]:
     """The causes of a run: by class, then what holds back most first."""
-    failed = [item for one in run.results if one.verdict is Verdict.FAIL and (item := _item(one))]
+    failing = [item for one in run.results if one.verdict is Verdict.FAIL and (item := _item(one))]
     blocked = [one for one in run.results if one.verdict is Verdict.BLOCKED and one.blocked_by]
     held = [held for one in run.results for held in one.held]
-    groups = group(failed, held)
+    seen = {item.result.case for item in failing}
+    ends = [item for item in failing if item.result.ended_in and seen.issuperset(item.result.ended_in)]
+    groups = group([item for item in failing if item not in ends], held)
     waiting: dict[int, list[CaseResult]] = {}
     alone: list[Item] = []
     for one in blocked:
@@ -146,7 +149,12 @@ def causes_of(run: Run) -> list[Cause]:
         elif item := _item(one):
             alone.append(item)
     causes = [
-        Cause(explanation, tuple(items), tuple(item.result for item in items), tuple(waiting.get(number, ())))
+        Cause(
+            explanation,
+            tuple(items),
+            tuple(item.result for item in (*items, *_ends_with(items, ends))),
+            tuple(waiting.get(number, ())),
+        )
         for number, (explanation, items) in enumerate(groups)
     ]
     causes += [
@@ -156,6 +164,12 @@ def causes_of(run: Run) -> list[Cause]:
     place = {one.case: number for number, one in enumerate(run.results)}
     causes.sort(key=lambda cause: min(place[item.result.case] for item in cause.items))
     return sorted(causes, key=_holds_back)
+
+
+def _ends_with(items: Iterable[Item], ends: Iterable[Item]) -> list[Item]:
+    """Which failures of the last case say no more than that one of these ended the server."""
+    names = {item.result.case for item in items}
+    return [end for end in ends if end.result.ended_in[0] in names]
 
 
 def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explanation, list[Item]]]:
@@ -264,8 +278,12 @@ def _removes(event: str) -> bool:
 
 
 def likenesses(item: Item) -> Iterator[Explanation]:
-    """For a failure that nothing explains: it is put together with those that look alike."""
-    yield Explanation(alike=(item.request, item.wrong, item.failure.after[-1:]))
+    """For a failure that nothing explains: it is put together with those that look alike.
+
+    What changed something before counts where the content of the answer depends on it.
+    """
+    depends = item.wrong.kind != "outcome" or item.kept is not None
+    yield Explanation(alike=(item.request, item.wrong, item.failure.after[-1:] if depends else ()))
 
 
 def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Explanation]:

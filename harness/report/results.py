@@ -343,6 +343,8 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     something else kept it from being measured. ``failure`` is then what the case saw of it."""
     held: tuple[Held, ...] = ()
     """The different kinds of requests whose outcome was as expected: what no cause may contradict."""
+    ended_in: tuple[str, ...] = ()
+    """For the last case of a target that did not live through the run: the cases in which it ended."""
 
 
 class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):

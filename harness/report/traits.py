@@ -34,6 +34,26 @@ _ODDITIES: Final = {
     _NAMED_IN_HEADER: "another serialization named in the header",
 }
 """Diagnostics of headers that Apache's servers read, and one that they do not make."""
+_UNREADABLE: Final = {
+    "": ("serialize type unknown", "header empty", "header length too large"),
+    "a JSON header that cannot be read": (
+        "json malformed",
+        "json not an object",
+        "json type refused",
+        "value malformed",
+        "ext not an object",
+        "ext key number",
+    ),
+    "a binary header that cannot be read": (
+        "header truncated",
+        "header length too small",
+        "string length negative",
+        "string length too large",
+        "ext length too large",
+        "ext overrun",
+    ),
+}
+"""Diagnostics of headers that Apache's servers close the connection on, by what the header is written in."""
 _OF_TYPES: Final = ("value-coerced", "language-unknown", _NAMED_IN_HEADER)
 _VALUES: Final = "null|empty|no number|no boolean|below 0|no int32|no int64"
 _SHAPES: Final = "null|no number|no text|no list|no object|below 0"
@@ -50,8 +70,13 @@ _FAMILIES: Final = tuple(
         (r"(?P<which>body that is no object)", (_UNUSUAL_BODY,)),
         (r"body with the extra member (?P<which>.+)", ("a body with an extra member",)),
         (r"without the field (?P<which>.+)", ("a field that is missing", _UNUSUAL_FIELD)),
+        (r"no (?P<which>extFields)", ("a field that is missing", _UNUSUAL_FIELD)),
         (r"with the extra field (?P<which>.+)", ("an extra field",)),
         (rf"(?!header |opaque )(?P<which>\S+) (?:{_VALUES})", (_UNUSUAL_FIELD,)),
+        *(
+            (rf"(?P<which>{'|'.join(traits)})", tuple(filter(None, (kind, "a header that cannot be read"))))
+            for kind, traits in _UNREADABLE.items()
+        ),
     )
 )
 """Which differences are of one kind, and what distinguishes them: servers treat many of a kind alike."""

@@ -9,7 +9,7 @@ from harness.conformance.nameserver.brokers import registered, routed
 from harness.conformance.nameserver.settings import ROUTES_WAIT, ROUTES_WAIT_A_SECOND
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
-from harness.wire.bodies import RegisterBody, TopicConfig, TopicQueueMappingInfo
+from harness.wire.bodies import TopicConfig, TopicQueueMappingInfo
 
 Fields = dict[str, str | bool]
 
@@ -88,11 +88,10 @@ def test_reads_see_every_registration(ns: NameServerSession) -> None:
 def test_special_names_are_plain_names(ns: NameServerSession) -> None:
     broker = ns.broker()
     retry = f"%RETRY%{broker.topic('group')}"
-    topics = {
-        topic: TopicConfig(topic_name=topic, read_queue_nums=2, write_queue_nums=2)
-        for topic in ("TBW102", retry)
-    }
-    broker.register(body=RegisterBody(topics, broker.version).encode()) >> Reply(SUCCESS)
+    topics = [
+        TopicConfig(topic_name=topic, read_queue_nums=2, write_queue_nums=2) for topic in ("TBW102", retry)
+    ]
+    broker.register(body=broker.body_of(*topics).encode()) >> Reply(SUCCESS)
     ns.route("TBW102").queues >> Reply(SUCCESS, Including({broker.name: (2, 2, 6, 0)}))
     ns.route(retry).queues >> Reply(SUCCESS, {broker.name: (2, 2, 6, 0)})
 
@@ -279,8 +278,7 @@ def test_flavours_are_equal(ns: NameServerSession) -> None:
 def test_non_ascii_names_survive(ns: NameServerSession) -> None:
     broker = ns.broker(name=f"{ns.name('broker')}-é中", cluster=f"{ns.name('cluster')}-ü\U0001f600")
     topic, second = f"{broker.topic('T')}-é中", broker.topic("A")
-    topics = {name: TopicConfig(topic_name=name) for name in (topic, second)}
-    broker.register(body=RegisterBody(topics, broker.version).encode()) >> Reply(SUCCESS)
+    broker.register(body=broker.body_of(topic, second).encode()) >> Reply(SUCCESS)
     told = {broker.name: Including({"brokerName": broker.name, "cluster": broker.cluster})}
     ns.route(topic, version=0).brokers >> Reply(SUCCESS, told)
     ns.route(topic, version=NEW).brokers >> Reply(SUCCESS, told)

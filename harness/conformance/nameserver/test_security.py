@@ -15,7 +15,7 @@ from harness.conformance.shared.raw import answered, warmed
 from harness.session import Broker, NameServerSession
 from harness.session.exchange import Exchange
 from harness.wire import FRAME_LIMIT, ResponseCode
-from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
+from harness.wire.bodies import DataVersion
 
 SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 TOPIC_NOT_EXIST, NOT_FOUND = ResponseCode.TOPIC_NOT_EXIST, ResponseCode.QUERY_NOT_FOUND
@@ -194,9 +194,7 @@ def test_path_like_topics_are_only_names(ns: NameServerSession) -> None:
     before = witness(ns)
     for path in PATHS:
         hostile, topic, other = stranger(ns), path + ns.name("t"), ns.name("t")
-        table = {name: TopicConfig(topic_name=name) for name in (topic, other)}
-        body = RegisterBody(topics=table, data_version=hostile.version).encode()
-        hostile.register(body=body) >> Reply((SUCCESS, SYSTEM_ERROR))
+        hostile.register(body=hostile.body_of(topic, other).encode()) >> Reply((SUCCESS, SYSTEM_ERROR))
         served = Reply(SUCCESS, {hostile.name: {0: hostile.address}})
         ns.route(topic).addresses >> AnyOf(served, deviates=[Reply(TOPIC_NOT_EXIST)])
     unharmed(ns, before)

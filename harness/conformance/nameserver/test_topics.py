@@ -3,7 +3,6 @@
 from harness.conformance import Reply, case
 from harness.session import NameServerSession
 from harness.wire import ResponseCode
-from harness.wire.bodies import RegisterBody, TopicConfig
 
 SUCCESS = ResponseCode.SUCCESS
 
@@ -59,6 +58,5 @@ def test_unserved_topic_is_not_listed(ns: NameServerSession) -> None:
 def test_non_ascii_topics_are_listed(ns: NameServerSession) -> None:
     broker = ns.broker()
     topics = [f"{broker.topic('T')}-é中", f"{broker.topic('T')}-\U0001f600"]
-    body = RegisterBody({topic: TopicConfig(topic_name=topic) for topic in topics}, broker.version)
-    broker.register(body=body.encode()) >> Reply(SUCCESS)
+    broker.register(body=broker.body_of(*topics).encode()) >> Reply(SUCCESS)
     ns.topics().among(topics) >> Reply(SUCCESS, sorted(topics))

@@ -220,10 +220,15 @@ class Broker:
 
     def body(self, topics: Topics | None = None, version: DataVersion | None = None) -> RegisterBody:
         """The body that ``register`` would send, to be tampered with."""
-        body = RegisterBody(
-            topics=self.topics if topics is None else self._configs(topics),
-            data_version=self.version if version is None else version,
-        )
+        return self._whole(self.topics if topics is None else self._configs(topics), version)
+
+    def body_of(self, *topics: str | TopicConfig) -> RegisterBody:
+        """The body of an ordinary registration of topics with these whole names, or as they are."""
+        configs = [TopicConfig(topic_name=one) if isinstance(one, str) else one for one in topics]
+        return self._whole({str(config.topic_name): config for config in configs}, None)
+
+    def _whole(self, topics: dict[str, TopicConfig], version: DataVersion | None) -> RegisterBody:
+        body = RegisterBody(topics=topics, data_version=self.version if version is None else version)
         if self._session.profile.has("topic-attributes"):
             body.mappings, body.mapping_details = {}, {}
             body.mapping_data_version = DataVersion(timestamp=BROKER_VERSION, state_version=0)

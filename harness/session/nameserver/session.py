@@ -11,7 +11,7 @@ from harness.session.errors import Blocked, TargetDied
 from harness.session.exchange import Request, SentRequest
 from harness.session.futile import FutileWaits
 from harness.session.header import header_of
-from harness.session.nameserver.broker import BROKER_VERSION, Broker, Topics
+from harness.session.nameserver.broker import Broker, Topics
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
     CertificateExchange,
@@ -21,7 +21,6 @@ from harness.session.requests import Ext, HeaderFields, Query
 from harness.session.session import Session
 from harness.session.transport import Instance
 from harness.wire import Command, RequestCode, ResponseCode, encode
-from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
@@ -195,14 +194,16 @@ class NameServerSession(NameServerRequests):
 
     def _sentinel(self, connection: Connection, *, leaves: bool) -> str:
         """Registers a throwaway broker, and lets it leave again; returns a topic of it."""
-        broker, cluster, address = self.name("sentinel"), self.name("sentinels"), self.address()
+        broker = self.broker(name=self.name("sentinel"), cluster=self.name("sentinels"), on=connection)
         topics = [self.name("sentinel"), self.name("sentinel")]
-        identity = {"brokerName": broker, "brokerAddr": address, "clusterName": cluster, "brokerId": "0"}
-        body = RegisterBody(
-            topics={topic: TopicConfig(topic_name=topic) for topic in topics},
-            data_version=DataVersion(1, BROKER_VERSION, self.first_state_version),
-        ).encode()
-        register = {**identity, "haServerAddr": address}
+        identity = {
+            "brokerName": broker.name,
+            "brokerAddr": broker.address,
+            "clusterName": broker.cluster,
+            "brokerId": "0",
+        }
+        body = broker.body_of(*topics).encode()
+        register = {**identity, "haServerAddr": broker.ha}
         self._ask_sentinel(RequestCode.REGISTER_BROKER, register, body, connection)
         if not self._is_routed(topics[0], connection):
             raise Blocked(

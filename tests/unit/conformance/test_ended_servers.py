@@ -53,3 +53,4 @@ def test_the_last_case_judges_the_deaths_of_servers_of_single_cases() -> None:
     last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
     assert last.verdict is Verdict.FAIL
     assert "the target had gone in kv.function" in last.reason
+    assert last.ended_in == ("kv.function",)

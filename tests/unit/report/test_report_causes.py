@@ -207,6 +207,33 @@ def test_members_that_are_missing_one_at_a_time_are_one_cause_and_named() -> Non
     ]
 
 
+def test_headers_that_cannot_be_read_are_one_cause_and_what_is_wrong_with_them_is_named() -> None:
+    raw, closed = "raw bytes", f"closed or {GONE}"
+    json_header, binary = "json malformed", "string length negative"
+    results = (
+        failed("a.1", raw, outcome("closed", "silence"), json_header),
+        failed("a.2", raw, outcome(closed, "silence"), binary),
+        passed("b", answered(raw, "closed", "length too large")),
+    )
+    assert titles(*results) == [
+        f"Raw bytes (a header that cannot be read: {json_header}, {binary}) "
+        "should close the connection, and is not"
+    ]
+    sound = [answered(raw, "closed", f"ext {one}") for one in ("overrun", "length too large")]
+    assert titles(results[0], passed("b", *sound)) == [
+        f"Raw bytes ({json_header}) should close the connection, and is not"
+    ]
+
+
+def test_one_refusal_of_one_request_is_one_cause_whatever_came_before() -> None:
+    refused = [
+        failed(f"a.{number}", REGISTER, outcome(OK, REFUSED), after=after)
+        for number, after in enumerate([(), ("205 WIPE_WRITE_PERM_OF_BROKER",), (UNREGISTER,)])
+    ]
+    sound = [passed(f"b.{number}", answered(REGISTER, OK)) for number in range(5)]
+    assert groups(*refused, *sound) == [{"a.0", "a.1", "a.2"}]
+
+
 def test_an_ordinary_request_that_fails_alike_acquits_the_trait() -> None:
     results = (
         failed("a.1", REGISTER, outcome(OK, INVALID)),
@@ -325,6 +352,21 @@ def test_a_target_that_died_is_a_cause_with_its_last_words() -> None:
     (cause,) = explained(run_of(died)).causes
     assert cause.title == "ns.endurance.lives does not hold"
     assert cause.actual == "the target had gone in errors.bad-id: panic"
+
+
+@pytest.mark.parametrize("seen", [("security.deep",), ("security.deep", "kv.long"), ("kv.long",)])
+def test_that_the_server_ended_in_a_case_belongs_to_the_cause_of_that_case(seen: tuple[str, ...]) -> None:
+    ended = msgspec.structs.replace(
+        passed("endurance.lives"), verdict=Verdict.FAIL, reason="it had gone", ended_in=seen
+    )
+    case = failed("security.deep", QUERY, outcome(REFUSED, "no answer"), "a large body")
+    causes = explained(run_of(case, ended)).causes
+    if seen == ("security.deep",):
+        assert [one.cases for one in causes] == [("security.deep", "endurance.lives")]
+        assert causes[0].title.startswith(QUERY)
+    else:
+        assert [one.cases for one in causes] == [("security.deep",), ("endurance.lives",)]
+        assert causes[1].title == f"The server does not live through {' and '.join(seen)}"
 
 
 def test_known_failures_and_what_is_allowed_have_no_cause() -> None:

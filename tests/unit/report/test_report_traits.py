@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import wire
 from harness.catalogue import messages
 from harness.report.traits import RAW, differing, families, traits_of, traits_of_bytes
 from harness.wire import Command, Serialization, encode
@@ -111,10 +114,19 @@ def test_each_difference_has_its_phrase(command: Command, expected: str) -> None
     assert expected in of(command)
 
 
-@pytest.mark.parametrize("trait", ["opaque below 0", "header empty", "no extFields"])
+@pytest.mark.parametrize("trait", ["opaque below 0", "header empty", "no body"])
 def test_what_is_no_field_is_not_in_the_family_of_fields(trait: str) -> None:
-    assert not families(trait)
-    assert families("brokerId below 0")
+    of_fields = "a field missing or of an unusual value"
+    assert of_fields not in families(trait)
+    assert of_fields in families("brokerId below 0")
+
+
+def test_whatever_closes_a_connection_in_a_header_is_of_one_family() -> None:
+    sources = "".join(path.read_text() for path in Path(wire.__file__).parent.glob("header_*.py"))
+    codes = set(re.findall(r'refuse\(\s*"([a-z-]+)"', sources))
+    assert len(codes) > 10
+    for code in codes:
+        assert "a header that cannot be read" in families(code.replace("-", " ")), code
 
 
 def test_many_invented_fields_are_one_difference() -> None:
@@ -176,6 +188,7 @@ def test_every_request_of_the_catalogue_can_be_looked_at() -> None:
         ("body without a.b.perm", "a body without a member", "perm"),
         ("header without flag", "a header without a member", "flag"),
         ("without the field brokerId", "a field that is missing", "brokerId"),
+        ("no extFields", "a field that is missing", "extFields"),
         ("namespace empty", "a field missing or of an unusual value", "namespace"),
         ("body member a.b.perm null", "a body with members missing or of another type", "perm"),
         (

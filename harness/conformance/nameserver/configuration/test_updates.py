@@ -1,7 +1,7 @@
 """Chapter configuration: what an update (318) changes, what it may not change, and how its text is read."""
 
 from harness.conformance import ANYTHING, Including, Reply, Unchanged, case
-from harness.conformance.nameserver.configuration.values import IDLE, ORDER, STARTED
+from harness.conformance.nameserver.configuration.values import ORDER, STARTED, number
 from harness.session import NameServerSession
 from harness.session.outcome import Answer
 from harness.wire import ResponseCode
@@ -46,44 +46,49 @@ def settings(ns: NameServerSession) -> Answer:
 
 @case(kills=["update-changes-nothing", "update-changes-one-key", "update-forgets-the-one-before"], apart=True)
 def test_update_changes_what_is_shown(ns: NameServerSession) -> None:
+    key = number(ns)
     ns.update_config("productEnvName=center") >> Reply(SUCCESS)  # as it is
     before = settings(ns)
-    ns.update_config(f"{IDLE}=121\n{ORDER}=true") >> Reply(SUCCESS)
-    ns.config().settings >> Reply(SUCCESS, {**before.value, IDLE: "121", ORDER: "true"})
-    ns.update_config(f"{IDLE}=122") >> Reply(SUCCESS)
-    ns.config().settings >> Reply(SUCCESS, {**before.value, IDLE: "122", ORDER: "true"})
-    ns.update_config(f"{IDLE}=120\n{ORDER}=false") >> Reply(SUCCESS)
-    ns.config().settings >> Reply(SUCCESS, {**before.value, IDLE: "120", ORDER: "false"})
+    ns.update_config(f"{key}=121\n{ORDER}=true") >> Reply(SUCCESS)
+    ns.config().settings >> Reply(SUCCESS, {**before.value, key: "121", ORDER: "true"})
+    ns.update_config(f"{key}=122") >> Reply(SUCCESS)
+    ns.config().settings >> Reply(SUCCESS, {**before.value, key: "122", ORDER: "true"})
+    ns.update_config(f"{key}=120\n{ORDER}=false") >> Reply(SUCCESS)
+    ns.config().settings >> Reply(SUCCESS, {**before.value, key: "120", ORDER: "false"})
 
 
 @case(kills=["unknown-keys-are-refused", "unknown-keys-are-added"], apart=True)
 def test_unknown_keys_are_ignored(ns: NameServerSession) -> None:
-    ns.update_config(f"nobodyKnows=1\n{IDLE}=121\nListenPort=1") >> Reply(SUCCESS)
-    shown = {"nobodyKnows": None, "ListenPort": None, IDLE: "121"}
-    ns.config().among("nobodyKnows", "ListenPort", IDLE) >> Reply(SUCCESS, shown)
+    key = number(ns)
+    ns.update_config(f"nobodyKnows=1\n{key}=121\nListenPort=1") >> Reply(SUCCESS)
+    shown = {"nobodyKnows": None, "ListenPort": None, key: "121"}
+    ns.config().among("nobodyKnows", "ListenPort", key) >> Reply(SUCCESS, shown)
 
 
 @case(kills=["bad-number-is-zero", "bad-number-is-refused", "numbers-have-64-bits"], apart=True)
 def test_bad_number_changes_nothing(ns: NameServerSession) -> None:
-    ns.update_config(f"{IDLE}=121") >> Reply(SUCCESS)
+    key = number(ns)
+    ns.update_config(f"{key}=121") >> Reply(SUCCESS)
     for bad in ("abc", "", "7.0", "0x7", "2147483648", "1 2"):
-        ns.update_config(f"{IDLE}={bad}\n{ORDER}=true") >> Reply(SUCCESS)
-        ns.config().among(IDLE, ORDER) >> Reply(SUCCESS, {IDLE: "121", ORDER: "true"})
+        ns.update_config(f"{key}={bad}\n{ORDER}=true") >> Reply(SUCCESS)
+        ns.config().among(key, ORDER) >> Reply(SUCCESS, {key: "121", ORDER: "true"})
         ns.update_config(f"{ORDER}=false") >> Reply(SUCCESS)
 
 
 @case(kills=["numbers-are-trimmed"], apart=True)
 def test_blank_after_a_number_makes_it_bad(ns: NameServerSession) -> None:
-    ns.update_config(f"{IDLE}=121") >> Reply(SUCCESS)
-    ns.update_config(f"{IDLE}=122 ") >> Reply(SUCCESS)
-    ns.config().among(IDLE) >> Reply(SUCCESS, {IDLE: "121"})
+    key = number(ns)
+    ns.update_config(f"{key}=121") >> Reply(SUCCESS)
+    ns.update_config(f"{key}=122 ") >> Reply(SUCCESS)
+    ns.config().among(key) >> Reply(SUCCESS, {key: "121"})
 
 
 @case(kills=["numbers-have-no-sign"], apart=True)
 def test_signed_number_is_a_number(ns: NameServerSession) -> None:
+    key = number(ns)
     for given, shown in (("+121", "121"), ("00122", "122")):
-        ns.update_config(f"{IDLE}={given}") >> Reply(SUCCESS)
-        ns.config().among(IDLE) >> Reply(SUCCESS, {IDLE: shown})
+        ns.update_config(f"{key}={given}") >> Reply(SUCCESS)
+        ns.config().among(key) >> Reply(SUCCESS, {key: shown})
 
 
 @case(kills=["interval-has-32-bits"], apart=True)
@@ -137,31 +142,36 @@ def is_read(ns: NameServerSession, text: str | bytes, key: str, value: str) -> N
 
 @case(kills=["remarks-are-read", "leading-blanks-belong-to-keys"], apart=True)
 def test_remarks_and_blanks_are_skipped(ns: NameServerSession) -> None:
-    is_read(ns, f"\n \n {IDLE}=121\n  #{IDLE}=122\n!{IDLE}=123\n", IDLE, "121")
+    key = number(ns)
+    is_read(ns, f"\n \n {key}=121\n  #{key}=122\n!{key}=123\n", key, "121")
 
 
 @case(kills=["only-equals-separates"], apart=True)
 def test_separator_may_be_a_colon_or_a_blank(ns: NameServerSession) -> None:
+    key = number(ns)
     for value, separator in enumerate((":", " ", "\t = \t ", " : "), 121):
-        is_read(ns, f"{IDLE}{separator}{value}", IDLE, str(value))
+        is_read(ns, f"{key}{separator}{value}", key, str(value))
 
 
 @case(kills=["lines-are-not-continued", "comments-are-looked-for-in-continued-lines"], apart=True)
 def test_lines_may_be_continued(ns: NameServerSession) -> None:
+    key = number(ns)
     is_read(ns, "productEnvName=a\\\n#b", "productEnvName", "a#b")
-    is_read(ns, f"#nothing\\\n{IDLE}=125", IDLE, "125")
-    is_read(ns, f"{IDLE[:9]}\\\n   {IDLE[9:]} = 1\\\r\n\t23\n{ORDER}=false", IDLE, "123")
-    is_read(ns, f"{ORDER}=false\n{IDLE}=124\\", IDLE, "124")
+    is_read(ns, f"#nothing\\\n{key}=125", key, "125")
+    is_read(ns, f"{key[:9]}\\\n   {key[9:]} = 1\\\r\n\t23\n{ORDER}=false", key, "123")
+    is_read(ns, f"{ORDER}=false\n{key}=124\\", key, "124")
 
 
 @case(kills=["first-pair-counts"], apart=True)
 def test_later_pair_counts(ns: NameServerSession) -> None:
-    is_read(ns, f"{IDLE}=121\n{ORDER}=false\n{IDLE}:122", IDLE, "122")
+    key = number(ns)
+    is_read(ns, f"{key}=121\n{ORDER}=false\n{key}:122", key, "122")
 
 
 @case(kills=["escapes-are-kept", "unicode-escapes-are-kept"], apart=True)
 def test_escapes_are_resolved(ns: NameServerSession) -> None:
-    is_read(ns, f"\\{IDLE[:5]}\\u{ord(IDLE[5]):04x}{IDLE[6:]} = \\1\\u0032\\u0033", IDLE, "123")
+    key = number(ns)
+    is_read(ns, f"\\{key[:5]}\\u{ord(key[5]):04x}{key[6:]} = \\1\\u0032\\u0033", key, "123")
 
 
 @case(kills=["unicode-escapes-are-kept"], apart=True)
@@ -221,8 +231,9 @@ def test_spelling_does_not_help(ns: NameServerSession) -> None:
 
 @case(kills=["refused-update-is-carried-out", "refused-keys-are-left-out"], apart=True)
 def test_refused_update_changes_nothing(ns: NameServerSession) -> None:
+    key = number(ns)
     before = settings(ns)
-    for text in (f"kvConfigPath=/x\n{IDLE}=121", f"{ORDER}=true\nmine=2\nconfigStorePath=/x"):
+    for text in (f"kvConfigPath=/x\n{key}=121", f"{ORDER}=true\nmine=2\nconfigStorePath=/x"):
         ns.update_config(text) >> Reply(NO_PERMISSION)
         ns.config().settings >> Unchanged(before)
 

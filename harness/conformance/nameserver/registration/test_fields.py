@@ -10,7 +10,7 @@ from harness.conformance.nameserver.brokers import listed, registered
 from harness.conformance.nameserver.registration.bodies import compact_json, is_unknown, serves
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
-from harness.wire.bodies import RegisterBody, TopicConfig
+from harness.wire.bodies import TopicConfig
 
 SUCCESS = ResponseCode.SUCCESS
 
@@ -29,7 +29,7 @@ FIRST_IN_JAVA = "Gg"
 def test_names_are_utf_8(ns: NameServerSession) -> None:
     broker = ns.broker(name="b中é" + ns.name("b"), cluster="c😀ß" + ns.name("c"))
     topic, other = "Té" + ns.name("t"), "主题" + ns.name("t")
-    broker.register(body=_body_of(broker, topic, other)) >> Reply(SUCCESS)
+    broker.register(body=broker.body_of(topic, other).encode()) >> Reply(SUCCESS)
     ns.cluster().names(broker.cluster) >> Reply(SUCCESS, [broker.name])
     ns.topics().among([topic, other]) >> Reply(SUCCESS, [topic, other])
     ns.route(other).addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
@@ -39,7 +39,7 @@ def test_names_are_utf_8(ns: NameServerSession) -> None:
 def test_names_may_need_escapes(ns: NameServerSession) -> None:
     broker = ns.broker(name='b"q\\ /' + ns.name("b"))
     topic, other = 't"/\\' + ns.name("t"), "t " + ns.name("t")
-    broker.register(body=_body_of(broker, topic, other)) >> Reply(SUCCESS)
+    broker.register(body=broker.body_of(topic, other).encode()) >> Reply(SUCCESS)
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
     ns.topics().among([topic, other]) >> Reply(SUCCESS, sorted([topic, other]))
     ns.route(topic).addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
@@ -238,9 +238,3 @@ def test_old_version_keeps_filter_servers(ns: NameServerSession) -> None:
 
 def _filters(ns: NameServerSession, broker: Broker, table: Mapping[str, Sequence[object]]) -> None:
     ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": table}))
-
-
-def _body_of(broker: Broker, *topics: str) -> bytes:
-    """The broker's body with topics whose names may be anything."""
-    table = {topic: TopicConfig(topic_name=topic) for topic in topics}
-    return RegisterBody(topics=table, data_version=broker.version).encode()

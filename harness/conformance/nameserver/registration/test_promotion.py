@@ -4,7 +4,6 @@ from harness.conformance import Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import NO_MASTER, serves, state_version
 from harness.session import NameServerSession
 from harness.wire import ResponseCode
-from harness.wire.bodies import DataVersion
 
 SUCCESS = ResponseCode.SUCCESS
 
@@ -25,8 +24,8 @@ def test_one_id_per_address(ns: NameServerSession) -> None:
 def test_address_of_a_held_id_is_replaced(ns: NameServerSession) -> None:
     old = ns.broker()
     new = old.sibling(id=0)
-    old.register(version=DataVersion(1, 1_700_000_000_000)) >> Reply(SUCCESS)
-    new.register(version=DataVersion(1, 1_700_000_000_000)) >> Reply(SUCCESS)
+    old.register() >> Reply(SUCCESS)
+    new.register() >> Reply(SUCCESS)
     ns.cluster().addresses(old.name) >> Reply(SUCCESS, {0: new.address})
     serves(ns, new, "C", 8, 8, 6, 0)
 
