@@ -6,21 +6,26 @@ from typing import Any
 
 from harness.conformance import ANYTHING, Reply
 from harness.session import BrokerSession, Connection
-from harness.wire import ResponseCode
-from harness.wire.messages import Message
+from harness.session.exchange import NotSo, View
+from harness.wire import Command, ResponseCode, WireError
+from harness.wire.messages import Message, decode_message
 
 OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "UNIQ_KEY": "0123456789ABCDEF" * 2}
 """Properties of a producer."""
 BODY, QUEUE, FLAG, BORN, TIMES = "Körper".encode(), 2, -7, 1_234_567_890_123, 3
 """The rest of its message: body, queue, flag, time of birth, how often it was tried."""
+DERIVED = ("size", "body_crc")
+"""Members of a message that follow from the others."""
 
 
-def send_whole(bk: BrokerSession, topic: str, on: Connection, **properties: str) -> str:
+def send_whole(
+    bk: BrokerSession, topic: str, on: Connection, queue: int = QUEUE, /, **properties: str
+) -> str:
     """Sends this message, with more properties. Returns the id that the Broker gives it."""
     sent = bk.send(
         topic,
         BODY,
-        QUEUE,
+        queue,
         properties={**OWN, **properties},
         flag_of_user=FLAG,
         born=BORN,
@@ -68,3 +73,31 @@ def as_sent(
     """
     host = born_host or on.peer
     return (topic, BODY, queue, FLAG, mark, BORN, host, bk.broker_address, TIMES + retries)
+
+
+def entire(message: Message) -> dict[str, Any]:
+    """Every member of a message that does not follow from the others."""
+    return {name: getattr(message, name) for name in Message.__struct_fields__ if name not in DERIVED}
+
+
+def pulled(bk: BrokerSession, topic: str, queue: int = 0, offset: int = 0) -> dict[str, Any]:
+    """The message of a queue that lies there, as a pull returns it, and as all others must."""
+    found = bk.pull(topic, queue, offset, most=1).seen("message", entire).eventually()
+    return dict((found >> Reply(ResponseCode.SUCCESS, [ANYTHING])).value[0])
+
+
+def viewed(bk: BrokerSession, offset: int) -> dict[str, Any]:
+    """The message that lies at an offset in the log, as VIEW_MESSAGE_BY_ID returns it."""
+    found = bk.view(offset).seen("message", entire).eventually()
+    return dict((found >> Reply(ResponseCode.SUCCESS, [ANYTHING])).value[0])
+
+
+def pushed(command: Command) -> dict[str, Any]:
+    """The message in a request of the Broker's."""
+    try:
+        return entire(decode_message(command.body))
+    except WireError as problem:
+        raise NotSo(f"no message: {problem}") from problem
+
+
+PUSHED = View("message", pushed)
