@@ -268,23 +268,20 @@ class Transactions(Part):
             if self.broker.store.put(copy, now).status is PutStatus.PUT_OK:
                 self._close(offset, now)
                 self._opened(copy)
-                self._ask(copy)
+                self._ask(copy, message.store_timestamp)
 
     def renewed(self, half: Message, checked: int) -> Message:
         """The copy of a half message that its producer is asked about."""
-        properties = half.properties | {
-            PropertyName.WAIT_STORE_MSG_OK: "false",
-            PropertyName.TRANSACTION_CHECK_TIMES: str(checked),
-        }
+        properties = half.properties | {PropertyName.TRANSACTION_CHECK_TIMES: str(checked)}
         return msgspec.structs.replace(half, properties=properties)
 
-    def _ask(self, copy: Message) -> None:
+    def _ask(self, copy: Message, stored: int) -> None:
         connection = self.producer(copy.properties.get(PropertyName.PRODUCER_GROUP) or "")
         if connection is not None:
-            self.broker.push(connection, self.question(copy))
+            self.broker.push(connection, self.question(copy, stored))
 
-    def question(self, copy: Message) -> Command:
-        """39: the body is the message as if it were in its own topic."""
+    def question(self, copy: Message, stored: int) -> Command:
+        """39: the body is the message as if it were in its own topic, since `stored`, when it was copied."""
         key = copy.properties.get(PropertyName.UNIQ_KEY)
         ext: dict[str, str | None] = {
             "tranStateTableOffset": str(copy.queue_offset),
@@ -299,6 +296,8 @@ class Transactions(Part):
             copy,
             topic=copy.properties[PropertyName.REAL_TOPIC],
             queue_id=int(copy.properties[PropertyName.REAL_QUEUE_ID]),
+            store_timestamp=stored,
+            properties=copy.properties | {PropertyName.WAIT_STORE_MSG_OK: "false"},
         )
         body = encode_message(real, "5.3" if self.profile.v5 else "4.9")
         return Command(code=RequestCode.CHECK_TRANSACTION_STATE, ext=ext, body=body)

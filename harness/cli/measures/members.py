@@ -2,7 +2,8 @@
 
 A place is text: `ext.masterAddr`, `body.brokerDatas[].brokerAddrs{}`, `messages.queue_id`,
 `messages.properties.KEYS`. Entries of a list share a place, and so do entries of a map (an object with a name
-that is no Java identifier, or that has a capital).
+that is no Java identifier, or that has a capital). A name that is an object, as Apache writes some, has the
+place `body.offsetTable{key}`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from harness.wire import Command, WireError
-from harness.wire.fastjson import Node, ParseError, tree
+from harness.wire.fastjson import Node, ParseError
+from harness.wire.fastjson.parse import Parser
 from harness.wire.messages import Message, decode_messages, encode_message
 
 MISSING, CHANGED, SHORT = "missing", "changed", "without the last"
@@ -22,6 +24,7 @@ Lie: TypeAlias = tuple[str, str]
 """A place, and what is done to it."""
 
 _MEMBER = re.compile(r"[a-z][A-Za-z]*\Z")
+_KEY, _ENTRIES = "{key}", ("}", "]")
 _DERIVED = ("size", "body_crc")
 """Fields of a message that follow from the others."""
 
@@ -68,10 +71,21 @@ def _other_text(text: str | None) -> str:
     return {"true": "false", "false": "true"}.get(text or "", f"{text or ''}x")
 
 
+class _Reader(Parser):
+    """Reads maps whose names are objects too: queues, as Apache writes them."""
+
+    def name(self, at: int) -> Node:
+        if self.text[at : at + 1] != "{":
+            return super().name(at)
+        node = self.object(at, 1)
+        node.value = self.text[at : node.end]
+        return node
+
+
 def _json(body: bytes) -> Node | None:
     """What the body says as JSON; None if it is none, or a bare value."""
     try:
-        root = tree(body)[0] if body[:1] in (b"{", b"[") else None
+        root = _Reader(body, None).document() if body[:1] in (b"{", b"[") else None
     except ParseError:
         return None
     return root
@@ -86,14 +100,17 @@ def _messages(body: bytes) -> list[Message]:
 
 def _lies_about_node(node: Node, place: str) -> Iterator[Lie]:
     if node.members or node.elements:
-        if not place.endswith(("}", "]")) and place != "body":
+        if not place.endswith(_ENTRIES) and place != "body":
             yield place, MISSING
         if node.kind == "array" or _is_map(node):
             yield place, SHORT
+        for name, _ in node.members:
+            if name.members:
+                yield from _lies_about_node(name, f"{place}{_KEY}")
         for at, child in _children(node, place):
             yield from _lies_about_node(child, at)
     else:
-        if not place.endswith(("}", "]")):
+        if not place.endswith(_ENTRIES):
             yield place, MISSING
         if node.kind not in ("null", "array", "object"):
             yield place, CHANGED
@@ -115,7 +132,12 @@ def _shown(node: Node, source: bytes, place: str, lie: Lie) -> bytes:
     """The JSON of a node, with the lie in it."""
     at, what = lie
     parts: list[bytes] = []
-    names = [source[name.start : name.end] + b":" for name, _ in node.members]
+    names = [
+        _shown(name, source, f"{place}{_KEY}", lie) + b":"
+        if name.members
+        else source[name.start : name.end] + b":"
+        for name, _ in node.members
+    ]
     for number, (inside, child) in enumerate(_children(node, place)):
         if inside == at and what == MISSING:
             continue
@@ -133,7 +155,7 @@ def _shown(node: Node, source: bytes, place: str, lie: Lie) -> bytes:
 def _other_value(node: Node, text: bytes) -> bytes:
     if node.kind == "string":
         return text[:-1] + b"x" + text[-1:]
-    if isinstance(node.value, int) and node.kind not in ("true", "false"):
+    if isinstance(node.value, int | float) and node.kind == "number":
         return str(node.value + 1).encode()
     return {"true": b"false", "false": b"true"}.get(node.kind, text)
 

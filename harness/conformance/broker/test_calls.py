@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.conformance import Closed, Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance.broker.whole import PUSHED, viewed
 from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
@@ -11,7 +12,7 @@ from harness.session.requests import fields
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, Serialization, WireError
 from harness.wire.bodies import ConsumerStatus, MessageQueue, QueueOffsets
 from harness.wire.fastjson import ParseError, parse
-from harness.wire.messages import decode_message, decode_offset_id, offset_id
+from harness.wire.messages import decode_offset_id, offset_id
 from harness.wire.versions import V3_0_7_SNAPSHOT, V3_1_8_SNAPSHOT
 
 SUCCESS, ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
@@ -188,26 +189,23 @@ def test_gone_client_is_a_timeout(bk: BrokerSession) -> None:
 # -- messages ------------------------------------------------------------------------------------------------
 
 
-def _message(command: Command) -> tuple[str, int, bytes]:
-    message = decode_message(command.body)
-    return message.topic, message.queue_id, message.body
-
-
 def message_id(bk: BrokerSession, topic: str, body: bytes = b"consume me") -> str:
     """The id of a message that is in queue 1 of a topic."""
     return str((bk.send(topic, body, 1).ids >> Reply(SUCCESS)).value[0])
 
 
 @case(
-    kills=["messages-do-not-go-along", "broker-name-does-not-go-along"],
+    kills=["messages-do-not-go-along", "broker-name-does-not-go-along", "messages-go-along-as-new"],
 )
 def test_message_goes_with_the_question(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
-    asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic))
-    pushed = connection.next_request(CONSUME).seen_as(View("message", _readable(_message)))
-    said = Including({"brokerName": bk.broker_name, "clientId": client})
-    asked = pushed >> Request(CONSUME, (topic, 1, b"consume me"), flag=0, ext=said)
+    sent = message_id(bk, topic)
+    message = viewed(bk, decode_offset_id(sent)[1])
+    asking = asks(bk, group, client, CONSUME, msgId=sent)
+    said = {"brokerName": bk.broker_name, "clientId": client, "consumerGroup": group, "msgId": sent}
+    told = Request(CONSUME, message, flag=0, ext=Including(said))
+    asked = connection.next_request(CONSUME).seen_as(PUSHED) >> told
     connection.respond(asked, body=b'{"consumeResult":"CR_SUCCESS"}')
     asking >> Reply(SUCCESS, body=b'{"consumeResult":"CR_SUCCESS"}')
 
@@ -217,7 +215,7 @@ def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic), topic=topic)
-    flags = Including({"topicSysFlag": "0", "groupSysFlag": "0"})
+    flags = Including({"topicSysFlag": "0", "groupSysFlag": "0", "topic": topic})
     connection.respond(connection.next_request(CONSUME) >> Request(CONSUME, ext=flags))
     asking >> Reply(SUCCESS)
 
@@ -388,14 +386,14 @@ def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
 
 
 @case(
-    kills=["resets-tell-nobody", "resets-tell-one-member", "resets-by-members-set-offsets"],
+    kills=["resets-tell-nobody", "resets-tell-one-member", "resets-by-members-set-offsets", "forced-resets"],
     setup=BY_MEMBERS,
 )
 def test_reset_tells_every_member(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 2)
     members = [online(bk, group), online(bk, group)]
     resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
-    said = Including({"topic": topic, "group": group, "timestamp": "0"})
+    said = Including({"topic": topic, "group": group, "timestamp": "0", "isForce": "false"})
     for _, connection in members:
         told = connection.next_request(RESET).seen_as(OFFSETS)
         told >> Request(RESET, {0: 0}, flag=FLAG_ONEWAY, ext=said)

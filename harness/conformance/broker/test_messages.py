@@ -1,9 +1,10 @@
 """Chapter messages: how messages are stored, as the bodies of pulls show them."""
 
 from harness.conformance import ANYTHING, Between, Including, Reply, case
+from harness.conformance.broker.whole import QUEUE, entire, pulled, send_whole
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
-from harness.wire.messages import Message, SysFlag, encode_message, offset_id
+from harness.wire.messages import Message, SysFlag, decode_offset_id, encode_message, offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 ALL_BYTES = bytes(range(256))
@@ -186,3 +187,23 @@ def test_of_a_topic_with_several_tags_say_so(bk: BrokerSession) -> None:
         pull = bk.pull(one)
         pull.bodies.eventually() >> Reply(SUCCESS, [b"alone", b"first", b"second"])
         pull.seen("system flags", lambda message: message.sys_flag) >> Reply(SUCCESS, [flags] * 3)
+
+
+@case(kills=["searched-messages-lose-properties", "viewed-messages-lose-properties"])
+def test_are_the_same_in_every_answer(bk: BrokerSession) -> None:
+    topic, connection = bk.topic(), bk.connect()
+    bk.send(topic, queue=QUEUE) >> Reply(SUCCESS)
+    place = decode_offset_id(send_whole(bk, topic, connection))[1]
+    message = pulled(bk, topic, QUEUE, 1)
+    bk.find(topic, "k").seen("message", entire).eventually() >> Reply(SUCCESS, [message])
+    bk.view(place).seen("message", entire) >> Reply(SUCCESS, [message])
+
+
+@case(kills=["lite-pulls-change-messages", "popped-messages-have-no-time"])
+def test_are_the_same_in_every_answer_of_5x(bk: BrokerSession) -> None:
+    topic, connection = bk.topic(queues=1), bk.connect()
+    bk.send(topic, b"first") >> Reply(SUCCESS)
+    send_whole(bk, topic, connection, 0)
+    messages = [pulled(bk, topic, 0, offset) for offset in range(2)]
+    bk.pull(topic, code=361).seen("messages", entire) >> Reply(SUCCESS, messages)
+    bk.pop(topic, bk.group(), most=2).seen("messages", entire) >> Reply(SUCCESS, messages)

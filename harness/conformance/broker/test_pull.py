@@ -9,8 +9,9 @@ from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.header_fields import PullFlag
 
 SUCCESS = ResponseCode.SUCCESS
+PULL: Final = 11
 LITE: Final = 361
-"""LITE_PULL_MESSAGE."""
+"""PULL_MESSAGE, LITE_PULL_MESSAGE."""
 NOT_FOUND = ResponseCode.PULL_NOT_FOUND
 RETRY_IMMEDIATELY = ResponseCode.PULL_RETRY_IMMEDIATELY
 MOVED = ResponseCode.PULL_OFFSET_MOVED
@@ -306,11 +307,25 @@ def test_lite_pull_gets_messages(bk: BrokerSession) -> None:
     held.bodies >> Reply(SUCCESS, [b"third"])
 
 
+@case(kills=["system-flags-of-topics-are-not-told", "lite-pulls-do-not-know-the-end"])
+def test_answer_has_system_flags(bk: BrokerSession) -> None:
+    topic, group = bk.name("T"), bk.group()
+    bk.create_topic(topic, 1, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
+    bk.create_group(group, groupSysFlag=6) >> Reply(SUCCESS)
+    for body in (b"first", b"second", b"third"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    told = {"suggestWhichBrokerId": "0", "nextBeginOffset": "2", "minOffset": "0", "maxOffset": "3"}
+    told |= {"topicSysFlag": "2", "groupSysFlag": "6"}
+    for code in (PULL, LITE):
+        pull = bk.pull(topic, 0, 1, 1, group=group, code=code)
+        pull.bodies.eventually() >> Reply(SUCCESS, [b"second"], ext=told)
+
+
 @case(kills=["lite-pulls-cannot-be-forbidden"], setup={"litePullMessageEnable": "false"})
 def test_lite_pull_can_be_forbidden(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic) >> Reply(SUCCESS)
-    bk.pull(topic, code=LITE) >> Reply(NO_PERMISSION)
+    bk.pull(topic, code=LITE) >> Reply(NO_PERMISSION, ext={"forbiddenType": "1"})
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 

@@ -12,11 +12,21 @@ from harness.conformance import (
     case,
 )
 from harness.conformance.broker.expiring import EXPIRING
-from harness.conformance.broker.whole import QUEUE, judge_copy, plain_properties, send_whole, sent_members
+from harness.conformance.broker.whole import (
+    PUSHED,
+    QUEUE,
+    entire,
+    judge_copy,
+    plain_properties,
+    pushed,
+    send_whole,
+    sent_members,
+    viewed,
+)
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.messages import decode_message, decode_offset_id
+from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 CHECK = RequestCode.CHECK_TRANSACTION_STATE
@@ -29,11 +39,14 @@ SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
 
 
 def _message(command: Command) -> tuple[str, int, bytes]:
-    message = decode_message(command.body)
-    return message.topic, message.queue_id, message.body
+    message = pushed(command)
+    return message["topic"], message["queue_id"], message["body"]
 
 
 MESSAGE = View("message", _message)
+TIMES = "TRANSACTION_CHECK_TIMES"
+"""The property that says how often a producer was asked."""
+ASKED = View("times", lambda command: pushed(command)["properties"].get(TIMES))
 
 
 def half(bk: BrokerSession, topic: str, group: str, body: bytes = b"half", **properties: str) -> Answer:
@@ -47,6 +60,12 @@ def place(sent: Answer) -> tuple[int, int]:
     """The offsets of the half message in its queue and in the log."""
     ext = (sent.command and sent.command.ext) or {}
     return int(ext["queueOffset"] or 0), decode_offset_id(sent.value[0])[1]
+
+
+def asked_about(question: Answer) -> tuple[int, int]:
+    """The offsets in a question of the half message, in its queue and in the log."""
+    ext = (question.command and question.command.ext) or {}
+    return int(ext["tranStateTableOffset"] or 0), int(ext["commitLogOffset"] or 0)
 
 
 def producer(bk: BrokerSession, group: str) -> Connection:
@@ -162,16 +181,25 @@ def test_producer_is_not_asked_early(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["questions-name-half-topic"],
+    kills=["questions-name-half-topic", "questions-are-about-new-messages", "copies-do-not-wait"],
     clock=True,
     setup=QUICK,
 )
 def test_question_carries_the_message(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
-    half(bk, topic, group, b"asked")
+    before = viewed(bk, place(half(bk, topic, group, b"asked"))[1])
     bk.advance(ROUND + bk.jitter)
-    asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"asked"))
+    question = asked.next_request()
+    answer = question.seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"asked"))
+    offset, log_offset = asked_about(answer)
+    counted = {**before["properties"], TIMES: "1"}
+    copy = {**before, "queue_offset": offset, "physical_offset": log_offset, "properties": counted}
+    told = {"topic": topic, "queue_id": 1, "properties": {**counted, "WAIT": "false"}}
+    question.seen_as(PUSHED) >> Request(CHECK, {**copy, **told})
+    later = Between(before["store_timestamp"] + 1, 2**63)
+    view = bk.view(log_offset).seen("message", entire)
+    view >> Reply(SUCCESS, [{**copy, "store_timestamp": later}])
 
 
 @case(kills=["answers-are-lost"], clock=True, setup=QUICK)
@@ -181,8 +209,7 @@ def test_answer_to_a_question_commits(bk: BrokerSession) -> None:
     half(bk, topic, group, b"late")
     bk.advance(ROUND + bk.jitter)
     question = asked.next_request() >> Request(CHECK)
-    ext = (question.command and question.command.ext) or {}
-    where = int(ext["tranStateTableOffset"] or 0), int(ext["commitLogOffset"] or 0)
+    where = asked_about(question)
     bk.end_transaction(group, *where, COMMIT, checked=True, on=asked) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
@@ -206,17 +233,18 @@ def test_other_producers_are_not_asked(bk: BrokerSession) -> None:
     other.next_request() >> Silence()
 
 
-@case(kills=["asked-for-ever"], clock=True, setup=QUICK)
+@case(kills=["asked-for-ever", "questions-are-not-counted"], clock=True, setup=QUICK)
 def test_given_up_after_the_limit_of_questions(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, group.encode())
     bk.advance(3 * ROUND + 10 + bk.jitter)
-    for _ in range(2):
-        asked.next_request() >> Request(CHECK)
+    for times in ("1", "2"):
+        asked.next_request().seen_as(ASKED) >> Request(CHECK, times)
     asked.next_request() >> Silence()
-    given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC").bodies
-    given_up.eventually() >> Reply(SUCCESS, Including([group.encode()]))
+    given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
+    asked_twice = given_up.seen("body and times", lambda one: (one.body, one.properties.get(TIMES)))
+    asked_twice.eventually() >> Reply(SUCCESS, Including([(group.encode(), "2")]))
 
 
 @case(kills=["late-ends-commit"], clock=True, setup=QUICK)
@@ -364,7 +392,7 @@ def test_question_names_topic_and_broker(bk: BrokerSession) -> None:
     questioned(bk).next_request() >> Request(CHECK, ext={**QUESTION, **more})
 
 
-@case(kills=["commits-come-from-the-broker"])
+@case(kills=["commits-come-from-the-broker", "viewed-messages-lose-properties"])
 def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
     topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
     plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}
@@ -376,6 +404,16 @@ def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
     half = bk.view(place).seen("offset", lambda one: one.queue_offset) >> Reply(SUCCESS)
     bk.end_transaction("PG", half.value[0], place, COMMIT) >> Reply(SUCCESS)
     judge_copy(bk.pull(topic, QUEUE), "committed", sent, plain, group="PG", id=key, half=place)
+
+
+@case(kills=["transactions-have-no-id"])
+def test_half_has_the_id_of_its_transaction(bk: BrokerSession) -> None:
+    topic, group, key = bk.topic(), bk.group(), bk.name("key")
+    sent = half(bk, topic, group, UNIQ_KEY=key)
+    known = [Including({"UNIQ_KEY": key, "__transactionId__": key})]
+    bk.view(place(sent)[1]).properties.eventually() >> Reply(SUCCESS, known)
+    bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).properties.eventually() >> Reply(SUCCESS, known)
 
 
 @case(kills=["one-producer-is-asked"], clock=True, setup=QUICK)

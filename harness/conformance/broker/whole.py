@@ -9,8 +9,9 @@ from harness.catalogue.copies import MEMBERS, copies
 from harness.conformance import ANYTHING, Matching, Reply
 from harness.session import BrokerSession, Connection
 from harness.session.broker.views import MessagesExchange
-from harness.wire import ResponseCode
-from harness.wire.messages import Message
+from harness.session.exchange import NotSo, View
+from harness.wire import Command, ResponseCode, WireError
+from harness.wire.messages import Message, decode_message
 
 SUCCESS = ResponseCode.SUCCESS
 
@@ -18,16 +19,25 @@ OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "UNIQ_KEY": "0123456789ABCDE
 """Properties of a producer."""
 BODY, QUEUE, FLAG, BORN, TIMES = "Körper".encode(), 2, -7, 1_234_567_890_123, 3
 """The rest of its message: body, queue, flag, time of birth, how often it was tried."""
+DERIVED = ("size", "body_crc")
+"""Members of a message that follow from the others."""
 
 
 def send_whole(
-    bk: BrokerSession, topic: str, on: Connection, *, most_tries: str | None = None, **properties: str
+    bk: BrokerSession,
+    topic: str,
+    on: Connection,
+    queue: int = QUEUE,
+    /,
+    *,
+    most_tries: str | None = None,
+    **properties: str,
 ) -> str:
     """Sends this message, with more properties. Returns the id that the Broker gives it."""
     sent = bk.send(
         topic,
         BODY,
-        QUEUE,
+        queue,
         properties={**OWN, **properties},
         flag_of_user=FLAG,
         born=BORN,
@@ -100,3 +110,31 @@ def judge_copy(
 
 def _expected(text: str, words: Mapping[str, object]) -> object:
     return Matching(f"^{text[1:]}$") if text.startswith("~") else text.format(**words)
+
+
+def entire(message: Message) -> dict[str, Any]:
+    """Every member of a message that does not follow from the others."""
+    return {name: getattr(message, name) for name in Message.__struct_fields__ if name not in DERIVED}
+
+
+def pulled(bk: BrokerSession, topic: str, queue: int = 0, offset: int = 0) -> dict[str, Any]:
+    """The message of a queue that lies there, as a pull returns it, and as all others must."""
+    found = bk.pull(topic, queue, offset, most=1).seen("message", entire).eventually()
+    return dict((found >> Reply(SUCCESS, [ANYTHING])).value[0])
+
+
+def viewed(bk: BrokerSession, offset: int) -> dict[str, Any]:
+    """The message that lies at an offset in the log, as VIEW_MESSAGE_BY_ID returns it."""
+    found = bk.view(offset).seen("message", entire).eventually()
+    return dict((found >> Reply(SUCCESS, [ANYTHING])).value[0])
+
+
+def pushed(command: Command) -> dict[str, Any]:
+    """The message in a request of the Broker's."""
+    try:
+        return entire(decode_message(command.body))
+    except WireError as problem:
+        raise NotSo(f"no message: {problem}") from problem
+
+
+PUSHED = View("message", pushed)

@@ -4,7 +4,7 @@ import msgspec
 
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import ConsumerStatus
-from harness.wire.messages import decode_offset_id
+from harness.wire.messages import decode_message, decode_offset_id
 from reference_impl.broker.client_rpc import ClientRpc
 from reference_impl.broker.clients import Clients
 from reference_impl.broker.core import Broker
@@ -126,6 +126,14 @@ def messages_do_not_go_along(original, self, connection, command, within_ms, don
     original(self, connection, msgspec.structs.replace(command, body=b""), within_ms, done)
 
 
+@mutant(Broker.call, "The request to consume a message has it as one that was never stored.")
+def messages_go_along_as_new(original, self, connection, command, within_ms, done):
+    if command.code == RequestCode.CONSUME_MESSAGE_DIRECTLY:
+        message = msgspec.structs.replace(decode_message(command.body), store_timestamp=0)
+        command = msgspec.structs.replace(command, body=self.store.encoded(message))
+    original(self, connection, command, within_ms, done)
+
+
 @mutant(ClientRpc.added, "The request to a client omits the Broker's name.")
 def broker_name_does_not_go_along(original, self, ext):
     return {name: value for name, value in original(self, ext).items() if name not in ("brokerName",)}
@@ -220,6 +228,12 @@ def resets_tell_nobody(original, self, member, told):
 def resets_tell_one_member(original, self, member, told):
     if not any(isinstance(one, Pushing) and one.command.code == told.code for one in self.broker.outbox):
         original(self, member, told)
+
+
+@mutant(Resets.tell, "Members are told that a reset is forced.")
+def forced_resets(original, self, member, told):
+    told.ext = {**(told.ext or {}), "isForce": "true"}
+    original(self, member, told)
 
 
 @after(Resets.wanted, "A delegated reset changes the committed offsets as well.")

@@ -193,3 +193,15 @@ def levels_keep_times(original, self, message, level):
 def expired_delays_hold_up(original, self, level):
     low = self.broker.store.min_offset(TopicName.SCHEDULE, level - 1)
     return None if self.offsets.get(level, 0) < low else original(self, level)
+
+
+@after(Delays.time_up, "A timed message forgets which time its producer asked for.", V5)
+def timed_forget_what_was_asked(delivered):
+    for name in ("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS"):
+        if delivered is not None and name in delivered.properties:
+            delivered.properties[name] = "0"
+
+
+@mutant(Timers.rounded, "The time of a timed message is not rounded to a second.", V5)
+def timed_have_milliseconds(original, self, time):
+    return time - time % 1_000 + 1

@@ -1,9 +1,11 @@
 """Mutants of the chapter pull."""
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 from harness.wire.bodies import Subscription, SubscriptionGroup
+from harness.wire.messages import decode_messages
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Matches, Pulls
@@ -355,3 +357,22 @@ def pulls_give_any_number_of_bytes(
     original, self, topic, queue_id, offset, most, matches=None, most_bytes=1 << 18
 ):
     return original(self, topic, queue_id, offset, most, matches, 1 << 30)
+
+
+@after(Pulls.of_line, "The answer to a pull does not have the system flag of the topic.", V5)
+def system_flags_of_topics_are_not_told(reply):
+    reply.ext["topicSysFlag"] = "0"
+
+
+@after(Pulls.pull, "The answer to a lite pull says that the queue ends after its first message.", V5)
+def lite_pulls_do_not_know_the_end(reply, command):
+    if command.code == RequestCode.LITE_PULL_MESSAGE and reply is not None and reply.ext:
+        reply.ext["maxOffset"] = "1"
+
+
+@after(Pulls.pull, "A lite pull returns messages without the time when they were stored.", V5)
+def lite_pulls_change_messages(reply, command, self):
+    if command.code == RequestCode.LITE_PULL_MESSAGE and reply is not None and reply.body:
+        messages = decode_messages(reply.body)
+        encoded = self.broker.store.encoded
+        reply.body = b"".join(encoded(replace(one, store_timestamp=0)) for one in messages)

@@ -1,7 +1,7 @@
 """Mutants of the chapter query."""
 
 from harness.wire import ResponseCode
-from harness.wire.messages import TopicName, decode_message
+from harness.wire.messages import PropertyName, TopicName, decode_message, decode_messages
 from reference_impl.broker.message_query import MessageQuery
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
@@ -106,3 +106,34 @@ def end_of_the_log_is_success(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     offset = int((command.ext or {}).get("offset") or 0)
     return Reply(0) if 0 < self.broker.store.physical_range()[1] - offset < 4 else reply
+
+
+@after(MessageQuery.by_key, "The answer to a search says that the index ends a second later.")
+def index_state_is_of_the_future(reply):
+    at = int(reply.ext["indexLastUpdateTimestamp"])
+    reply.ext["indexLastUpdateTimestamp"] = str(at + 1_000)
+
+
+def _without(name, reply, store, topic=None):
+    """The answer, whose messages (of this topic) lack a property."""
+    frames = []
+    for message in decode_messages(reply.body):
+        if topic in (None, message.topic):
+            message.properties.pop(name, None)
+        frames.append(store.encoded(message))
+    reply.body = b"".join(frames)
+
+
+@after(MessageQuery.by_key, "Messages that a search finds lack their unique key.")
+def searched_messages_lose_properties(reply, self):
+    _without(PropertyName.UNIQ_KEY, reply, self.broker.store)
+
+
+@after(MessageQuery.by_offset, "A message that is viewed lacks its unique key.")
+def viewed_messages_lose_properties(reply, self):
+    _without(PropertyName.UNIQ_KEY, reply, self.broker.store)
+
+
+@after(MessageQuery.by_offset, "A delayed message that is viewed does not say to which queue it goes.")
+def waiting_messages_lose_properties(reply, self):
+    _without(PropertyName.REAL_QUEUE_ID, reply, self.broker.store, TopicName.SCHEDULE)

@@ -61,6 +61,21 @@ def producers_are_told_no_key(reply):
     _tell(reply, "transactionId", None)
 
 
+def _brief(reply, command, code):
+    if reply is not None and reply.ext and command.code == code:
+        reply.ext = {name: value for name, value in reply.ext.items() if name != "MSG_REGION"}
+
+
+@after(Sends.send, "The answer to code 10 lacks MSG_REGION.")
+def long_names_are_answered_briefly(reply, command):
+    _brief(reply, command, RequestCode.SEND_MESSAGE)
+
+
+@after(Sends.send, "The answer to code 320 lacks MSG_REGION.")
+def batches_are_answered_briefly(reply, command):
+    _brief(reply, command, RequestCode.SEND_BATCH_MESSAGE)
+
+
 # -- what is asked -------------------------------------------------------------------------------------------
 
 

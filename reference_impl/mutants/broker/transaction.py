@@ -6,6 +6,7 @@ from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, SysFlag, TopicName
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
+from reference_impl.broker.store import Store
 from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import Reply
@@ -209,3 +210,24 @@ def given_up_again(original, self, half, now):
 @after(Transactions.end, "A commit whose message cannot be stored succeeds.")
 def commits_that_fail_succeed(reply):
     return reply and (Reply(0) if reply.code == ResponseCode.MESSAGE_ILLEGAL else reply)
+
+
+@mutant(Transactions.question, "A question calls the message one that was stored when it was asked about.")
+def questions_are_about_new_messages(original, self, copy, stored):
+    return original(self, copy, copy.store_timestamp)
+
+
+@after(Transactions.renewed, "The copy of a half message has the property WAIT.")
+def copies_do_not_wait(copy):
+    copy.properties[PropertyName.WAIT_STORE_MSG_OK] = "false"
+
+
+@after(Transactions.renewed, "A half message does not say how often its producer was asked.")
+def questions_are_not_counted(copy):
+    copy.properties[PropertyName.TRANSACTION_CHECK_TIMES] = "1"
+
+
+@mutant(Store.put, "A half message does not have the id of its transaction as a property.", V5)
+def transactions_have_no_id(original, self, message, now):
+    message.properties.pop(PropertyName.TRANSACTION_ID, None)
+    return original(self, message, now)

@@ -60,6 +60,18 @@ def test_numbers_without_quotes_as_names_are_kept() -> None:
     assert found.body == b'{"addrs":{0:"ax",1:"bx"}}'
 
 
+def test_objects_as_names_are_lied_about() -> None:
+    command = Command(0, body=b'{"tps":0.5,"table":{{"topic":"T"}:{"at":7}}}')
+    lies = dict.fromkeys(lies_about(command))
+    for place, expected in (
+        ("body.table{key}.topic", b'{"tps":0.5,"table":{{"topic":"Tx"}:{"at":7}}}'),
+        ("body.table{}.at", b'{"tps":0.5,"table":{{"topic":"T"}:{"at":8}}}'),
+        ("body.tps", b'{"tps":1.5,"table":{{"topic":"T"}:{"at":7}}}'),
+    ):
+        assert (place, CHANGED) in lies
+        assert lied(command, (place, CHANGED), "5.3").body == expected
+
+
 def test_fields_that_an_answer_lacks_are_no_lie() -> None:
     command = Command(0, ext={"a": "1"}, body=b"text")
     for lie in (("ext.b", CHANGED), ("ext.b", MISSING), ("body.x", MISSING), ("messages.flag", CHANGED)):

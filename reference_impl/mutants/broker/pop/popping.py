@@ -146,3 +146,8 @@ def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id
     original(self, found, topic, queue_id, now)
     if len(found.frames) == count:
         self.broker.offsets.commit(found.pop.group, topic, queue_id, before, now)
+
+
+@after(Pops.as_given, "A pop returns messages without the time when they were stored.", V5)
+def popped_messages_have_no_time(frame, self):
+    return self.broker.store.encoded(replace(decode_message(frame), store_timestamp=0))

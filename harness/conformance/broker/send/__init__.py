@@ -1,0 +1,1 @@
+"""Chapter send: how messages of producers are stored and answered (codes 10, 310, 320)."""
