@@ -1,7 +1,7 @@
 """`selftest --generated`: draws faults by a seed, tries them, and writes down which no case notices.
 
-A survivor that a person has explained (`--explained`) is no miss. Nor is one in a statement that no case runs:
-`--coverage` wants a reason for each of those. Any other one is a missing case.
+A survivor that a person has explained (`--explained`) is no miss, nor is one in a statement that no case
+runs: `--coverage` wants a reason for each of those. Any other one is a missing case.
 """
 
 from __future__ import annotations
