@@ -205,3 +205,9 @@ def timed_forget_what_was_asked(delivered):
 @mutant(Timers.rounded, "The time of a timed message is not rounded to a second.", V5)
 def timed_have_milliseconds(original, self, time):
     return time - time % 1_000 + 1
+
+
+@mutant(Timers.is_timed, "A message that was delivered in its time is delayed again.", V5)
+def times_that_are_over_delay_again(original, self, message):
+    without = {name: value for name, value in message.properties.items() if name != PropertyName.TIMER_OUT_MS}
+    return original(self, msgspec.structs.replace(message, properties=without))
