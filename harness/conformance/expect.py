@@ -166,7 +166,10 @@ class Reply(_Expectation):
             return Missed(f"{kind} {self._name(command.code)}, {value}")
         path = difference(self._value, value)
         if path is not None:
-            return Missed(f"{kind} {self._name(command.code)}, {show(value)}", _differs(path), path=path)
+            added = path if change_at(self._value, value, path) == "added" else ()
+            return Missed(
+                f"{kind} {self._name(command.code)}, {show(value, added)}", _differs(path), path=path
+            )
         return Met()
 
     def wanted(self) -> str:

@@ -196,12 +196,15 @@ def _first(items: Iterable[tuple[Any, object]], actual: Mapping[Any, object]) ->
     return None
 
 
-def show(value: object) -> str:
-    """A pattern or a value in one line, never longer than about WIDTH characters."""
-    return _cut(_plain(value))
+def show(value: object, added: Path = ()) -> str:
+    """A pattern or a value in one line, never longer than about WIDTH characters.
+
+    ``added`` is the path to what should not be there: if that is null, it is called so, and not absent.
+    """
+    return _cut(_plain(value, added))
 
 
-def _plain(value: object) -> str:
+def _plain(value: object, added: Path = ()) -> str:
     if isinstance(value, Matcher):
         return str(value)
     if value is None:
@@ -216,17 +219,23 @@ def _plain(value: object) -> str:
         return _bytes(bytes(value))
     if isinstance(value, Mapping):
         inner = ", ".join(
-            f"{key if isinstance(key, str | int) else _plain(key)}: {_plain(item)}"
+            f"{key if isinstance(key, str | int) else _plain(key)}: {_item(key, item, added)}"
             for key, item in value.items()
         )
         return "{" + inner + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_plain(item) for item in value) + "]"
+        return "[" + ", ".join(_item(index, item, added) for index, item in enumerate(value)) + "]"
     if isinstance(value, set | frozenset):
         return "{" + ", ".join(sorted(_plain(item) for item in value)) + "}"
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def _item(step: object, item: object, added: Path) -> str:
+    if item is None and added == (step,):
+        return "null"
+    return _plain(item, added[1:] if added[:1] == (step,) else ())
 
 
 def _bytes(data: bytes) -> str:

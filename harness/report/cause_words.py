@@ -165,7 +165,7 @@ class _Title:
         )
         self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
         self._after, self._kept = cause.explanation.after, cause.explanation.kept
-        self._about = cause.explanation.trait
+        self._about, self._thing = cause.explanation.trait, cause.explanation.thing
         self._member = cause.explanation.member
         self._places = len({item.wrong.place for item in cause.items})
 
@@ -258,7 +258,8 @@ class _Title:
     def _of_content(self, kept: bool) -> str:
         after = self._after
         when = "" if after is None else f" {_AFTER.get(after, f'after {after}')}"
-        what = "still has what should be gone" if kept else "lacks what should be there"
+        thing = f"{self._thing} that" if self._thing else "what"
+        what = f"still has {thing} should be gone" if kept else f"lacks {thing} should be there"
         return f"the answer to {self._asked()} {what}{when}"
 
     def _unasked(self) -> str:

@@ -52,6 +52,21 @@ _UPDATING: Final = ("UPDATE",)
 _ENOUGH: Final = 3
 """Failures, or requests, that must look alike where nothing but the stored content is wrong."""
 _MEMBER: Final = re.compile(r"\w+(\[\])?(\.\*)*$")
+_THINGS: Final = {
+    "304 GET_SYSTEM_TOPIC_LIST_FROM_NS": "clusters",
+    "TOPIC_NOT_EXIST (17)": "topics",
+    "queueDatas": "topics",
+    "topicList": "topics",
+    "brokerDatas": "brokers",
+    "brokerAddrTable": "brokers",
+    "brokerAddrs": "brokers",
+    "clusterAddrTable": "clusters",
+    "filterServerTable": "filter servers",
+    "topicQueueMappingByBroker": "mappings of static topics",
+    "QUERY_NOT_FOUND (22)": "entries of the KV table",
+    "table": "entries of the KV table",
+}
+"""What a server stores, by the members of bodies that show it and by the codes that say it is not there."""
 _GONE: Final = ("_NOT_EXIST", "_NOT_FOUND")
 
 
@@ -70,6 +85,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     kept: bool | None = None
     """Whether answers show what should be gone (True) or lack what should be there (False)."""
     after: str | None = None
+    thing: str | None = None
+    """What answers show, or lack, whichever request asks for it."""
     alike: tuple[str, Wrong, tuple[str, ...]] | None = None
     """The same request, the same wrong answer and, where contents depend on it, the same last change before
     it: nothing more in common."""
@@ -97,6 +114,10 @@ class Item(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def kept(self) -> bool | None:
         return kept(self.wrong)
+
+    @cached_property
+    def thing(self) -> str:
+        return thing_of(self.request, self.wrong)
 
 
 class Cause(msgspec.Struct, frozen=True, dict=True):
@@ -130,6 +151,16 @@ def kept(wrong: Wrong) -> bool | None:
             return True
         return False if SUCCESS in wrong.wanted and any(word in wrong.got for word in _GONE) else None
     return {"more": True, "fewer": False}.get(wrong.change or "")
+
+
+def thing_of(request: str, wrong: Wrong) -> str:
+    """What is there too much or too little of: by the code that says that it is not there, or the member."""
+    if request in _THINGS:
+        return _THINGS[request]
+    if wrong.kind == "outcome":
+        return _THINGS.get(wrong.wanted if wrong.got == SUCCESS else wrong.got, "")
+    names = [name for name in re.findall(r"[A-Za-z]+", wrong.place) if name in _THINGS]
+    return _THINGS[names[-1]] if names else ""
 
 
 def causes_of(run: Run) -> list[Cause]:
@@ -189,8 +220,8 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     return groups + _taken(left, *_covered(left, likenesses))
 
 
-def _asked(item: Item) -> tuple[str, str, str, str]:
-    return item.request, item.wrong.wanted, item.wrong.got, item.wrong.place
+def _asked(item: Item) -> tuple[str, Wrong]:
+    return item.request, item.wrong
 
 
 def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
@@ -205,7 +236,7 @@ def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
     return len({item.request for item in items}) >= _ENOUGH
 
 
-def _is_special(items: list[Item], plain: Mapping[tuple[str, str, str, str], int]) -> bool:
+def _is_special(items: list[Item], plain: Mapping[tuple[str, Wrong], int]) -> bool:
     """Whether it may be the trait: not where as many ordinary requests were answered in the same way."""
     return sum(plain[asked] for asked in {_asked(item) for item in items}) < len(items)
 
@@ -255,10 +286,10 @@ def explanations(item: Item) -> Iterator[Explanation]:
     if wrong.got == SUCCESS:
         yield Explanation(got=SUCCESS)
     if item.kept is not None:
-        yield Explanation(kept=item.kept, request=request, wanted=wrong.wanted, got=wrong.got)
-        for event in item.failure.after:
-            if not item.kept or _removes(event):
-                yield Explanation(kept=item.kept, after=event)
+        if item.thing:
+            yield Explanation(kept=item.kept, thing=item.thing)
+        if last and (not item.kept or _removes(last)):
+            yield Explanation(kept=item.kept, after=last)
 
 
 def member_of(place: str) -> str:

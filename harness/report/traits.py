@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 from harness.catalogue import Member, Message, messages
-from harness.wire import Command, Dissection, Serialization, WireError, dissect, frame_size
+from harness.wire import Command, Dissection, Serialization, WireError, body_crc32, dissect, frame_size
 from harness.wire.code_names import request_words
 from harness.wire.codes import RequestCode
 from harness.wire.framing import FRAME_LIMIT
@@ -175,7 +175,15 @@ def _of_command(command: Command, profile: str, version: int) -> Iterator[str]:
         yield "a code that the catalogue does not name"
         return
     yield from _fields(command.ext, message, profile)
+    if command.code == RequestCode.REGISTER_BROKER and not _fits(command.body, (command.ext or {})):
+        yield "the checksum of another body"
     yield from _body(command, message, profile)
+
+
+def _fits(body: bytes, ext: Mapping[str, str | None]) -> bool:
+    """Whether the checksum is that of the body; one that is absent, 0 or no number is none."""
+    text = ext.get("bodyCrc32") or "0"
+    return not re.fullmatch(r"-?\d+", text) or int(text) in (0, body_crc32(body))
 
 
 @cache

@@ -22,6 +22,8 @@ _READ = 256 * 1024
 _TROUBLE = re.compile(
     r"panic|fatal|error|exception|traceback|assert|abort|segmentation|unhandled", re.IGNORECASE
 )
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What makes a terminal change the colour or weight of letters."""
 
 
 class ServerLog:
@@ -45,15 +47,20 @@ class ServerLog:
                 text = file.read(_READ).decode("utf-8", "replace")
         except OSError:
             return ()
-        return excerpt([line.rstrip().expandtabs(4) for line in text.splitlines() if line.strip()])
+        return excerpt([line.rstrip().expandtabs(4) for line in _lines(text)])
 
 
 def last_words(text: str) -> str:
     """The line that says most of why a server ended: the last that speaks of trouble, else the last."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in _lines(text)]
     at = next((n for n in reversed(range(len(lines))) if _TROUBLE.search(lines[n])), len(lines) - 1)
     words = lines[at : at + (2 if lines and lines[at].endswith(":") else 1)]  # (Rust) it goes on below
     return excerpt([" ".join(words)])[0] if words else ""
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that are not empty, without their colours."""
+    return [line for line in _COLOUR.sub("", text).splitlines() if line.strip()]
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:

@@ -18,6 +18,12 @@ def integer(text: str | None, default: int) -> int:
     return int(text) if text is not None and re.fullmatch(r"[+-]?\d+", text) else default
 
 
+def short(text: str | None) -> int | None:
+    """A number of 32 bits in a field; what is none counts as absent."""
+    value = integer(text, 2**31)
+    return value if -(2**31) <= value < 2**31 else None
+
+
 def need(ext: dict, *names: str, number: str = "") -> list[str]:
     for name in names:
         if ext.get(name) is None:
@@ -28,7 +34,15 @@ def need(ext: dict, *names: str, number: str = "") -> list[str]:
 
 
 def parse(data: bytes) -> object:
-    return json.loads(re.sub(rb"([{,])\s*(-?\d+)\s*:", rb'\1"\2":', data).decode("utf-8"))
+    return lenient(re.sub(rb"([{,])\s*(-?\d+)\s*:", rb'\1"\2":', data).decode("utf-8"))
+
+
+def lenient(text: str) -> object:
+    """JSON whose texts may stand in single quotes."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(re.sub(r"'([^'\"\\]*)'", r'"\1"', text))
 
 
 def plain(body: bytes, version: int) -> tuple[dict, list | None]:
@@ -41,7 +55,8 @@ def plain(body: bytes, version: int) -> tuple[dict, list | None]:
         raise RefusalError(1, "not an object")
     if version < 37:
         return parsed, None
-    return parsed.get("topicConfigSerializeWrapper") or {}, parsed.get("filterServerList", [])
+    filters = parsed.get("filterServerList", [])
+    return parsed.get("topicConfigSerializeWrapper") or {}, None if filters == "" else filters
 
 
 def decompressed(raw: bytes) -> tuple[dict, list]:
@@ -63,6 +78,8 @@ def decompressed(raw: bytes) -> tuple[dict, list]:
             words = chunk().decode("utf-8").split(" ")
             if len(words) < 5 or words[4] not in ("SINGLE_TAG", "MULTI_TAG"):
                 raise ValueError(f"topic line: {words}")
+            if None in map(short, words[1:4]):
+                raise ValueError(f"numbers of the topic line: {words}")
             name, read, write, perm, kind = words[:5]
             topics[name] = {
                 "topicName": name,
@@ -93,7 +110,7 @@ def dumped(value: dict, *, quoted: bool = True) -> bytes:
 
 
 def json_header(data: bytes) -> dict:
-    found = json.loads(data.decode("utf-8"))
+    found = lenient(data.decode("utf-8"))
     fields = found.get("extFields")
     if fields is not None and not isinstance(fields, dict):
         raise ValueError("extFields")

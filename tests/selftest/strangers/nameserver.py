@@ -22,11 +22,11 @@ from frames import (
     decompressed,
     dumped,
     encoded,
-    integer,
     json_header,
     need,
     parse,
     plain,
+    short,
 )
 from table import Table, keep_zone
 
@@ -104,12 +104,11 @@ class Server:
 
     def save(self) -> None:
         if self.kv_file is not None:
-            text = json.dumps({"configTable": self.kv}, ensure_ascii=False)
-            self.kv_file.write_text(text, encoding="utf-8")
+            self.kv_file.write_text(json.dumps({"configTable": self.kv}), encoding="utf-8")
 
     def on_103(self, ext: dict, body: bytes, peer: object, version: int) -> tuple[dict, bytes]:
         need(ext, "clusterName", "brokerName", "brokerAddr", number="brokerId")
-        crc = integer(ext.get("bodyCrc32"), 0)
+        crc = short(ext.get("bodyCrc32"))
         if crc and zlib.crc32(body) & 0x7FFFFFFF != crc:
             raise RefusalError(1, "crc32 not match")
         if body and ext.get("compressed", "false").lower() == "true":
@@ -211,6 +210,8 @@ class Server:
             found = parse(body) if body else {}
         except ValueError as problem:
             raise RefusalError(1, str(problem)) from None
+        if any(not isinstance(one, list) for one in ((found or {}).get("filterServerTable") or {}).values()):
+            raise RefusalError(1, "filter servers that are no list")
         queues = (found or {}).get("queueDatas") or []
         for queue in queues:
             if queue.get("brokerName") not in self.table.brokers:
@@ -219,7 +220,7 @@ class Server:
             numbers = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
             self.table.topics.setdefault(topic, {})[queue["brokerName"]] = {
                 "brokerName": queue["brokerName"],
-                **{one: queue.get(one, 0) for one in numbers},
+                **{one: int(queue.get(one) or 0) for one in numbers},
             }
         return {}, b""
 
@@ -273,10 +274,14 @@ class Server:
         cluster, address = ext.get("clusterName"), ext.get("brokerAddr")
         try:
             asked = parse(body) if body else None
+        except UnicodeDecodeError:
+            asked = {"counter": -1}
         except ValueError as problem:
             raise RefusalError(1, str(problem)) from None
         if not isinstance(asked, dict):
             raise RefusalError(1, "no data version")
+        if not isinstance(asked.get("stateVersion", 0), int | None):
+            raise RefusalError(1, "a state version that is no number")
         lease = self.table.live.get((cluster, address))
         if lease is None:
             return {"changed": "true"}, b""

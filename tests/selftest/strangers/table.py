@@ -38,6 +38,7 @@ class Table:
             lease = self.live.get((cluster, held))
             if lease and lease["version"]["stateVersion"] > version["stateVersion"]:
                 self.live.pop(key, None)
+                leave_other_ids(others, address, number)
                 return "", ""
         if number not in others and len(topics) == 1:
             raise RefusalError(1, "a first registration with one topic only")
@@ -50,8 +51,7 @@ class Table:
         broker["acting"] = acting and ext["enableActingMaster"].lower() == "true"
         broker["zone"] = ext.get("__ZONE_NAME")
         addresses = broker["addresses"]
-        for other in [one for one, value in addresses.items() if value == address and one != number]:
-            del addresses[other]
+        leave_other_ids(addresses, address, number)
         known = self.live.get(key)
         addresses[number] = address
         smallest = min(addresses) == number
@@ -64,7 +64,7 @@ class Table:
             for topic, mapping in (body.get("topicQueueMappingInfoMap") or {}).items():
                 owner = mapping.get("bname") or name
                 if changed or first or owner not in self.mappings.get(topic, {}):
-                    self.mappings.setdefault(topic, {})[owner] = mapping
+                    self.mappings.setdefault(topic, {})[owner] = complete(mapping)
         self.live[key] = {
             "last": time.monotonic(),
             "timeout": integer(ext.get("heartbeatTimeoutMillis"), 120_000) / 1000,
@@ -168,6 +168,19 @@ class Table:
         if topic in self.mappings:
             found["topicQueueMappingByBroker"] = self.mappings[topic]
         return found
+
+
+def leave_other_ids(addresses: dict[int, str], address: str, number: int) -> None:
+    for other in [one for one, value in addresses.items() if value == address and one != number]:
+        del addresses[other]
+
+
+def complete(mapping: dict) -> dict:
+    """A mapping with what it lacks; numbers that are null are 0, and other members that are null go."""
+    whole = {"totalQueues": 0, "epoch": 0, "dirty": False, "currIdMap": {}, "scope": "__global__", **mapping}
+    numbers = {one: whole[one] or 0 for one in ("totalQueues", "epoch")}
+    whole |= numbers | {"dirty": bool(whole["dirty"])}
+    return {one: value for one, value in whole.items() if value is not None}
 
 
 def keep_zone(route: dict, zone: str) -> None:

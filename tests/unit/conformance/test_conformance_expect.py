@@ -167,6 +167,12 @@ def test_missed(
     assert (missed.actual, missed.reason, missed.field) == (actual, reason, field)
 
 
+def test_what_should_be_absent_and_is_null_is_called_null() -> None:
+    missed = Reply(0, {"topicList": []}).check(replied(), {"topicList": [], "brokerAddr": None})
+    assert isinstance(missed, Missed)
+    assert missed.actual == "reply SUCCESS (0), {topicList: [], brokerAddr: null}"
+
+
 @pytest.mark.parametrize("outcome", NO_REPLIES)
 def test_no_reply_misses_every_reply(outcome: Outcome) -> None:
     for expectation in (Reply(0), Reply((0, 1)), Unchanged(answer(replied(), None))):

@@ -123,6 +123,11 @@ def test_renders_in_one_line(value: object, line: str) -> None:
     assert "\n" not in show(value)
 
 
+def test_a_member_too_many_that_is_null_is_not_called_absent() -> None:
+    value = {"topicList": [], "brokers": [{"zone": None, "address": None}]}
+    assert show(value, ("brokers", 0, "zone")) == "{topicList: [], brokers: [{zone: null, address: absent}]}"
+
+
 def test_long_values_are_cut_and_say_by_how_much() -> None:
     line = show("x" * 10_000)
     assert len(line) < 500

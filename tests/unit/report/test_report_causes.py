@@ -10,6 +10,7 @@ import cause_samples as made
 import msgspec
 import pytest
 from cause_samples import (
+    CLUSTER,
     GONE,
     INVALID,
     OK,
@@ -139,11 +140,13 @@ def test_what_is_wrong_wherever_a_field_switches_something_on_is_one_cause() -> 
     assert titles(zones[1]) == [f"The answer to {ROUTE} ({zone}) lacks body.topicQueueMappingByBroker"]
     without = [failed(f"b.{one.case}", ROUTE, one.failure.wrong) for one in zones if one.failure]  # type: ignore[arg-type]
     assert len(groups(*zones, *without)) == 2
+    others = [failed(f"c.{n}", ROUTE, member("body.brokerDatas", "more")) for n in range(3)]
+    assert groups(*zones, *others) == [{"c.0", "c.1", "c.2"}, {"a.1", "a.2"}]
 
 
 def test_one_member_that_is_wrong_in_several_answers_is_one_cause() -> None:
     results = (
-        failed("a.1", "106 GET_BROKER_CLUSTER_INFO", member("body.brokerAddrTable.*.brokerAddrs.*", "more")),
+        failed("a.1", CLUSTER, member("body.brokerAddrTable.*.brokerAddrs.*", "more")),
         failed("a.2", "901 GET_BROKER_MEMBER_GROUP", member("body.brokerMemberGroup.brokerAddrs.*", "more")),
         failed("b", ROUTE, member("body.brokerDatas.*.brokerAddrs.*", "fewer")),
     )
@@ -256,7 +259,7 @@ def test_what_stays_after_it_was_unregistered_is_one_cause_in_all_answers() -> N
     results = (
         failed("a.1", ROUTE, outcome(GONE, OK), after=gone),
         failed("a.2", TOPICS, member("body.topicList[]", "more"), after=gone),
-        failed("a.3", "106 GET_BROKER_CLUSTER_INFO", member("body.brokerAddrTable.*", "more"), after=gone),
+        failed("a.3", CLUSTER, member("body.brokerAddrTable.*", "more"), after=gone),
         passed("b", answered(ROUTE, GONE), answered(ROUTE, OK)),
     )
     assert groups(*results) == [{"a.1", "a.2", "a.3"}]
@@ -292,6 +295,30 @@ def test_two_wrong_contents_with_another_history_are_two_causes() -> None:
     one = failed("a", ROUTE, outcome(OK, GONE), after=("217 REGISTER_TOPIC_IN_NAMESRV",))
     other = failed("b", ROUTE, outcome(OK, GONE), after=(REGISTER, "time"))
     assert groups(one, other) == [{"a"}, {"b"}]
+
+
+def test_what_stays_is_one_cause_whichever_request_shows_it_and_whatever_should_have_removed_it() -> None:
+    topics = (
+        failed("a.1", ROUTE, outcome(GONE, OK), after=(REGISTER, UNREGISTER)),
+        failed("a.2", TOPICS, member("body.topicList[]", "more"), after=(REGISTER, "time")),
+        failed("a.3", ROUTE, member("body.queueDatas.*", "more"), after=(REGISTER, "closed connection")),
+    )
+    clusters = (
+        failed("b.1", CLUSTER, member("body.clusterAddrTable[]", "more"), after=(REGISTER, UNREGISTER)),
+        failed("b.2", CLUSTER, member("body.clusterAddrTable.*[]", "more"), after=(REGISTER, "time")),
+        failed("b.3", "304 GET_SYSTEM_TOPIC_LIST_FROM_NS", member("body.topicList[]", "more")),
+    )
+    assert groups(*topics, *clusters) == [{"a.1", "a.2", "a.3"}, {"b.1", "b.2", "b.3"}]
+    assert titles(*topics) == [f"The answer to {ROUTE} or {TOPICS} still has topics that should be gone"]
+
+
+def test_whatever_stays_after_one_change_is_one_cause() -> None:
+    places = ("body.queueDatas.*", "body.brokerDatas.*", "body.filterServerTable.*")
+    kept = [
+        failed(f"a.{n}", ROUTE, member(place, "more"), after=("time", "restart"))
+        for n, place in enumerate(places)
+    ]
+    assert groups(*kept) == [{"a.0", "a.1", "a.2"}]
 
 
 def test_too_much_and_too_little_are_two_causes_and_a_registration_keeps_nothing_alive() -> None:

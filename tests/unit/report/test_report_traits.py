@@ -14,7 +14,7 @@ import pytest
 from harness import wire
 from harness.catalogue import messages
 from harness.report.traits import RAW, differing, families, traits_of, traits_of_bytes
-from harness.wire import Command, Serialization, encode
+from harness.wire import Command, Serialization, body_crc32, encode
 
 VERSION = 479
 HEADER = {
@@ -98,6 +98,7 @@ def test_what_brokers_and_clients_send_has_no_traits() -> None:
         (register(zlib.compress(b"x"), compressed="true"), "body compressed"),
         (Command(code=103, version=VERSION), "no extFields"),
         (Command(code=206, version=VERSION, body=b"x"), "with a body"),
+        (register(bodyCrc32="7"), "the checksum of another body"),
         (Command(code=206, version=VERSION, flag=2), "one-way"),
         (Command(code=206, version=VERSION, language="GO"), "language GO"),
         (Command(code=206, version=409), "version of another release"),
@@ -119,6 +120,11 @@ def test_what_is_no_field_is_not_in_the_family_of_fields(trait: str) -> None:
     of_fields = "a field missing or of an unusual value"
     assert of_fields not in families(trait)
     assert of_fields in families("brokerId below 0")
+
+
+def test_a_checksum_that_fits_is_no_difference() -> None:
+    right = register(bodyCrc32=str(body_crc32(register().body)))
+    assert of(right) == of(register(bodyCrc32="0")) == of(register())
 
 
 def test_whatever_closes_a_connection_in_a_header_is_of_one_family() -> None:

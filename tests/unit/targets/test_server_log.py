@@ -18,6 +18,15 @@ def test_only_lines_written_since_are_quoted(tmp_path: Path) -> None:
     assert log.quoted() == ("panic: unknown field", "    goroutine 7")
 
 
+def test_colours_of_a_terminal_are_not_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "target.log"
+    path.touch()
+    log = ServerLog(path)
+    path.write_text("\x1b[2m12:01\x1b[0m \x1b[1;33m WARN\x1b[0m no room\n\x1b[0m\n")
+    assert log.quoted() == ("12:01  WARN no room",)
+    assert last_words(path.read_text()) == "12:01  WARN no room"
+
+
 def test_bytes_that_are_no_text_are_quoted_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "target.log"
     path.touch()

@@ -1,5 +1,6 @@
 'use strict';
-// JSON as brokers write it: names may be bare numbers, and integers may need 64 bits (a BigInt here).
+// JSON as brokers write it: names may be bare numbers, texts may stand in single quotes, and integers may need 64 bits (a
+// BigInt here).
 
 function parse(text) {
   let at = 0;
@@ -14,7 +15,8 @@ function parse(text) {
     return match[0];
   }
 
-  const string = () => JSON.parse(token(/"(?:[^"\\]|\\.)*"/ys));
+  const string = () => (text[at] === "'" ? token(/'[^'\\]*'/y).slice(1, -1) : JSON.parse(token(/"(?:[^"\\]|\\.)*"/ys)));
+  const isText = () => text[at] === '"' || text[at] === "'";
 
   function number() {
     const word = token(/-?\d+(\.\d+)?([eE][-+]?\d+)?/y);
@@ -40,7 +42,7 @@ function parse(text) {
       const object = {};
       members('}', () => {
         space();
-        const name = text[at] === '"' ? string() : token(/-?\d+/y);
+        const name = isText() ? string() : token(/-?\d+/y);
         take(':');
         object[name] = value();
       });
@@ -51,7 +53,7 @@ function parse(text) {
       members(']', () => list.push(value()));
       return list;
     }
-    if (text[at] === '"') return string();
+    if (isText()) return string();
     if (/[-\d]/.test(text[at] || '')) return number();
     return { true: true, false: false, null: null }[token(/true|false|null/y)];
   }

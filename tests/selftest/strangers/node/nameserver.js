@@ -4,6 +4,7 @@
 
 const fs = require('fs');
 const net = require('net');
+const { isUtf8 } = require('buffer');
 const json = require('./json');
 const { argument, isWrong } = require('./arguments');
 const registration = require('./registration');
@@ -16,6 +17,8 @@ const SCAN_MS = 5000;
 const FLAG_RESPONSE = 1;
 const FLAG_ONEWAY = 2;
 const [SUCCESS, SYSTEM_ERROR, UNSUPPORTED, TOPIC_NOT_EXIST, QUERY_NOT_FOUND] = [0, 1, 3, 17, 22];
+
+const QUEUE_NUMBERS = ['readQueueNums', 'writeQueueNums', 'perm', 'topicSysFlag'];
 
 const isTrue = (text) => (text || '').toLowerCase() === 'true';
 const body = (value) => Buffer.from(json.stringify(value), isWrong('latin1-bodies') ? 'latin1' : 'utf8');
@@ -80,12 +83,16 @@ function route(request) {
 function queryDataVersion({ extFields: fields, body: sent }) {
   const live = table.refresh(fields.clusterName, fields.brokerAddr);
   if (!live) return { code: SUCCESS, extFields: { changed: 'true' } };
-  const changed = !table.hasVersion(live, json.parse(sent.toString('utf8')));
+  const changed = !isUtf8(sent) || !table.hasVersion(live, json.parse(sent.toString('utf8')));
   return { code: SUCCESS, extFields: { changed: String(changed) }, body: body(live.version) };
 }
 
 function registerTopic({ extFields: fields, body: sent }) {
-  const given = sent.length ? (json.parse(sent.toString('utf8')) || {}).queueDatas || [] : [];
+  const told = (sent.length && json.parse(sent.toString('utf8'))) || {};
+  if (!Object.values(told.filterServerTable || {}).every(Array.isArray)) throw new Error('filter servers that are no list');
+  const given = (told.queueDatas || []).map(({ brokerName, ...rest }) => ({
+    brokerName, ...Object.fromEntries(QUEUE_NUMBERS.map((name) => [name, Number(rest[name] ?? 0)])),
+  }));
   const isNew = !table.topics.has(fields.topic);
   if (fields.topic === undefined || (isNew && !given.every((queues) => table.brokers.has(queues.brokerName)))) return ok();
   for (const queues of given) if (table.brokers.has(queues.brokerName)) table.setQueues(fields.topic, queues);

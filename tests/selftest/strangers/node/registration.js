@@ -10,21 +10,42 @@ const FIRST_WITH_FULL_BODY = 37;
 
 function read(request) {
   const { body, extFields, version } = request;
-  const crc = Number(extFields.bodyCrc32) || 0;
+  const crc = int32(extFields.bodyCrc32) ?? 0;
   const sum = isWrong('crc-uncut') ? crc32(body) : crc32(body) & 0x7fffffff;
   if (crc !== 0 && crc !== sum) throw new Error('the checksum of the body differs');
   if (body.length === 0) return { version: { counter: 0, stateVersion: 0, timestamp: 0 }, topics: [], mappings: {}, filters: [] };
   if ((extFields.compressed || '').toLowerCase() === 'true') return compressed(zlib.inflateSync(body), version || 0);
-  const whole = json.parse(body.toString('utf8'));
+  const whole = json.parse(utf8(body));
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) throw new Error('the body is no object');
   const full = (version || 0) >= FIRST_WITH_FULL_BODY;
   const wrapper = (full ? whole.topicConfigSerializeWrapper : whole) || {};
+  const table = wrapper.topicConfigTable || {};
+  if (typeof table !== 'object' || Array.isArray(table)) throw new Error('the topics are no object');
   return {
     version: wrapper.dataVersion || { counter: 0, stateVersion: 0, timestamp: Date.now() },
-    topics: Object.values(wrapper.topicConfigTable || {}),
-    mappings: wrapper.topicQueueMappingInfoMap || {},
-    filters: full && whole.filterServerList === undefined ? [] : (full ? whole.filterServerList : null),
+    topics: Object.values(table),
+    mappings: completed(wrapper.topicQueueMappingInfoMap || {}),
+    filters: full && whole.filterServerList === undefined ? [] : (full ? whole.filterServerList || null : null),
   };
+}
+
+// Bytes that are no UTF-8 are an error.
+const utf8 = (bytes) => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
+// A number of 32 bits, or undefined.
+function int32(word) {
+  const value = /^[-+]?\d+$/.test(word ?? '') ? Number(word) : NaN;
+  return (value | 0) === value ? value : undefined;
+}
+
+// Mappings with the members that they lack; numbers that are null are 0, and other members that are null go.
+function completed(mappings) {
+  const whole = (mapping) => {
+    const all = { currIdMap: {}, scope: '__global__', ...mapping };
+    const present = Object.entries(all).filter(([, member]) => member !== null);
+    return { totalQueues: 0, epoch: 0, dirty: false, ...Object.fromEntries(present) };
+  };
+  return Object.fromEntries(Object.entries(mappings).map(([topic, mapping]) => [topic, whole(mapping)]));
 }
 
 function compressed(bytes, requestVersion) {
@@ -41,13 +62,13 @@ function compressed(bytes, requestVersion) {
       mappings[mapping.topic] = mapping;
     }
   }
-  return { version, topics, mappings, filters };
+  return { version, topics, mappings: completed(mappings), filters: filters || [] };
 }
 
 function topicLine(line) {
   const words = line.split(' ');
   if (words.length < 5) throw new Error(`a topic of ${words.length} words`);
-  if (!words.slice(1, 4).every((word) => /^-?\d+$/.test(word))) throw new Error(`no numbers: ${line}`);
+  if (!words.slice(1, 4).every((word) => int32(word) !== undefined)) throw new Error(`no numbers: ${line}`);
   if (!['SINGLE_TAG', 'MULTI_TAG'].includes(words[4])) throw new Error(`filter type ${words[4]}`);
   return { topicName: words[0], readQueueNums: Number(words[1]), writeQueueNums: Number(words[2]), perm: Number(words[3]) };
 }

@@ -33,7 +33,11 @@ class Table {
   register(broker, body, socket) {
     const known = this.brokers.get(broker.name);
     const holder = known && known.addrs.get(broker.id);
-    if (holder && holder !== broker.address && this.outranks(known.cluster, holder, body.version)) return null;
+    if (holder && holder !== broker.address && this.outranks(known.cluster, holder, body.version)) {
+      this.live.delete(this.key(broker.cluster, broker.address));
+      this.leaveOtherIds(known, broker);
+      return null;
+    }
     if (!holder && body.topics.length === 1) return `the first registration of id ${broker.id} has one topic`;
     const entry = this.enter(broker, socket);
     const before = this.live.get(this.key(broker.cluster, broker.address));
@@ -61,13 +65,17 @@ class Table {
     entry.acting = broker.acting === true;
     entry.zone = broker.zone;
     const former = entry.addrs.size ? lowest(entry.addrs) : undefined;
-    for (const [id, address] of entry.addrs) if (address === broker.address && id !== broker.id) entry.addrs.delete(id);
+    this.leaveOtherIds(entry, broker);
     entry.addrs.set(broker.id, broker.address);
     if (former !== undefined && BigInt(broker.id) < BigInt(former)) {
       const others = [...entry.addrs.values()].filter((address) => address !== broker.address);
       this.announce(others, { minBrokerId: broker.id, minBrokerAddr: broker.address, haBrokerAddr: broker.haAddr });
     }
     return entry;
+  }
+
+  leaveOtherIds(entry, broker) {
+    for (const [id, address] of entry.addrs) if (address === broker.address && id !== broker.id) entry.addrs.delete(id);
   }
 
   publish(broker, entry, body, changed) {
