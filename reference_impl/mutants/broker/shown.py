@@ -14,6 +14,12 @@ _TABLES = (
     RequestCode.GET_BROKER_CONSUME_STATS,
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
 )
+_VERSIONED = (
+    RequestCode.GET_ALL_TOPIC_CONFIG,
+    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
+    RequestCode.GET_ALL_CONSUMER_OFFSET,
+    RequestCode.GET_ALL_DELAY_OFFSET,
+)
 _PROGRESS = (RequestCode.GET_CONSUME_STATS, RequestCode.GET_BROKER_CONSUME_STATS)
 _CLIENTS = (RequestCode.GET_CONSUMER_CONNECTION_LIST, RequestCode.GET_PRODUCER_CONNECTION_LIST)
 
@@ -37,44 +43,97 @@ def _without(name, body):
     return re.sub(rb'"%s":%s,|,"%s":%s' % (name, value, name, value), b"", body)
 
 
+def lacks(name, member, description, *codes, profiles=ALL):
+    """A mutant of this name whose answers to requests of these codes lack a member."""
+
+    def change(body):
+        return _without(member.encode(), body)
+
+    change.__name__ = name
+    shown(description, *codes, profiles=profiles)(change)
+
+
+lacks(
+    "clients-are-shown-without-version",
+    "version",
+    "Codes 203 and 204 show clients without their version.",
+    *_CLIENTS,
+)
+lacks(
+    "subscriptions-lose-tags",
+    "tagsSet",
+    "Code 345 shows no tags.",
+    RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER,
+    profiles=V5,
+)
+lacks(
+    "topics-of-groups-are-nowhere",
+    "brokerAddr",
+    "Code 343 does not name the Broker's address.",
+    RequestCode.QUERY_TOPICS_BY_CONSUMER,
+    profiles=V5,
+)
+lacks(
+    "group-is-shown-without-policy",
+    "groupRetryPolicy",
+    "Code 352 shows no groupRetryPolicy.",
+    RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG,
+    profiles=V5,
+)
+lacks(
+    "topic-is-shown-without-attributes",
+    "attributes",
+    "Code 351 shows a topic without its attributes.",
+    RequestCode.GET_TOPIC_CONFIG,
+    profiles=V5,
+)
+lacks(
+    "progress-without-pulled-offsets",
+    "pullOffset",
+    "Codes 208 and 317 show no pullOffset.",
+    *_PROGRESS,
+    profiles=V5,
+)
+lacks(
+    "status-without-rate",
+    "topicPutTps",
+    "Code 202 does not have topicPutTps.",
+    RequestCode.GET_TOPIC_STATS_INFO,
+    profiles=V5,
+)
+lacks(
+    "locks-are-of-no-broker",
+    "brokerName",
+    "The answer to a lock does not name the Broker.",
+    RequestCode.LOCK_BATCH_MQ,
+)
+lacks(
+    "versions-without-state", "stateVersion", "Data versions have no stateVersion.", *_VERSIONED, profiles=V5
+)
+lacks(
+    "topics-without-mappings",
+    "topicQueueMappingDetailMap",
+    "Code 21 shows no tables of static topics.",
+    RequestCode.GET_ALL_TOPIC_CONFIG,
+    profiles=V5,
+)
+lacks(
+    "groups-without-bits",
+    "forbiddenTable",
+    "Code 201 shows no forbiddenTable.",
+    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
+    profiles=V5,
+)
+
+
 def _more(name, more, body):
     """A body with a larger number in a member."""
     return re.sub(rb'(?<="%s":)-?\d+' % name, lambda found: b"%d" % (int(found[0]) + more), body)
 
 
-@shown("Codes 203 and 204 show clients without their version.", *_CLIENTS)
-def clients_are_shown_without_version(body):
-    return _without(b"version", body)
-
-
-@shown("Code 345 shows no tags.", RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, profiles=V5)
-def subscriptions_lose_tags(body):
-    return _without(b"tagsSet", body)
-
-
-@shown("Code 343 does not name the Broker's address.", RequestCode.QUERY_TOPICS_BY_CONSUMER, profiles=V5)
-def topics_of_groups_are_nowhere(body):
-    return _without(b"brokerAddr", body)
-
-
-@shown("Code 352 shows no groupRetryPolicy.", RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, profiles=V5)
-def group_is_shown_without_policy(body):
-    return _without(b"groupRetryPolicy", body)
-
-
-@shown("Code 351 shows a topic without its attributes.", RequestCode.GET_TOPIC_CONFIG, profiles=V5)
-def topic_is_shown_without_attributes(body):
-    return _without(b"attributes", body)
-
-
 @shown("Codes 208 and 317 show no times.", *_PROGRESS)
 def progress_without_times(body):
     return re.sub(rb'"lastTimestamp":\d+', b'"lastTimestamp":0', body)
-
-
-@shown("Codes 208 and 317 show no pullOffset.", *_PROGRESS, profiles=V5)
-def progress_without_pulled_offsets(body):
-    return _without(b"pullOffset", body)
 
 
 @shown("Code 317 shows one message too many as in flight.", *_PROGRESS, profiles=V5)
@@ -92,42 +151,9 @@ def status_without_times(body):
     return re.sub(rb'"lastUpdateTimestamp":\d+', b'"lastUpdateTimestamp":0', body)
 
 
-@shown("Code 202 does not have topicPutTps.", RequestCode.GET_TOPIC_STATS_INFO, profiles=V5)
-def status_without_rate(body):
-    return _without(b"topicPutTps", body)
-
-
-@shown("The answer to a lock does not name the Broker.", RequestCode.LOCK_BATCH_MQ)
-def locks_are_of_no_broker(body):
-    return _without(b"brokerName", body)
-
-
-_VERSIONED = (
-    RequestCode.GET_ALL_TOPIC_CONFIG,
-    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
-    RequestCode.GET_ALL_CONSUMER_OFFSET,
-    RequestCode.GET_ALL_DELAY_OFFSET,
-)
-
-
-@shown("Data versions have no stateVersion.", *_VERSIONED, profiles=V5)
-def versions_without_state(body):
-    return _without(b"stateVersion", body)
-
-
 @shown("Data versions have a stateVersion, as in 5.x.", *_VERSIONED, profiles=V4)
 def versions_with_state(body):
     return body.replace(b'"timestamp":', b'"stateVersion":0,"timestamp":')
-
-
-@shown("Code 21 shows no tables of static topics.", RequestCode.GET_ALL_TOPIC_CONFIG, profiles=V5)
-def topics_without_mappings(body):
-    return _without(b"topicQueueMappingDetailMap", body)
-
-
-@shown("Code 201 shows no forbiddenTable.", RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, profiles=V5)
-def groups_without_bits(body):
-    return _without(b"forbiddenTable", body)
 
 
 @mutant(Settings.show, "The answer to code 26 has no data version.")
@@ -160,3 +186,8 @@ def master_does_not_say_how_far_it_was(original, self):
 @mutant(HaMembership._offer, "A master says where its log ends now.", V5)
 def master_says_how_far_it_is_now(original, self):
     return {**original(self), "masterFlushOffset": str(self.broker.store.physical_range()[1])}
+
+
+@shown("Data versions are of the next day.", *_VERSIONED)
+def versions_of_tomorrow(body):
+    return _more(b"timestamp", 86_400_000, body)

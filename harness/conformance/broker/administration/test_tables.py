@@ -20,9 +20,9 @@ def _version(reply: Command) -> Any:
 VERSION = View("version", _version)
 
 
-def version(counter: int, **of_line: int) -> dict[str, object]:
-    """The data version of a table that has changed so often."""
-    return {"counter": counter, "timestamp": Between(1, 2**63), **of_line}
+def version(counter: object, latest: int, earliest: int = 1, **of_line: int) -> dict[str, object]:
+    """The data version of a table that has changed so often, the last time between these times."""
+    return {"counter": counter, "timestamp": Between(earliest, latest), **of_line}
 
 
 def delays(bk: BrokerSession) -> Any:
@@ -30,21 +30,24 @@ def delays(bk: BrokerSession) -> Any:
     return asked(bk, RequestCode.GET_ALL_DELAY_OFFSET)
 
 
-def two_groups(bk: BrokerSession) -> None:
-    """Creates two groups."""
+def two_groups(bk: BrokerSession) -> tuple[int, int]:
+    """Creates two groups. Returns the Broker's time before and after."""
+    before = bk.broker_time()
     for _ in range(2):
         bk.create_group(bk.group()) >> Reply(SUCCESS)
+    return before, bk.broker_time()
 
 
-@case(kills=["versions-with-state", "settings-without-version"], own_server=True)
+@case(kills=["versions-with-state", "settings-without-version", "versions-of-tomorrow"], own_server=True)
 def test_tables_have_versions_of_4_9(bk: BrokerSession) -> None:
-    two_groups(bk)
-    bk.groups().json >> Reply(SUCCESS, {"dataVersion": version(2), "subscriptionGroupTable": ANYTHING})
+    before, after = two_groups(bk)
+    groups = {"dataVersion": version(2, after, before), "subscriptionGroupTable": ANYTHING}
+    bk.groups().json >> Reply(SUCCESS, groups)
     bk.offsets().json >> Reply(SUCCESS, {"offsetTable": ANYTHING})
     delays(bk) >> Reply(SUCCESS, {"offsetTable": ANYTHING})
-    topics = {"counter": ANYTHING, "timestamp": Between(1, 2**63)}
-    bk.topics().json >> Reply(SUCCESS, {"dataVersion": topics, "topicConfigTable": ANYTHING})
-    bk.config().seen_as(VERSION) >> Reply(SUCCESS, version(0))
+    topics = {"dataVersion": version(ANYTHING, after), "topicConfigTable": ANYTHING}
+    bk.topics().json >> Reply(SUCCESS, topics)
+    bk.config().seen_as(VERSION) >> Reply(SUCCESS, version(0, before))
 
 
 @case(
@@ -52,19 +55,18 @@ def test_tables_have_versions_of_4_9(bk: BrokerSession) -> None:
         "versions-without-state",
         "topics-without-mappings",
         "groups-without-bits",
-        "settings-without-version",
+        "versions-of-tomorrow",
     ],
     own_server=True,
 )
 def test_tables_have_versions_of_5x(bk: BrokerSession) -> None:
-    two_groups(bk)
-    zero = version(0, stateVersion=0)
-    groups = {"dataVersion": version(2, stateVersion=0), "forbiddenTable": {}}
+    before, after = two_groups(bk)
+    zero = version(0, before, stateVersion=0)
+    groups = {"dataVersion": version(2, after, before, stateVersion=0), "forbiddenTable": {}}
     bk.groups().json >> Reply(SUCCESS, {**groups, "subscriptionGroupTable": ANYTHING})
     bk.offsets().json >> Reply(SUCCESS, Including({"dataVersion": zero}))
     delays(bk) >> Reply(SUCCESS, {"dataVersion": zero, "offsetTable": ANYTHING})
-    topics = {"counter": ANYTHING, "timestamp": Between(1, 2**63), "stateVersion": 0}
-    mappings: dict[str, object] = {"topicQueueMappingDetailMap": {}, "topicQueueMappingInfoMap": {}}
-    told = {"dataVersion": topics, "mappingDataVersion": zero, **mappings, "topicConfigTable": ANYTHING}
-    bk.topics().json >> Reply(SUCCESS, told)
+    topics = {"dataVersion": version(ANYTHING, after, stateVersion=0), "topicConfigTable": ANYTHING}
+    mappings = {"mappingDataVersion": zero, "topicQueueMappingDetailMap": {}, "topicQueueMappingInfoMap": {}}
+    bk.topics().json >> Reply(SUCCESS, {**topics, **mappings})
     bk.config().seen_as(VERSION) >> Reply(SUCCESS, zero)
