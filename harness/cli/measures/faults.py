@@ -1,6 +1,7 @@
 """`selftest --generated`: draws faults by a seed, tries them, and writes down which no case notices.
 
-A survivor that a person has explained (`--explained`) is no miss; any other one is a missing case.
+A survivor that a person has explained (`--explained`) is no miss. Nor is one in a statement that no case
+runs: `--coverage` wants a reason for each of those. Any other one is a missing case.
 """
 
 from __future__ import annotations
@@ -163,7 +164,8 @@ def _answer(
 ) -> dict[str, Any]:
     noticed = Counter(one.outcome.how for one in done if one.is_noticed)
     survivors = [one for one in done if not one.is_noticed]
-    missed = [one for one in survivors if not one.explained]
+    not_run = [one for one in survivors if not one.explained and not one.cases]
+    missed = [one for one in survivors if not one.explained and one.cases]
     judged = sum(noticed.values()) + len(missed)
     vain = [one.fault.name for one in done if one.is_noticed and one.explained]
     conclusion = f"{len(missed)} FAULTS MISSED" if missed else "EVERY FAULT NOTICED OR EXPLAINED"
@@ -175,7 +177,8 @@ def _answer(
         "seed": options.seed,
         "faults": len(done),
         "noticed": {how: noticed[how] for how in NOTICED},
-        "explained": len(survivors) - len(missed),
+        "explained": len(survivors) - len(missed) - len(not_run),
+        "not_run": len(not_run),
         "explained_in_vain": vain,
         "missed": len(missed),
         "rate": round(100 * sum(noticed.values()) / judged, 1) if judged else None,
@@ -199,9 +202,9 @@ def _shown(one: Tried) -> dict[str, Any]:
 
 def _print(console: Console, answer: Mapping[str, Any], path: Path) -> None:
     for one in answer["survivors"]:
-        if one["explained"]:
+        if one["explained"] or not one["cases"]:
             continue
-        seen = "no case runs it" if not one["cases"] else f"{one['cases']} cases run it"
+        seen = f"{one['cases']} cases run it"
         if one["how"] == "blocked":
             seen += f", {one['case']} is blocked: {one['why']}"
         console.print(f"\n✘ {one['place']}  {one['operator']}; {seen}\n  {one['name']}")
@@ -212,6 +215,7 @@ def _print(console: Console, answer: Mapping[str, Any], path: Path) -> None:
     console.print(
         f"\n{answer['faults']} faults of seed {answer['seed']}: {sum(noticed.values())} noticed "
         f"({noticed['failure']} by failures, {noticed['crash']} by crashes, {noticed['hang']} by hangs), "
-        f"{answer['explained']} explained, {answer['missed']} missed{rate}, "
+        f"{answer['explained']} explained, {answer['not_run']} in code that no case runs (see --coverage), "
+        f"{answer['missed']} missed{rate}, "
         f"{answer['seconds']} s\n{answer['conclusion']}, exit {answer['exit_status']} · {path}"
     )

@@ -269,6 +269,14 @@ def test_level_removes_times(bk: BrokerSession) -> None:
     bk.pull(topic, QUEUE).properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
 
 
+@case(kills=["times-that-are-over-delay-again"])
+def test_time_that_is_over_delays_nothing(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    over = {"TIMER_DELAY_SEC": "3600", "TIMER_OUT_MS": "1700000000000"}
+    bk.send(topic, b"at once", properties=over) >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"at once"])
+
+
 @case(
     kills=[
         "timed-come-from-the-broker",

@@ -11,6 +11,7 @@ HEARTBEAT = RequestCode.BROKER_HEARTBEAT
 ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 MEMBERS = RequestCode.GET_BROKER_MEMBER_GROUP
 EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
+TWO = {"namesrvAddr": "{nameserver};{nameserver2}"}
 ACTING = {"enableSlaveActingMaster": "true"}
 NEWER = {
     "enableSlaveActingMaster": "true",
@@ -43,6 +44,14 @@ def test_is_off_by_default(bk: BrokerSession) -> None:
 @case(kills=["light-heartbeat-is-never-sent", "light-heartbeat-awaits-an-answer"], clock=True, setup=ACTING)
 def test_is_a_question_for_older_nameservers(bk: BrokerSession) -> None:
     every_second(bk, QUERY, flag=FLAG_ONEWAY)
+
+
+@case(kills=["light-heartbeat-goes-to-one-nameserver"], clock=True, setup={**ACTING, **TWO})
+def test_goes_to_every_nameserver(bk: BrokerSession) -> None:
+    for server in bk.nameservers:
+        heard = server.next(QUERY, since=bk.mark(), within=10 + bk.jitter) >> Request(QUERY)
+        later = server.next(QUERY, since=heard, within=10 + bk.jitter)
+        later.seconds >> Request(QUERY, Between(0.0, 1 + bk.jitter))
 
 
 @case(kills=["registration-does-not-say-how-long-it-lasts"], setup=ACTING)
@@ -100,6 +109,15 @@ def test_isolated_broker_does_not_register(bk: BrokerSession) -> None:
     bk.nameserver.answers(ROUTE, body=b"no route")
     bk.nameserver.next(REGISTER, since=bk.mark(), within=10) >> Silence()
     bk.nameserver.behaves()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
+
+
+@case(kills=["members-need-a-body"], clock=True, own_server=True, setup=ISOLATED)
+def test_answer_without_a_body_has_no_members(bk: BrokerSession) -> None:
+    bk.nameserver.ignores(ROUTE)
+    bk.restart()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+    bk.nameserver.answers(ROUTE, body=b"")
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
 
 

@@ -218,7 +218,8 @@ class Candidates:
             name for component in self._components.all for name in component.names
         } | self._components.untracked
         for name in sorted({*body.queues, *body.brokers} - theirs):
-            candidate.wrong = [Difference("broker", name, "surplus", "nothing", str(body.brokers.get(name)))]
+            shown = str(body.brokers[name]) if name in body.brokers else "queue data without broker data"
+            candidate.wrong = [Difference("broker", name, "surplus", "nothing", shown)]
             return candidate
         if empty and topic not in self._components.untracked:
             candidate.wrong = [Difference("code", "", "surplus", "code 17", "code 0")]

@@ -212,3 +212,9 @@ def timed_are_taken_later(original, self, message, now):
     if "TIMER_DEQUEUE_MS" in message.properties:
         message.properties["TIMER_DEQUEUE_MS"] = str(now + 60_000)
     return original(self, message, now)
+
+
+@mutant(Timers.is_timed, "A message that was delivered in its time is delayed again.", V5)
+def times_that_are_over_delay_again(original, self, message):
+    without = {name: value for name, value in message.properties.items() if name != PropertyName.TIMER_OUT_MS}
+    return original(self, msgspec.structs.replace(message, properties=without))

@@ -142,3 +142,16 @@ def isolated_brokers_leave_without_a_word(original, self, now):
     if self.may_register():
         original(self, now)
     self.is_stopping = True
+
+
+@mutant(HaMembership._send_heartbeat, "Light heartbeats go to the first NameServer only.", V5)
+def light_heartbeat_goes_to_one_nameserver(original, self):
+    requests = self.broker.registration_requests
+    self.broker.tell(
+        next(iter(self.broker.registrar.addresses())), requests.light_heartbeat(requests.version())
+    )
+
+
+@mutant(HaMembership.members_in, "An answer about members that has no body counts as none.", V5)
+def members_need_a_body(original, self, reply):
+    return original(self, reply) if reply.body else None

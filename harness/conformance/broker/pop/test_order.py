@@ -129,3 +129,24 @@ def test_notification_in_order(bk: BrokerSession) -> None:
     bk.ack(topic, group, handle) >> Reply(SUCCESS)
     told = Including({"hasMsg": "true"})
     bk.call(RequestCode.NOTIFICATION, {**asked, "order": "true"}) >> Reply(SUCCESS, ext=told)
+
+
+@case(kills=["ordered-acks-commit-past-what-is-left"])
+def test_order_commits_to_the_first_that_is_left(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 3, order=True)
+    for acknowledged, committed in ((1, 0), (0, 2), (2, 3)):
+        bk.ack(topic, group, handles[acknowledged]) >> Reply(SUCCESS)
+        bk.committed(group, topic).offset >> Reply(SUCCESS, committed)
+
+
+@case(kills=["any-ordered-handle-hides"], clock=True)
+def test_order_hides_only_what_the_last_pop_returned(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    (old,) = popped(bk, topic, group, order=True)
+    bk.advance(HIDDEN + bk.jitter)
+    (new,) = popped(bk, topic, group, order=True)
+    bk.hide(topic, group, old, 300) >> Reply(SUCCESS)
+    bk.hide(topic, group, new, 300, ext={"offset": "1"}) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + bk.jitter)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])

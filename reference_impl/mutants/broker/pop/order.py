@@ -1,5 +1,7 @@
 """Faults of pops in order."""
 
+from heapq import heappush
+
 from reference_impl.broker.pop_order import PopOrder
 from reference_impl.mutants.registry import V5, mutant
 
@@ -59,3 +61,17 @@ def ordered_acks_need_a_pop(original, self, queue, offset, pop_time):
 @mutant(PopOrder.clear, "A reset leaves what an ordered pop has blocked.", V5)
 def resets_leave_queues_blocked(original, self, queue):
     return None
+
+
+@mutant(PopOrder.acknowledge, "In order, an acknowledgement commits to the last message that is left.", V5)
+def ordered_acks_commit_past_what_is_left(original, self, queue, offset, pop_time):
+    consumed = original(self, queue, offset, pop_time)
+    return max(self.last[queue].until) if consumed is not None and self.last[queue].until else consumed
+
+
+@mutant(PopOrder.hide, "In order, any handle hides any message of its queue.", V5)
+def any_ordered_handle_hides(original, self, queue, offset, pop_time, until):
+    last = self.last.get(queue)
+    if last is not None:
+        last.until[offset] = until
+        heappush(self._over, (until, queue))
