@@ -51,6 +51,7 @@ live: $(SPARK)
 # Needs what `make live` needs, and the images of `ci/image/build.sh 4.9.8 5.3.3`.
 soak: $(SPARK)
 	RMQ_KILLS=100 $(BIN)/python -m pytest tests/durability
+	$(BIN)/rmq-harness selftest --replies --role broker
 	$(BIN)/rmq-harness fuzz builtin: --kind all --max-time 10m --out out/soak/nameserver
 	$(BIN)/rmq-harness fuzz builtin: --kind all --role broker --max-time 10m --out out/soak/broker
 	RMQ_REQUIRE_LIVE=1 $(BIN)/python -m pytest tests -m soak --durations 0

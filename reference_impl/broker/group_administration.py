@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import (
     ConsumedQueue,
@@ -158,9 +160,9 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.GET_BROKER_CONSUME_STATS)
     def progress_of_all(self, command: Command, connection: int, now: int) -> Reply:
-        """Of all groups, or of those topics only that are ordered."""
+        """Of all groups, or of those topics only that are ordered. 5.3 does not say what was pulled."""
         ordered_only = fields.boolean(command.ext, "isOrder") is True
-        told = ConsumeStatsList(broker_addr=self.config.address)
+        told, in_flight = ConsumeStatsList(broker_addr=self.config.address), 0
         for group in self.broker.groups.table:
             stats: list[ConsumeStats] = []
             for name in self.topics_of(group):
@@ -169,10 +171,13 @@ class GroupAdministration(Part):
                     continue
                 table = self.consumed(group, name)
                 told.total_diff += sum(one.broker_offset - one.consumer_offset for one in table.values())
+                if self.profile.v5:
+                    table = {queue: replace(one, pull_offset=0) for queue, one in table.items()}
+                    in_flight -= sum(one.consumer_offset for one in table.values())
                 stats.append(ConsumeStats(offset_table=table))
             told.consume_stats_list.append({group: stats})
         if self.profile.v5:
-            told.total_inflight_diff = 0
+            told.total_inflight_diff = in_flight
         return Reply(ResponseCode.SUCCESS, body=told.encode())
 
     def is_shown(self, group: str, topic: str) -> bool:

@@ -50,6 +50,8 @@ class HaMembership(Part):
         self.is_isolated = self.starts_isolated()
         self.smallest: tuple[int, str] | None = None
         """Id and address of the smallest member of the name, as last heard."""
+        self._began_at = broker.store.physical_range()[1]
+        """Where the log ended when this Broker started."""
         self._is_asking = False
         self._poll_at = broker.started if self.is_isolated else NEVER
         self._heartbeat_at = broker.started + self.config.broker_heartbeat_interval if self.acts else NEVER
@@ -200,7 +202,7 @@ class HaMembership(Part):
     def _offer(self) -> dict[str, str | None]:
         return {
             "masterHaAddress": self.config.ha_address,
-            "masterFlushOffset": str(self.broker.store.physical_range()[1]),
+            "masterFlushOffset": str(self._began_at),
             "masterAddress": self.config.address,
         }
 

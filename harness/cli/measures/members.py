@@ -2,8 +2,8 @@
 
 A place is text: `ext.masterAddr`, `body.brokerDatas[].brokerAddrs{}`, `messages.queue_id`,
 `messages.properties.KEYS`. Entries of a list share a place, and so do entries of a map (an object with a name
-that is no Java identifier, or that has a capital). A name that is an object, as Apache writes some, has the
-place `body.offsetTable{key}`.
+that is no Java identifier, is very long, or has a capital). A name that is an object, as Apache writes some,
+has the place `body.offsetTable{key}`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MISSING, CHANGED, SHORT = "missing", "changed", "without the last"
 Lie: TypeAlias = tuple[str, str]
 """A place, and what is done to it."""
 
-_MEMBER = re.compile(r"[a-z][A-Za-z]*\Z")
+_MEMBER = re.compile(r"[a-z][A-Za-z]{0,39}\Z")
 _KEY, _ENTRIES = "{key}", ("}", "]")
 _DERIVED = ("size", "body_crc")
 """Fields of a message that follow from the others."""
@@ -110,7 +110,7 @@ def _lies_about_node(node: Node, place: str) -> Iterator[Lie]:
         for at, child in _children(node, place):
             yield from _lies_about_node(child, at)
     else:
-        if not place.endswith(_ENTRIES):
+        if not place.endswith(_ENTRIES) and place != "body":
             yield place, MISSING
         if node.kind not in ("null", "array", "object"):
             yield place, CHANGED

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.conformance import Closed, Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance.broker.administration.tools import queue_name, tables_of
 from harness.conformance.broker.whole import PUSHED, viewed
 from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.broker.requests import consuming
@@ -280,12 +281,12 @@ def test_status_is_gathered(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     members = two_members(bk, group)
     asking = gathers(bk, topic, group)
-    told: dict[str, dict[int, int]] = {}
+    told: dict[str, dict[str, int]] = {}
     for offset in (7, 9):
         client, connection, asked = asked_one(bk, members)
         connection.respond(asked, body=status(bk, topic, offset))
-        told[client] = {0: offset}
-    asking >> Reply(SUCCESS, told)
+        told[client] = {queue_name(bk, topic, 0): offset}
+    asking.seen_as(TABLE) >> Reply(SUCCESS, {"consumerTable": told, "messageQueueTable": {}})
 
 
 @case(kills=["members-are-not-told-the-topic"])
@@ -364,6 +365,7 @@ def _listed(command: Command) -> Any:
 
 
 OFFSETS = View("offsets", _readable(_offsets))
+TABLE = View("table of queues", _readable(tables_of))
 LISTED = View("offsets", _readable(_listed))
 
 
@@ -395,8 +397,9 @@ def test_reset_tells_every_member(bk: BrokerSession) -> None:
     resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
     said = Including({"topic": topic, "group": group, "timestamp": "0", "isForce": "false"})
     for _, connection in members:
-        told = connection.next_request(RESET).seen_as(OFFSETS)
-        told >> Request(RESET, {0: 0}, flag=FLAG_ONEWAY, ext=said)
+        table = {"offsetTable": {queue_name(bk, topic, 0): 0}}
+        told = Request(RESET, table, flag=FLAG_ONEWAY, ext=said)
+        connection.next_request(RESET).seen_as(TABLE) >> told
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
 
 

@@ -278,11 +278,13 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
         body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
         bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
     sets = ",".join(
-        f"{{topic:'{topic}',subString:'*',codeSet:[1,2],tagsSet:['a','b']}}" for topic in ("one", "two")
+        f"{{topic:'{topic}',subString:'*',subVersion:7,codeSet:[1,2],tagsSet:['a','b']}}"
+        for topic in ("one", "two")
     )
     body = f"{{clientID:'{client}',consumerDataSet:[{{groupName:'{group}',subscriptionDataSet:[{sets}]}}]}}"
     bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
-    said = [Including({"topic": topic, "codeSet": [1, 2]}) for topic in ("one", "two")]
-    table = {"one": said[0], "two": said[1]}
-    bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": Including(table)}))
+    said = {"subString": "*", "subVersion": 7, "codeSet": [1, 2], "tagsSet": ["a", "b"]}
+    said |= {"classFilterMode": False, "expressionType": "TAG"}
+    table = {topic: {"topic": topic, **said} for topic in ("one", "two")}
+    bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))

@@ -23,6 +23,13 @@ def test_is_given_to_one_client(bk: BrokerSession) -> None:
     bk.lock(group, "other", queues).queues >> Reply(SUCCESS, queues[1:])
 
 
+@case(kills=["locks-are-of-no-broker"])
+def test_names_broker_topic_and_queue(bk: BrokerSession) -> None:
+    group, topic, queues = place(bk)
+    locked = {"brokerName": bk.broker_name, "queueId": 1, "topic": topic}
+    bk.lock(group, "one", queues[1:]).json >> Reply(SUCCESS, {"lockOKMQSet": [locked]})
+
+
 @case(kills=["locks-are-given-once"])
 def test_is_renewed_by_its_holder(bk: BrokerSession) -> None:
     group, _, queues = place(bk)

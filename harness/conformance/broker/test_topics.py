@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
-from harness.conformance import ABSENT, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
+from harness.conformance.broker.administration.tools import asked, queue_name, tables_of
+from harness.conformance.broker.whole import pulled
 from harness.session import Answer, BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo, View
@@ -182,6 +184,30 @@ def test_status_shows_each_queue(bk: BrokerSession) -> None:
     status(bk, topic) >> Reply(SUCCESS, {0: (0, 0), 1: (0, 1)})
 
 
+def whole_status(bk: BrokerSession, **of_line: object) -> None:
+    """A queue has two messages, the other one none."""
+    topic = bk.topic(queues=2)
+    for _ in range(2):
+        bk.send(topic, queue=1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
+    none = {"lastUpdateTimestamp": 0, "maxOffset": 0, "minOffset": 0}
+    time = pulled(bk, topic, 1, 1)["store_timestamp"]
+    two = {**none, "lastUpdateTimestamp": time, "maxOffset": 2}
+    table = {queue_name(bk, topic, 0): none, queue_name(bk, topic, 1): two}
+    shown = asked(bk, RequestCode.GET_TOPIC_STATS_INFO, tables_of, topic=topic)
+    shown >> Reply(SUCCESS, {"offsetTable": table, **of_line})
+
+
+@case(kills=["status-without-times", "tables-of-another-broker"])
+def test_status_has_times(bk: BrokerSession) -> None:
+    whole_status(bk)
+
+
+@case(kills=["status-without-times", "status-without-rate"])
+def test_status_has_a_rate(bk: BrokerSession) -> None:
+    whole_status(bk, topicPutTps=Between(0, 0.5))  # of two messages, over ten seconds or more
+
+
 @case(kills=["status-of-unknown-is-empty"])
 def test_status_of_unknown_topic(bk: BrokerSession) -> None:
     topic = bk.name("T")
@@ -265,7 +291,7 @@ def test_several_are_created_or_none(bk: BrokerSession) -> None:
         bk.topic_config(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case(kills=["newest-topic-is-shown"])
+@case(kills=["newest-topic-is-shown", "topic-is-shown-without-attributes"])
 def test_one_is_shown(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.create_topic(topic, 3, 4, write_queues=2, filter_type="MULTI_TAG", order=True) >> Reply(SUCCESS)
@@ -279,7 +305,7 @@ def test_one_is_shown(bk: BrokerSession) -> None:
         "topicSysFlag": 0,
         "order": True,
     }
-    bk.topic_config(topic).json >> Reply(SUCCESS, Including(made))
+    bk.topic_config(topic).json >> Reply(SUCCESS, {**made, "attributes": {}})
 
 
 @case(kills=["unknown-topics-are-shown"])
@@ -293,21 +319,39 @@ def test_unknown_one_is_not_shown(bk: BrokerSession) -> None:
 # -- those of the Broker, and those that nobody uses ---------------------------------------------------------
 
 
-@case(kills=["clients-topics-are-system-topics", "cluster-is-no-system-topic"])
-def test_system_topics_are_listed(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    names = {SYSTEM, "TBW102", "RMQ_SYS_TRANS_HALF_TOPIC", bk.broker_name, bk.cluster_name}
+def listed(bk: BrokerSession, *names: str) -> Exchange:
+    """GET_SYSTEM_TOPIC_LIST_FROM_BROKER (305), seen as those of these names that are listed."""
 
-    def listed(reply: Command) -> list[str] | None:
+    def read(reply: Command) -> list[str] | None:
         if not reply.body:
             return None
         try:
-            return sorted({*TopicList.decode(reply.body).topic_list} & {*names, topic})
+            return sorted({*TopicList.decode(reply.body).topic_list} & {*names})
         except WireError as problem:
             raise NotSo(str(problem)) from problem
 
-    shown = bk.call(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER).seen_as(View("of these", listed))
-    shown >> Reply(SUCCESS, sorted(names))
+    asked = bk.call(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
+    return asked.seen_as(View("of these", read))
+
+
+@case(
+    kills=[
+        "clients-topics-are-system-topics",
+        "cluster-is-no-system-topic",
+        "replies-have-no-system-topic",
+    ]
+)
+def test_system_topics_are_listed(bk: BrokerSession) -> None:
+    replies = f"{bk.cluster_name}_REPLY_TOPIC"
+    names = (SYSTEM, "TBW102", "RMQ_SYS_TRANS_HALF_TOPIC", bk.broker_name, bk.cluster_name, replies)
+    listed(bk, *names, bk.topic()) >> Reply(SUCCESS, sorted(names))
+
+
+@case(kills=["topics-of-the-timer-are-not-listed"])
+def test_system_topics_of_5x_are_listed(bk: BrokerSession) -> None:
+    of_members = f"rmq_sys_SYNC_BROKER_MEMBER_{bk.broker_name}"
+    names = (f"rmq_sys_REVIVE_LOG_{bk.cluster_name}", of_members, "rmq_sys_wheel_timer")
+    listed(bk, *names) >> Reply(SUCCESS, sorted(names))
 
 
 @case(kills=["cleaning-removes-existing-topics"])

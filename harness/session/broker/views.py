@@ -141,7 +141,10 @@ class LockExchange(JsonExchange):
             value = json_of(reply)
             if value is None:
                 return None
-            return sorted((one["topic"], one["queueId"]) for one in _listed(value, "lockOKMQSet"))
+            try:
+                return sorted((one["topic"], one["queueId"]) for one in _listed(value, "lockOKMQSet"))
+            except (KeyError, TypeError):
+                raise NotSo("a locked queue without topic or queueId") from None
 
         return self.seen_as(View("locked queues", read, ("lockOKMQSet",)))
 

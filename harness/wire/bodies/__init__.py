@@ -24,6 +24,7 @@ from harness.wire.bodies.broker.queue_tables import (
     QueueOffsets,
     StoredQueue,
     TopicStats,
+    plain_tables,
 )
 from harness.wire.bodies.broker.subscription_group import SubscriptionGroup
 from harness.wire.bodies.broker.tables import (
@@ -90,4 +91,5 @@ __all__ = [
     "TopicRoute",
     "TopicStats",
     "body_crc32",
+    "plain_tables",
 ]

@@ -5,7 +5,7 @@ import msgspec
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.store import Put, PutStatus
+from reference_impl.broker.store import Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
@@ -205,6 +205,13 @@ def timed_forget_what_was_asked(delivered):
 @mutant(Timers.rounded, "The time of a timed message is not rounded to a second.", V5)
 def timed_have_milliseconds(original, self, time):
     return time - time % 1_000 + 1
+
+
+@mutant(Store.put, "A timed message says that it was taken from the timer a minute later.", V5)
+def timed_are_taken_later(original, self, message, now):
+    if "TIMER_DEQUEUE_MS" in message.properties:
+        message.properties["TIMER_DEQUEUE_MS"] = str(now + 60_000)
+    return original(self, message, now)
 
 
 @mutant(Timers.is_timed, "A message that was delivered in its time is delayed again.", V5)

@@ -86,13 +86,13 @@ def shown_group(bk: BrokerSession, group: str) -> Exchange:
     return asked(bk, RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, group=group)
 
 
-@case(kills=["newest-group-is-shown"])
+@case(kills=["newest-group-is-shown", "group-is-shown-without-policy"])
 def test_group_is_shown(bk: BrokerSession) -> None:
     group = bk.group()
-    bk.create_group(group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
+    bk.create_group(group, **OTHERS_5X) >> Reply(SUCCESS)
     bk.create_group(bk.group(), retryMaxTimes=7) >> Reply(SUCCESS)
-    made = {"groupName": group, "retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True}
-    shown_group(bk, group) >> Reply(SUCCESS, Including(made))
+    made = {"groupName": group, **DEFAULTS_5X, **OTHERS_5X}
+    shown_group(bk, group) >> Reply(SUCCESS, made)
 
 
 @case(kills=["group-that-is-asked-for-is-unknown"])
@@ -107,10 +107,13 @@ def test_unknown_group_is_not_shown(bk: BrokerSession) -> None:
     shown_group(bk, bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
-@case(kills=["one-producer-of-a-group-is-shown", "producers-of-the-newest-group-are-shown"])
+@case(
+    kills=["one-producer-of-a-group-is-shown", "producers-of-the-newest-group-are-shown", "later-producers"]
+)
 def test_all_producers_are_shown(bk: BrokerSession) -> None:
     group, other = bk.group(), bk.group("other")
     (one, on_one), (two, on_two) = bk.client(), bk.client()
+    began = bk.broker_time()
     bk.heartbeat(one, producers=[group, other], on=on_one, version=400) >> Reply(SUCCESS)
     bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
 
@@ -125,7 +128,7 @@ def test_all_producers_are_shown(bk: BrokerSession) -> None:
         "language": "JAVA",
         "version": 400,
         "remoteIP": Matching(r"^/.+:\d+$"),
-        "lastUpdateTimestamp": Between(1, 2**63),
+        "lastUpdateTimestamp": Between(began, bk.broker_time()),
     }
     asked(bk, code) >> Reply(SUCCESS, {"data": Including({other: [client]})})
 
@@ -149,7 +152,7 @@ def test_producers_that_left_are_not_shown(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients).eventually() >> Reply(SUCCESS, {})
 
 
-@case(kills=["topics-of-all-groups-are-shown"])
+@case(kills=["topics-of-all-groups-are-shown", "topics-of-groups-are-nowhere"])
 def test_topics_of_a_group(bk: BrokerSession) -> None:
     topics, group, other, idle = [bk.topic() for _ in range(3)], bk.group(), bk.group(), bk.group()
     for member in (group, other, idle):
@@ -159,20 +162,21 @@ def test_topics_of_a_group(bk: BrokerSession) -> None:
     bk.commit_offset(other, topics[1], 0, 0) >> Reply(SUCCESS)
     code = RequestCode.QUERY_TOPICS_BY_CONSUMER
     asked(bk, code, _topics, group=group) >> Reply(SUCCESS, sorted([topics[0], topics[2]]))
-    asked(bk, code, _topics, group=idle) >> Reply(SUCCESS, [])
+    asked(bk, code, group=idle) >> Reply(SUCCESS, {"brokerAddr": bk.broker_address, "topicList": []})
 
 
-@case(kills=["any-subscription-is-shown", "subscription-of-group-is-hidden"])
+@case(kills=["any-subscription-is-shown", "subscription-of-group-is-hidden", "subscriptions-lose-tags"])
 def test_subscription_of_a_group(bk: BrokerSession) -> None:
     topic, other, group = bk.topic(), bk.topic(), bk.group()
     client, connection = bk.client()
     code = RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER
     offline = {"group": group, "topic": topic, "subscriptionData": ABSENT}
     asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, Including(offline))
-    bk.heartbeat(client, consumers=[consuming(group, {topic: "A || B"})], on=connection) >> Reply(SUCCESS)
-    wanted = Including({"topic": topic, "subString": "A || B", "expressionType": "TAG", "subVersion": 1})
+    wants = consuming(group, {topic: "A || B"}, version=7)
+    bk.heartbeat(client, consumers=[wants], on=connection) >> Reply(SUCCESS)
+    (wanted,) = wants["subscriptionDataSet"]
     online = {"group": group, "topic": topic, "subscriptionData": wanted}
-    asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, Including(online))
+    asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, online)
     none = {"group": group, "topic": other, "subscriptionData": ABSENT}
     asked(bk, code, group=group, topic=other) >> Reply(SUCCESS, Including(none))
 

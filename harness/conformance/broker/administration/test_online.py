@@ -1,30 +1,35 @@
 """Chapter administration: consumers and producers that are online."""
 
-from harness.conformance import Including, Matching, Reply, case
+from harness.conformance import Including, Reply, case
 from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Connection
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
 
 
-@case(kills=["no-consumers-are-shown", "subscriptions-are-not-shown"])
+@case(kills=["no-consumers-are-shown", "subscriptions-are-not-shown", "clients-are-shown-without-version"])
 def test_consumers_are_shown(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = bk.client()
-    bk.heartbeat(client, consumers=[consuming(group, {topic: "A"})], on=connection) >> Reply(SUCCESS)
-    shown = bk.consumer_connections(group).json
-    member = Including({"clientId": client, "clientAddr": Matching(r":\d+$"), "language": "JAVA"})
-    shown >> Reply(
+    first = "CONSUME_FROM_FIRST_OFFSET"
+    wants = consuming(group, {topic: "A || B"}, version=7, start=first, kind="CONSUME_ACTIVELY")
+    bk.heartbeat(client, consumers=[wants], on=connection, language="CPP", version=300) >> Reply(SUCCESS)
+    (subscription,) = wants["subscriptionDataSet"]
+    bk.consumer_connections(group).json >> Reply(
         SUCCESS,
-        Including(
-            {
-                "connectionSet": [member],
-                "consumeType": "CONSUME_PASSIVELY",
-                "messageModel": "CLUSTERING",
-                "subscriptionTable": Including({topic: Including({"subString": "A"})}),
-            }
-        ),
+        {
+            "connectionSet": [online(client, connection)],
+            "consumeFromWhere": first,
+            "consumeType": "CONSUME_ACTIVELY",
+            "messageModel": "CLUSTERING",
+            "subscriptionTable": {topic: subscription},
+        },
     )
+
+
+def online(client: str, connection: Connection) -> dict[str, object]:
+    """A client as it is shown, if its heartbeat had this language and this version."""
+    return {"clientAddr": connection.peer, "clientId": client, "language": "CPP", "version": 300}
 
 
 @case(kills=["nobody-online-is-success"])
@@ -34,13 +39,13 @@ def test_no_consumer_online(bk: BrokerSession) -> None:
     bk.consumer_connections(group) >> Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=remark)
 
 
-@case(kills=["no-producers-are-shown"])
+@case(kills=["no-producers-are-shown", "clients-are-shown-without-version"])
 def test_producers_are_shown(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = bk.client()
-    bk.heartbeat(client, producers=[group], on=connection) >> Reply(SUCCESS)
+    bk.heartbeat(client, producers=[group], on=connection, language="CPP", version=300) >> Reply(SUCCESS)
     shown = asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
-    shown >> Reply(SUCCESS, Including({"connectionSet": [Including({"clientId": client})]}))
+    shown >> Reply(SUCCESS, {"connectionSet": [online(client, connection)]})
 
 
 @case(kills=["unknown-producers-are-success"])

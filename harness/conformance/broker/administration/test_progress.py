@@ -1,7 +1,10 @@
 """Chapter administration: progress of groups, and offsets that tools reset."""
 
-from harness.conformance import Containing, Including, Reply, case
-from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked
+from typing import Any
+
+from harness.conformance import Between, Containing, Including, Reply, case
+from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked, queue_name, tables_of
+from harness.conformance.broker.whole import pulled
 from harness.session import BrokerSession
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumeStats, QueueOffsets
@@ -29,6 +32,59 @@ def test_progress_is_shown(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
 
 
+def whole_progress(bk: BrokerSession, **of_line: int) -> None:
+    """A group has consumed one message of two in a queue, and the other queue has none."""
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group("other")
+    for member in (group, other):
+        bk.create_group(member) >> Reply(SUCCESS)
+    for _ in range(2):
+        bk.send(topic, queue=1) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 1, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
+    time = pulled(bk, topic, 1)["store_timestamp"]
+    none: dict[str, object] = dict.fromkeys(("brokerOffset", "consumerOffset", "lastTimestamp", *of_line), 0)
+    done = {"brokerOffset": 2, "consumerOffset": 1, "lastTimestamp": time, **of_line}
+    table: dict[str, dict[str, object]] = {queue_name(bk, topic, 0): none, queue_name(bk, topic, 1): done}
+    stats = {"consumeTps": 0.0, "offsetTable": table}
+    asked(bk, RequestCode.GET_CONSUME_STATS, tables_of, consumerGroup=group) >> Reply(SUCCESS, stats)
+    table[queue_name(bk, topic, 1)] = {**done, **dict.fromkeys(of_line, Between(0, 1))}
+    of_all = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _stats_of_groups, isOrder="false")
+    of_all >> Reply(SUCCESS, Including({group: [stats], other: []}))
+
+
+def _stats_of_groups(reply: Command) -> dict[str, Any]:
+    entries = tables_of(reply)["consumeStatsList"]
+    return {group: stats for entry in entries for group, stats in entry.items()}
+
+
+@case(kills=["progress-without-times", "tables-of-another-broker"])
+def test_progress_has_times(bk: BrokerSession) -> None:
+    whole_progress(bk)
+
+
+@case(kills=["progress-without-times", "progress-without-pulled-offsets"])
+def test_progress_has_pulled_offsets(bk: BrokerSession) -> None:
+    whole_progress(bk, pullOffset=1)
+
+
+@case(kills=["unconsumed-is-in-flight"])
+def test_progress_adds_up_what_is_in_flight(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _in_flight, isOrder="false") >> Reply(SUCCESS, 0)
+
+
+def _in_flight(reply: Command) -> int | None:
+    """By how much `totalInflightDiff` differs from what the queues add up to."""
+    said: int | None = tables_of(reply).get("totalInflightDiff")
+    tables = (one["offsetTable"] for stats in _stats_of_groups(reply).values() for one in stats)
+    pulled = (one["pullOffset"] - one["consumerOffset"] for table in tables for one in table.values())
+    return None if said is None else said - sum(pulled)
+
+
 @case(kills=["progress-of-unknown-is-refused"])
 def test_progress_of_unknown_group_is_empty(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=bk.group()) >> Reply(SUCCESS, {})
@@ -43,14 +99,16 @@ def test_groups_of_a_topic(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, {"groupList": Including([group])})
 
 
-@case(kills=["resets-change-nothing"])
+@case(kills=["resets-change-nothing", "tables-of-another-broker"])
 def test_reset_sets_offsets(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=2), bk.group()
     bk.create_group(group) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 1)
     reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true"}
-    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 1, 1: 0})
+    table = {queue_name(bk, topic, 0): 1, queue_name(bk, topic, 1): 0}
+    shown = asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, tables_of, **reset)
+    shown >> Reply(SUCCESS, {"offsetTable": table})
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 1)
 
 

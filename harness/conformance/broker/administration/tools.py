@@ -8,8 +8,8 @@ import msgspec
 from harness.session import BrokerSession, Exchange
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, ResponseCode, WireError
-from harness.wire.bodies import KvTable
-from harness.wire.fastjson import ParseError, parse
+from harness.wire.bodies import KvTable, MessageQueue, plain_tables
+from harness.wire.fastjson import ParseError, document, parse
 
 SUCCESS = ResponseCode.SUCCESS
 ERROR = ResponseCode.SYSTEM_ERROR
@@ -37,3 +37,13 @@ def as_json(reply: Command) -> Any:
 
 def state_of(reply: Command) -> Mapping[str, str]:
     return KvTable.decode(reply.body).table
+
+
+def tables_of(reply: Command) -> Any:
+    """The whole of a body with tables of queues; the name of a queue is as `queue_name` makes it."""
+    return plain_tables(reply.body)
+
+
+def queue_name(bk: BrokerSession, topic: str, queue: int) -> str:
+    """How a table of queues names one of a topic."""
+    return document(MessageQueue(bk.broker_name, queue, topic).document()).decode()

@@ -49,6 +49,17 @@ def test_master_says_where_to_copy(bk: BrokerSession) -> None:
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({**OFFER, "masterAddress": bk.broker_address}))
 
 
+@case(kills=["master-says-how-far-it-is-now", "master-does-not-say-how-far-it-was"], own_server=True)
+def test_master_says_how_far_it_was_at_its_start(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic) >> Reply(SUCCESS)
+    end = bk.pull(topic).seen("end", lambda one: one.physical_offset + one.size)
+    ends = (end.eventually() >> Reply(SUCCESS, [ANYTHING])).value
+    bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({"masterFlushOffset": "0"}))
+    bk.restart()
+    bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({"masterFlushOffset": str(ends[0])}))
+
+
 @case(kills=["slave-says-where-to-copy", "place-to-copy-is-not-said"], own_server=True, setup=SLAVE)
 def test_slave_does_not_say_where_to_copy(bk: BrokerSession) -> None:
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=ABSENT)

@@ -57,12 +57,13 @@ def test_region_and_trace_are_returned(bk: BrokerSession) -> None:
 def test_every_code_is_answered_alike(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, queue=2) >> Reply(SUCCESS)
-    first = bk.send(topic, queue=2, properties=OWN) >> Reply(SUCCESS)
+    key = {"UNIQ_KEY": bk.name("key")}
+    first = bk.send(topic, queue=2, properties=key) >> Reply(SUCCESS)
     told = dict((first.command and first.command.ext) or {})
     batch = encode_batch([Message(topic=topic, body=b"batch")], "5.3")
     ways: list[tuple[SendCode, bool, bytes]] = [(10, False, b"a"), (320, False, b"b"), (320, True, batch)]
     for offset, (code, is_batch, body) in enumerate(ways, 2):
-        sent = bk.send(topic, body, 2, code=code, batch=is_batch, properties=OWN)
+        sent = bk.send(topic, body, 2, code=code, batch=is_batch, properties=key)
         answer = sent.ids >> Reply(SUCCESS, (Matching("^[0-9A-F]{32}$"),))
         sent >> Reply(SUCCESS, ext={**told, "queueOffset": str(offset), "msgId": answer.value[0]})
         place = bk.view(decode_offset_id(answer.value[0])[1]).offsets

@@ -158,6 +158,11 @@ class ConsumerStatus(msgspec.Struct, rename="camel"):
         return cls(consumers, _by_queue(found.message_queue_table))
 
 
+def plain_tables(data: bytes) -> Any:
+    """Any such body as plain Python; a queue's name is its key as text. Raises `WireError`."""
+    return _read(data, Any)
+
+
 def queue_table(table: Mapping[MessageQueue, Any]) -> msgspec.Raw:
     """The text of such a table, ready to be a member of a document."""
     entries = (document(queue.document()) + b":" + dumps(_plain(value)) for queue, value in table.items())
@@ -195,7 +200,7 @@ class _ConsumerStatus(msgspec.Struct, rename="camel"):
     message_queue_table: dict[str, int] = {}
 
 
-def _read(data: bytes, kind: type[_T]) -> _T:
+def _read(data: bytes, kind: Any) -> Any:
     """The body with its keys in quotes, which is JSON."""
     quoted = _KEY.sub(lambda found: document(found[0].decode("utf-8", "replace")), data)
     try:

@@ -1,0 +1,72 @@
+"""Chapter administration: tables that slaves copy, with the versions by which they notice changes."""
+
+from typing import Any
+
+from harness.conformance import ANYTHING, Between, Including, Reply, case
+from harness.conformance.broker.administration.tools import SUCCESS, asked
+from harness.session import BrokerSession
+from harness.session.exchange import NotSo, View
+from harness.wire import Command, RequestCode, WireError
+from harness.wire.view import standard_json
+
+
+def _version(reply: Command) -> Any:
+    try:
+        return standard_json(((reply.ext or {}).get("version") or "").encode())
+    except WireError as problem:
+        raise NotSo(f"ext field version: {problem}") from problem
+
+
+VERSION = View("version", _version)
+
+
+def version(counter: object, latest: int, earliest: int = 1, **of_line: int) -> dict[str, object]:
+    """The data version of a table that has changed so often, the last time between these times."""
+    return {"counter": counter, "timestamp": Between(earliest, latest), **of_line}
+
+
+def delays(bk: BrokerSession) -> Any:
+    """GET_ALL_DELAY_OFFSET (45)."""
+    return asked(bk, RequestCode.GET_ALL_DELAY_OFFSET)
+
+
+def two_groups(bk: BrokerSession) -> tuple[int, int]:
+    """Creates two groups. Returns the Broker's time before and after."""
+    before = bk.broker_time()
+    for _ in range(2):
+        bk.create_group(bk.group()) >> Reply(SUCCESS)
+    return before, bk.broker_time()
+
+
+@case(kills=["versions-with-state", "settings-without-version", "versions-of-tomorrow"], own_server=True)
+def test_tables_have_versions_of_4_9(bk: BrokerSession) -> None:
+    before, after = two_groups(bk)
+    groups = {"dataVersion": version(2, after, before), "subscriptionGroupTable": ANYTHING}
+    bk.groups().json >> Reply(SUCCESS, groups)
+    bk.offsets().json >> Reply(SUCCESS, {"offsetTable": ANYTHING})
+    delays(bk) >> Reply(SUCCESS, {"offsetTable": ANYTHING})
+    topics = {"dataVersion": version(ANYTHING, after), "topicConfigTable": ANYTHING}
+    bk.topics().json >> Reply(SUCCESS, topics)
+    bk.config().seen_as(VERSION) >> Reply(SUCCESS, version(0, before))
+
+
+@case(
+    kills=[
+        "versions-without-state",
+        "topics-without-mappings",
+        "groups-without-bits",
+        "versions-of-tomorrow",
+    ],
+    own_server=True,
+)
+def test_tables_have_versions_of_5x(bk: BrokerSession) -> None:
+    before, after = two_groups(bk)
+    zero = version(0, before, stateVersion=0)
+    groups = {"dataVersion": version(2, after, before, stateVersion=0), "forbiddenTable": {}}
+    bk.groups().json >> Reply(SUCCESS, {**groups, "subscriptionGroupTable": ANYTHING})
+    bk.offsets().json >> Reply(SUCCESS, Including({"dataVersion": zero}))
+    delays(bk) >> Reply(SUCCESS, {"dataVersion": zero, "offsetTable": ANYTHING})
+    topics = {"dataVersion": version(ANYTHING, after, stateVersion=0), "topicConfigTable": ANYTHING}
+    mappings = {"mappingDataVersion": zero, "topicQueueMappingDetailMap": {}, "topicQueueMappingInfoMap": {}}
+    bk.topics().json >> Reply(SUCCESS, {**topics, **mappings})
+    bk.config().seen_as(VERSION) >> Reply(SUCCESS, zero)
