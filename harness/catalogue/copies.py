@@ -10,19 +10,21 @@ from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.files import checked, specs_directory
 from harness.catalogue.versions import within
 
-MEMBERS = (
-    "topic",
-    "body",
-    "queue",
-    "flag",
-    "system flag",
-    "born at",
-    "born host",
-    "store host",
-    "times tried",
-    "prepared offset",
-)
-"""The members of a stored message, beside its properties, its places and the time when it was stored."""
+MEMBERS = {
+    "topic": "topic",
+    "body": "body",
+    "queue": "queue_id",
+    "flag": "flag",
+    "system flag": "sys_flag",
+    "born at": "born_timestamp",
+    "born host": "born_host",
+    "store host": "store_host",
+    "times tried": "reconsume_times",
+    "prepared offset": "prepared_offset",
+}
+"""The members of a stored message, beside its properties, its places and the time when it was stored: how the
+table calls each, and how `harness.wire.messages.Message` does.
+"""
 
 
 class Copy(msgspec.Struct, frozen=True):

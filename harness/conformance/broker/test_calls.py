@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.conformance import Closed, Containing, Including, Matching, Reply, Request, Silence, case
-from harness.conformance.broker.administration.tools import queue_name, tables_of
+from harness.conformance.broker.tools import queue_name, tables_of
 from harness.conformance.broker.whole import PUSHED, viewed
 from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.broker.requests import consuming

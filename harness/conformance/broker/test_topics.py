@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
-from harness.conformance.broker.administration.tools import asked, queue_name, tables_of
+from harness.conformance.broker.tools import asked, queue_name, tables_of
 from harness.conformance.broker.whole import pulled
 from harness.session import Answer, BrokerSession, Exchange
 from harness.session.broker.requests import consuming

@@ -70,19 +70,7 @@ def sent_members(bk: BrokerSession, topic: str, on: Connection) -> dict[str, Any
 
 
 def _members(message: Message) -> dict[str, Any]:
-    values = (
-        message.topic,
-        message.body,
-        message.queue_id,
-        message.flag,
-        message.sys_flag,
-        message.born_timestamp,
-        message.born_host,
-        message.store_host,
-        message.reconsume_times,
-        message.prepared_offset,
-    )
-    return dict(zip(MEMBERS, values, strict=True))
+    return {name: getattr(message, field) for name, field in MEMBERS.items()}
 
 
 def judge_copy(
@@ -100,7 +88,6 @@ def judge_copy(
     copy = copies()[name]
     words = {"topic": sent["topic"], "queue": sent["queue"], "broker": sent["store host"], **given}
     words["tried"] = sent["times tried"] + 1
-
     changed = {member: type(sent[member])(text.format(**words)) for member, text in copy.members.items()}
     line = found.session.profile.name
     added = {key: _expected(text, words) for key, text in copy.added(line).items()}

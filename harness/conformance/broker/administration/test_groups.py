@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, case
-from harness.conformance.broker.administration.tools import (
+from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
     as_json,

@@ -1,7 +1,7 @@
 """Chapter administration: consumers and producers that are online."""
 
 from harness.conformance import Including, Reply, case
-from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked
+from harness.conformance.broker.tools import ERROR, SUCCESS, asked
 from harness.session import BrokerSession, Connection
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode

@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.conformance import Between, Containing, Including, Reply, case
-from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked, queue_name, tables_of
+from harness.conformance.broker.tools import ERROR, SUCCESS, asked, queue_name, tables_of
 from harness.conformance.broker.whole import pulled
 from harness.session import BrokerSession
 from harness.wire import Command, RequestCode, ResponseCode

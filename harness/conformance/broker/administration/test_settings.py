@@ -1,7 +1,7 @@
 """Chapter administration: settings, state and queues of a Broker."""
 
 from harness.conformance import Including, Matching, Reply, case
-from harness.conformance.broker.administration.tools import ERROR, SUCCESS, asked, state_of
+from harness.conformance.broker.tools import ERROR, SUCCESS, asked, state_of
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 

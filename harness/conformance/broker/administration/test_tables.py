@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.conformance import ANYTHING, Between, Including, Reply, case
-from harness.conformance.broker.administration.tools import SUCCESS, asked
+from harness.conformance.broker.tools import SUCCESS, asked
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, WireError

@@ -1,4 +1,4 @@
-"""Requests of tools, for the cases about administration."""
+"""Requests of tools, and the tables in their answers, as cases of several chapters ask for them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
