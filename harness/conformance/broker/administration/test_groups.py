@@ -3,55 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Including, Reply, case
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
     as_json,
     asked,
-    state_of,
 )
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.exchange import NotSo
 from harness.session.views import body_member
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.bodies import ConsumeStatsList, TopicList
-
-
-class _Producer(msgspec.Struct):
-    id: str = msgspec.field(name="clientId")
-
-
-class _Producers(msgspec.Struct):
-    data: dict[str, list[_Producer]]
+from harness.wire.bodies import TopicList
 
 
 def _topics(reply: Command) -> list[str]:
     return sorted(TopicList.decode(reply.body).topic_list)
-
-
-def _progress_of_all(reply: Command) -> dict[str, dict[tuple[str | None, int], tuple[int, int]]]:
-    found = ConsumeStatsList.decode(reply.body)
-    return {
-        group: {
-            (queue.topic, queue.queue_id): (state.consumer_offset, state.broker_offset)
-            for one in stats
-            for queue, state in one.offset_table.items()
-        }
-        for entry in found.consume_stats_list
-        for group, stats in entry.items()
-    }
-
-
-def _total(reply: Command) -> tuple[str, int]:
-    """The address, and by how much `totalDiff` differs from what the queues add up to."""
-    found = ConsumeStatsList.decode(reply.body)
-    table = _progress_of_all(reply)
-    lags = (behind - done for queues in table.values() for done, behind in queues.values())
-    return found.broker_addr, found.total_diff - sum(lags)
 
 
 def groups(bk: BrokerSession) -> Exchange:
@@ -107,51 +75,6 @@ def test_unknown_group_is_not_shown(bk: BrokerSession) -> None:
     shown_group(bk, bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
-@case(
-    kills=["one-producer-of-a-group-is-shown", "producers-of-the-newest-group-are-shown", "later-producers"]
-)
-def test_all_producers_are_shown(bk: BrokerSession) -> None:
-    group, other = bk.group(), bk.group("other")
-    (one, on_one), (two, on_two) = bk.client(), bk.client()
-    began = bk.broker_time()
-    bk.heartbeat(one, producers=[group, other], on=on_one, version=400) >> Reply(SUCCESS)
-    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
-
-    def clients(reply: Command) -> dict[str, list[str]]:
-        data = msgspec.json.decode(reply.body, type=_Producers).data
-        return {name: sorted(client.id for client in data.get(name, ())) for name in (group, other)}
-
-    code = RequestCode.GET_ALL_PRODUCER_INFO
-    asked(bk, code, clients) >> Reply(SUCCESS, {group: sorted([one, two]), other: [one]})
-    client = {
-        "clientId": one,
-        "language": "JAVA",
-        "version": 400,
-        "remoteIP": Matching(r"^/.+:\d+$"),
-        "lastUpdateTimestamp": Between(began, bk.broker_time()),
-    }
-    asked(bk, code) >> Reply(SUCCESS, {"data": Including({other: [client]})})
-
-
-@case(kills=["groups-without-producers-are-shown", "lost-producers-are-shown"])
-def test_producers_that_left_are_not_shown(bk: BrokerSession) -> None:
-    group, other = bk.group(), bk.group("other")
-    (one, on_one), (two, on_two) = bk.client(), bk.client()
-    bk.heartbeat(one, producers=[group, other], on=on_one) >> Reply(SUCCESS)
-    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
-
-    def clients(reply: Command) -> dict[str, list[str]]:
-        data = msgspec.json.decode(reply.body, type=_Producers).data
-        return {name: [client.id for client in data[name]] for name in (group, other) if name in data}
-
-    shown = asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients)
-    bk.leave(one, producer_group=other, on=on_one) >> Reply(SUCCESS)
-    on_two.close()
-    shown.eventually() >> Reply(SUCCESS, {group: [one]})
-    on_one.close()
-    asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients).eventually() >> Reply(SUCCESS, {})
-
-
 @case(kills=["topics-of-all-groups-are-shown", "topics-of-groups-are-nowhere"])
 def test_topics_of_a_group(bk: BrokerSession) -> None:
     topics, group, other, idle = [bk.topic() for _ in range(3)], bk.group(), bk.group(), bk.group()
@@ -179,34 +102,6 @@ def test_subscription_of_a_group(bk: BrokerSession) -> None:
     asked(bk, code, group=group, topic=topic) >> Reply(SUCCESS, online)
     none = {"group": group, "topic": other, "subscriptionData": ABSENT}
     asked(bk, code, group=group, topic=other) >> Reply(SUCCESS, Including(none))
-
-
-@case(kills=["progress-of-one-group-is-shown", "total-difference-is-left-out"])
-def test_progress_of_all_groups(bk: BrokerSession) -> None:
-    topic, group, other = bk.topic(queues=2), bk.group(), bk.group()
-    for member in (group, other):
-        bk.create_group(member) >> Reply(SUCCESS)
-    bk.send(topic) >> Reply(SUCCESS)
-    bk.send(topic) >> Reply(SUCCESS)
-    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
-    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
-    code = RequestCode.GET_BROKER_CONSUME_STATS
-    progress = {(topic, 0): (1, 2), (topic, 1): (0, 0)}
-    asked(bk, code, _progress_of_all, isOrder="false") >> Reply(
-        SUCCESS, Including({group: progress, other: {}})
-    )
-    asked(bk, code, _total, isOrder="false") >> Reply(SUCCESS, (bk.broker_address, 0))
-
-
-@case(kills=["progress-in-all-topics-is-shown"])
-def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
-    topic, ordered, group = bk.topic(queues=1), bk.name("ordered"), bk.group()
-    bk.create_topic(ordered, 1, order=True) >> Reply(SUCCESS)
-    bk.create_group(group) >> Reply(SUCCESS)
-    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
-    bk.commit_offset(group, ordered, 0, 0) >> Reply(SUCCESS)
-    shown = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="true")
-    shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))
 
 
 DEFAULTS = {
@@ -342,69 +237,6 @@ def _group_list(reply: Command) -> list[str]:
     if not isinstance(found, dict) or not isinstance(found.get("groupList"), list):
         raise NotSo("there is no groupList")
     return sorted(map(str, found["groupList"]))
-
-
-NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
-STATE = {
-    "EndTransactionQueueSize": NUMBER,
-    "EndTransactionThreadPoolQueueCapacity": NUMBER,
-    "bootTimestamp": r"^\d{13}$",
-    "brokerVersion": NUMBER,
-    "brokerVersionDesc": r"^V[45]_\d+_\d+$",
-    "commitLogDirCapacity": r"^Total : \S+ \S+, Free : \S+ \S+$",
-    "commitLogMaxOffset": NUMBER,
-    "commitLogMinOffset": r"^(-1|\d+)$",
-    "dispatchBehindBytes": NUMBER,
-    "dispatchMaxBuffer": NUMBER,
-    "earliestMessageTimeStamp": r"^(-1|\d{13})$",
-    "getFoundTps": RATES,
-    "getMessageEntireTimeMax": NUMBER,
-    "getMissTps": RATES,
-    "getTotalTps": RATES,
-    "msgGetTotalTodayMorning": NUMBER,
-    "msgGetTotalTodayNow": NUMBER,
-    "msgGetTotalYesterdayMorning": NUMBER,
-    "msgPutTotalTodayMorning": NUMBER,
-    "msgPutTotalTodayNow": NUMBER,
-    "msgPutTotalYesterdayMorning": NUMBER,
-    "pageCacheLockTimeMills": NUMBER,
-    "pullThreadPoolQueueCapacity": NUMBER,
-    "pullThreadPoolQueueHeadWaitTimeMills": NUMBER,
-    "pullThreadPoolQueueSize": NUMBER,
-    "putMessageAverageSize": DECIMAL,
-    "putMessageEntireTimeMax": NUMBER,
-    "putMessageSizeTotal": NUMBER,
-    "putMessageTimesTotal": NUMBER,
-    "putTps": RATES,
-    "queryThreadPoolQueueCapacity": NUMBER,
-    "queryThreadPoolQueueHeadWaitTimeMills": NUMBER,
-    "queryThreadPoolQueueSize": NUMBER,
-    "remainHowManyDataToFlush": r"^\d+(\.\d+)? \S+$",
-    "remainTransientStoreBufferNumbs": NUMBER,
-    "runtime": r"^\[ \d+ days, \d+ hours, \d+ minutes, \d+ seconds \]$",
-    "sendThreadPoolQueueCapacity": NUMBER,
-    "sendThreadPoolQueueHeadWaitTimeMills": NUMBER,
-    "sendThreadPoolQueueSize": NUMBER,
-    "startAcceptSendRequestTimeStamp": NUMBER,
-}
-
-
-@case(kills=["state-swaps-totals"])
-def test_state_is_shown_in_its_forms(bk: BrokerSession) -> None:
-    shown = Including({name: Matching(form) for name, form in STATE.items()})
-    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
-
-
-@case(kills=["state-counts-one-topic"], own_server=True)
-def test_state_counts_messages(bk: BrokerSession) -> None:
-    topic, other = bk.topic(), bk.topic("U")
-    names = ("msgPutTotalTodayNow", "putMessageTimesTotal", "commitLogMinOffset")
-    before = dict(zip(names, ("0", "1", "-1"), strict=True))
-    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, Including(before))
-    for name, queue in ((topic, 0), (topic, 1), (topic, 1), (other, 2), (other, 2)):
-        bk.send(name, queue=queue) >> Reply(SUCCESS)
-    after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
-    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, after)
 
 
 @case(kills=["null-in-quotes-is-false"])

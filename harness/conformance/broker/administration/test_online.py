@@ -1,10 +1,16 @@
 """Chapter administration: consumers and producers that are online."""
 
-from harness.conformance import Including, Reply, case
-from harness.conformance.broker.tools import ERROR, SUCCESS, asked
+import msgspec
+
+from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance.broker.tools import (
+    ERROR,
+    SUCCESS,
+    asked,
+)
 from harness.session import BrokerSession, Connection
 from harness.session.broker.requests import consuming
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 
 
 @case(kills=["no-consumers-are-shown", "subscriptions-are-not-shown", "clients-are-shown-without-version"])
@@ -67,3 +73,56 @@ def test_producer_that_left_is_not_shown(bk: BrokerSession) -> None:
     bk.leave(two, producer_group=group, on=on_two) >> Reply(SUCCESS)
     remark = f"the producer group[{group}] not exist"
     asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> Reply(ERROR, remark=remark)
+
+
+class _Producer(msgspec.Struct):
+    id: str = msgspec.field(name="clientId")
+
+
+class _Producers(msgspec.Struct):
+    data: dict[str, list[_Producer]]
+
+
+@case(
+    kills=["one-producer-of-a-group-is-shown", "producers-of-the-newest-group-are-shown", "later-producers"]
+)
+def test_all_producers_are_shown(bk: BrokerSession) -> None:
+    group, other = bk.group(), bk.group("other")
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    began = bk.broker_time()
+    bk.heartbeat(one, producers=[group, other], on=on_one, version=400) >> Reply(SUCCESS)
+    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
+
+    def clients(reply: Command) -> dict[str, list[str]]:
+        data = msgspec.json.decode(reply.body, type=_Producers).data
+        return {name: sorted(client.id for client in data.get(name, ())) for name in (group, other)}
+
+    code = RequestCode.GET_ALL_PRODUCER_INFO
+    asked(bk, code, clients) >> Reply(SUCCESS, {group: sorted([one, two]), other: [one]})
+    client = {
+        "clientId": one,
+        "language": "JAVA",
+        "version": 400,
+        "remoteIP": Matching(r"^/.+:\d+$"),
+        "lastUpdateTimestamp": Between(began, bk.broker_time()),
+    }
+    asked(bk, code) >> Reply(SUCCESS, {"data": Including({other: [client]})})
+
+
+@case(kills=["groups-without-producers-are-shown", "lost-producers-are-shown"])
+def test_producers_that_left_are_not_shown(bk: BrokerSession) -> None:
+    group, other = bk.group(), bk.group("other")
+    (one, on_one), (two, on_two) = bk.client(), bk.client()
+    bk.heartbeat(one, producers=[group, other], on=on_one) >> Reply(SUCCESS)
+    bk.heartbeat(two, producers=[group], on=on_two) >> Reply(SUCCESS)
+
+    def clients(reply: Command) -> dict[str, list[str]]:
+        data = msgspec.json.decode(reply.body, type=_Producers).data
+        return {name: [client.id for client in data[name]] for name in (group, other) if name in data}
+
+    shown = asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients)
+    bk.leave(one, producer_group=other, on=on_one) >> Reply(SUCCESS)
+    on_two.close()
+    shown.eventually() >> Reply(SUCCESS, {group: [one]})
+    on_one.close()
+    asked(bk, RequestCode.GET_ALL_PRODUCER_INFO, clients).eventually() >> Reply(SUCCESS, {})

@@ -3,11 +3,17 @@
 from typing import Any
 
 from harness.conformance import Between, Containing, Including, Reply, case
-from harness.conformance.broker.tools import ERROR, SUCCESS, asked, queue_name, tables_of
+from harness.conformance.broker.tools import (
+    ERROR,
+    SUCCESS,
+    asked,
+    queue_name,
+    tables_of,
+)
 from harness.conformance.broker.whole import pulled
 from harness.session import BrokerSession
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.bodies import ConsumeStats, QueueOffsets
+from harness.wire.bodies import ConsumeStats, ConsumeStatsList, QueueOffsets
 
 
 def _progress(reply: Command) -> dict[int, tuple[int, int]]:
@@ -200,3 +206,52 @@ def test_reset_needs_a_member(bk: BrokerSession) -> None:
     code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
     refused = Reply(ResponseCode.CONSUMER_NOT_ONLINE, remark=Containing("Consumer not online"))
     asked(bk, code, _offsets, **reset) >> refused
+
+
+def _progress_of_all(reply: Command) -> dict[str, dict[tuple[str | None, int], tuple[int, int]]]:
+    found = ConsumeStatsList.decode(reply.body)
+    return {
+        group: {
+            (queue.topic, queue.queue_id): (state.consumer_offset, state.broker_offset)
+            for one in stats
+            for queue, state in one.offset_table.items()
+        }
+        for entry in found.consume_stats_list
+        for group, stats in entry.items()
+    }
+
+
+def _total(reply: Command) -> tuple[str, int]:
+    """The address, and by how much `totalDiff` differs from what the queues add up to."""
+    found = ConsumeStatsList.decode(reply.body)
+    table = _progress_of_all(reply)
+    lags = (behind - done for queues in table.values() for done, behind in queues.values())
+    return found.broker_addr, found.total_diff - sum(lags)
+
+
+@case(kills=["progress-of-one-group-is-shown", "total-difference-is-left-out"])
+def test_progress_of_all_groups(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group()
+    for member in (group, other):
+        bk.create_group(member) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    code = RequestCode.GET_BROKER_CONSUME_STATS
+    progress = {(topic, 0): (1, 2), (topic, 1): (0, 0)}
+    asked(bk, code, _progress_of_all, isOrder="false") >> Reply(
+        SUCCESS, Including({group: progress, other: {}})
+    )
+    asked(bk, code, _total, isOrder="false") >> Reply(SUCCESS, (bk.broker_address, 0))
+
+
+@case(kills=["progress-in-all-topics-is-shown"])
+def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
+    topic, ordered, group = bk.topic(queues=1), bk.name("ordered"), bk.group()
+    bk.create_topic(ordered, 1, order=True) >> Reply(SUCCESS)
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    bk.commit_offset(group, ordered, 0, 0) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="true")
+    shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))

@@ -1,9 +1,58 @@
 """Chapter administration: settings, state and queues of a Broker."""
 
 from harness.conformance import Including, Matching, Reply, case
-from harness.conformance.broker.tools import ERROR, SUCCESS, asked, state_of
+from harness.conformance.broker.tools import (
+    ERROR,
+    SUCCESS,
+    asked,
+    state_of,
+)
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
+
+NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
+STATE = {
+    "EndTransactionQueueSize": NUMBER,
+    "EndTransactionThreadPoolQueueCapacity": NUMBER,
+    "bootTimestamp": r"^\d{13}$",
+    "brokerVersion": NUMBER,
+    "brokerVersionDesc": r"^V[45]_\d+_\d+$",
+    "commitLogDirCapacity": r"^Total : \S+ \S+, Free : \S+ \S+$",
+    "commitLogMaxOffset": NUMBER,
+    "commitLogMinOffset": r"^(-1|\d+)$",
+    "dispatchBehindBytes": NUMBER,
+    "dispatchMaxBuffer": NUMBER,
+    "earliestMessageTimeStamp": r"^(-1|\d{13})$",
+    "getFoundTps": RATES,
+    "getMessageEntireTimeMax": NUMBER,
+    "getMissTps": RATES,
+    "getTotalTps": RATES,
+    "msgGetTotalTodayMorning": NUMBER,
+    "msgGetTotalTodayNow": NUMBER,
+    "msgGetTotalYesterdayMorning": NUMBER,
+    "msgPutTotalTodayMorning": NUMBER,
+    "msgPutTotalTodayNow": NUMBER,
+    "msgPutTotalYesterdayMorning": NUMBER,
+    "pageCacheLockTimeMills": NUMBER,
+    "pullThreadPoolQueueCapacity": NUMBER,
+    "pullThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "pullThreadPoolQueueSize": NUMBER,
+    "putMessageAverageSize": DECIMAL,
+    "putMessageEntireTimeMax": NUMBER,
+    "putMessageSizeTotal": NUMBER,
+    "putMessageTimesTotal": NUMBER,
+    "putTps": RATES,
+    "queryThreadPoolQueueCapacity": NUMBER,
+    "queryThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "queryThreadPoolQueueSize": NUMBER,
+    "remainHowManyDataToFlush": r"^\d+(\.\d+)? \S+$",
+    "remainTransientStoreBufferNumbs": NUMBER,
+    "runtime": r"^\[ \d+ days, \d+ hours, \d+ minutes, \d+ seconds \]$",
+    "sendThreadPoolQueueCapacity": NUMBER,
+    "sendThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "sendThreadPoolQueueSize": NUMBER,
+    "startAcceptSendRequestTimeStamp": NUMBER,
+}
 
 
 @case(kills=["broker-settings-are-not-shown"])
@@ -91,3 +140,21 @@ def test_cleaning_keeps_queues_in_use(bk: BrokerSession) -> None:
     bk.clean_queues() >> Reply(SUCCESS)
     bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])
+
+
+@case(kills=["state-swaps-totals"])
+def test_state_is_shown_in_its_forms(bk: BrokerSession) -> None:
+    shown = Including({name: Matching(form) for name, form in STATE.items()})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["state-counts-one-topic"], own_server=True)
+def test_state_counts_messages(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    names = ("msgPutTotalTodayNow", "putMessageTimesTotal", "commitLogMinOffset")
+    before = dict(zip(names, ("0", "1", "-1"), strict=True))
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, Including(before))
+    for name, queue in ((topic, 0), (topic, 1), (topic, 1), (other, 2), (other, 2)):
+        bk.send(name, queue=queue) >> Reply(SUCCESS)
+    after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, after)

@@ -1,22 +1,15 @@
 """Chapter pop: which queues a member is assigned, and whether it pops or pulls."""
 
-from harness.conformance import Including, Matching, Reply, case
-from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance import Including, Reply, case
 from harness.conformance.broker.pop.popping import (
-    HIDDEN,
     NO_PERMISSION,
-    NOTHING,
-    REVIVAL,
     ROUTE,
     SUCCESS,
-    filled,
     members,
-    popped,
 )
-from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import ResponseCode
 from harness.wire.bodies import BrokerData, QueueData, TopicRoute
 
 ERROR = ResponseCode.SYSTEM_ERROR
@@ -179,19 +172,6 @@ def test_modes_are_shown(bk: BrokerSession) -> None:
     bk.request_modes().json >> Reply(SUCCESS, {"messageRequestModeMap": Including({topic: modes})})
 
 
-@case(kills=["revived-come-from-the-producer"], clock=True)
-def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
-    topic, group, connection = bk.topic(), bk.group(), bk.connect()
-    plain = plain_properties(bk, connection)
-    send_whole(bk, topic, connection)
-    first = bk.pop(topic, group, invisible=10)
-    sent = sent_members(bk, topic, connection)
-    judge_copy(first, "popped", sent, plain)
-    popped_at = (first.pop_time >> Reply(SUCCESS)).value
-    bk.advance(10 + REVIVAL + bk.jitter)
-    judge_copy(bk.pop(topic, group), "popped again", sent, plain, popped=popped_at)
-
-
 @case(kills=["assigned-queues-are-mixed"], setup=ROUTED)
 def test_queues_of_a_broker_are_assigned_together(bk: BrokerSession) -> None:
     topic, group, (one, other) = members(bk)
@@ -206,43 +186,3 @@ def test_queues_of_a_broker_are_assigned_together(bk: BrokerSession) -> None:
         ]
         shown = bk.assignment(topic, group, client).json
         shown >> Reply(SUCCESS, {"messageQueueAssignments": Including(assigned)})
-
-
-@case(kills=["expired-come-again-empty"], clock=True, own_server=True, setup=EXPIRING)
-def test_expired_does_not_come_again(bk: BrokerSession) -> None:
-    topic, group, fresh = bk.topic(), bk.group(), bk.topic("fresh")
-    bk.send(topic, bytes(20_000)) >> Reply(SUCCESS)
-    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
-    bk.pop(topic, group, invisible=200).offsets >> Reply(SUCCESS, [0])
-    for _ in range(8):
-        bk.send(fresh, bytes(20_000)) >> Reply(SUCCESS)
-    bk.advance(60 + 10 + 10 + bk.jitter)
-    bk.min_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
-    bk.advance(200 + REVIVAL + bk.jitter)
-    bk.pop(topic, group) >> NOTHING
-    bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
-    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
-
-
-@case(kills=["fields-of-acks-may-be-missing", "fields-of-hiding-may-be-missing"], clock=True)
-def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a")
-    handle = popped(bk, topic, group)[0]
-    said = {"consumerGroup": group, "topic": topic, "queueId": "0", "offset": "0", "extraInfo": handle}
-    refused = Reply(ERROR, remark=Matching("."))
-    for code, more in (
-        (RequestCode.ACK_MESSAGE, {}),
-        (RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, {"invisibleTime": "600000"}),
-    ):
-        whole = {**said, **more}
-        for name in whole.keys() - {"consumerGroup"}:
-            bk.call(code, {**whole, name: None}) >> refused
-            if name in ("queueId", "offset", "invisibleTime"):
-                bk.call(code, {**whole, name: "x"}) >> refused
-    bk.call(RequestCode.ACK_MESSAGE, {**said, "consumerGroup": None}) >> Reply(SUCCESS)
-    for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION, RequestCode.POLLING_INFO):
-        for name in ("consumerGroup", "topic"):
-            asked = {"consumerGroup": group, "topic": topic, "queueId": "0", name: None}
-            bk.call(code, asked) >> refused
-    bk.advance(HIDDEN + REVIVAL + bk.jitter)
-    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])

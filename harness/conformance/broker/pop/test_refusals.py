@@ -1,9 +1,17 @@
 """Chapter pop: pops that are refused."""
 
 from harness.conformance import Containing, Including, Matching, Reply, case
-from harness.conformance.broker.pop.popping import NO_PERMISSION, SUCCESS, TIMEOUT, filled
+from harness.conformance.broker.pop.popping import (
+    HIDDEN,
+    NO_PERMISSION,
+    REVIVAL,
+    SUCCESS,
+    TIMEOUT,
+    filled,
+    popped,
+)
 from harness.session import BrokerSession
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 
 
 @case(kills=["pops-of-any-number"])
@@ -97,3 +105,27 @@ def test_unknown_group_is_refused_if_configured(bk: BrokerSession) -> None:
         ask(topic, group) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
     bk.create_group(group) >> Reply(SUCCESS)
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["fields-of-acks-may-be-missing", "fields-of-hiding-may-be-missing"], clock=True)
+def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    handle = popped(bk, topic, group)[0]
+    said = {"consumerGroup": group, "topic": topic, "queueId": "0", "offset": "0", "extraInfo": handle}
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    for code, more in (
+        (RequestCode.ACK_MESSAGE, {}),
+        (RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, {"invisibleTime": "600000"}),
+    ):
+        whole = {**said, **more}
+        for name in whole.keys() - {"consumerGroup"}:
+            bk.call(code, {**whole, name: None}) >> refused
+            if name in ("queueId", "offset", "invisibleTime"):
+                bk.call(code, {**whole, name: "x"}) >> refused
+    bk.call(RequestCode.ACK_MESSAGE, {**said, "consumerGroup": None}) >> Reply(SUCCESS)
+    for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION, RequestCode.POLLING_INFO):
+        for name in ("consumerGroup", "topic"):
+            asked = {"consumerGroup": group, "topic": topic, "queueId": "0", name: None}
+            bk.call(code, asked) >> refused
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])

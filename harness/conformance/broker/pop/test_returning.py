@@ -3,13 +3,23 @@
 import json
 
 from harness.conformance import AnyOf, Including, Matching, Reply, case
-from harness.conformance.broker.pop.popping import HIDDEN, NEWER, NOTHING, REVIVAL, SUCCESS, filled, popped
+from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.pop.popping import (
+    HIDDEN,
+    NEWER,
+    NOTHING,
+    REVIVAL,
+    SUCCESS,
+    filled,
+    popped,
+)
+from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 
 NO_MESSAGE = ResponseCode.NO_MESSAGE
 RECOVERY = 600
-"""The same, after a start."""
+"""Protocol seconds within which a message certainly comes back after a start of the Broker."""
 WRITTEN = 20
 """Protocol seconds within which offsets of consumers have certainly been written."""
 
@@ -218,3 +228,32 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
     pop.bodies >> Reply(SUCCESS, [b"b"])
     bk.pop(done, group) >> NOTHING
     bk.pop(*more) >> NOTHING
+
+
+@case(kills=["revived-come-from-the-producer"], clock=True)
+def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
+    topic, group, connection = bk.topic(), bk.group(), bk.connect()
+    plain = plain_properties(bk, connection)
+    send_whole(bk, topic, connection)
+    first = bk.pop(topic, group, invisible=10)
+    sent = sent_members(bk, topic, connection)
+    judge_copy(first, "popped", sent, plain)
+    popped_at = (first.pop_time >> Reply(SUCCESS)).value
+    bk.advance(10 + REVIVAL + bk.jitter)
+    judge_copy(bk.pop(topic, group), "popped again", sent, plain, popped=popped_at)
+
+
+@case(kills=["expired-come-again-empty"], clock=True, own_server=True, setup=EXPIRING)
+def test_expired_does_not_come_again(bk: BrokerSession) -> None:
+    topic, group, fresh = bk.topic(), bk.group(), bk.topic("fresh")
+    bk.send(topic, bytes(20_000)) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, invisible=200).offsets >> Reply(SUCCESS, [0])
+    for _ in range(8):
+        bk.send(fresh, bytes(20_000)) >> Reply(SUCCESS)
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.min_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.advance(200 + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+    bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
