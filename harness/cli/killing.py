@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 
 import msgspec
 
 from harness.catalogue import Role, catalogue
+from harness.cli.workers import worker_processes
 from harness.conformance.case_run import Setting
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import NOT_STARTED, Runner
@@ -62,14 +62,9 @@ def run_tasks(tasks: Sequence[Task], workers: int, done: Callable[[Seen], None])
     if workers == 1 or len(tasks) == 1:
         return [_told(run_task(task), done) for task in tasks]
     seen: list[Seen] = []
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(run_task, task) for task in tasks]
-        try:
-            for future in as_completed(futures):
-                seen.append(_told(future.result(), done))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with worker_processes(workers) as pool:
+        for future in as_completed([pool.submit(run_task, task) for task in tasks]):
+            seen.append(_told(future.result(), done))
     order = {task: number for number, task in enumerate(tasks)}
     return sorted(seen, key=lambda one: order[one.task])
 

@@ -7,10 +7,8 @@ reference does not need. Remoting and the codec serve both roles, so the cases o
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,6 +25,7 @@ from harness.cli.measures.scope import SHARED, all_cases, check_possible, files_
 from harness.cli.measures.trying import Lines, begin
 from harness.cli.output import say_json
 from harness.cli.status import FAILED, OK
+from harness.cli.workers import worker_processes
 from harness.session import RunningClock
 from reference_impl.mutants.generated import Statement, statements_of
 
@@ -85,13 +84,8 @@ def _file_coverage(file: str, source: str, run: set[int]) -> FileCoverage:
 def _measured(options: argparse.Namespace, people: TextIO) -> list[Lines]:
     """Which lines each run of the catalogue has run."""
     works = [work for role in ROLES for work in all_cases(role, options.profile)]
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
-        try:
-            return lines_run(pool, works, options.out, people)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with worker_processes(options.workers, begin) as pool:
+        return lines_run(pool, works, options.out, people)
 
 
 def _answer(files: Sequence[FileCoverage], explained: Mapping[str, str], seconds: float) -> dict[str, Any]:

@@ -7,11 +7,11 @@ runs: `--coverage` wants a reason for each of those. Any other one is a missing 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -29,6 +29,7 @@ from harness.cli.measures.scope import SHARED, all_cases, check_possible, files_
 from harness.cli.measures.trying import Lines, Outcome, Work, begin, tried
 from harness.cli.output import say_json
 from harness.cli.status import FAILED, INTERRUPTED, OK
+from harness.cli.workers import worker_processes
 from harness.program.chance import chance
 from harness.session import RunningClock
 from reference_impl.mutants.generated import Fault, Site, fault_at, sites_of
@@ -76,22 +77,15 @@ def _measured(
     options: argparse.Namespace, explained: Mapping[str, str], people: TextIO
 ) -> tuple[list[Tried], bool]:
     """What became of the faults, and whether that is all of them: an interrupt leaves out the rest."""
-    context = multiprocessing.get_context("spawn")
     done: dict[Fault, Outcome] = {}
     plan: dict[Fault, tuple[Work, ...]] = {}
-    with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
-        try:
-            whole = all_cases(options.role, options.profile)
-            lines = lines_run(pool, whole, options.out, people)
-            for fault in _drawn(options.role, options.seed, options.generated, lines):
-                plan[fault] = tuple(_meeting(fault.site, whole, lines))
-            for fault, outcome in _outcomes(pool, plan, people):
-                done[fault] = outcome
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with worker_processes(options.workers, begin) as pool, contextlib.suppress(KeyboardInterrupt):
+        whole = all_cases(options.role, options.profile)
+        lines = lines_run(pool, whole, options.out, people)
+        for fault in _drawn(options.role, options.seed, options.generated, lines):
+            plan[fault] = tuple(_meeting(fault.site, whole, lines))
+        for fault, outcome in _outcomes(pool, plan, people):
+            done[fault] = outcome
     tried = [
         Tried(fault, done[fault], sum(len(some.cases) for some in works), explained.get(fault.name, ""))
         for fault, works in plan.items()

@@ -7,10 +7,9 @@ case judges.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, as_completed
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -28,6 +27,7 @@ from harness.cli.measures.scope import all_cases, check_possible
 from harness.cli.measures.trying import Outcome, Work, begin
 from harness.cli.output import say_json
 from harness.cli.status import FAILED, OK
+from harness.cli.workers import worker_processes
 from harness.session import RunningClock
 from harness.wire.code_names import request_words
 
@@ -83,21 +83,16 @@ def run(options: argparse.Namespace) -> int:
 def _told(options: argparse.Namespace, explained: Mapping[str, str], people: TextIO) -> list[Told]:
     """Every lie that a case could hear, and what became of it."""
     works = all_cases(options.role, options.profile)
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(options.workers, mp_context=context, initializer=begin) as pool:
-        try:
-            seen = _all(pool, shown, [(work,) for work in works], "catalogues run", people)
-            plan: dict[tuple[Said, Lie], list[Work]] = {}
-            for work, some in zip(works, seen, strict=True):
-                for one in some:
-                    if one.cases:
-                        part = msgspec.structs.replace(work, cases=one.cases)
-                        plan.setdefault((one.said, one.lie), []).append(part)
-            lies = sorted(plan)
-            outcomes = _all(pool, noticed, [(*lie, plan[lie]) for lie in lies], "lies told", people)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    plan: dict[tuple[Said, Lie], list[Work]] = {}
+    with worker_processes(options.workers, begin) as pool:
+        seen = _all(pool, shown, [(work,) for work in works], "catalogues run", people)
+        for work, some in zip(works, seen, strict=True):
+            for one in some:
+                if one.cases:
+                    part = msgspec.structs.replace(work, cases=one.cases)
+                    plan.setdefault((one.said, one.lie), []).append(part)
+        lies = sorted(plan)
+        outcomes = _all(pool, noticed, [(*lie, plan[lie]) for lie in lies], "lies told", people)
     told = [
         Told(said, lie, sum(len(work.cases) for work in plan[said, lie]), outcome)
         for (said, lie), outcome in zip(lies, outcomes, strict=True)
@@ -106,7 +101,7 @@ def _told(options: argparse.Namespace, explained: Mapping[str, str], people: Tex
 
 
 def _all(
-    pool: ProcessPoolExecutor,
+    pool: Executor,
     act: Callable[..., B],
     calls: Sequence[tuple[Any, ...]],
     done: str,
