@@ -17,6 +17,8 @@ _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 """The fields of a statement that hold other statements."""
 _FOR_PEOPLE = frozenset({"__repr__", "__str__"})
 """Functions for people who debug the reference."""
+_DIAGNOSTICS = frozenset({"Diagnostic", "odd", "refuse"})
+"""Calls whose arguments are the words and the place of a diagnostic: people read them, and no peer can."""
 _LONGEST = 100
 """Characters of a statement in its name."""
 
@@ -71,7 +73,9 @@ def statements(function: ast.AST) -> Iterator[Held]:
 
 
 def head(statement: ast.AST) -> Iterator[ast.AST]:
-    """The statement and its parts, without the statements that it holds."""
+    """The statement and its parts, without the statements that it holds and the words of diagnostics."""
+    if isinstance(statement, ast.Call) and _name_of(statement.func) in _DIAGNOSTICS:
+        return
     yield statement
     for name, value in ast.iter_fields(statement):
         if name in _BODIES and isinstance(value, list):
@@ -79,6 +83,10 @@ def head(statement: ast.AST) -> Iterator[ast.AST]:
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST) and name not in ("annotation", "returns", "type"):
                 yield from head(part)
+
+
+def _name_of(called: ast.expr) -> str | None:
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
 
 
 def lines_of(statement: ast.AST) -> tuple[int, int]:

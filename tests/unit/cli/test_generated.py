@@ -73,6 +73,11 @@ def test_a_name_holds_while_lines_move() -> None:
     assert list(faults("# a new line\n" + SOURCE)) == list(faults())
 
 
+def test_words_of_diagnostics_stay_as_they_are() -> None:
+    call = "reading.odd('member-unknown', 'nothing reads it', at - 1, at + 1)"
+    assert list(faults(f"def f(reading, at):\n    {call}\n")) == [f"f: {call} → pass"]
+
+
 def test_changes_that_read_the_same_are_counted() -> None:
     source = "def f(a):\n    a.x()\n    a.x()\n"
     names = [name for name in faults(source) if "pass" in name]
