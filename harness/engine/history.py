@@ -16,7 +16,8 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.engine.context import TargetContext
-from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried, goes_round
+from harness.engine.context_experiment import ContextExperiment
+from harness.engine.kind import Kind, Program, Seed, Tried, goes_round
 from harness.engine.nameserver.history_programs import Shape, program_of
 from harness.engine.nameserver.program_state import ProgramState
 from harness.engine.nameserver.quirk_checks import proven
@@ -62,28 +63,15 @@ def _term(context: TargetContext) -> float:
     return _VIRTUAL_PATIENCE if capabilities.is_virtual else _PATIENCE * capabilities.warp
 
 
-class HistoryExperiment:
-    """Plays programs that are given, on a context. Names are new each time, and decided by ``words``."""
+class HistoryExperiment(ContextExperiment):
+    """Plays programs that are given, on a context, and judges what each key went through."""
 
     kind = "history"
 
     def __init__(self, context: TargetContext, words: str) -> None:
+        super().__init__(context, words)
         self.judged = Counter[str]()
         """Keys that were judged, and those that were not: ``keys``, ``unknown``, ``unjudged``."""
-        self.seeded = SeededNames(self.kind, words)
-        self._context = context
-
-    @property
-    def target(self) -> str:
-        return self._context.target.uri
-
-    @property
-    def profile(self) -> str:
-        return self._context.profile
-
-    def names(self) -> Names:
-        """New names."""
-        return self.seeded.next()
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         """Plays a program to its end and judges it; what a named quirk of the target explains is no

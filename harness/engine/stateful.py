@@ -8,38 +8,22 @@ import msgspec
 
 from harness.catalogue import profile_named
 from harness.engine.context import TargetContext
+from harness.engine.context_experiment import ContextExperiment
 from harness.engine.coverage import Coverage, Need
 from harness.engine.generator import Allowance, Bounds, Generator
-from harness.engine.kind import Kind, Program, Seed, SeededNames, Tried, goes_round
+from harness.engine.kind import Kind, Program, Seed, Tried, goes_round
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.program_run import ProgramRun
 from harness.engine.rules import RULES
 from harness.findings.experiment import Attempt
 from harness.program.chance import Chance, chance
-from harness.program.names import Names
 from harness.program.steps import AnyStep, encode_step
 
 
-class StatefulExperiment:
-    """Plays given programs on a context, each under new names that ``words`` decide."""
+class StatefulExperiment(ContextExperiment):
+    """Plays given programs on a context and judges each observation."""
 
     kind = "stateful"
-
-    def __init__(self, context: TargetContext, words: str) -> None:
-        self.seeded = SeededNames(self.kind, words)
-        self._context = context
-
-    @property
-    def target(self) -> str:
-        return self._context.target.uri
-
-    @property
-    def profile(self) -> str:
-        return self._context.profile
-
-    def names(self) -> Names:
-        """New names."""
-        return self.seeded.next()
 
     def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
         """Plays a program to its end or to its first violation. A violation that a named quirk of the target
