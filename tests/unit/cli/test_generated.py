@@ -115,14 +115,17 @@ def test_a_function_that_is_not_loaded_is_said(tmp_path: Path) -> None:
 
 def test_explained_survivors_have_a_kind_and_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "explained.yaml"
-    path.write_text('"f: a → b":\n  equivalent: both are true\n')
-    assert read_explained(path, KINDS) == {"f: a → b": "equivalent: both are true"}
-    path.write_text('"f: a → b":\n  boring: really\n')
-    with pytest.raises(ValueError, match="expected one of equivalent, not visible, free"):
-        read_explained(path, KINDS)
-    path.write_text("- a list\n")
-    with pytest.raises(ValueError, match=r"expected `NAME: \{KIND: WHY\}` entries"):
-        read_explained(path, KINDS)
+    path.write_text('- equivalent: both are true\n  of: ["f: a → b", "f: a → c"]\n')
+    assert read_explained(path, KINDS) == dict.fromkeys(("f: a → b", "f: a → c"), "equivalent: both are true")
+    for wrong, why in (
+        ('- boring: really\n  of: ["f: a → b"]\n', "entry 1 has the kind boring; expected .* equivalent"),
+        ("- equivalent: both are true\n", "entry 1 has equivalent; expected .* a list of names"),
+        ("- equivalent: both\n  of: [f]\n- free: it\n  of: [f]\n", "entry 2: f is explained twice"),
+        ('"f: a → b":\n  equivalent: both are true\n', "Expected `array"),
+    ):
+        path.write_text(wrong)
+        with pytest.raises(ValueError, match=why):
+            read_explained(path, KINDS)
 
 
 def test_a_survivor_is_a_miss_until_it_is_explained(
