@@ -107,24 +107,27 @@ def test_what_no_case_runs_fails_until_it_is_explained(
     assert "table.py: no case runs 3 of 10 statements" in shown.err
     assert "3 STATEMENTS THAT NO CASE RUNS, exit 1" in shown.err
 
-    whole = f'"{name}Table.put: except TypeError:": {{free: either}}\n'
-    whole += f'"{name}Table.put: return #2": {{free: either}}\n'
-    whole += f'"{name}client: return value": {{no case yet: "a second client"}}\n'
+    either = ["Table.put: except TypeError:", "Table.put: return #2"]
+    whole = f"- free: either\n  of: {json.dumps([name + one for one in either])}\n"
+    whole += f'- no case yet: a second client\n  of: ["{name}client: return value"]\n'
     path.write_text(whole)
     assert main([*arguments, "--explained", str(path)]) == 0
     shown = capsys.readouterr()
     assert (json.loads(shown.out)["explained"], json.loads(shown.out)["owed"]) == (2, 1)
     assert "EVERY STATEMENT RUN OR EXPLAINED, exit 0" in shown.err
 
-    path.write_text(whole + f'"{name}Table.put: return": {{unreachable: never}}\n')
+    path.write_text(whole + f'- unreachable: never\n  of: ["{name}Table.put: return"]\n')
     assert main([*arguments, "--explained", str(path)]) == 1
     shown = capsys.readouterr()
     assert json.loads(shown.out)["explained_in_vain"] == [f"{name}Table.put: return"]
     assert "EXPLANATIONS IN VAIN, exit 1" in shown.err
 
-    path.write_text(f'"{name}Table.put: return": {{boring: never}}\n')
+    path.write_text(f'- boring: never\n  of: ["{name}Table.put: return"]\n')
     assert main([*arguments, "--explained", str(path)]) == 3
-    assert "expected one of unreachable, not visible, free, tested, no case yet" in capsys.readouterr().err
+    assert (
+        "expected entries of one of unreachable, not visible, free, tested, no case yet"
+        in capsys.readouterr().err
+    )
 
 
 def test_measures_take_every_case(capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,7 +141,9 @@ def test_a_survivor_is_a_miss_until_it_is_explained(
 
     monkeypatch.setattr(measure, "_measured", measured)
     path = tmp_path / "explained.yaml"
-    path.write_bytes(msgspec.yaml.encode({name: dict([why.split(": ")]) for name, why in explained.items()}))
+    path.write_bytes(
+        msgspec.yaml.encode([dict([why.split(": ")]) | {"of": [name]} for name, why in explained.items()])
+    )
     arguments = ["selftest", "--generated", "3", "--json", "--out", str(tmp_path), "--explained", str(path)]
     assert main(arguments) == 1
     shown = capsys.readouterr()

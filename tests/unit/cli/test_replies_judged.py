@@ -121,11 +121,11 @@ def test_a_lie_that_nothing_notices_fails_until_it_is_explained(
     assert "✘ sent 40 NOTIFY_CONSUMER_IDS_CHANGED: no case notices" in shown.err
     assert "client.x is blocked: no" in shown.err
     path = tmp_path / "unjudged.yaml"
-    whole = "".join(f'"{one.name}": {{free: either}}\n' for one in told[1:])
+    whole = f"- free: either\n  of: {json.dumps([one.name for one in told[1:]])}\n"
     path.write_text(whole)
     assert main([*arguments, "--explained", str(path)]) == 0
     assert "EVERY LIE NOTICED OR EXPLAINED, exit 0" in capsys.readouterr().err
-    path.write_text(whole + f'"{told[0].name}": {{free: either}}\n')
+    path.write_text(whole + f'- free: either\n  of: ["{told[0].name}"]\n')
     assert main([*arguments, "--explained", str(path)]) == 1
     assert "EXPLANATIONS IN VAIN" in capsys.readouterr().err
 
