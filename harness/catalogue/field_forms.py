@@ -1,4 +1,7 @@
-"""The unusual forms of an ext field: absent, empty, a number beyond its type, and so on."""
+"""The unusual forms of an ext field: absent, empty, a number beyond its type, and so on.
+
+Those of the members of bodies: `harness.catalogue.body_forms`.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +36,13 @@ _TEXTS: Final = {"beyond ASCII": "ü€😀", "of 300 characters": "x" * _LONGES
 
 
 class Form(msgspec.Struct, frozen=True):
-    """A field in one form, and the ext fields of the request that carries it."""
+    """A field, or a member of the body, in one form, and the request that carries it."""
 
     field: str
     name: str
     ext: dict[str, str | None]
+    body: bytes | None = None
+    """None: that of the ordinary request."""
 
     def __str__(self) -> str:
         is_value = self.name in (*_NUMBERS, *_BOOLEANS)

@@ -1,8 +1,9 @@
-"""How a server answers a request with one unusual ext field: `specs/fields/`, seen on Apache's servers.
+"""How a server answers a request with one unusual ext field, or one unusual member of its body, as
+seen on Apache's servers: `specs/fields/`.
 
-One field at a time is given in one of its forms (`harness.catalogue.field_forms`). The answer is what the
-wire shows: `code 1`, `silent`, `closed`. A form that the table does not name is answered as the ordinary
-request is.
+One field or member at a time is given in one of its forms (`harness.catalogue.field_forms`,
+`body_forms`). The answer is what the wire shows: `code 1`, `silent`, `closed`. A form that the table does not
+name is answered as the ordinary request is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.files import checked, specs_directory
-from harness.catalogue.messages import Message
+from harness.catalogue.messages import NOT_JSON, Message
 from harness.catalogue.roles import Role
 
 
@@ -28,7 +29,10 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of one request. `ordinary`: the answer to the ordinary request, sent once more."""
+    """What is known of one request. `ordinary`: the answer to the ordinary request, sent once more.
+
+    Members of the body are among the fields, by their path: ``body.dataVersion.counter``.
+    """
 
     ordinary: str
     fields: dict[str, tuple[Answer, ...]] = {}
@@ -101,7 +105,12 @@ def path_of(role: Role) -> Path:
 
 
 def requests_with_fields(messages: Iterable[Message], line: str) -> Iterator[Message]:
-    """Requests of a line whose ordinary form a case sends, and that have ext fields."""
+    """Requests of a line whose ordinary form a case sends, and that have ext fields or a JSON body."""
     for message in messages:
-        if message.request and message.owner and (not message.profiles or line in message.profiles):
+        has_body = bool(message.request_body_text) and message.request_body not in NOT_JSON
+        if (
+            (message.request or has_body)
+            and message.owner
+            and (not message.profiles or line in message.profiles)
+        ):
             yield message

@@ -38,6 +38,8 @@ from harness.report.write import FORMATS, write_reports
 from harness.targets import LOGS, TargetError
 
 ALLURE = "allure-results"
+_WITHOUT_PROFILE = ("exec", "tcp")
+"""Targets of which the harness does not know what release they are."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +86,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _failed(options: argparse.Namespace, asked: CheckOptions) -> CheckOptions:
-    """The options for the cases alone that failed in the last record; its profile, if none is named."""
+    """The options for the cases alone that failed in the last record; its profile, if none is named.
+
+    Another target that says what it is (`builtin:4.9`, `apache:5.3.3`) keeps its own profile.
+    """
     directory = Path(options.failed) if options.failed else options.out
     try:
         run = read_run(directory)
@@ -99,7 +104,8 @@ def _failed(options: argparse.Namespace, asked: CheckOptions) -> CheckOptions:
             f"rmq-harness check: --failed: {directory} is the record of a {header.role}, and this checks a "
             f"{asked.role}; say --role {header.role}, or name another directory"
         )
-    profile = asked.profile or (header.profile if header.target == asked.target else "")
+    is_same = header.target == asked.target or asked.target.partition(":")[0] in _WITHOUT_PROFILE
+    profile = asked.profile or (header.profile if is_same else "")
     return msgspec.structs.replace(asked, names=still_failing(run), profile=profile)
 
 

@@ -125,7 +125,7 @@ def of_case(one: LoadedCase) -> dict[str, Any]:
         "proves": list(one.case.statements),
         "kills": list(one.case.kills),
         "advances time": one.case.clock,
-        "own server": one.case.own_server,
+        "own server": one.case.own_server or bool(one.case.setup),
         "function": one.case.where,
     }
 

@@ -1,4 +1,4 @@
-"""Writes down what Apache's servers answer to unusual ext fields, for maintainers of `specs/fields/`."""
+"""Writes down what Apache answers to unusual fields and members, for maintainers of `specs/fields/`."""
 
 from __future__ import annotations
 

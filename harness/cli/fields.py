@@ -1,10 +1,11 @@
-"""`fields`: what a server makes of each ext field in unusual forms, beside what Apache's servers do."""
+"""`fields`: what a server makes of unusual ext fields and members of bodies, beside Apache's servers."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class _Run:
         with session:
             request = OrdinaryRequest(session, message)
             found = {"": {"": kind_of(request.again().outcome(silence_is_an_answer=True))}}
-            for form in request.forms():
+            for form in chain(request.forms_of_fields(), request.forms_of_members()):
                 if table.is_harmless(message.code, form.field, form.name, self.profile):
                     outcome = request.in_form(form).outcome(silence_is_an_answer=True)
                     found.setdefault(form.field, {})[form.name] = kind_of(outcome)

@@ -1,4 +1,4 @@
-"""The ordinary request of a code, sent again with one ext field in an unusual form.
+"""The ordinary request of a code, sent again with one ext field or one member of its body in an unusual form.
 
 The ordinary request is the first of its code in the case that proves the code's owner. Every server that
 serves the code answers it.
@@ -11,11 +11,15 @@ import importlib
 from collections.abc import Callable, Iterator
 
 from harness.catalogue import CatalogueError, Message
+from harness.catalogue.body_forms import body_forms
 from harness.catalogue.field_forms import Form, forms_of
 from harness.conformance.case import Case, case_of
 from harness.conformance.layout import modules_of
 from harness.session import Session
 from harness.session.exchange import Exchange
+from harness.wire import body_crc32
+
+_CHECKSUM = "bodyCrc32"
 
 
 class OrdinaryRequest:
@@ -31,23 +35,30 @@ class OrdinaryRequest:
 
     def again(self) -> Exchange:
         """Sends it once more, unchanged."""
-        return self._send(self._command.ext, "")
+        return self._send(self._command.ext, self._command.body, "")
 
-    def forms(self) -> Iterator[Form]:
-        """The forms in which it can be sent."""
+    def forms_of_fields(self) -> Iterator[Form]:
+        """Its ext fields, one at a time, in other forms."""
         line, nonce = self._session.profile.name, self._session.nonce
         return forms_of(self._message, line, self._command.ext or {}, nonce)
 
+    def forms_of_members(self) -> Iterator[Form]:
+        """The members of its body, one at a time, in other forms; a checksum is that of the body sent."""
+        ordinary = self._command.ext or {}
+        for member, name, body in body_forms(self._command.body, self._session.nonce):
+            checksum = {_CHECKSUM: str(body_crc32(body))} if _CHECKSUM in ordinary else {}
+            yield Form(member, name, {**ordinary, **checksum}, body)
+
     def in_form(self, form: Form) -> Exchange:
         """Sends it with one field in another form."""
-        return self._send(form.ext, str(form))
+        return self._send(form.ext, self._command.body if form.body is None else form.body, str(form))
 
-    def _send(self, ext: dict[str, str | None] | None, about: str) -> Exchange:
+    def _send(self, ext: dict[str, str | None] | None, body: bytes, about: str) -> Exchange:
         like = self._command
         return self._session.call(
             like.code,
             ext,
-            like.body,
+            body,
             about=about,
             version=like.version,
             flag=like.flag,

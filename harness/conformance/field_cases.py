@@ -1,64 +1,90 @@
-"""A case for each request with ext fields: every form of every field is answered as `specs/fields/` says."""
+"""A case for the ext fields of each request, and one for the members of its body: every form of each is
+answered as `specs/fields/` says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from harness.catalogue import Message, Role, messages
-from harness.catalogue.field_forms import OTHER_LETTERS
+from harness.catalogue.body_forms import BODY
+from harness.catalogue.field_forms import OTHER_LETTERS, Form
 from harness.catalogue.fields import field_table
 from harness.conformance.asking_fields import OrdinaryRequest, owner_of
 from harness.conformance.case import case
 from harness.conformance.expect import Reply
 from harness.session import BrokerSession, NameServerSession, Session
 
-Made = Mapping[str, Callable[..., Any]]
+Judging = Callable[..., Any]
+Made = Mapping[str, Judging]
 _BLANKS = "blank-fields-are-refused"
 _LETTERS = "names-of-fields-are-read-in-any-case"
+_TWICE = "members-given-twice-are-refused"
 
 
-def field_cases(role: Role, module: str, statement: str, later: str) -> Made:
-    """The cases of a role, by the names of their functions.
+class Proven(msgspec.Struct, frozen=True):
+    """The statement that cases prove, and the one about requests that the oldest line does not have."""
 
-    `later`: the statement about requests that the oldest release line does not have.
+    statement: str
+    later: str
+
+
+def field_cases(role: Role, module: str, *, fields: Proven, members: Proven) -> Made:
+    """The cases of a role, by the names of their functions: for the ext fields of each request, and for the
+    members of its body.
     """
     found = {}
     for message in messages().of(role):
         asked = field_table(role).requests.get(message.code)
-        if asked is not None and _code(asked.ordinary) is not None:
-            function = _case(message)
-            function.__name__ = f"test_{message.name.lower()}"
-            function.__doc__ = f"Unusual ext fields in {message.code} {message.name}."
-            function.__module__ = module
-            named = later if message.profiles else statement
-            like, _ = owner_of(message)
-            declare = case(
-                named,
-                kills=[_killed(message)],
-                clock=like.clock,
-                ends_leases=like.ends_leases,
-                own_server=like.own_server,
-                setup=dict(like.setup),
-            )
-            found[function.__name__] = declare(function)
+        if asked is None or _code(asked.ordinary) is None:
+            continue
+        name, shown = message.name.lower(), f"{message.code} {message.name}"
+        if message.request:
+            function = _case(message, OrdinaryRequest.forms_of_fields)
+            _call(function, f"test_{name}", module, f"Unusual ext fields in {shown}.")
+            found[function.__name__] = _declared(function, message, fields, _killed(message))
+        if any(field.startswith(BODY) for field in asked.fields):
+            function = _case(message, OrdinaryRequest.forms_of_members)
+            _call(function, f"test_body_of_{name}", module, f"Unusual members in the body of {shown}.")
+            found[function.__name__] = _declared(function, message, members, _TWICE)
     return found
 
 
-def _case(message: Message) -> Callable[..., None]:
+def _call(function: Judging, name: str, module: str, text: str) -> None:
+    """Gives a function the name by which it is declared and collected."""
+    function.__name__, function.__module__, function.__doc__ = name, module, text
+
+
+def _declared(function: Judging, message: Message, proven: Proven, kills: str) -> Judging:
+    like, _ = owner_of(message)
+    declare = case(
+        proven.later if message.profiles else proven.statement,
+        kills=[kills],
+        clock=like.clock,
+        ends_leases=like.ends_leases,
+        own_server=like.own_server,
+        setup=dict(like.setup),
+    )
+    return declare(function)
+
+
+def _case(message: Message, forms: Callable[[OrdinaryRequest], Iterator[Form]]) -> Judging:
     def of_nameserver(ns: NameServerSession) -> None:
-        _judge(ns, message)
+        _judge(ns, message, forms)
 
     def of_broker(bk: BrokerSession) -> None:
-        _judge(bk, message)
+        _judge(bk, message, forms)
 
     return of_broker if message.role == "broker" else of_nameserver
 
 
-def _judge(session: Session, message: Message) -> None:
+def _judge(session: Session, message: Message, forms: Callable[[OrdinaryRequest], Iterator[Form]]) -> None:
     table, line, code = field_table(message.role), session.profile.name, message.code
     request = OrdinaryRequest(session, message)
-    for form in request.forms():
+    for form in forms(request):
         answer = table.answer(code, form.field, form.name, line)
         number = None if answer is None else _code(answer)
         if number is not None and table.is_judged(code, form.field, form.name, line):

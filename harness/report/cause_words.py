@@ -147,7 +147,7 @@ def title(cause: Cause) -> str:
     """What the failures of the cause have in common, in one sentence, without any text of a target."""
     first, ended_in = cause.items[0].failure, cause.items[0].result.ended_in
     if ended_in:
-        return f"The server does not live through {' and '.join(_cut([*ended_in]))}"
+        return f"The server does not live through {', '.join(_cut([*ended_in]))}"
     if first.wrong is None:
         return f"{first.statement} does not hold"
     sentence = _Title(cause).sentence()

@@ -131,6 +131,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Those that at least one case measured."""
     statements_untestable: int
     cases_available: int
+    waiting_left_out: int
+    """Cases that the selection would have and that `--fast` left out."""
     unseen: tuple[str, ...]
     """A sentence for each quirk that a case should have seen and did not."""
     stale: tuple[str, ...]
@@ -147,6 +149,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         match self.conclusion:
             case Conclusion.PARTIAL:
                 held = [f"{name} {_held(self.classes[name])}" for name in self.selected_classes]
+                if self.waiting_left_out:
+                    held.append(f"without {self.waiting_left_out} that wait (--fast)")
                 detail = f": {', '.join(held)}" if held else ""
                 return f"{self.conclusion} {self.cases.total} of {self.cases_available}{exception}{detail}"
             case Conclusion.EXCEPT_KNOWN:
@@ -356,6 +360,7 @@ def summarize(run: Run) -> Summary:
         statements_measured=len(applicable & measured),
         statements_untestable=sum(s.untestable is not None for s in header.statements),
         cases_available=header.cases_available,
+        waiting_left_out=header.waiting_left_out,
         unseen=missed,
         stale=header.stale,
         exit_status=status,

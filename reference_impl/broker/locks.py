@@ -44,9 +44,9 @@ class Locks(Part):
     def lock(self, command: Command, connection: int, now: int) -> Reply:
         """Told are the queues that are the client's now; the others are another's."""
         asked = self.asked(command)
-        if asked.client_id is None and asked.mq_set:
-            raise RefusedError("clientId is missing")
         locks = self._locks.setdefault(asked.consumer_group, {})
+        if asked.client_id is None and any(queue not in locks for queue in asked.mq_set):
+            raise RefusedError("clientId is missing")
         got = []
         for queue in dict.fromkeys(asked.mq_set):
             known = locks.get(queue)

@@ -53,6 +53,18 @@ def serves_headers(peer: Session, *headers: str) -> None:
     serves(peer, *(json_frame(header) for header in headers))
 
 
+def serves_single_quotes(peer: Session) -> None:
+    """Headers in single quotes are answered: an ordinary one, with extFields null, and without opaque."""
+    ordinary = (query_header(peer.query), query_header(peer.bare_query, extFields="null"))
+    unnumbered = query_header(peer.query, opaque=None)
+    first, empty, without_opaque = (
+        json_frame(header.replace('"', "'")) for header in (*ordinary, unnumbered)
+    )
+    peer.connect().send_raw(first, opaque=OPAQUE) >> answered(peer)
+    peer.connect().send_raw(empty, opaque=OPAQUE) >> Reply(SUCCESS)
+    peer.connect().send_raw(without_opaque) >> answered(peer)
+
+
 def closes(peer: Session, *frames: bytes) -> None:
     """Each frame closes the connection on which it is sent, behind an ordinary one of its type byte."""
     for frame in frames:

@@ -19,6 +19,7 @@ from harness.conformance.shared.raw import (
     keeps,
     serves,
     serves_headers,
+    serves_single_quotes,
 )
 from harness.session import Broker, NameServerSession
 from harness.wire import FLAG_RESPONSE, ResponseCode
@@ -111,6 +112,7 @@ def test_comma_behind_header_is_accepted(ns: NameServerSession) -> None:
 @case(kills=["strict-json"])
 def test_single_quoted_names_are_accepted(ns: NameServerSession) -> None:
     serves_headers(ns, query_header(remark='"r"').replace('"', "'"))
+    serves_single_quotes(ns)
 
 
 @case(kills=[NEWER])

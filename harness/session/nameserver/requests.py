@@ -136,4 +136,4 @@ class NameServerRequests(SettingsSession):
         body = Properties(dict(given)).encode() if isinstance(given, Mapping) else given or b""
         text = body.encode() if isinstance(body, str) else body
         code = RequestCode.UPDATE_NAMESRV_CONFIG
-        return Exchange(self.request(code, None, text, on, f"{text!r}", header))
+        return Exchange(self.request(code, None, text, on, repr(text.decode("iso-8859-1")), header))

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.wire.bodies.json_body import InvalidUtf8, read, without_none
 from harness.wire.fastjson import Engine, Node, document
-from harness.wire.fastjson.coerce import as_int64, members
+from harness.wire.fastjson.coerce import CoercionError, as_int64, members
 
 if TYPE_CHECKING:
     _Int64 = int
@@ -61,11 +61,18 @@ _fast: Final = msgspec.json.Decoder(DataVersion).decode
 
 
 def read_data_version(node: Node, v5: bool = True) -> DataVersion:
-    """The lenient path. 4.9 has no `stateVersion`: to it, the member is unknown."""
-    known = {"counter": as_int64, "timestamp": as_int64}
-    found = members(node, {**known, "stateVersion": as_int64} if v5 else known)
+    """The lenient path. 4.9 has no `stateVersion`, and its fastjson 1.2.69 reads no boolean as a `long`."""
+    number = as_int64 if v5 else _no_boolean
+    known = {"counter": number, "timestamp": number}
+    found = members(node, {**known, "stateVersion": number} if v5 else known)
     return DataVersion(
         counter=found.get("counter") or 0,
         timestamp=found.get("timestamp") or 0,
         state_version=found.get("stateVersion"),
     )
+
+
+def _no_boolean(node: Node) -> int | None:
+    if node.kind in ("true", "false"):
+        raise CoercionError("a boolean instead of a number", node)
+    return as_int64(node)

@@ -14,7 +14,7 @@ Source: `RemotingSerializable#decode`, fastjson 1.2.69 and 1.2.83, fastjson2 2.0
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -99,19 +99,29 @@ def not_null(reader: Callable[[Node], T | None]) -> Callable[[Node], T]:
     return read_value
 
 
-def list_of(element: Callable[[Node], T]) -> Callable[[Node], list[T] | None]:
-    """A list field."""
+def list_of(element: Callable[[Node], T], *, in_map: bool = False) -> Callable[[Node], list[T] | None]:
+    """A list field, or a value of a map. An object is a list of one; fastjson 1 refuses it in a map."""
 
     def read_list(node: Node) -> list[T] | None:
         if node.value == "" and node.engine == "fastjson2":
             return []
-        if node.kind == "null" or node.value == "":
+        if node.kind == "null":
             return None
+        if node.kind == "object" and not (in_map and node.engine == "fastjson"):
+            return [element(node)]
         if node.kind != "array":
             raise CoercionError(f"{node.kind} instead of a list", node)
         return [element(item) for item in node.elements]
 
     return read_list
+
+
+def listed(found: Mapping[str, list[T] | None], name: str, node: Node) -> list[T]:
+    """The list that a member of `node` was read as; none is an empty one, and what reads a null one fails."""
+    value = found.get(name, [])
+    if value is None:
+        raise CoercionError(f"{name} is null", node)
+    return value
 
 
 def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 
-from harness.wire.bodies.json_body import list_of, read, strings_by_name, without_none
+from harness.wire.bodies.json_body import list_of, listed, read, strings_by_name, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
@@ -91,7 +91,7 @@ class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 class TopicConfigList(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """Several topics that an administrator wants (18, 5.x)."""
 
-    topic_config_list: list[TopicConfig] = []
+    topic_config_list: list[TopicConfig]
 
     def encode(self) -> bytes:
         """The JSON body."""
@@ -108,7 +108,9 @@ _fast_list: Final = msgspec.json.Decoder(TopicConfigList).decode
 
 def _read_list(node: Node) -> TopicConfigList:
     found = members(node, {"topicConfigList": list_of(read_topic_config)})
-    return TopicConfigList(found.get("topicConfigList") or [])
+    if "topicConfigList" not in found:
+        raise CoercionError("no topicConfigList", node)
+    return TopicConfigList(listed(found, "topicConfigList", node))
 
 
 def _text(value: str | None) -> str:

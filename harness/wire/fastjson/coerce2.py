@@ -40,7 +40,7 @@ def integer(node: Node, bits: int) -> int | None:
             return _from_text(text, bits)
         case "array" if len(node.elements) == 1 and node.elements[0].kind in ("number", "string"):
             return integer(node.elements[0], bits)
-        case "object":
+        case "object" if bits == 32:
             return 0
         case _:
             raise ValueError(f"{node.kind} instead of a number")

@@ -1,4 +1,6 @@
-"""Servers that read ext fields in a way of their own."""
+"""Servers that read ext fields, and members of bodies, in a way of their own."""
+
+import json
 
 from msgspec.structs import replace
 
@@ -24,3 +26,26 @@ def blank_fields_are_refused(original, self, connection, frame, now):
     if self.is_ignored(command) or self.is_unanswered(command) or " " not in (command.ext or {}).values():
         return original(self, connection, frame, now)
     return self.write(self.response(command, Reply(ResponseCode.SYSTEM_ERROR, remark="a field is blank")))
+
+
+@mutant(RemotingEndpoint.answer, "A body in which an object has a member twice is refused with code 1.")
+def members_given_twice_are_refused(original, self, connection, frame, now):
+    command = self.read(frame)
+    if self.is_ignored(command) or self.is_unanswered(command) or not _has_a_member_twice(command.body):
+        return original(self, connection, frame, now)
+    return self.write(
+        self.response(command, Reply(ResponseCode.SYSTEM_ERROR, remark="a member is there twice"))
+    )
+
+
+def _has_a_member_twice(body):
+    twice = []
+
+    def note(pairs):
+        twice.extend(pairs[len(dict(pairs)) :])
+
+    try:
+        json.loads(body, object_pairs_hook=note)
+    except ValueError:
+        return False
+    return bool(twice)

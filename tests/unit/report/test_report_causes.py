@@ -393,7 +393,7 @@ def test_that_the_server_ended_in_a_case_belongs_to_the_cause_of_that_case(seen:
         assert causes[0].title.startswith(QUERY)
     else:
         assert [one.cases for one in causes] == [("security.deep",), ("endurance.lives",)]
-        assert causes[1].title == f"The server does not live through {' and '.join(seen)}"
+        assert causes[1].title == f"The server does not live through {', '.join(seen)}"
 
 
 def test_known_failures_and_what_is_allowed_have_no_cause() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 
-from harness.wire.bodies.json_body import InvalidUtf8, list_of, read, strings, without_none
+from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, strings, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_enum, as_int32, as_int64, as_string, members
 
@@ -179,8 +179,8 @@ def _read(node: Node) -> Heartbeat:
     )
     return Heartbeat(
         client_id=found.get("clientID"),
-        consumer_data_set=found.get("consumerDataSet") or [],
+        consumer_data_set=listed(found, "consumerDataSet", node),
         heartbeat_fingerprint=found.get("heartbeatFingerprint"),
-        producer_data_set=found.get("producerDataSet") or [],
+        producer_data_set=listed(found, "producerDataSet", node),
         without_sub=found.get("withoutSub"),
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from harness.wire.bodies.json_body import InvalidUtf8, list_of, read, without_none
+from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string, members
 
@@ -91,7 +91,7 @@ def _read_request(node: Node) -> LockRequest:
     return LockRequest(
         client_id=found.get("clientId"),
         consumer_group=found.get("consumerGroup"),
-        mq_set=found.get("mqSet") or [],
+        mq_set=listed(found, "mqSet", node),
         only_this_broker=found.get("onlyThisBroker"),
     )
 

@@ -210,7 +210,7 @@ def _read_route(node: Node) -> TopicRoute:
         node,
         {
             "brokerDatas": list_of(_read_broker),
-            "filterServerTable": map_of(not_null(list_of(as_string))),
+            "filterServerTable": map_of(not_null(list_of(as_string, in_map=True))),
             "orderTopicConf": as_string,
             "queueDatas": list_of(_read_queue),
             "topicQueueMappingByBroker": map_of(read_mapping),
