@@ -4,18 +4,14 @@ bodies.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Final
 
 import msgspec
 
+from harness.wire.bodies.integers import Int64
 from harness.wire.bodies.json_body import InvalidUtf8, read, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import CoercionError, as_int64, members
-
-if TYPE_CHECKING:
-    _Int64 = int
-else:
-    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -26,9 +22,9 @@ class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     here it is 0. (`RegisterBody.versioned` is False where the whole data version is missing.)
     """
 
-    counter: _Int64 = 0
-    timestamp: _Int64 = 0
-    state_version: _Int64 | None = None
+    counter: Int64 = 0
+    timestamp: Int64 = 0
+    state_version: Int64 | None = None
 
     def document(self) -> dict[str, int]:
         """The members, in the order in which they are written."""

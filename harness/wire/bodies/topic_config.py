@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from harness.wire.bodies.integers import Int32
 from harness.wire.bodies.json_body import list_of, listed, read, strings_by_name, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
@@ -18,10 +19,8 @@ FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 _NUMBER: Final = re.compile(r"[+-]?\d+")
 
 if TYPE_CHECKING:
-    _Int32 = int
     _FilterType = str
 else:
-    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
     _FilterType = Literal["SINGLE_TAG", "MULTI_TAG"]
 
 
@@ -33,11 +32,11 @@ class TopicConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """
 
     topic_name: str | None = None
-    read_queue_nums: _Int32 = 16
-    write_queue_nums: _Int32 = 16
-    perm: _Int32 = 6
+    read_queue_nums: Int32 = 16
+    write_queue_nums: Int32 = 16
+    perm: Int32 = 6
     topic_filter_type: _FilterType | None = "SINGLE_TAG"
-    topic_sys_flag: _Int32 = 0
+    topic_sys_flag: Int32 = 0
     order: bool = False
     attributes: dict[str, str] | None = None
 

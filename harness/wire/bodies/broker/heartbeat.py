@@ -5,10 +5,11 @@ Body of HEART_BEAT (34).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, strings, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_enum, as_int32, as_int64, as_string, members
@@ -25,8 +26,6 @@ STARTING_POINTS: Final = (
 )
 
 if TYPE_CHECKING:
-    _Int32 = int
-    _Int64 = int
     _ConsumeType = str
     _MessageModel = str
     _StartingPoint = str
@@ -34,8 +33,6 @@ else:
     _ConsumeType = Literal[CONSUME_TYPES]
     _MessageModel = Literal[MESSAGE_MODELS]
     _StartingPoint = Literal[STARTING_POINTS]
-    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Subscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -45,10 +42,10 @@ class Subscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """
 
     class_filter_mode: bool = False
-    code_set: list[_Int32] = []
+    code_set: list[Int32] = []
     expression_type: str | None = "TAG"
     sub_string: str | None = None
-    sub_version: _Int64 = 0
+    sub_version: Int64 = 0
     tags_set: list[str] = []
     topic: str | None = None
 
@@ -89,7 +86,7 @@ class Heartbeat(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     client_id: str | None = msgspec.field(default=None, name="clientID")
     consumer_data_set: list[ConsumerData] = []
-    heartbeat_fingerprint: _Int32 | None = None
+    heartbeat_fingerprint: Int32 | None = None
     producer_data_set: list[ProducerData] = []
     without_sub: bool | None = None
 

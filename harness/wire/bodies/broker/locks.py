@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from harness.wire.bodies.integers import Int32
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string, members
-
-if TYPE_CHECKING:
-    _Int32 = int
-else:
-    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 
 
 class MessageQueue(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """One queue of one Broker. Equality is by value."""
 
     broker_name: str | None = None
-    queue_id: _Int32 = 0
+    queue_id: Int32 = 0
     topic: str | None = None
 
     def document(self) -> dict[str, Any]:

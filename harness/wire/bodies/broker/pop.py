@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.wire.bodies.broker.locks import MessageQueue
+from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, map_of, read, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import Engine, Node, document
@@ -29,19 +30,21 @@ class BatchAck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     bits: str | None = msgspec.field(default=None, name="b")
     consumer_group: str | None = msgspec.field(default=None, name="c")
-    invisible_time: int = msgspec.field(default=0, name="it")
-    pop_time: int = msgspec.field(default=0, name="pt")
-    queue_id: int = msgspec.field(default=0, name="q")
+    invisible_time: Int64 = msgspec.field(default=0, name="it")
+    pop_time: Int64 = msgspec.field(default=0, name="pt")
+    queue_id: Int32 = msgspec.field(default=0, name="q")
     retry: str | None = msgspec.field(default=None, name="r")
-    revive_queue_id: int = msgspec.field(default=0, name="rq")
-    start_offset: int = msgspec.field(default=0, name="so")
+    revive_queue_id: Int32 = msgspec.field(default=0, name="rq")
+    start_offset: Int64 = msgspec.field(default=0, name="so")
     topic: str | None = msgspec.field(default=None, name="t")
 
     @property
     def offsets(self) -> list[int]:
-        """The queue offsets that are meant. Raises WireError for bits that are no Base64."""
+        """The queue offsets that are meant. Raises WireError for bits that are missing or no Base64."""
+        if self.bits is None:
+            raise WireError("an acknowledgement has no bits")
         try:
-            data = b64decode(self.bits or "", validate=True)
+            data = b64decode(self.bits, validate=True)
         except ValueError as error:
             raise WireError(f"the bits of an acknowledgement are no Base64: {self.bits!r:.40}") from error
         found = int.from_bytes(data, "little")

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, read, strings_by_name, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
-
-if TYPE_CHECKING:
-    _Int32 = int
-    _Int64 = int
-else:
-    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class SubscriptionGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -30,15 +24,15 @@ class SubscriptionGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
     consume_enable: bool = True
     consume_from_min_enable: bool = True
     consume_broadcast_enable: bool = True
-    retry_queue_nums: _Int32 = 1
-    retry_max_times: _Int32 = 16
-    broker_id: _Int64 = 0
-    which_broker_when_consume_slowly: _Int64 = 1
+    retry_queue_nums: Int32 = 1
+    retry_max_times: Int32 = 16
+    broker_id: Int64 = 0
+    which_broker_when_consume_slowly: Int64 = 1
     notify_consumer_ids_changed_enable: bool = True
     consume_message_orderly: bool | None = None
     group_retry_policy: dict[str, Any] | None = None
-    group_sys_flag: _Int32 | None = None
-    consume_timeout_minute: _Int32 | None = None
+    group_sys_flag: Int32 | None = None
+    consume_timeout_minute: Int32 | None = None
     attributes: dict[str, str] | None = None
 
     def document(self) -> dict[str, Any]:

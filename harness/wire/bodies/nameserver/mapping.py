@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, integers_by_integer, read, without_none
 from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
-
-if TYPE_CHECKING:
-    _Int32 = int
-    _Int64 = int
-else:
-    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -23,11 +17,11 @@ class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_field
 
     topic: str | None = None
     bname: str | None = None
-    total_queues: _Int32 = 0
-    epoch: _Int64 = 0
+    total_queues: Int32 = 0
+    epoch: Int64 = 0
     dirty: bool = False
     scope: str | None = "__global__"
-    curr_id_map: dict[_Int32, _Int32] | None = {}
+    curr_id_map: dict[Int32, Int32] | None = {}
 
     def document(self, dialect: Dialect) -> dict[str, Any]:
         """The members, in the order in which they are written."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import (
     InvalidUtf8,
     list_of,
@@ -21,22 +22,15 @@ from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string
 from harness.wire.fastjson.coerce import members as known_members
 
-if TYPE_CHECKING:
-    _Int32 = int
-    _Int64 = int
-else:
-    _Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-
 
 class QueueData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """The queues of one topic on the brokers of one name."""
 
     broker_name: str | None = None
-    read_queue_nums: _Int32 = 0
-    write_queue_nums: _Int32 = 0
-    perm: _Int32 = 0
-    topic_sys_flag: _Int32 = 0
+    read_queue_nums: Int32 = 0
+    write_queue_nums: Int32 = 0
+    perm: Int32 = 0
+    topic_sys_flag: Int32 = 0
 
     def document(self) -> dict[str, Any]:
         """The members, in the order in which they are written."""
@@ -56,7 +50,7 @@ class BrokerData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     cluster: str | None = None
     broker_name: str | None = None
-    broker_addrs: dict[_Int64, str] = {}
+    broker_addrs: dict[Int64, str] = {}
     enable_acting_master: bool | None = None
     zone_name: str | None = None
 
@@ -133,7 +127,7 @@ class BrokerMemberGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
 
     cluster: str | None = None
     broker_name: str | None = None
-    broker_addrs: dict[_Int64, str] = {}
+    broker_addrs: dict[Int64, str] = {}
 
     def encode(self) -> bytes:
         """The JSON body; always the legacy dialect."""
