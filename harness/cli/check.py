@@ -22,7 +22,7 @@ from harness import conformance
 from harness.catalogue import Class, Level
 from harness.cli.following import Follower, Ticking
 from harness.cli.options.shared import DEFAULT_TARGET, SCHEMES
-from harness.cli.output import complain, say_json
+from harness.cli.output import complain, say_json, watched
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
 from harness.conformance.baseline import BaselineError, Entry, written
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     asked, entries = _with_baseline(options, _check_options(options))
     if options.failed is not None:
         asked = _failed(options, asked)
-    people = sys.stderr if options.json else sys.stdout
+    people = watched(sys.stderr if options.json else sys.stdout)
     try:
         chosen = plan(asked)
     except (CheckOptionsError, TargetError) as problem:

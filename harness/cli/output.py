@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from typing import Any, TextIO, cast
 
 import msgspec
+
+
+class _Watched:
+    """A stream whose reader may leave, as `head` does: the run ends, and what comes then goes nowhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except BrokenPipeError:
+            self._interrupt()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+        signal.raise_signal(signal.SIGINT)  # in the main thread, whichever thread writes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def watched(stream: TextIO) -> TextIO:
+    """The stream; when its reader leaves, the run ends as Ctrl-C ends it."""
+    return cast("TextIO", _Watched(stream))
 
 
 def say(text: str) -> None:

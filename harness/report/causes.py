@@ -131,8 +131,11 @@ class Cause(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def shown(self) -> Item:
-        """The failure that shows it best: with the most ordinary and the shortest request."""
-        return min(self.items, key=_plainness)
+        """The failure that shows it best: that of a statement which blocks others, else the one with the most
+        ordinary and the shortest request.
+        """
+        owners = {one.blocked_by for one in self.blocked}
+        return min(self.items, key=lambda item: (owners.isdisjoint(item.result.statements), _plainness(item)))
 
     @property
     def failure(self) -> Failure:

@@ -190,10 +190,16 @@ def print_remarks(lines: Lines, run: Run) -> None:
         style = VERDICT_STYLES.get(verdict, "bold")
         lines.line(f"{counted(total, verdict)}, of {len(run.header.cases)} cases", style)
         for reason, names in groups.items():
-            lines.wrapped(f"{_names(names)}{': ' if reason else ''}{visible(reason)}", indent="  ")
+            listed, why = _names(names), visible(reason)
+            if verdict is Verdict.BLOCKED and why:
+                lines.wrapped(f"{why}: {plural(len(names), 'case')}, {listed}", indent="  ")
+            else:
+                lines.wrapped(f"{listed}{': ' if why else ''}{why}", indent="  ")
 
 
 def _remark(result: CaseResult) -> str:
+    if result.blocked_by:  # by what is enough: the failure of that is shown above
+        return result.reason.partition(": ")[0]
     if result.failure is None:
         return result.reason
     return "; ".join(part for part in (result.reason, _difference(result.failure)) if part)

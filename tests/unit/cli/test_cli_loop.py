@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from harness.cli import check as command
 from harness.cli import main
+from harness.cli.status import INTERRUPTED
+from harness.conformance.plan import CheckOptions
 from harness.report.results import Verdict, read_run
 
 BROKEN = "builtin:5.3?mutant=cluster-lists-lowest-id-only"
@@ -160,3 +165,31 @@ def test_a_list_that_is_piped_has_one_line_for_a_case(
     assert written.err.startswith(f"{len(lines)} of ")
     (one,) = [line for line in lines if line.startswith("cluster.lists-every-address ")]
     assert re.fullmatch(r"\S+ +administration +MUST +4\.9,5\.3,5\.5 +Cluster information MUST .*\.", one)
+
+
+@pytest.mark.parametrize(("target", "profile"), [("exec:./ns --more", "4.9"), ("builtin:5.3", "")])
+def test_failed_keeps_the_profile_unless_the_target_has_one(
+    target: str, profile: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    check(capsys, tmp_path, "builtin:4.9?mutant=cluster-lists-lowest-id-only", "--select", "cluster")
+    asked = CheckOptions(target=target)
+    found = command._failed(argparse.Namespace(failed=str(tmp_path), out=tmp_path), asked)
+    assert found.profile == profile
+    assert found.names == tuple(failed(tmp_path))
+
+
+def test_the_reader_of_the_output_may_leave(tmp_path: Path) -> None:
+    entry = [sys.executable, "-c", "import sys; from harness.cli import main; sys.exit(main())"]
+    check = subprocess.Popen(
+        [*entry, "check", "builtin:", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert check.stdout is not None
+    assert check.stdout.readline().startswith(b"rmq-harness")
+    check.stdout.close()
+    assert check.stderr is not None
+    said = check.stderr.read().decode()
+    assert check.wait() == INTERRUPTED, said
+    assert "Traceback" not in said
+    assert "INTERNALERROR" not in said

@@ -60,4 +60,4 @@ def test_page_and_console_group_them() -> None:
         console.case(one)
     console.finish(run.end)
     text = " ".join(written.getvalue().split())
-    assert f"2 blocked, of {len(run.header.cases)} cases {', '.join(names)}: {NEEDS}" in text
+    assert f"2 blocked, of {len(run.header.cases)} cases {NEEDS}: 2 cases, {', '.join(names)}" in text

@@ -25,7 +25,9 @@ def test_acknowledgements_as_apache_writes_them():
 def test_bits_are_offsets():
     bits = BatchAck.bits_of([0, 2, 9])
     assert BatchAck(bits=bits, start_offset=100).offsets == [100, 102, 109]
-    assert BatchAck().offsets == []
+    assert BatchAck(bits="").offsets == []
+    with pytest.raises(WireError, match="no bits"):
+        _ = BatchAck().offsets
     with pytest.raises(WireError, match="Base64"):
         _ = BatchAck(bits="?").offsets
 
