@@ -8,3 +8,10 @@ from harness.wire import FLAG_RESPONSE
 @case(kills=["routes-are-not-answered"])
 def test_well_formed_request_is_answered(ns: NameServerSession) -> None:
     ns.route(ns.name("nothing")) >> Reply(ANYTHING, flag=FLAG_RESPONSE)
+
+
+@case(kills=["answers-close-the-connection", "one-connection-at-a-time-is-served"])
+def test_connections_are_served_beside_each_other(ns: NameServerSession) -> None:
+    topic, first, second = ns.name("nothing"), ns.connect(), ns.connect()
+    for connection in (first, second, first):
+        ns.route(topic, on=connection) >> Reply(ANYTHING, flag=FLAG_RESPONSE)
