@@ -38,6 +38,7 @@ OF_ANY_REPLY = {
 
 OF_THE_PROBES = {
     "broker-client.short-heartbeats-are-known",
+    "broker-fields.body-of-heart-beat",
     "routes.absent-topic-does-not-exist",
     "routes.unknown-topic-does-not-exist",
     "routes.unknown-topic-remark",
