@@ -140,6 +140,20 @@ def test_same_on_every_connection(ns: NameServerSession) -> None:
     asked.stored >> Reply(SUCCESS, broker.version)
 
 
+@case(kills=["replaced-address-is-forgotten-at-once"])
+def test_replaced_address_is_known_while_it_is_connected(ns: NameServerSession) -> None:
+    former = ns.broker()
+    successor = former.sibling(id=0)
+    former.register() >> Reply(SUCCESS)
+    successor.register() >> Reply(SUCCESS)
+    unchanged(former)
+    successor.connection.close()
+    ns.cluster().addresses(former.name).eventually() >> Reply(SUCCESS, None)
+    asked = former.query_version()
+    asked.changed >> Reply(SUCCESS, False)
+    asked.stored >> Reply(SUCCESS, former.version)
+
+
 @case(kills=["replaced-address-stays-live"])
 def test_replaced_address_is_forgotten(ns: NameServerSession) -> None:
     former = ns.broker()

@@ -5,7 +5,7 @@ Each case uses namespaces of its own. A namespace cannot be removed, so no case 
 
 from harness.conformance import ABSENT, Reply, case
 from harness.session import NameServerSession
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
@@ -159,6 +159,16 @@ def test_empty_strings_are_legal(ns: NameServerSession) -> None:
     ns.put_kv(namespace, "", "value") >> Reply(SUCCESS)
     ns.get_kv(namespace, "").value >> Reply(SUCCESS, "value")
     ns.list_kv(namespace).table >> Reply(SUCCESS, {"key": "", "": "value"})
+
+
+@case(kills=["absent-namespace-is-the-empty-one"])
+def test_absent_namespace_is_not_the_empty_one(ns: NameServerSession) -> None:
+    key = ns.name("key")
+    ns.put_kv("", key, "value") >> Reply(SUCCESS)
+    ns.get_kv("", key).value >> Reply(SUCCESS, "value")
+    ns.call(RequestCode.GET_KV_CONFIG, {"key": key}) >> Reply(QUERY_NOT_FOUND)
+    ns.call(RequestCode.GET_KVLIST_BY_NAMESPACE, {}) >> Reply(QUERY_NOT_FOUND)
+    ns.delete_kv("", key) >> Reply(SUCCESS)
 
 
 @case(kills=["kv-is-cached-for-a-second"])

@@ -247,9 +247,9 @@ class QueryVersionExchange(JsonExchange):
 
         def read(reply: Command) -> bool | None:
             changed = _field(reply, "changed")
-            if changed not in (None, "true", "false"):
+            if changed is not None and changed.lower() not in ("true", "false"):
                 raise NotSo(f"ext field changed is {changed!r}, neither true nor false")
-            return None if changed is None else changed == "true"
+            return None if changed is None else changed.lower() == "true"
 
         return self.seen_as(View("changed", read, columns=("changed",)))
 

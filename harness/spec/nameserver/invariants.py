@@ -107,6 +107,7 @@ _ALL = (
         "ns.unregistration.topics-survive-on-other-id",
         "ns.unregistration.leaving-acting-master-takes-write-permission",
     ),
+    Invariant("replaced-address-is-known", "ns.data-version.replaced-address-is-known-while-it-is-connected"),
     Invariant("departed-version-is-forgotten", "ns.unregistration.data-version-is-forgotten"),
     Invariant("departed-filter-servers-are-forgotten", "ns.unregistration.filter-servers-are-removed"),
     Invariant("lost-connection-removes-its-brokers", "ns.lease.closed-connection-removes-broker"),
@@ -412,6 +413,7 @@ _RULES: Sequence[_Rule] = (
     _Rule("order-table-is-returned-where-there-is-one", ("body",), "surplus", steps=(ns.Register,)),
     _Rule("order-table-is-returned", steps=(ns.Register,)),
     # Data versions.
+    _Rule("replaced-address-is-known", ("version",), "missing", _LEFT),
     _Rule("departed-version-is-forgotten", ("version", "changed"), was=_LEFT),
     _Rule("slaves-have-their-own-version", ("version",), "missing", _SLAVE),
     _Rule("unknown-broker-is-changed", ("changed",), was=("",)),

@@ -156,6 +156,16 @@ def undecodable_version_is_no_version(original, self, command):
         return None
 
 
+@mutant(RouteTable.register, "An address whose id another one takes is forgotten at once.")
+def replaced_address_is_forgotten_at_once(original, self, registration, connection, now):
+    broker = self.brokers.get(registration.broker)
+    former = None if broker is None else broker.addresses.get(registration.id)
+    registered = original(self, registration, connection, now)
+    if former not in (None, registration.address):
+        self.live.pop(self.live_key(registration.cluster, former), None)
+    return registered
+
+
 @mutant(RouteTable.connection_lost, "A replaced address stays known forever.")
 def replaced_address_stays_live(original, self, connection, peer):
     kept = {

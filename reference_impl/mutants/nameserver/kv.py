@@ -12,6 +12,11 @@ from reference_impl.remoting.reply import RefusedError, Reply
 # -- what is stored ------------------------------------------------------------------------------------------
 
 
+@mutant(KvTable.pairs, "A list without a namespace is one of the namespace with the empty name.")
+def absent_namespace_is_the_empty_one(original, self, namespace):
+    return original(self, namespace or "")
+
+
 @mutant(KvTable.put, "Values are stored in lower case.")
 def kv_values_are_lower_case(original, self, namespace, key, value):
     original(self, namespace, key, None if value is None else value.lower())

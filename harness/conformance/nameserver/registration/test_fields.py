@@ -186,10 +186,6 @@ def test_null_filter_servers_keep_the_list(ns: NameServerSession) -> None:
     broker.register(filters=["f:1"]) >> Reply(SUCCESS)
     broker.register(filters=None) >> Reply(SUCCESS)
     _filters(ns, broker, {broker.address: ["f:1"]})
-    document = {**json.loads(broker.body().encode()), "filterServerList": None}
-    body = compact_json(document).replace(b'"filterServerList"', b"'filterServerList'")
-    broker.register(body=body) >> Reply(SUCCESS)
-    _filters(ns, broker, {broker.address: ["f:1"]})
 
 
 @case(kills=["empty-filter-list-is-ignored", "missing-filter-list-is-ignored"])
