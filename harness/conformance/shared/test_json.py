@@ -155,8 +155,10 @@ def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
         ns,
         query_header(code=f"[{QUERY.code}]"),
         query_header(opaque=f"[{OPAQUE}]"),
+        query_header(flag='["0"]'),
         query_header(extFields=f"[{json.dumps(QUERY.ext)}]"),
     )
+    closes_headers(ns, *(query_header(flag=value) for value in ("[true]", "[null]", "[[0]]", "[0,0]", "[]")))
 
 
 @case(kills=[NEWER])
@@ -185,6 +187,20 @@ def test_foreign_type_closes(ns: NameServerSession) -> None:
 @case(kills=[NEWER])
 def test_type_member_is_ignored(ns: NameServerSession) -> None:
     serves_headers(ns, query_header(QUERY, FOREIGN_TYPE), query_header(QUERY, '"@type":5'))
+
+
+@case(kills=[OLDER])
+def test_text_as_body_member_is_accepted(ns: NameServerSession) -> None:
+    served = ('"AQI="', '"x!"', '[null,"1",127,-128,1.5]')
+    serves_headers(ns, *(query_header(body=value) for value in served))
+    closing = ("[1,128]", "[-129]", '["x"]', "[{}]", "[[1]]")
+    closes_headers(ns, *(query_header(body=value) for value in closing))
+
+
+@case(kills=[NEWER])
+def test_text_as_body_member_closes(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header(body='[null,"300",128,-129,1.5,{},[1],true]'))
+    closes_headers(ns, *(query_header(body=value) for value in ('"AQI="', '["x"]', "[1,2147483648]")))
 
 
 @case(kills=["null-opaque-is-counted"])

@@ -4,7 +4,7 @@ import json
 import zlib
 from itertools import count
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import ABSENT, Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import (
     FILTERS,
     compact_json,
@@ -56,6 +56,14 @@ def test_wrong_crc_is_refused(ns: NameServerSession) -> None:
     is_unknown(ns, broker)
 
 
+@case(kills=["crc-refusal-has-another-remark"])
+def test_wrong_crc_remark(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body = broker.body().encode()
+    refused = broker.register(body=body, crc=body_crc32(body) ^ 1)
+    refused >> Reply(SYSTEM_ERROR, body=ABSENT, remark="crc32 not match")
+
+
 @case(kills=["crc-covers-inflated-body", "crc-is-not-checked"])
 def test_crc_covers_the_bytes_as_sent(ns: NameServerSession) -> None:
     broker = ns.broker()
@@ -94,6 +102,18 @@ def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
     for body in (*bodies, *wrongs):
         broker.register(body=body) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
+
+
+@case(kills=["malformed-mapping-members-are-ignored"])
+def test_malformed_mapping_members_are_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    whole = json.loads(broker.body().encode())
+    for member in ("mappingDataVersion", "topicQueueMappingInfoMap", "topicQueueMappingDetailMap"):
+        for value in (5, ["x"], "x"):
+            wrapper = {**whole["topicConfigSerializeWrapper"], member: value}
+            body = compact_json({**whole, "topicConfigSerializeWrapper": wrapper})
+            broker.register(body=body, announces=479) >> Reply(SYSTEM_ERROR)
+            is_unknown(ns, broker)
 
 
 @case(kills=["bodies-are-never-inflated"])

@@ -1,6 +1,6 @@
 """Chapter registration: which topics a registration brings, under which data version."""
 
-from harness.conformance import AnyOf, Including, Reply, case
+from harness.conformance import ABSENT, AnyOf, Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import (
     compact_json,
     is_unknown,
@@ -255,6 +255,13 @@ def test_single_topic_first_registration_is_refused(ns: NameServerSession) -> No
     ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
     listed = ns.cluster().addresses(broker.name)
     listed >> AnyOf(Reply(SUCCESS, None), Reply(SUCCESS, {}))
+    broker.unregister() >> Reply(SUCCESS)
+
+
+@case(kills=["refused-topic-has-another-remark"])
+def test_single_topic_refusal_remark(ns: NameServerSession) -> None:
+    broker = ns.broker(topics=["A"])
+    broker.register() >> Reply(SYSTEM_ERROR, body=ABSENT, remark="register broker failed")
     broker.unregister() >> Reply(SUCCESS)
 
 

@@ -338,3 +338,11 @@ def empty_text_for_filters_clears(body, command):
 def empty_text_for_filters_keeps_them(body, command):
     if b'"filterServerList":""' in command.body:
         body.filter_servers = None
+
+
+@mutant(NameServer.register_body, "Members about static topics are ignored if they are no objects.", V5)
+def malformed_mapping_members_are_ignored(original, self, command):
+    if not command.body.startswith(b"{"):
+        return original(self, command)
+    members = rb'"(mappingDataVersion|topicQueueMapping(Info|Detail)Map)":(5|\["x"\]|"x")'
+    return original(self, _with(command, body=re.sub(members, b'"unheardOf":0', command.body)))
