@@ -181,10 +181,16 @@ class InProcess:
         raise NotImplementedError
 
     def _asked(self, method: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-        """What a method of the server gives. Raises ``TargetDied`` where it raises, or has before."""
+        """What a method of the server gives.
+
+        Raises ``TargetDied`` where it raises or gives nothing, or has before.
+        """
         if not self._last_words:
             try:
-                return method(*args, **named)
+                found = method(*args, **named)
+                if found is None:
+                    raise TypeError(f"{method.__name__} gives nothing")
+                return found
             except Exception as problem:
                 self._last_words = f"the target died: {type(problem).__name__}: {problem}"
                 self._output = "".join(traceback.format_exception(problem))

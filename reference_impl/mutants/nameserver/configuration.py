@@ -43,6 +43,11 @@ def file_is_ignored(original, self, listed):
     return original(self, listed)
 
 
+@after(Settings.pairs, "Code 319 does not list rocketmqHome.")
+def home_is_not_shown(pairs):
+    return {key: text for key, text in pairs.items() if key != "rocketmqHome"}
+
+
 @after(Settings.pairs, "Unknown keys of the file are not listed.")
 def other_keys_are_not_shown(pairs, self):
     return {key: text for key, text in pairs.items() if key in self.fields}

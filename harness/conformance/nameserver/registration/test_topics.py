@@ -212,12 +212,14 @@ def test_missing_data_version_is_not_zero(ns: NameServerSession) -> None:
     serves(ns, broker, "A", 5, 5, 6, 0)
 
 
-@case(kills=["equal-version-overwrites-queues"])
+@case(kills=["equal-version-overwrites-queues", "what-was-ignored-is-never-taken"])
 def test_equal_data_version_keeps_queues(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
     broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}) >> Reply(SUCCESS)
     serves(ns, broker, "A", 8, 8, 6, 0)
+    broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}, broker.newer()) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 2, 3, 4, 0)
 
 
 @case(kills=["only-changed-versions-update", "historical-4522-missing-topics-are-not-added"])
