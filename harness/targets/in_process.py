@@ -105,14 +105,14 @@ class InProcess:
             number = next(self._numbers)
             transport = _Transport(self, number, f"127.0.0.1:{_FIRST_PORT + number % 40_000}")
             self._connections[number] = transport
-            self._carry_out(self._asked(self._endpoint.connected, number, transport.local, self._time))
+            self._carry_out(self._given(self._endpoint.connected, number, transport.local, self._time))
             return transport
 
     def restart(self, how: Ending = "term") -> None:
         with self._lock:
             if how == "term" and not self._last_words:
-                self._asked(self._endpoint.stop, self._time)
-                self._carry_out(self._asked(self._endpoint.tick, self._time))
+                self._given(self._endpoint.stop, self._time)
+                self._carry_out(self._given(self._endpoint.tick, self._time))
             for transport in self._connections.values():
                 transport.ended = True
             self._connections.clear()
@@ -156,20 +156,20 @@ class InProcess:
     def sent(self, number: int, data: bytes) -> None:
         """Bytes from the harness."""
         with self._lock:
-            self._carry_out(self._asked(self._endpoint.received, number, data, self._time))
+            self._carry_out(self._given(self._endpoint.received, number, data, self._time))
 
     def left(self, number: int) -> None:
         """The harness has closed its end."""
         with self._lock:
             self._connections.pop(number, None)
             if not self._last_words:
-                self._carry_out(self._asked(self._endpoint.lost, number, self._time))
+                self._carry_out(self._given(self._endpoint.lost, number, self._time))
 
     def half_closed(self, number: int) -> None:
         """The harness has closed its sending direction."""
         with self._lock:
             if not self._last_words:
-                self._carry_out(self._asked(self._endpoint.half_closed, number, self._time))
+                self._carry_out(self._given(self._endpoint.half_closed, number, self._time))
 
     def wait(self, transport: _End, timeout: float) -> bool:
         """Moves time on until something has come on a connection, at most by these virtual seconds."""
@@ -190,6 +190,17 @@ class InProcess:
                 self._output = "".join(traceback.format_exception(problem))
                 raise TargetDied(self._last_words) from problem
         raise TargetDied(self._last_words)
+
+    def _given(self, method: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+        """What a method of the server gives, which must be something: nothing is its death, too."""
+
+        def given() -> _T:
+            found = method(*args, **named)
+            if found is None:
+                raise TypeError(f"{method.__name__} gives nothing")
+            return found
+
+        return self._asked(given)
 
     def _effect(self, effect: Effect) -> None:
         """Carries one effect out."""
@@ -217,10 +228,10 @@ class InProcess:
 
     def _act(self) -> None:
         """What is due now. A server that is to stop is asked when, again and again."""
-        self._carry_out(self._asked(self._endpoint.tick, self._time))
+        self._carry_out(self._given(self._endpoint.tick, self._time))
         if self._stopping:
-            self._stops_at = self._asked(self._endpoint.stop, self._time) - self._epoch
-            self._carry_out(self._asked(self._endpoint.tick, self._time))
+            self._stops_at = self._given(self._endpoint.stop, self._time) - self._epoch
+            self._carry_out(self._given(self._endpoint.tick, self._time))
             if self._clock.milliseconds >= self._stops_at:
                 self._end()
 
@@ -228,7 +239,7 @@ class InProcess:
         with self._lock:
             if self._stopped:
                 return NEVER
-            return min(self._stops_at, self._asked(self._endpoint.next_tick, self._time) - self._epoch)
+            return min(self._stops_at, self._given(self._endpoint.next_tick, self._time) - self._epoch)
 
     def _tick(self, now: int) -> None:
         with self._lock:

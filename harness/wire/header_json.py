@@ -47,11 +47,20 @@ def read_json_header(reading: Reading, start: int, end: int, engine: Engine = "f
 
 
 def _is_bytes(node: Node) -> bool:
-    if node.engine == "fastjson2":
-        return node.kind in ("array", "null") or node.value == ""
     if node.kind == "array":
-        return all(element.kind == "number" for element in node.elements)
+        return all(map(_is_byte, node.elements))
+    if node.engine == "fastjson2":
+        return node.kind == "null" or node.value == ""
     return node.kind == "string" or node.text == "null"
+
+
+def _is_byte(node: Node) -> bool:
+    """To fastjson2, every number of 32 bits is a byte. (To fastjson 1.2.69, true is none.)"""
+    try:
+        number = as_int32(node)
+    except CoercionError:
+        return False
+    return number is None or node.engine == "fastjson2" or -(1 << 7) <= number < 1 << 7
 
 
 class _JsonReader:

@@ -191,10 +191,10 @@ def test_unregistration_without_fields_keeps_the_connection(ns: NameServerSessio
     usable(connection)
 
 
-@case(kills=["empty-ext-fields-refused", "no-ext-fields-closes"])
+@case(kills=["empty-ext-fields-refused", "no-ext-fields-closes", "route-without-ext-fields-fails"])
 def test_no_ext_fields_is_empty_ext_fields(ns: NameServerSession) -> None:
     listed(ns, registered(ns))
-    for code in (RequestCode.GET_KV_CONFIG, RequestCode.REGISTER_BROKER):
+    for code in (RequestCode.GET_KV_CONFIG, RequestCode.REGISTER_BROKER, RequestCode.GET_ROUTEINFO_BY_TOPIC):
         absent = ns.call(code) >> Reply(_ANSWERS)
         ns.call(code, {}) >> Unchanged(absent)
         null = json_frame(query_header(code, extFields="null"))

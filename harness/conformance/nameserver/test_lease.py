@@ -270,15 +270,21 @@ def test_idle_connection_removes_broker(ns: NameServerSession) -> None:
 @case(
     "ns.lease.expired-broker-is-removed",
     "ns.lease.expired-broker-leaves-nothing",
-    kills=["leases-never-end", "leases-end-at-300-s", "expired-broker-keeps-its-topics"],
+    kills=[
+        "leases-never-end",
+        "leases-end-at-300-s",
+        "expired-broker-keeps-its-topics",
+        "one-lease-ends-at-a-time",
+    ],
     ends_leases=True,
 )
 def test_expired_broker_is_removed(ns: NameServerSession) -> None:
-    """A broker that is not refreshed is removed with all its data, even if its connection is busy."""
-    broker = registered(ns)
+    """Brokers that are not refreshed are removed with all their data, even if their connections are busy."""
+    brokers = [registered(ns) for _ in range(3)]
     ns.advance_past(ns.lease)
-    goes(ns, broker)
-    nothing_is_left(ns, broker)
+    for broker in brokers:
+        goes(ns, broker)
+        nothing_is_left(ns, broker)
 
 
 @case(kills=["reads-refresh"], ends_leases=True)

@@ -45,6 +45,7 @@ def test_changed_version_replaces_mapping(ns: NameServerSession) -> None:
     one, other = ns.broker(), ns.broker()
     register(one, 1) >> Reply(SUCCESS)
     register(other, 2) >> Reply(SUCCESS)
+    shows(ns, {one.name: 1, other.name: 2})
     register(one, 3, one.newer()) >> Reply(SUCCESS)
     shows(ns, {one.name: 3, other.name: 2})
 

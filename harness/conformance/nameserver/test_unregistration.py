@@ -256,6 +256,17 @@ def test_unknown_name_keeps_addresses(ns: NameServerSession) -> None:
     broker.unregister() >> Reply(SUCCESS)
 
 
+@case(kills=["filter-servers-outlive-address"])
+def test_unknown_name_takes_filter_servers(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(filters=["f:1"]) >> Reply(SUCCESS)
+    ns.route(broker.topic("A")).filters >> Reply(SUCCESS, {broker.address: ["f:1"]})
+    broker.unregister(name=ns.name("nobody")) >> Reply(SUCCESS)
+    ns.settle()
+    ns.route(broker.topic("A")).filters >> Reply(SUCCESS, {})
+    broker.unregister() >> Reply(SUCCESS)
+
+
 @case(kills=["unregistration-takes-every-name"])
 def test_same_address_under_other_name_is_kept(ns: NameServerSession) -> None:
     first = ns.broker()

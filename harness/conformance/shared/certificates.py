@@ -1,6 +1,7 @@
 """Two certificates with their keys, for the cases about TLS. The keys are public: they prove nothing.
 
-Made with `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500`.
+Made with `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500`; the password
+came with `openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES`, which every Java reads.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ XOE68HxhgjRHkKu2t+ZLAS0LmuChRANCAAQcd9bwJrv6lpnMrOON9Li+f1Ae/6vF
 6Wj47XCh4QT4kDbYGWCgZTdmW8Wzg0xBUh/yM9V7J+xRPqDqJM0fokWN
 -----END PRIVATE KEY-----
 """
+KEY_PASSWORD: Final = "rmq-harness"
+FIRST_KEY_WITH_PASSWORD: Final = b"""\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIGxMBwGCiqGSIb3DQEMAQMwDgQISPJu+CfSZDcCAggABIGQit8oZZ1cNOD9nOTh
+7/S7TK1Sp7eJY2wUf76mdszlp41OjFDlfC1Ozqcl5TREONQ9+u/+OB/FFLbxchO8
+fikQBnL6CppnO+hy7DYaeg+ZVO5v3yF7gQwDPEhq5/5A6HH+bdVBjgvHD9AdRhkc
+mOHlCDnVjD/NbC5jGs+0rZN+tB0e93spCfKoXbyssAcbDuxb
+-----END ENCRYPTED PRIVATE KEY-----
+"""
+"""The same key in a file that needs `KEY_PASSWORD`."""
 FIRST_FINGERPRINT: Final = "24dab7e4a5a1d3cf2aec4c530d546834f870d02bba0571a456a8b8dba1758bac"
 """SHA-256 of the certificate (DER)."""
 

@@ -11,6 +11,8 @@ from harness.conformance.shared.certificates import (
     FIRST,
     FIRST_FINGERPRINT,
     FIRST_KEY,
+    FIRST_KEY_WITH_PASSWORD,
+    KEY_PASSWORD,
     SECOND,
     SECOND_FINGERPRINT,
     SECOND_KEY,
@@ -113,12 +115,17 @@ def test_malformed_proxy_preamble_closes(ns: NameServerSession) -> None:
         ns.connect().send_raw(preamble + QUERY_FRAME) >> Closed()
 
 
-@case(kills=["proxy-line-anywhere"])
+@case(kills=["proxy-line-anywhere", "proxy-header-anywhere"])
 def test_proxy_preamble_comes_first(ns: NameServerSession) -> None:
     connection = ns.connect()
     connection.call(*QUERY) >> answered(ns)
     connection.send_raw(LINES[0] + QUERY_FRAME) >> Closed()
     ns.connect().send_raw(LINES[0] + LINES[0] + QUERY_FRAME) >> Closed()
+    for preamble in (LINES[0], HEADERS[0]):
+        second = ns.connect()
+        second.write(preamble)
+        ns.pause(0.01)
+        second.send_raw(preamble + QUERY_FRAME) >> Closed()
 
 
 @case(kills=["proxy-line-passed-in-4-9"])
@@ -209,6 +216,20 @@ def test_certificate_is_read_again(ns: NameServerSession) -> None:
     earlier.call(*QUERY) >> answered(ns)
 
 
+@case(
+    kills=["key-with-a-password-is-not-read"],
+    setup={**FILES, "tls.server.keyPassword": KEY_PASSWORD},
+    own_server=True,
+)
+def test_key_may_have_a_password(ns: NameServerSession) -> None:
+    ns.connect(tls=True).call(*QUERY) >> Closed()
+    ns.file("certificate.pem", FIRST)
+    ns.file("key.pem", FIRST_KEY_WITH_PASSWORD)
+    ns.restart()
+    ns.connect(tls=True).call(*QUERY) >> answered(ns)
+    ns.certificate() >> Reply(TOPIC_NOT_EXIST, FIRST_FINGERPRINT)
+
+
 # --- the end of a connection --------------------------------------------------------------------------------
 
 
@@ -234,6 +255,14 @@ def test_idle_time_is_a_setting(ns: NameServerSession) -> None:
     idles.write(QUERY_FRAME[:1])
     ns.advance_past(60, since, idle=(waits, idles))
     idles.closes() >> Closed()
+
+
+@case(kills=["idle-limit-of-0-is-at-once"], setup={"serverChannelMaxIdleTimeSeconds": "0"}, clock=True)
+def test_idle_time_of_0_is_no_limit(ns: NameServerSession) -> None:
+    idles = ns.connect()
+    idles.call(*QUERY) >> answered(ns)
+    ns.advance(ns.lease + 10, idle=(idles,))
+    idles.call(*QUERY) >> answered(ns)
 
 
 @case(kills=["stop-is-ignored"], own_server=True)

@@ -10,6 +10,7 @@ import json
 import re
 
 from harness.conformance import Containing, Including, Reply, Silence, case
+from harness.conformance.nameserver.brokers import registered
 from harness.conformance.shared.frames import OPAQUE, QUERY, bare_names, json_frame, query_header
 from harness.conformance.shared.raw import (
     answered,
@@ -33,6 +34,7 @@ MARKED = b"\xef\xbb\xbf" + query_header().encode()
 NO_COMMA = query_header().replace(",", " ")
 EXTRA_COMMAS = (query_header().replace("{", "{,"), query_header().replace(",", ",,"))
 NOT_NUMBERS = (query_header(flag="NaN"), query_header(flag="undefined"))
+EMPTY = (b"[]", b"[ ]", b" ", b"\n")
 FOREIGN_TYPE = '"@type":"java.lang.Object"'
 COMMENTS = (query_header().replace(":", ":/* why */"), query_header().replace(",", "/* why */,"))
 
@@ -106,12 +108,13 @@ def test_comma_behind_header_closes(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_comma_behind_header_is_accepted(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header() + ",")
+    serves_headers(ns, query_header() + ",", query_header() + " , ")
 
 
 @case(kills=["strict-json"])
 def test_single_quoted_names_are_accepted(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header(remark='"r"').replace('"', "'"))
+    loose = query_header(remark='"r"').replace('"', "'")
+    serves_headers(ns, loose, f" \n\t{loose}\r\n ")
     serves_single_quotes(ns)
 
 
@@ -157,8 +160,10 @@ def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
         ns,
         query_header(code=f"[{QUERY.code}]"),
         query_header(opaque=f"[{OPAQUE}]"),
+        query_header(flag='["0"]'),
         query_header(extFields=f"[{json.dumps(QUERY.ext)}]"),
     )
+    closes_headers(ns, *(query_header(flag=value) for value in ("[true]", "[null]", "[[0]]", "[0,0]", "[]")))
 
 
 @case(kills=[NEWER])
@@ -187,6 +192,20 @@ def test_foreign_type_closes(ns: NameServerSession) -> None:
 @case(kills=[NEWER])
 def test_type_member_is_ignored(ns: NameServerSession) -> None:
     serves_headers(ns, query_header(QUERY, FOREIGN_TYPE), query_header(QUERY, '"@type":5'))
+
+
+@case(kills=[OLDER])
+def test_text_as_body_member_is_accepted(ns: NameServerSession) -> None:
+    served = ('"AQI="', '"x!"', '[null,"1",127,-128,1.5]')
+    serves_headers(ns, *(query_header(body=value) for value in served))
+    closing = ("[1,128]", "[-129]", '["x"]', "[{}]", "[[1]]")
+    closes_headers(ns, *(query_header(body=value) for value in closing))
+
+
+@case(kills=[NEWER])
+def test_text_as_body_member_closes(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header(body='[null,"300",128,-129,1.5,{},[1],true]'))
+    closes_headers(ns, *(query_header(body=value) for value in ('"AQI="', '["x"]', "[1,2147483648]")))
 
 
 @case(kills=["null-opaque-is-counted"])
@@ -271,3 +290,19 @@ def test_standard_routes_escape_no_more_than_needed(ns: NameServerSession) -> No
     broker = ns.broker(name=f"{ns.name('b')}/é中")
     broker.register() >> Reply(SUCCESS)
     ns.route(broker.topic("A")).text >> Reply(SUCCESS, Containing("/é中"))
+
+
+@case(kills=[OLDER])
+def test_blank_or_empty_array_is_a_null_body(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    for body in EMPTY:
+        broker.query_version(body=body).changed >> Reply(SUCCESS, True)
+    broker.query_version(body=b"[1]") >> Reply(SYSTEM_ERROR)
+
+
+@case(kills=[NEWER])
+def test_blank_or_empty_array_is_no_body(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    for body in EMPTY:
+        broker.query_version(body=body) >> Reply(SYSTEM_ERROR)
+    broker.query_version().changed >> Reply(SUCCESS, False)

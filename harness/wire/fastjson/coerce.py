@@ -63,9 +63,9 @@ def _integer(node: Node, bits: int) -> int | None:
             if text in _NULL_TEXTS:
                 return None
             text = _TRAILING_ZEROS.sub("", text.replace(",", ""))
-            if not _DECIMAL.fullmatch(text) or len(text) > 40:
+            if not _DECIMAL.fullmatch(text):
                 raise CoercionError(f"{text[:40]!r} is no number", node)
-            result = int(text)
+            result = coerce2.whole(text)
         case _:
             raise CoercionError(f"{node.kind} instead of a number", node)
     if not -(1 << bits - 1) <= result < 1 << bits - 1:

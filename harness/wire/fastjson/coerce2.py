@@ -17,6 +17,14 @@ from .parse import Node
 
 _WRITTEN: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_LONGEST: Final = 40
+"""More digits than any integer has; zeros before them do not count."""
+
+
+def whole(text: str) -> int:
+    """What decimal digits say; of very many, a number that no Java integer can hold."""
+    number = int(text.lstrip("+-0")[:_LONGEST] or "0")
+    return -number if text.startswith("-") else number
 
 
 def integer(node: Node, bits: int) -> int | None:
@@ -35,7 +43,7 @@ def integer(node: Node, bits: int) -> int | None:
             if text in ("true", "false"):
                 return int(text == "true")
             text = text.replace(",", "")
-            if not _WRITTEN.fullmatch(text) or len(text) > 40:
+            if not _WRITTEN.fullmatch(text) or len(text.lstrip("+-0")) > _LONGEST:
                 raise ValueError(f"{text[:40]!r} is no number")
             return _from_text(text, bits)
         case "array" if len(node.elements) == 1 and node.elements[0].kind in ("number", "string"):
@@ -49,7 +57,7 @@ def integer(node: Node, bits: int) -> int | None:
 def _from_text(text: str, bits: int) -> int:
     least, most = -(1 << bits - 1), (1 << bits - 1) - 1
     if _WHOLE.fullmatch(text):
-        number = int(text) if len(text) <= 40 else most + 1
+        number = whole(text)
         if not least <= number <= most:
             raise ValueError(f"{text[:40]} does not fit into int{bits}")
         return number

@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from harness.wire import ResponseCode, WireError
 from harness.wire.bodies import Properties
 from harness.wire.text import java_text
@@ -39,6 +41,11 @@ def settings_are_not_sorted(pairs):
 def file_is_ignored(original, self, listed):
     self.config = Config()
     return original(self, listed)
+
+
+@after(Settings.pairs, "Code 319 does not list rocketmqHome.")
+def home_is_not_shown(pairs):
+    return {key: text for key, text in pairs.items() if key != "rocketmqHome"}
 
 
 @after(Settings.pairs, "Unknown keys of the file are not listed.")
@@ -151,6 +158,20 @@ def text_is_trimmed(text, _sound):
     return text.strip()
 
 
+@mutant(Settings.refused_keys, "Text of the file keeps the blanks at its end.", V5)
+def text_of_the_file_is_not_trimmed(original, self, listed):
+    self.config = msgspec.structs.replace(
+        self.config, product_env_name=self.config.file.get("productEnvName", "")
+    )
+    return original(self, listed)
+
+
+@mutant(Settings.refused_keys, "Text of the file loses the blanks at its end.", V4)
+def text_of_the_file_is_trimmed(original, self, listed):
+    self.config = msgspec.structs.replace(self.config, product_env_name=self.config.product_env_name.strip())
+    return original(self, listed)
+
+
 @mutant(NameServer.update_config, "An update without body is refused.")
 def update_needs_a_body(original, self, command, connection, now):
     self.needed(command.body or None, "body")
@@ -261,6 +282,17 @@ def refused_update_is_carried_out(refused, self, pairs):
 @mutant(Settings.refused_keys, "A configBlackList of semicolons names the empty key.", V5)
 def semicolons_list_the_empty_key(original, self, listed):
     return original(self, listed) | {""}
+
+
+@mutant(Settings.refused_keys, "An empty configBlackList names no key.", V5)
+def empty_black_list_lists_nothing(original, self, listed):
+    return original(self, listed or ";")
+
+
+@after(NameServer.given_settings, "A line of one backslash at the end of an update is skipped.", V5)
+def lone_backslash_is_nothing(pairs, body):
+    is_lone = re.search(rb"(^|\n)\\\n?$", body)
+    return {key: value for key, value in pairs.items() if key} if is_lone else pairs
 
 
 @after(Settings.refuses, "A refused update still changes keys that are not on the black list.")

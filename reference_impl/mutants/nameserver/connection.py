@@ -80,6 +80,13 @@ def proxy_line_anywhere(original, self, buffer, data):
     return original(self, buffer, data)
 
 
+@mutant(Endpoint.frames, "A PROXY header of version 2 is skipped wherever a frame could begin.", V5)
+def proxy_header_anywhere(original, self, buffer, data):
+    while not buffer.pending and bytes(data[:12]) == b"\r\n\r\n\0\r\nQUIT\n" and len(data) >= 16:
+        data = data[16 + int.from_bytes(data[14:16], "big") :]
+    return original(self, buffer, data)
+
+
 @mutant(Endpoint.preamble, "4.9 accepts a PROXY preamble.", V4)
 def proxy_line_passed_in_4_9(original, self, start):
     return length_of_preamble(start)
@@ -206,6 +213,16 @@ def stopping_server_serves_everybody(original, self, command):
 @mutant(Endpoint.is_sent_away, "A stopping server answers every client with GO_AWAY.", V5)
 def stopping_server_sends_everybody_away(original, self, command):
     return True
+
+
+@mutant(Endpoint.certificate, "An encrypted private key is not read.")
+def key_with_a_password_is_not_read(original, self):
+    return None if self.tls.key_password else original(self)
+
+
+@after(Endpoint.idle_limit, "An idle limit of 0 s ends a connection after 60 s.")
+def idle_limit_of_0_is_at_once(limit):
+    return 60_000 if limit is None else limit
 
 
 @after(Endpoint.is_sent_away, "A stopping server executes requests that it answers with GO_AWAY.", V5)

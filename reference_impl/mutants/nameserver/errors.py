@@ -268,3 +268,10 @@ def unparsable_body_closes(original, self, command):
         return original(self, command)
     except RefusedError as refused:
         raise WireError(refused.remark) from refused
+
+
+@mutant(NameServer.get_route, "A request for a route without ext fields fails.")
+def route_without_ext_fields_fails(original, self, command, connection, now):
+    if command.ext is None:
+        raise RefusedError("no ext fields")
+    return original(self, command, connection, now)

@@ -123,6 +123,11 @@ def route_lacks_acting_master(shown):
     shown.enable_acting_master = None
 
 
+@after(RouteTable.routed_broker, "Broker data of a route have no zoneName.", V5)
+def route_lacks_zone(shown):
+    shown.zone_name = None
+
+
 @after(RouteTable.routed_broker, "enableActingMaster of a route is always false.", V5)
 def acting_master_is_always_false(shown):
     shown.enable_acting_master = False

@@ -400,6 +400,11 @@ def numeric_strings_refused(members):
     return any(isinstance(members.get(name), str) for name in _NUMBERS)
 
 
+@refusing("A number in text that has more than 40 digits closes the connection.")
+def long_numeric_strings_refused(members):
+    return any(isinstance(members.get(name), str) and len(members[name]) > 40 for name in _NUMBERS)
+
+
 @refusing("A number with a fraction or an exponent closes the connection.")
 def fractions_refused(members):
     return any(isinstance(members.get(name), float) for name in _NUMBERS)

@@ -86,6 +86,11 @@ def test_list_is_sorted(ns: NameServerSession) -> None:
     ns.config().is_sorted >> Reply(SUCCESS, True)
 
 
+@case(kills=["home-is-not-shown"], setup={"rocketmqHome": "{dir}"})
+def test_home_is_listed(ns: NameServerSession) -> None:
+    ns.config().settings >> Reply(SUCCESS, Including({"rocketmqHome": Matching("^/")}))
+
+
 @case(kills=["file-is-ignored"], setup=STARTED)
 def test_file_is_taken_over(ns: NameServerSession) -> None:
     ns.config().among(IDLE) >> Reply(SUCCESS, {IDLE: STARTED[IDLE]})

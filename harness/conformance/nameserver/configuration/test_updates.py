@@ -111,14 +111,16 @@ def test_blank_after_true_makes_it_false(ns: NameServerSession) -> None:
     ns.config().among(ORDER) >> Reply(SUCCESS, {ORDER: "false"})
 
 
-@case(kills=["text-is-not-trimmed"], apart=True)
+@case(kills=["text-is-not-trimmed", "text-of-the-file-is-not-trimmed"], setup={"productEnvName": "of it \t"})
 def test_text_is_trimmed(ns: NameServerSession) -> None:
+    ns.config().among("productEnvName") >> Reply(SUCCESS, {"productEnvName": "of it"})
     ns.update_config("productEnvName=two words \\t") >> Reply(SUCCESS)
     ns.config().among("productEnvName") >> Reply(SUCCESS, {"productEnvName": "two words"})
 
 
-@case(kills=["text-is-trimmed"], apart=True)
+@case(kills=["text-is-trimmed", "text-of-the-file-is-trimmed"], setup={"productEnvName": "of it "})
 def test_text_is_not_trimmed(ns: NameServerSession) -> None:
+    ns.config().among("productEnvName") >> Reply(SUCCESS, {"productEnvName": "of it "})
     ns.update_config("productEnvName=two words  ") >> Reply(SUCCESS)
     ns.config().among("productEnvName") >> Reply(SUCCESS, {"productEnvName": "two words  "})
 
@@ -267,6 +269,13 @@ def test_black_list_of_the_start_is_refused(ns: NameServerSession) -> None:
 def test_black_list_of_semicolons_is_empty(ns: NameServerSession) -> None:
     ns.update_config("=7\nwriteBufferHighWaterMark=0") >> Reply(SUCCESS)
     ns.update_config("kvConfigPath=7") >> Reply(NO_PERMISSION)
+
+
+@case(kills=["empty-black-list-lists-nothing", "lone-backslash-is-nothing"], setup={"configBlackList": ""})
+def test_empty_black_list_names_the_empty_key(ns: NameServerSession) -> None:
+    for text in ("=7", "productEnvName=x\n:7", "\\", "productEnvName=x\n\\\n"):
+        ns.update_config(text) >> Reply(NO_PERMISSION)
+    ns.update_config("productEnvName=x\n\n") >> Reply(SUCCESS)
 
 
 @case(kills=["refusal-has-another-remark"])

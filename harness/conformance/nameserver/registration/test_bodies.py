@@ -4,7 +4,7 @@ import json
 import zlib
 from itertools import count
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import ABSENT, Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import (
     FILTERS,
     compact_json,
@@ -37,6 +37,9 @@ LAYOUT_OF_53 = bytes.fromhex(
 """The same with stateVersion 3, as Apache 5.3.3's encoder lays it out before compression."""
 
 
+MAPPING_MEMBERS = ("mappingDataVersion", "topicQueueMappingInfoMap", "topicQueueMappingDetailMap")
+"""Members about static topics, of 5.x."""
+
 # --- checksum -----------------------------------------------------------------------------------------------
 
 
@@ -54,6 +57,14 @@ def test_wrong_crc_is_refused(ns: NameServerSession) -> None:
     body = broker.body().encode()
     broker.register(body=body, crc=body_crc32(body) ^ 1) >> Reply(SYSTEM_ERROR)
     is_unknown(ns, broker)
+
+
+@case(kills=["crc-refusal-has-another-remark"])
+def test_wrong_crc_remark(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    body = broker.body().encode()
+    refused = broker.register(body=body, crc=body_crc32(body) ^ 1)
+    refused >> Reply(SYSTEM_ERROR, body=ABSENT, remark="crc32 not match")
 
 
 @case(kills=["crc-covers-inflated-body", "crc-is-not-checked"])
@@ -94,6 +105,29 @@ def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
     for body in (*bodies, *wrongs):
         broker.register(body=body) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
+
+
+@case(kills=["malformed-mapping-members-are-ignored"])
+def test_malformed_mapping_members_are_refused(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    whole = json.loads(broker.body().encode())
+    for member in MAPPING_MEMBERS:
+        for value in (5, ["x"], "x"):
+            wrapper = {**whole["topicConfigSerializeWrapper"], member: value}
+            body = compact_json({**whole, "topicConfigSerializeWrapper": wrapper})
+            broker.register(body=body, announces=479) >> Reply(SYSTEM_ERROR)
+            is_unknown(ns, broker)
+
+
+@case(kills=["mapping-members-are-read-in-4.9"])
+def test_mapping_members_are_not_known(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    whole = json.loads(unlike_body(broker).encode())
+    known = whole["topicConfigSerializeWrapper"]
+    for value in (5, ["x"], {"T": {"topic": "T"}}):
+        whole["topicConfigSerializeWrapper"] = {**known, **dict.fromkeys(MAPPING_MEMBERS, value)}
+        broker.register(body=compact_json(whole)) >> Reply(SUCCESS)
+        is_whole(ns, broker)
 
 
 @case(kills=["bodies-are-never-inflated"])
@@ -167,10 +201,11 @@ def test_loose_topic_line_is_accepted(ns: NameServerSession) -> None:
 @case(kills=["unreadable-filter-list-is-refused", "unreadable-filter-list-is-null"])
 def test_unreadable_filter_list_is_empty(ns: NameServerSession) -> None:
     broker = ns.broker()
-    broker.register(filters=FILTERS) >> Reply(SUCCESS)
-    _has_filters(ns, broker, {broker.address: FILTERS})
-    _compressed(broker, _layout(broker, filters=b"x")) >> Reply(SUCCESS)
-    _has_filters(ns, broker, {})
+    for filters in ("x", 'ï»¿["f:1"]'):
+        broker.register(filters=FILTERS) >> Reply(SUCCESS)
+        _has_filters(ns, broker, {broker.address: FILTERS})
+        _compressed(broker, _layout(broker, filters=filters.encode())) >> Reply(SUCCESS)
+        _has_filters(ns, broker, {})
 
 
 def _with_empty_filters(broker: Broker) -> bytes:
@@ -248,7 +283,7 @@ def test_null_topic_table_of_a_known_broker_is_empty(ns: NameServerSession) -> N
 @case(kills=["odd-booleans-are-refused", "odd-booleans-are-true"])
 def test_booleans_in_a_body_may_be_numbers_or_words(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    for true, false in (("true", "false"), ("1", "0"), ('"true"', '"false"')):
+    for true, false in (("true", "false"), ("1", "0"), ('"true"', '"false"'), ("true", "0"), ("1", "false")):
         _register_booleans(ns, broker, true, false)
 
 

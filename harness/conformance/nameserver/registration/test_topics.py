@@ -1,6 +1,6 @@
 """Chapter registration: which topics a registration brings, under which data version."""
 
-from harness.conformance import AnyOf, Including, Reply, case
+from harness.conformance import ABSENT, AnyOf, Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import (
     compact_json,
     is_unknown,
@@ -213,12 +213,14 @@ def test_missing_data_version_is_not_zero(ns: NameServerSession) -> None:
     serves(ns, broker, "A", 5, 5, 6, 0)
 
 
-@case(kills=["equal-version-overwrites-queues"])
+@case(kills=["equal-version-overwrites-queues", "what-was-ignored-is-never-taken"])
 def test_equal_data_version_keeps_queues(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
     broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}) >> Reply(SUCCESS)
     serves(ns, broker, "A", 8, 8, 6, 0)
+    broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}, broker.newer()) >> Reply(SUCCESS)
+    serves(ns, broker, "A", 2, 3, 4, 0)
 
 
 @case(kills=["only-changed-versions-update", "historical-4522-missing-topics-are-not-added"])
@@ -262,6 +264,13 @@ def test_single_topic_first_registration_is_refused(ns: NameServerSession) -> No
     ns.route(broker.topic("A")) >> Reply(TOPIC_NOT_EXIST)
     listed = ns.cluster().addresses(broker.name)
     listed >> AnyOf(Reply(SUCCESS, None), Reply(SUCCESS, {}))
+    broker.unregister() >> Reply(SUCCESS)
+
+
+@case(kills=["refused-topic-has-another-remark"])
+def test_single_topic_refusal_remark(ns: NameServerSession) -> None:
+    broker = ns.broker(topics=["A"])
+    broker.register() >> Reply(SYSTEM_ERROR, body=ABSENT, remark="register broker failed")
     broker.unregister() >> Reply(SUCCESS)
 
 

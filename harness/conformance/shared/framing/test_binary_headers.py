@@ -79,10 +79,11 @@ def test_binary_ext_length_beyond_header_closes(peer: Session) -> None:
     )
 
 
-@case(kills=["binary-bad-entries-skipped"])
+@case(kills=["binary-bad-entries-skipped", "binary-names-may-exceed-the-ext-length"])
 def test_binary_bad_key_length_closes(peer: Session) -> None:
     for length in (0x8003, 255):
         closes(peer, binary_frame(binary_header(peer.query, entry("key", "k", key_length=length))))
+    closes(peer, binary_frame(binary_header(peer.bare_query, entry("k" * 30, "v"), ext_length=29)))
 
 
 @case(kills=["binary-bad-entries-skipped"])
@@ -149,6 +150,8 @@ def test_binary_last_entry_may_exceed_the_ext_length(ns: NameServerSession) -> N
     size = len(entry("namespace", namespace) + entry("key", "k") + entry("value", "whole"))
     stores(ns, namespace, "k", entry("value", "whole"), ext_length=size - 3)
     ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "whole")
+    header = binary_header(RequestCode.GET_BROKER_CLUSTER_INFO, entry("k" * 30, "v"), ext_length=30)
+    ns.connect().send_raw(binary_frame(header), opaque=OPAQUE) >> Reply(SUCCESS)
 
 
 @case(kills=["binary-invalid-utf8-refused", "binary-invalid-utf8-dropped"])

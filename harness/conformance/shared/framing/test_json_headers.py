@@ -70,9 +70,8 @@ def test_empty_remark_is_accepted(peer: Session) -> None:
 
 @case(kills=["language-checked"])
 def test_any_language_name_is_served(peer: Session) -> None:
-    serves_headers(
-        peer, *(query_header(peer.query, language=f'"{name}"') for name in ("GO", "go", "KLINGON", "", "3"))
-    )
+    names = ("GO", "go", "KLINGON", "", "3", "99")
+    serves_headers(peer, *(query_header(peer.query, language=f'"{name}"') for name in names))
 
 
 @case(kills=["language-number-refused"])
@@ -117,11 +116,12 @@ def test_white_space_in_header_is_skipped(peer: Session) -> None:
     serves_headers(peer, spread, query_header(peer.query) + "\n")
 
 
-@case(kills=["numeric-strings-refused"])
+@case(kills=["numeric-strings-refused", "long-numeric-strings-refused"])
 def test_numeric_strings_are_numbers(peer: Session) -> None:
     numbers = {"code": f"{peer.query.code}", "opaque": f"{OPAQUE}", "flag": "0", "version": f"{VERSION}"}
     texts = {name: f'"{number}"' for name, number in numbers.items()}
-    serves_headers(peer, query_header(peer.query, **texts))
+    padded = {name: f'"{number.zfill(60)}"' for name, number in numbers.items()}
+    serves_headers(peer, query_header(peer.query, **texts), query_header(peer.query, **padded))
 
 
 @case(kills=["numeric-strings-refused"])
@@ -138,6 +138,9 @@ def test_fractions_are_cut(peer: Session) -> None:
         query_header(peer.query, code=f"{code}.9", opaque=f"{OPAQUE}.5", flag="0.75", version="-1.5"),
         query_header(peer.query, code=f"{code}0e-1", opaque=f"{OPAQUE / 10}E+1"),
     )
+    for opaque in (2_000_000_000, -2_000_000_000):
+        frame = json_frame(query_header(peer.query, opaque=f"{opaque}.5"))
+        peer.connect().send_raw(frame, opaque=opaque) >> answered(peer)
 
 
 @case(kills=["boolean-numbers-refused", "boolean-numbers-are-zero"])

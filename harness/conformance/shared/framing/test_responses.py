@@ -143,6 +143,20 @@ def test_segment_with_a_part_of_the_next_frame(peer: Session) -> None:
     connection.send_raw(frame[half:], opaque=OPAQUE) >> answered(peer)
 
 
+@case(kills=["rest-of-a-length-word-begins-a-frame"])
+def test_first_byte_may_come_alone(peer: Session) -> None:
+    connection, number = peer.connect(), 1000
+    frames = [json_frame(query_header(peer.query, opaque=f"{opaque}")) for opaque in range(number)]
+    stream = b"".join(frames)
+    connection.call(*peer.query) >> answered(peer)
+    connection.write(stream[:1])
+    peer.pause(0.01)
+    answers = [connection.send_raw(stream[1:], opaque=0)]
+    answers += [connection.answer_to(opaque) for opaque in range(1, number)]
+    for answer in answers:
+        answer >> answered(peer)
+
+
 @case(kills=["one-frame-per-segment"])
 def test_pipelined_requests_are_all_answered(peer: Session) -> None:
     connection = peer.connect()

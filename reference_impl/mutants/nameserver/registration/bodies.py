@@ -10,7 +10,7 @@ import msgspec
 from harness.wire import Command, WireError, body_crc32
 from harness.wire.bodies import RegisterBody
 from harness.wire.versions import V3_0_11, V5_0_0
-from reference_impl.mutants.registry import V5, after, family, mutant
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError
@@ -338,3 +338,23 @@ def empty_text_for_filters_clears(body, command):
 def empty_text_for_filters_keeps_them(body, command):
     if b'"filterServerList":""' in command.body:
         body.filter_servers = None
+
+
+@mutant(NameServer.register_body, "Members about static topics are ignored if they are no objects.", V5)
+def malformed_mapping_members_are_ignored(original, self, command):
+    if not command.body.startswith(b"{"):
+        return original(self, command)
+    members = rb'"(mappingDataVersion|topicQueueMapping(Info|Detail)Map)":(5|\["x"\]|"x")'
+    return original(self, _with(command, body=re.sub(members, b'"unheardOf":0', command.body)))
+
+
+@mutant(
+    NameServer.register_body,
+    "Mappings of static topics must name their broker in 4.9, too.",
+    V4,
+    name="mapping-members-are-read-in-4.9",
+)
+def mapping_members_are_read(original, self, command):
+    if re.search(rb'"topicQueueMappingInfoMap":\{"\w+":\{(?![^}]*"bname")', command.body):
+        raise RefusedError("a mapping without broker name")
+    return original(self, command)

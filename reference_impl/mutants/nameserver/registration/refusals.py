@@ -80,3 +80,18 @@ def ignored_registration_describes(original, self, broker, registration):
 def no_body_keeps_filter_servers(body, command):
     if not command.body:
         body.filter_servers = None
+
+
+def _in_other_words(reply, remark):
+    """A reply that has this remark, with another one."""
+    return msgspec.structs.replace(reply, remark="no") if reply.remark == remark else reply
+
+
+@after(NameServer.register, "The remark of a refusal because of the checksum is not Apache's.")
+def crc_refusal_has_another_remark(reply):
+    return _in_other_words(reply, "crc32 not match")
+
+
+@after(NameServer.register, "The remark of a refusal because of a lone topic is not Apache's.", V5)
+def refused_topic_has_another_remark(reply):
+    return _in_other_words(reply, "register broker failed")

@@ -202,3 +202,13 @@ def null_filter_list_clears(registration, command):
 def old_version_clears_filter_list(registration, command):
     if command.version < V3_0_11:
         registration.filter_servers = []
+
+
+@mutant(RouteTable.publish, "A table that was ignored once, for its equal version, is ignored for good.")
+def what_was_ignored_is_never_taken(original, self, broker, registration, *, first, moved, changed):
+    ignored = self.__dict__.setdefault("ignored", {})
+    if not (first or moved or changed):
+        ignored[registration.address] = registration.topics
+    elif ignored.get(registration.address) == registration.topics:
+        return
+    original(self, broker, registration, first=first, moved=moved, changed=changed)
