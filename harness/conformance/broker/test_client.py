@@ -288,3 +288,29 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     said |= {"classFilterMode": False, "expressionType": "TAG"}
     table = {topic: {"topic": topic, **said} for topic in ("one", "two")}
     bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
+
+
+@case(kills=["retry-topics-are-never-ordered", "retry-topics-are-always-ordered"])
+def test_retry_topic_is_ordered_like_its_topics(bk: BrokerSession) -> None:
+    ordered, group, other = bk.name("ordered"), bk.group(), bk.group("other")
+    bk.create_topic(ordered, order=True) >> Reply(SUCCESS)
+    joined(bk, consuming(group, [bk.topic(), ordered]))
+    joined(bk, consuming(other, [bk.topic()]))
+    for name, order in ((group, True), (other, False)):
+        shown = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "order": order})
+        bk.topic_config(f"%RETRY%{name}").json >> Reply(SUCCESS, shown)
+
+
+@case(kills=["groups-consume-as-at-first"])
+def test_last_heartbeat_says_how_its_group_consumes(bk: BrokerSession) -> None:
+    group, topic = bk.group(), bk.topic()
+    name, connection = joined(bk, consuming(group, [topic]))
+    for kind, broadcasts, start in (
+        ("CONSUME_ACTIVELY", True, "CONSUME_FROM_FIRST_OFFSET"),
+        ("CONSUME_PASSIVELY", False, "CONSUME_FROM_TIMESTAMP"),
+    ):
+        wants = consuming(group, [topic], kind=kind, broadcasts=broadcasts, start=start)
+        bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)
+        model = "BROADCASTING" if broadcasts else "CLUSTERING"
+        said = {"consumeType": kind, "messageModel": model, "consumeFromWhere": start}
+        bk.consumer_connections(group).json >> Reply(SUCCESS, Including(said))

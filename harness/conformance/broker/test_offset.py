@@ -29,14 +29,15 @@ def stored_apart(bk: BrokerSession) -> tuple[str, list[int]]:
     return topic, times
 
 
-@case(kills=["smaller-offsets-do-not-count"])
+@case(kills=["smaller-offsets-do-not-count", "zero-is-no-offset"])
 def test_is_what_was_committed(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
     bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 7)
-    bk.commit_offset(group, topic, 0, 3) >> Reply(SUCCESS)
-    bk.committed(group, topic).offset >> Reply(SUCCESS, 3)
+    for offset in (3, 0):
+        bk.commit_offset(group, topic, 0, offset) >> Reply(SUCCESS)
+        bk.committed(group, topic).offset >> Reply(SUCCESS, offset)
 
 
 @case(kills=["offsets-are-of-all-groups", "offsets-are-of-all-queues"])

@@ -221,3 +221,22 @@ def heartbeats_are_strict_json(original, self, command, connection, now):
     except msgspec.DecodeError:
         return Reply(ResponseCode.SYSTEM_ERROR)
     return original(self, command, connection, now)
+
+
+@after(Clients.subscribes_in_order, "The retry topic of a group is never ordered.", V5)
+def retry_topics_are_never_ordered(found):
+    return False
+
+
+@after(Clients.subscribes_in_order, "The retry topic of a group is always ordered.", V5)
+def retry_topics_are_always_ordered(found):
+    return True
+
+
+@mutant(Clients.consume, "A group consumes as its first heartbeat said, whatever later ones say.")
+def groups_consume_as_at_first(original, self, data, client, connection, now, *, without_sub):
+    group = self.consumers.get(data.group_name or "")
+    if group is not None:
+        said = (group.consume_type, group.message_model, group.consume_from_where)
+        data.consume_type, data.message_model, data.consume_from_where = said
+    original(self, data, client, connection, now, without_sub=without_sub)

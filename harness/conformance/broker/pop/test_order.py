@@ -150,3 +150,32 @@ def test_order_hides_only_what_the_last_pop_returned(bk: BrokerSession) -> None:
     bk.hide(topic, group, new, 300, ext={"offset": "1"}) >> Reply(SUCCESS)
     bk.advance(HIDDEN + bk.jitter)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+
+
+@case(kills=["ordered-acks-undo-resets"])
+def test_order_acknowledges_nothing_behind_a_reset(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 2, order=True)
+    reset = {
+        "topic": topic,
+        "group": group,
+        "timestamp": "-1",
+        "isForce": "true",
+        "queueId": "0",
+        "offset": "1",
+    }
+    bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset, about=topic) >> Reply(SUCCESS)
+    for handle in reversed(handles):
+        bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"b", b"c"])
+
+
+@case(kills=["ordered-queues-are-freed-in-silence"], clock=True)
+def test_order_ends_the_wait_when_its_time_is_over(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    (popped(bk, topic, group, order=True))
+    pop = bk.pop(topic, group, most=1, poll=600, order=True, on=bk.connect())
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.advance(HIDDEN + 10 + bk.jitter)
+    pop.bodies >> Reply(SUCCESS, [b"a"])

@@ -156,12 +156,13 @@ def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case(kills=["acks-of-any-offset"])
+@case(kills=["acks-of-any-offset", "acks-at-the-end-are-refused"])
 def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
+    bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
     bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 

@@ -196,3 +196,11 @@ def fields_of_hiding_may_be_missing(original, self, command, connection, now):
         return original(self, command, connection, now)
     except RefusedError:
         return Reply(ResponseCode.SUCCESS)
+
+
+@after(PopAcks.acknowledge, "An acknowledgement of the offset of the next message is refused.", V5)
+def acks_at_the_end_are_refused(reply, self, command):
+    ext = command.ext or {}
+    end = self.broker.store.max_offset(ext.get("topic") or "", int(ext.get("queueId") or 0))
+    is_last = reply.code == ResponseCode.SUCCESS and ext.get("offset") == str(end)
+    return Reply(ResponseCode.NO_MESSAGE) if is_last else reply
