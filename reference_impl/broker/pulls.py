@@ -351,7 +351,11 @@ class Pulls(Part):
         message = Message(
             topic=TopicName.OFFSET_MOVED_EVENT,
             body=document(event),
-            properties={PropertyName.KEYS: asked.group, PropertyName.TAGS: asked.group},
+            properties={
+                PropertyName.KEYS: asked.group,
+                PropertyName.DELAY_TIME_LEVEL: "0",
+                PropertyName.TAGS: asked.group,
+            },
             born_timestamp=now,
             born_host=self.config.address,
             store_host=self.config.address,

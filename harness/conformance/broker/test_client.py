@@ -281,9 +281,12 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
         f"{{topic:'{topic}',subString:'*',subVersion:7,codeSet:[1,2],tagsSet:['a','b']}}"
         for topic in ("one", "two")
     )
-    body = f"{{clientID:'{client}',consumerDataSet:[{{groupName:'{group}',subscriptionDataSet:[{sets}]}}]}}"
+    consumes, produces = f"{{groupName:'{group}',subscriptionDataSet:[{sets}]}}", f"{{groupName:'{group}'}}"
+    body = f"{{clientID:'{client}',consumerDataSet:[{consumes}],producerDataSet:[{produces}]}}"
     bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
+    shown = Reply(SUCCESS, body=Containing(client.encode()))
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> shown
     said = {"subString": "*", "subVersion": 7, "codeSet": [1, 2], "tagsSet": ["a", "b"]}
     said |= {"classFilterMode": False, "expressionType": "TAG"}
     table = {topic: {"topic": topic, **said} for topic in ("one", "two")}
@@ -314,3 +317,17 @@ def test_last_heartbeat_says_how_its_group_consumes(bk: BrokerSession) -> None:
         model = "BROADCASTING" if broadcasts else "CLUSTERING"
         said = {"consumeType": kind, "messageModel": model, "consumeFromWhere": start}
         bk.consumer_connections(group).json >> Reply(SUCCESS, Including(said))
+
+
+@case(kills=["first-heartbeats-of-consumers-count", "silent-clients-stay"], clock=True)
+def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
+    wants = consuming(bk.group(), [bk.topic()])
+    (stays, first), (_, second) = joined(bk, wants), joined(bk, wants)
+    bk.advance(70)
+    bk.heartbeat(stays, consumers=[wants], on=first) >> Reply(SUCCESS)
+    bk.advance_past(70)
+    second.closes() >> Closed()
+    bk.consumers(wants["groupName"]).ids >> Reply(SUCCESS, [stays])
+    bk.advance_past(EXPIRY - 70)
+    first.closes() >> Closed()
+    bk.consumers(wants["groupName"]) >> Reply(SYSTEM_ERROR)

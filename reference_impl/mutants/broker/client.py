@@ -240,3 +240,9 @@ def groups_consume_as_at_first(original, self, data, client, connection, now, *,
         said = (group.consume_type, group.message_model, group.consume_from_where)
         data.consume_type, data.message_model, data.consume_from_where = said
     original(self, data, client, connection, now, without_sub=without_sub)
+
+
+@mutant(Clients.join, "Only the first heartbeat of a consumer keeps it.")
+def first_heartbeats_of_consumers_count(original, self, group, name, client, connection, now):
+    known = group.members.get(connection)
+    return original(self, group, name, client, connection, now if known is None else known.seen)

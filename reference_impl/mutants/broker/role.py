@@ -282,3 +282,10 @@ def null_delays_are_none(original, self, body):
     if b'"offsetTable":null' in body:
         self.broker.delays.offsets.clear()
     original(self, body)
+
+
+@mutant(HaMembership.heard_of_smallest, "Slaves that never act for a master ask a new one.", V5)
+def every_slave_asks_a_new_master(original, self, number, address, left, ha_address, now):
+    acts, self.acts = self.acts, True
+    original(self, number, address, left, ha_address, now)
+    self.acts = acts

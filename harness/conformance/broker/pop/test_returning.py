@@ -258,3 +258,14 @@ def test_expired_does_not_come_again(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
     bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(kills=["only-the-newest-comes-again"])
+def test_all_come_again_to_who_begins_at_the_end(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    again = f"%RETRY%{group}_{topic}"
+    bk.create_topic(again, 1) >> Reply(SUCCESS)
+    for body in (b"a", b"b"):
+        bk.send(again, body) >> Reply(SUCCESS)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, newest=True).bodies >> Reply(SUCCESS, [b"a", b"b"])

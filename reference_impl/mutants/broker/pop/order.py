@@ -4,6 +4,7 @@ from heapq import heappush
 
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_order import PopOrder
+from reference_impl.broker.pop_terms import ORDERED
 from reference_impl.mutants.registry import V5, mutant
 
 
@@ -94,3 +95,9 @@ def ordered_acks_undo_resets(original, self, queue, offset, pop_time, connection
 @mutant(PopOrder.tick, "A queue that is free again releases no pop that waits in order.", V5)
 def ordered_queues_are_freed_in_silence(original, self, now):
     self._over.clear()
+
+
+@mutant(PopAcks.done, "In order, an entry of several messages acknowledges the first one alone.", V5)
+def one_message_of_an_ordered_entry_counts(original, self, of, offsets, revive_queue, connection, now):
+    counted = offsets[:1] if revive_queue == ORDERED else offsets
+    return original(self, of, counted, revive_queue, connection, now)
