@@ -185,7 +185,7 @@ class Pulls(Part):
         if found is None:
             remark = f"the consumer's subscription not exist{self.see()}"
             return Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
-        if found.sub_version < (asked.sub_version or 0):
+        if (found.sub_version or 0) < (asked.sub_version or 0):
             remark = "the consumer's subscription not latest"
             return Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
         return found

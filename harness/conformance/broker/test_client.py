@@ -4,6 +4,7 @@ from harness.conformance import (
     ABSENT,
     ANYTHING,
     AnyOf,
+    Between,
     Closed,
     Containing,
     Including,
@@ -271,25 +272,27 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})}))
 
 
-@case(kills=["heartbeats-are-strict-json"])
+@case(kills=["heartbeats-are-strict-json", "subscriptions-without-version-are-oldest"])
 def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     group, client, connection = bk.group(), *bk.client()
     for wrong in ("{}", "7", '"x"'):
         body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
         bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
     sets = ",".join(
-        f"{{topic:'{topic}',subString:'*',subVersion:7,codeSet:[1,2],tagsSet:['a','b']}}"
-        for topic in ("one", "two")
+        f"{{topic:'{topic}',subString:'*',{version}codeSet:[1,2],tagsSet:['a','b']}}"
+        for topic, version in (("one", "subVersion:7,"), ("two", ""))
     )
+    began = bk.broker_time()
     consumes, produces = f"{{groupName:'{group}',subscriptionDataSet:[{sets}]}}", f"{{groupName:'{group}'}}"
     body = f"{{clientID:'{client}',consumerDataSet:[{consumes}],producerDataSet:[{produces}]}}"
     bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
     shown = Reply(SUCCESS, body=Containing(client.encode()))
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> shown
-    said = {"subString": "*", "subVersion": 7, "codeSet": [1, 2], "tagsSet": ["a", "b"]}
+    said: dict[str, object] = {"subString": "*", "codeSet": [1, 2], "tagsSet": ["a", "b"]}
     said |= {"classFilterMode": False, "expressionType": "TAG"}
-    table = {topic: {"topic": topic, **said} for topic in ("one", "two")}
+    versions = {"one": 7, "two": Between(began, bk.broker_time())}
+    table = {topic: {"topic": topic, "subVersion": version, **said} for topic, version in versions.items()}
     bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
 
 

@@ -246,3 +246,10 @@ def groups_consume_as_at_first(original, self, data, client, connection, now, *,
 def first_heartbeats_of_consumers_count(original, self, group, name, client, connection, now):
     known = group.members.get(connection)
     return original(self, group, name, client, connection, now if known is None else known.seen)
+
+
+@mutant(Clients.consume, "A subscription without a version gets 0 and not the time of its heartbeat.")
+def subscriptions_without_version_are_oldest(original, self, data, client, connection, now, *, without_sub):
+    for one in data.subscription_data_set:
+        one.sub_version = one.sub_version or 0
+    original(self, data, client, connection, now, without_sub=without_sub)
