@@ -136,6 +136,8 @@ class Clients(Part):
         group.consume_type = data.consume_type
         group.message_model = data.message_model
         group.consume_from_where = data.consume_from_where
+        for one in data.subscription_data_set:
+            one.sub_version = now if one.sub_version is None else one.sub_version
         changed = not without_sub and self.subscribe(group, data.subscription_data_set)
         group.updated = now
         if (joined or changed) and (config is None or config.notify_consumer_ids_changed_enable):
@@ -163,7 +165,7 @@ class Clients(Part):
         before = set(known)
         for one in subscriptions:
             old = known.get(one.topic or "")
-            if old is None or one.sub_version > old.sub_version:
+            if old is None or (one.sub_version or 0) > (old.sub_version or 0):
                 known[one.topic or ""] = one
         for topic in before - {one.topic or "" for one in subscriptions}:
             del known[topic]

@@ -185,7 +185,7 @@ class Pulls(Part):
         if found is None:
             remark = f"the consumer's subscription not exist{self.see()}"
             return Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST, ext={}, remark=remark)
-        if found.sub_version < (asked.sub_version or 0):
+        if (found.sub_version or 0) < (asked.sub_version or 0):
             remark = "the consumer's subscription not latest"
             return Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST, ext={}, remark=remark)
         return found
@@ -351,7 +351,11 @@ class Pulls(Part):
         message = Message(
             topic=TopicName.OFFSET_MOVED_EVENT,
             body=document(event),
-            properties={PropertyName.KEYS: asked.group, PropertyName.TAGS: asked.group},
+            properties={
+                PropertyName.KEYS: asked.group,
+                PropertyName.DELAY_TIME_LEVEL: "0",
+                PropertyName.TAGS: asked.group,
+            },
             born_timestamp=now,
             born_host=self.config.address,
             store_host=self.config.address,

@@ -240,12 +240,10 @@ class Registrar(Part):
 
     def _probe(self, *, check_order: bool, oneway: bool) -> None:
         version = self.broker.registration_requests.version()
-        left = len(self._nameservers)
         is_decided = False
 
         def answered(reply: Command | None, now: int) -> None:
-            nonlocal left, is_decided
-            left -= 1
+            nonlocal is_decided
             if not is_decided and self.calls_for_registration(reply, version):
                 is_decided = True
                 if not self.is_stopping:

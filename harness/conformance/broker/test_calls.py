@@ -201,8 +201,8 @@ def message_id(bk: BrokerSession, topic: str, body: bytes = b"consume me") -> st
 def test_message_goes_with_the_question(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
-    sent = message_id(bk, topic)
-    message = viewed(bk, decode_offset_id(sent)[1])
+    place = decode_offset_id(message_id(bk, topic))[1]
+    sent, message = offset_id("[2001:db8::7]:10911", place), viewed(bk, place)
     asking = asks(bk, group, client, CONSUME, msgId=sent)
     said = {"brokerName": bk.broker_name, "clientId": client, "consumerGroup": group, "msgId": sent}
     told = Request(CONSUME, message, flag=0, ext=Including(said))

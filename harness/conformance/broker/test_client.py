@@ -4,6 +4,7 @@ from harness.conformance import (
     ABSENT,
     ANYTHING,
     AnyOf,
+    Between,
     Closed,
     Containing,
     Including,
@@ -271,20 +272,65 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})}))
 
 
-@case(kills=["heartbeats-are-strict-json"])
+@case(kills=["heartbeats-are-strict-json", "subscriptions-without-version-are-oldest"])
 def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     group, client, connection = bk.group(), *bk.client()
     for wrong in ("{}", "7", '"x"'):
         body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
         bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
     sets = ",".join(
-        f"{{topic:'{topic}',subString:'*',subVersion:7,codeSet:[1,2],tagsSet:['a','b']}}"
-        for topic in ("one", "two")
+        f"{{topic:'{topic}',subString:'*',{version}codeSet:[1,2],tagsSet:['a','b']}}"
+        for topic, version in (("one", "subVersion:7,"), ("two", ""))
     )
-    body = f"{{clientID:'{client}',consumerDataSet:[{{groupName:'{group}',subscriptionDataSet:[{sets}]}}]}}"
+    began = bk.broker_time()
+    consumes, produces = f"{{groupName:'{group}',subscriptionDataSet:[{sets}]}}", f"{{groupName:'{group}'}}"
+    body = f"{{clientID:'{client}',consumerDataSet:[{consumes}],producerDataSet:[{produces}]}}"
     bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
-    said = {"subString": "*", "subVersion": 7, "codeSet": [1, 2], "tagsSet": ["a", "b"]}
+    shown = Reply(SUCCESS, body=Containing(client.encode()))
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> shown
+    said: dict[str, object] = {"subString": "*", "codeSet": [1, 2], "tagsSet": ["a", "b"]}
     said |= {"classFilterMode": False, "expressionType": "TAG"}
-    table = {topic: {"topic": topic, **said} for topic in ("one", "two")}
+    versions = {"one": 7, "two": Between(began, bk.broker_time())}
+    table = {topic: {"topic": topic, "subVersion": version, **said} for topic, version in versions.items()}
     bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
+
+
+@case(kills=["retry-topics-are-never-ordered", "retry-topics-are-always-ordered"])
+def test_retry_topic_is_ordered_like_its_topics(bk: BrokerSession) -> None:
+    ordered, group, other = bk.name("ordered"), bk.group(), bk.group("other")
+    bk.create_topic(ordered, order=True) >> Reply(SUCCESS)
+    joined(bk, consuming(group, [bk.topic(), ordered]))
+    joined(bk, consuming(other, [bk.topic()]))
+    for name, order in ((group, True), (other, False)):
+        shown = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "order": order})
+        bk.topic_config(f"%RETRY%{name}").json >> Reply(SUCCESS, shown)
+
+
+@case(kills=["groups-consume-as-at-first"])
+def test_last_heartbeat_says_how_its_group_consumes(bk: BrokerSession) -> None:
+    group, topic = bk.group(), bk.topic()
+    name, connection = joined(bk, consuming(group, [topic]))
+    for kind, broadcasts, start in (
+        ("CONSUME_ACTIVELY", True, "CONSUME_FROM_FIRST_OFFSET"),
+        ("CONSUME_PASSIVELY", False, "CONSUME_FROM_TIMESTAMP"),
+    ):
+        wants = consuming(group, [topic], kind=kind, broadcasts=broadcasts, start=start)
+        bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)
+        model = "BROADCASTING" if broadcasts else "CLUSTERING"
+        said = {"consumeType": kind, "messageModel": model, "consumeFromWhere": start}
+        bk.consumer_connections(group).json >> Reply(SUCCESS, Including(said))
+
+
+@case(kills=["first-heartbeats-of-consumers-count", "silent-clients-stay"], clock=True)
+def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
+    wants = consuming(bk.group(), [bk.topic()])
+    (stays, first), (_, second) = joined(bk, wants), joined(bk, wants)
+    bk.advance(70)
+    bk.heartbeat(stays, consumers=[wants], on=first) >> Reply(SUCCESS)
+    bk.advance_past(70)
+    second.closes() >> Closed()
+    bk.consumers(wants["groupName"]).ids >> Reply(SUCCESS, [stays])
+    bk.advance_past(EXPIRY - 70)
+    first.closes() >> Closed()
+    bk.consumers(wants["groupName"]) >> Reply(SYSTEM_ERROR)

@@ -63,9 +63,9 @@ def test_levels_are_those_of_the_settings(bk: BrokerSession) -> None:
 @case(kills=["negative-level-delayed"])
 def test_no_level_is_no_delay(bk: BrokerSession) -> None:
     topic = bk.topic()
-    bk.send(topic, b"0", properties={"DELAY": "0"}) >> Reply(SUCCESS)
-    bk.send(topic, b"-3", properties={"DELAY": "-3"}) >> Reply(SUCCESS)
-    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"0", b"-3"])
+    for level in ("0", "-3", ""):
+        bk.send(topic, level.encode() or b"none", properties={"DELAY": level}) >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"0", b"-3", b"none"])
 
 
 @case(kills=["bad-level-is-no-delay"])
@@ -305,7 +305,7 @@ def _in_order(message: Message) -> bool:
 
 
 @case(
-    kills=["expired-delays-hold-up"],
+    kills=["expired-delays-hold-up", "expired-delays-hurry-the-next"],
     clock=True,
     own_server=True,
     setup={"messageDelayLevel": "2m 1s", **EXPIRING},
@@ -318,6 +318,9 @@ def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
         bk.send(topic, bytes(20_000), 1) >> Reply(SUCCESS)
     bk.advance(60 + 10 + 10 + bk.jitter)
     bk.view(decode_offset_id(sent.value[0])[1]) >> Reply(ResponseCode.SYSTEM_ERROR)
-    bk.send(topic, b"kept", properties={"DELAY": "1"}) >> Reply(SUCCESS)
-    bk.advance(120 + 10 + bk.jitter)
+    kept = bk.send(topic, b"kept", properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance_short_of(110, since=kept)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+    bk.advance_past(120, since=kept)
+    bk.advance(10 + bk.jitter)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"kept"])

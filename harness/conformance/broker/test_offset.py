@@ -29,14 +29,15 @@ def stored_apart(bk: BrokerSession) -> tuple[str, list[int]]:
     return topic, times
 
 
-@case(kills=["smaller-offsets-do-not-count"])
+@case(kills=["smaller-offsets-do-not-count", "zero-is-no-offset"])
 def test_is_what_was_committed(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
     bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 7)
-    bk.commit_offset(group, topic, 0, 3) >> Reply(SUCCESS)
-    bk.committed(group, topic).offset >> Reply(SUCCESS, 3)
+    for offset in (3, 0):
+        bk.commit_offset(group, topic, 0, offset) >> Reply(SUCCESS)
+        bk.committed(group, topic).offset >> Reply(SUCCESS, offset)
 
 
 @case(kills=["offsets-are-of-all-groups", "offsets-are-of-all-queues"])
@@ -311,3 +312,26 @@ def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
             if name != "topic":
                 bk.call(code, {**said, name: "x"}) >> refused
         bk.call(code, said) >> Reply(SUCCESS)
+
+
+@case(kills=["least-offsets-have-no-remark"])
+def test_min_has_an_empty_remark(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.send(topic, queue=1) >> Reply(SUCCESS)
+    for queue in (0, 1):
+        bk.min_offset(topic, queue).offset >> Reply(SUCCESS, 0, remark="")
+
+
+@case(kills=["forgotten-groups-keep-resets"])
+def test_deletion_of_a_group_takes_resets_along(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true"}
+    bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset, about=group) >> Reply(SUCCESS)
+    gone = {"groupName": group, "cleanOffset": "true"}
+    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, gone, about=group) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 0)
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"hello"])

@@ -6,7 +6,9 @@ from harness.conformance import Containing, Including, Matching, Reply, Silence,
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire.fastjson import parse
 from harness.wire.header_fields import PullFlag
+from harness.wire.messages import Message
 
 SUCCESS = ResponseCode.SUCCESS
 PULL: Final = 11
@@ -129,11 +131,13 @@ def test_unknown_queue_is_refused(bk: BrokerSession) -> None:
     bk.pull(bk.topic(queues=4), queue=4) >> Reply(ILLEGAL_PARAMETER, remark=remark)
 
 
-@case(kills=["pulls-create-topics"])
+@case(kills=["pulls-create-topics", "refusals-tell-of-no-page"])
 def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
     topic = bk.name("T")
-    bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
-    bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    see = r"\nSee https?://rocketmq\.apache\.org/docs/\S+ for further details\."
+    remark = Matching(rf"^topic\[{topic}\] not exist, apply first please! {see}$")
+    for _ in range(2):
+        bk.pull(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
 
 
 @case(kills=["every-topic-may-be-read"])
@@ -468,3 +472,25 @@ def test_not_more_than_256_kib_at_once(bk: BrokerSession) -> None:
     for offset, found in ((0, sizes[:2]), (2, sizes[2:3]), (3, sizes[3:])):
         pull = bk.pull(topic, offset=offset).seen("length of the body", lambda one: len(one.body))
         pull >> Reply(SUCCESS, list(found))
+
+
+@case(kills=["first-of-a-batch-releases"])
+def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, subscription="b", suspend=600, on=consumer)
+    bk.max_offset(topic, on=consumer).offset >> Reply(SUCCESS, 0)
+    batch = [Message(topic=topic, body=tag.encode(), properties={"TAGS": tag}) for tag in ("a", "b", "c")]
+    bk.send_batch(topic, batch) >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"b"])
+
+
+@case(kills=["corrections-are-not-kept", "kept-corrections-have-no-key"])
+def test_correction_is_kept_as_a_message(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a"), bk.group()
+    bk.pull(topic, offset=9, group=group).next_offset >> Reply(MOVED, 1)
+    queue = {"brokerName": bk.broker_name, "queueId": 0, "topic": topic}
+    event = {"consumerGroup": group, "messageQueue": queue, "offsetNew": 1, "offsetRequest": 9}
+    kept = bk.find("OFFSET_MOVED_EVENT", group).seen("event", lambda one: parse(one.body))
+    kept.eventually() >> Reply(SUCCESS, [event])
+    properties = {"KEYS": group, "TAGS": group, "DELAY": "0"}
+    bk.find("OFFSET_MOVED_EVENT", group).properties >> Reply(SUCCESS, [properties])

@@ -2,7 +2,7 @@
 
 import struct
 
-from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, case
 from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
@@ -364,3 +364,15 @@ def test_long_retry_topic(bk: BrokerSession) -> None:
     retry = f"%RETRY%{short}"
     pull = bk.pull(retry, group=short).seen("topic and body", lambda one: (one.topic, one.body))
     pull.eventually() >> Reply(SUCCESS, [(retry, b"again")])
+
+
+@case(kills=["messages-come-back-in-queue-zero"], clock=True)
+def test_come_back_in_every_queue(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.create_group(group, retryQueueNums=2) >> Reply(SUCCESS)
+    offset = stored(bk, topic)
+    for _ in range(32):
+        bk.send_back(group, offset, 1, topic=topic) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    for queue in (0, 1):
+        bk.max_offset(f"%RETRY%{group}", queue).offset.eventually() >> Reply(SUCCESS, Between(1, 31))

@@ -72,7 +72,15 @@ def test_keys_survive_a_kill(bk: BrokerSession) -> None:
     found.properties >> Reply(SUCCESS, [Including({"KEYS": "k1 k2"})])
 
 
-@case(kills=["restarts-keep-one-topic", "restarts-keep-one-queue", "queues-begin-anew"], own_server=True)
+@case(
+    kills=[
+        "restarts-keep-one-topic",
+        "restarts-keep-one-queue",
+        "queues-begin-anew",
+        "deleted-topics-come-back",
+    ],
+    own_server=True,
+)
 def test_deletion_of_a_topic_keeps_others(bk: BrokerSession) -> None:
     gone, topic, other = bk.topic("gone"), bk.topic(), bk.topic("U")
     for name, queue, body in ((gone, 0, b"0"), (topic, 1, b"1"), (topic, 3, b"2"), (other, 2, b"3")):
@@ -82,6 +90,7 @@ def test_deletion_of_a_topic_keeps_others(bk: BrokerSession) -> None:
     bk.find(topic, "k").bodies.eventually() >> Reply(SUCCESS, Including([b"1", b"2", b"4"]))
     for _ in range(2):
         bk.restart("kill")
+        bk.pull(gone) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
         bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"1"])
         bk.pull(topic, 3).bodies.eventually() >> Reply(SUCCESS, [b"2", b"4"])
         bk.pull(other, 2).bodies.eventually() >> Reply(SUCCESS, [b"3"])

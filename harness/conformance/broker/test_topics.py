@@ -159,8 +159,11 @@ def test_wrong_attributes_are_refused(bk: BrokerSession) -> None:
             ResponseCode.SYSTEM_ERROR, remark=remark
         )
     status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
-    made = {"cleanup.policy": "DELETE", "reserve.time": "-1"}
-    bk.create_topic(topic, ext={"attributes": "+cleanup.policy=DELETE,+reserve.time=-1"}) >> Reply(SUCCESS)
+    for time in ("-1", str(2**63 - 1)):
+        made = {"cleanup.policy": "DELETE", "reserve.time": time}
+        attributes = ",".join(f"+{name}={value}" for name, value in made.items())
+        topic = bk.name("T")
+        bk.create_topic(topic, ext={"attributes": attributes}) >> Reply(SUCCESS)
     for attributes, remark in REFUSED_OF_OLD.items():
         bk.create_topic(topic, ext={"attributes": attributes}) >> Reply(
             ResponseCode.SYSTEM_ERROR, remark=remark
@@ -453,3 +456,16 @@ def test_order_of_a_retry_topic_is_taken_back(bk: BrokerSession) -> None:
     bk.send_back(group, decode_offset_id(sent.value[0])[1], -1, topic=topic) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(retry, order=False))
     bk.topics().json >> Reply(SUCCESS, told(other, order=True))
+
+
+@case(kills=["deleted-topics-leave-what-comes-again"], clock=True)
+def test_deletion_takes_what_comes_again_along(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.pop(topic, group, invisible=10).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+    bk.advance(10 + 30 + bk.jitter)
+    again = f"%RETRY%{group}_{topic}"
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.delete_topic(topic) >> Reply(SUCCESS)
+    bk.topic_config(again) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    bk.max_offset(again).offset >> Reply(SUCCESS, 0)

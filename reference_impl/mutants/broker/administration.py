@@ -430,3 +430,31 @@ def state_counts_one_topic(original, self, now):
 def null_in_quotes_is_false(original, self, command, connection, now):
     body = command.body.replace(b'"null"', b"false")
     return original(self, msgspec.structs.replace(command, body=body), connection, now)
+
+
+@mutant(GroupAdministration.is_shown, "Progress is shown in topics to which a group subscribes no longer.")
+def progress_in_topics_given_up_is_shown(original, self, group, topic):
+    return True
+
+
+@mutant(Resets.at, "A reset to a time goes to the beginning of each queue.", V5)
+def resets_to_a_time_go_to_the_beginning(original, self, topic, queue, timestamp):
+    return original(self, topic, queue, min(timestamp, 0))
+
+
+@mutant(Runtime.earliest, "The time of the oldest message is that of the newest one.", V5)
+def oldest_message_is_the_newest(original, self):
+    return self.broker.store.newest() or original(self)
+
+
+@mutant(Settings.take, "A change of the settings leaves their version as it is.")
+def settings_keep_their_version(original, self, pairs, now):
+    version = self.version
+    original(self, pairs, now)
+    self.version = version
+
+
+@after(Runtime.information, "The state lacks the rate of messages that were transferred.")
+def state_lacks_a_rate(found):
+    for name in ("getTransferedTps", "getTransferredTps"):
+        found.pop(name, None)

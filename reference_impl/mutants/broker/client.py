@@ -221,3 +221,35 @@ def heartbeats_are_strict_json(original, self, command, connection, now):
     except msgspec.DecodeError:
         return Reply(ResponseCode.SYSTEM_ERROR)
     return original(self, command, connection, now)
+
+
+@after(Clients.subscribes_in_order, "The retry topic of a group is never ordered.", V5)
+def retry_topics_are_never_ordered(found):
+    return False
+
+
+@after(Clients.subscribes_in_order, "The retry topic of a group is always ordered.", V5)
+def retry_topics_are_always_ordered(found):
+    return True
+
+
+@mutant(Clients.consume, "A group consumes as its first heartbeat said, whatever later ones say.")
+def groups_consume_as_at_first(original, self, data, client, connection, now, *, without_sub):
+    group = self.consumers.get(data.group_name or "")
+    if group is not None:
+        said = (group.consume_type, group.message_model, group.consume_from_where)
+        data.consume_type, data.message_model, data.consume_from_where = said
+    original(self, data, client, connection, now, without_sub=without_sub)
+
+
+@mutant(Clients.join, "Only the first heartbeat of a consumer keeps it.")
+def first_heartbeats_of_consumers_count(original, self, group, name, client, connection, now):
+    known = group.members.get(connection)
+    return original(self, group, name, client, connection, now if known is None else known.seen)
+
+
+@mutant(Clients.consume, "A subscription without a version gets 0 and not the time of its heartbeat.")
+def subscriptions_without_version_are_oldest(original, self, data, client, connection, now, *, without_sub):
+    for one in data.subscription_data_set:
+        one.sub_version = one.sub_version or 0
+    original(self, data, client, connection, now, without_sub=without_sub)

@@ -5,7 +5,7 @@ import msgspec
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.store import Put, PutStatus, Store
+from reference_impl.broker.store import GetStatus, Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
@@ -218,3 +218,12 @@ def timed_are_taken_later(original, self, message, now):
 def times_that_are_over_delay_again(original, self, message):
     without = {name: value for name, value in message.properties.items() if name != PropertyName.TIMER_OUT_MS}
     return original(self, msgspec.structs.replace(message, properties=without))
+
+
+@mutant(Delays._deliver, "The message behind one that has expired is delivered at the time of that one.")
+def expired_delays_hurry_the_next(original, self, level, now):
+    got = self.broker.store.get(TopicName.SCHEDULE, level - 1, self.offsets.get(level, 0), 1)
+    original(self, level, now)
+    if got.status is not GetStatus.FOUND and level in self._due:
+        self._levels = [0 if one == level - 1 else delay for one, delay in enumerate(self._levels)]
+        self._due[level] = now

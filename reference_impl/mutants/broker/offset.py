@@ -267,3 +267,20 @@ def search_in_nothing_finds_zero(original, self, command, connection, now):
 @mutant(Offsets.query, "The offset of a group in a queue that is not named is 0.")
 def offset_of_nothing_is_zero(original, self, command, connection, now):
     return _forgives(original, self, command, connection, now)
+
+
+@mutant(Offsets.offset_of, "A committed offset 0 is taken for none.", V5)
+def zero_is_no_offset(original, self, group, topic, queue_id):
+    return original(self, group, topic, queue_id) or None
+
+
+@after(Offsets.least, "The answer with the lowest offset has no remark.", V5)
+def least_offsets_have_no_remark(reply):
+    reply.remark = None
+
+
+@mutant(Offsets.forget, "A group that is deleted keeps its resets.", V5)
+def forgotten_groups_keep_resets(original, self, *, group=None, topic=None):
+    kept, self._resets = self._resets, {}
+    original(self, group=group, topic=topic)
+    self._resets = kept

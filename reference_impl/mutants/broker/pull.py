@@ -376,3 +376,26 @@ def lite_pulls_change_messages(reply, command, self):
         messages = decode_messages(reply.body)
         encoded = self.broker.store.encoded
         reply.body = b"".join(encoded(replace(one, store_timestamp=0)) for one in messages)
+
+
+@mutant(LongPolling.settle, "Of messages that are stored together, the first one alone ends waits.")
+def first_of_a_batch_releases(original, self, now):
+    del self.broker.store.arrived[1:]
+    original(self, now)
+
+
+@mutant(Pulls.records_moves, "Corrections of offsets are not kept.", V4)
+def corrections_are_not_kept(original, self):
+    return False
+
+
+@mutant(Pulls.record_move, "The message about a correction has no key.", V4)
+def kept_corrections_have_no_key(original, self, asked, offset, now):
+    group, asked.group = asked.group, ""
+    original(self, asked, offset, now)
+    asked.group = group
+
+
+@after(Pulls.see, "Refusals do not say where to read about them.")
+def refusals_tell_of_no_page(text):
+    return "None"

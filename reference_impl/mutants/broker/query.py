@@ -108,6 +108,11 @@ def end_of_the_log_is_success(original, self, command, connection, now):
     return Reply(0) if 0 < self.broker.store.physical_range()[1] - offset < 4 else reply
 
 
+@after(Store.by_key, "A search returns the newest message first.")
+def newest_message_is_found_first(found):
+    return found[::-1]
+
+
 @after(MessageQuery.by_key, "The answer to a search says that the index ends a second later.")
 def index_state_is_of_the_future(reply):
     at = int(reply.ext["indexLastUpdateTimestamp"])

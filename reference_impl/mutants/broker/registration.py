@@ -449,3 +449,14 @@ def topic_of_replies_has_no_queue(original, self, topic, queues, perm=6, flag=0)
 @mutant(Topics.made, "System topics have four queues and permission 6, whatever the settings say.", V5)
 def topics_of_the_system_have_fixed_queues(original, self, topic, queues, perm=6, flag=0):
     return original(self, topic, 4 if topic.startswith(("rmq_sys_", "TBW")) else queues, 6, flag)
+
+
+@mutant(Registrar.register, "A change of the Broker's permission waits for the next registration.")
+def changes_of_permission_wait(original, self, now, *, force, check_order, oneway=False):
+    if check_order or oneway:
+        original(self, now, force=force, check_order=check_order, oneway=oneway)
+
+
+@mutant(Registrar.register, "The order of topics is taken over when the Broker's permission changes.")
+def changes_of_permission_take_the_order(original, self, now, *, force, check_order, oneway=False):
+    original(self, now, force=force, check_order=True, oneway=oneway)

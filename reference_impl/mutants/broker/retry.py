@@ -215,3 +215,8 @@ def dead_letters_of_sends_come_from_the_broker(original, self, message, asked, v
     if message.topic.startswith(TopicName.DLQ_PREFIX):
         message.born_host = self.config.address
     return refused
+
+
+@after(Retries.returned, "All messages that come back do so in queue 0.")
+def messages_come_back_in_queue_zero(message):
+    message.queue_id = 0

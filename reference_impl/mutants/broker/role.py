@@ -17,7 +17,7 @@ from reference_impl.broker.slave_sync import SlaveSync
 from reference_impl.broker.topic_administration import TopicAdministration
 from reference_impl.broker.topics import Topics
 from reference_impl.broker.transactions import Transactions
-from reference_impl.mutants.registry import V4, V5, family, mutant
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -282,3 +282,16 @@ def null_delays_are_none(original, self, body):
     if b'"offsetTable":null' in body:
         self.broker.delays.offsets.clear()
     original(self, body)
+
+
+@mutant(HaMembership.heard_of_smallest, "Slaves that never act for a master ask a new one.", V5)
+def every_slave_asks_a_new_master(original, self, number, address, left, ha_address, now):
+    acts, self.acts = self.acts, True
+    original(self, number, address, left, ha_address, now)
+    self.acts = acts
+
+
+@after(Pulls.pull, "A slave suggests its master to a consumer whose offset it does not have.", V4)
+def slave_suggests_its_master(reply):
+    if reply is not None and reply.code == ResponseCode.PULL_RETRY_IMMEDIATELY and reply.ext:
+        reply.ext["suggestWhichBrokerId"] = "0"

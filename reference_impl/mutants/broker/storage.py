@@ -4,6 +4,7 @@ from harness.wire.messages import PropertyName
 from reference_impl.broker.retention import Retention
 from reference_impl.broker.store import Store
 from reference_impl.broker.store.recovery import messages_from
+from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import after, mutant
 
 
@@ -117,3 +118,8 @@ def keys_are_read_twice(original, self):
     for message in messages_from(self._log, self._log.start):
         for key in message.properties.get(PropertyName.KEYS, "").split():
             self._index.add(message.topic, [key], message.physical_offset, message.store_timestamp)
+
+
+@mutant(Topics.delete, "A deleted topic exists again after a restart.")
+def deleted_topics_come_back(original, self, topic, now):
+    return self.table.pop(topic, None) is not None

@@ -267,3 +267,8 @@ def trace_topic_is_never_made(topics, self):
 def order_of_retry_topics_stays(original, self, topic, queues, perm, now, *, flag=0, order=False):
     known = self.get(topic)
     return known or original(self, topic, queues, perm, now, flag=flag, order=order)
+
+
+@mutant(TopicAdministration.retries_of, "A deleted topic leaves its messages that come again.", V5)
+def deleted_topics_leave_what_comes_again(original, self, topic):
+    return []

@@ -12,6 +12,7 @@ from harness.conformance.broker.tools import (
 )
 from harness.conformance.broker.whole import pulled
 from harness.session import BrokerSession
+from harness.session.broker.requests import consuming
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumeStats, ConsumeStatsList, QueueOffsets
 
@@ -255,3 +256,30 @@ def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
     bk.commit_offset(group, ordered, 0, 0) >> Reply(SUCCESS)
     shown = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="true")
     shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))
+
+
+@case(kills=["progress-in-topics-given-up-is-shown"])
+def test_progress_of_a_group_that_is_online(bk: BrokerSession) -> None:
+    topic, given_up, group = bk.topic(queues=1), bk.topic("U"), bk.group()
+    bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
+    for name in (given_up, topic):
+        bk.commit_offset(group, name, 0, 3) >> Reply(SUCCESS)
+    shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group)
+    shown >> Reply(SUCCESS, {0: (3, 0)})
+    none = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group, topic=given_up)
+    none >> Reply(SUCCESS, {})
+
+
+@case(kills=["resets-to-a-time-go-to-the-beginning"], clock=True)
+def test_reset_to_a_time(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=2), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    for number in range(4):
+        bk.send(topic, queue=min(number, 1)) >> Reply(SUCCESS)
+        bk.advance(2)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 3)
+    time = pulled(bk, topic, 1, 1)["store_timestamp"]
+    reset = {"topic": topic, "group": group, "timestamp": str(time), "isForce": "true"}
+    shown = asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset)
+    shown >> Reply(SUCCESS, {0: 1, 1: 1})
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 1)

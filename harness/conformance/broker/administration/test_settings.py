@@ -7,10 +7,12 @@ from harness.conformance.broker.tools import (
     asked,
     state_of,
 )
+from harness.conformance.broker.whole import pulled
 from harness.session import BrokerSession
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 
 NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
+OLDEST = "earliestMessageTimeStamp"
 STATE = {
     "EndTransactionQueueSize": NUMBER,
     "EndTransactionThreadPoolQueueCapacity": NUMBER,
@@ -142,19 +144,36 @@ def test_cleaning_keeps_queues_in_use(bk: BrokerSession) -> None:
     bk.pull(topic).bodies >> Reply(SUCCESS, [b"first", b"second"])
 
 
-@case(kills=["state-swaps-totals"])
+@case(kills=["state-swaps-totals", "state-lacks-a-rate"])
 def test_state_is_shown_in_its_forms(bk: BrokerSession) -> None:
     shown = Including({name: Matching(form) for name, form in STATE.items()})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _transferred) >> Reply(SUCCESS, [Matching(RATES)])
+
+
+def _transferred(reply: Command) -> list[str]:
+    """The rates whose key 5.x spells with a second r."""
+    keys = ("getTransferedTps", "getTransferredTps")
+    return [value for key, value in state_of(reply).items() if key in keys]
 
 
 @case(kills=["state-counts-one-topic"], own_server=True)
 def test_state_counts_messages(bk: BrokerSession) -> None:
     topic, other = bk.topic(), bk.topic("U")
     names = ("msgPutTotalTodayNow", "putMessageTimesTotal", "commitLogMinOffset")
-    before = dict(zip(names, ("0", "1", "-1"), strict=True))
+    before = {**dict(zip(names, ("0", "1", "-1"), strict=True)), OLDEST: "-1"}
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, Including(before))
     for name, queue in ((topic, 0), (topic, 1), (topic, 1), (other, 2), (other, 2)):
         bk.send(name, queue=queue) >> Reply(SUCCESS)
     after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, after)
+
+
+@case(kills=["oldest-message-is-the-newest"], clock=True, own_server=True)
+def test_state_has_the_time_of_the_oldest_message(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for _ in range(2):
+        bk.send(topic) >> Reply(SUCCESS)
+        bk.advance(2)
+    oldest = Including({OLDEST: str(pulled(bk, topic)["store_timestamp"])})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, oldest)

@@ -38,7 +38,15 @@ def two_groups(bk: BrokerSession) -> tuple[int, int]:
     return before, bk.broker_time()
 
 
-@case(kills=["versions-with-state", "settings-without-version", "versions-of-tomorrow"], own_server=True)
+@case(
+    kills=[
+        "versions-with-state",
+        "settings-without-version",
+        "settings-keep-their-version",
+        "versions-of-tomorrow",
+    ],
+    own_server=True,
+)
 def test_tables_have_versions_of_4_9(bk: BrokerSession) -> None:
     before, after = two_groups(bk)
     groups = {"dataVersion": version(2, after, before), "subscriptionGroupTable": ANYTHING}
@@ -48,6 +56,8 @@ def test_tables_have_versions_of_4_9(bk: BrokerSession) -> None:
     topics = {"dataVersion": version(ANYTHING, after), "topicConfigTable": ANYTHING}
     bk.topics().json >> Reply(SUCCESS, topics)
     bk.config().seen_as(VERSION) >> Reply(SUCCESS, version(0, before))
+    bk.update_config({"traceOn": "true"}) >> Reply(SUCCESS)
+    bk.config().seen_as(VERSION) >> Reply(SUCCESS, version(1, bk.broker_time(), before))
 
 
 @case(
@@ -55,6 +65,7 @@ def test_tables_have_versions_of_4_9(bk: BrokerSession) -> None:
         "versions-without-state",
         "topics-without-mappings",
         "groups-without-bits",
+        "settings-keep-their-version",
         "versions-of-tomorrow",
     ],
     own_server=True,
@@ -70,3 +81,6 @@ def test_tables_have_versions_of_5x(bk: BrokerSession) -> None:
     mappings = {"mappingDataVersion": zero, "topicQueueMappingDetailMap": {}, "topicQueueMappingInfoMap": {}}
     bk.topics().json >> Reply(SUCCESS, {**topics, **mappings})
     bk.config().seen_as(VERSION) >> Reply(SUCCESS, zero)
+    bk.update_config({"traceOn": "true"}) >> Reply(SUCCESS)
+    once = version(1, bk.broker_time(), before, stateVersion=0)
+    bk.config().seen_as(VERSION) >> Reply(SUCCESS, once)

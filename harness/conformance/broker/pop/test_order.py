@@ -5,6 +5,7 @@ from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, fil
 from harness.session import BrokerSession
 from harness.session.exchange import View
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BatchAck, BatchAcks
 
 INVISIBLE = View("invisible time", lambda reply: int((reply.ext or {}).get("invisibleTime") or 0))
 
@@ -109,10 +110,11 @@ def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 2, order=True)
     beyond = [*handles[1].split(" ")[:-1], "2"]
-    remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
+    consumer = bk.connect()
+    remark = Matching(rf"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, /{consumer.peer}$")
     refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
-    bk.ack_all(topic, group, [" ".join(beyond)]) >> refused
-    bk.ack_all(topic, group, [" ".join(beyond), handles[0]]) >> refused
+    bk.ack_all(topic, group, [" ".join(beyond)], on=consumer) >> refused
+    bk.ack_all(topic, group, [" ".join(beyond), handles[0]], on=consumer) >> refused
     bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
@@ -150,3 +152,53 @@ def test_order_hides_only_what_the_last_pop_returned(bk: BrokerSession) -> None:
     bk.hide(topic, group, new, 300, ext={"offset": "1"}) >> Reply(SUCCESS)
     bk.advance(HIDDEN + bk.jitter)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+
+
+@case(kills=["ordered-acks-undo-resets"])
+def test_order_acknowledges_nothing_behind_a_reset(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handles = popped(bk, topic, group, 2, order=True)
+    reset = {
+        "topic": topic,
+        "group": group,
+        "timestamp": "-1",
+        "isForce": "true",
+        "queueId": "0",
+        "offset": "1",
+    }
+    bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset, about=topic) >> Reply(SUCCESS)
+    for handle in reversed(handles):
+        bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"b", b"c"])
+
+
+@case(kills=["ordered-queues-are-freed-in-silence"], clock=True)
+def test_order_ends_the_wait_when_its_time_is_over(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    (popped(bk, topic, group, order=True))
+    pop = bk.pop(topic, group, most=1, poll=600, order=True, on=bk.connect())
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.advance(HIDDEN + 10 + bk.jitter)
+    pop.bodies >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["one-message-of-an-ordered-entry-counts"])
+def test_order_of_several_in_one_entry(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    handle, *_ = popped(bk, topic, group, 2, order=True)
+    start, time, hidden, revive, *_ = map(int, handle.split(" ")[:4])
+    entry = BatchAck(
+        consumer_group=group,
+        topic=topic,
+        retry="0",
+        start_offset=start,
+        revive_queue_id=revive,
+        pop_time=time,
+        invisible_time=hidden,
+        bits=BatchAck.bits_of([0, 1]),
+    )
+    body = BatchAcks([entry], bk.broker_name).encode()
+    bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body, about=topic) >> Reply(SUCCESS)
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])

@@ -1,6 +1,6 @@
 """Chapter pop: which messages a pop returns, and what its answer says."""
 
-from harness.conformance import Between, Including, Reply, case
+from harness.conformance import ANYTHING, Between, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, filled, popped
 from harness.session import BrokerSession
@@ -121,3 +121,15 @@ def test_goes_on_where_it_was_reset(bk: BrokerSession) -> None:
     bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [b"c"])
     bk.pop(topic, ordered, order=True).bodies >> Reply(SUCCESS, [b"b", b"c"])
     bk.pop(topic, ordered, order=True) >> NOTHING
+
+
+@case(kills=["pops-give-so-many-of-each-queue"])
+def test_number_is_of_all_queues(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=3), bk.group()
+    for number in range(9):
+        bk.send(topic, b"%d" % number, number % 3) >> Reply(SUCCESS)
+    for queue in range(3):
+        bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, 3)
+    for count, rest in ((4, 5), (4, 1), (1, 0)):
+        left = Including({"restNum": str(rest)})
+        bk.pop(topic, group, most=4).bodies >> Reply(SUCCESS, [ANYTHING] * count, ext=left)

@@ -156,12 +156,13 @@ def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case(kills=["acks-of-any-offset"])
+@case(kills=["acks-of-any-offset", "acks-at-the-end-are-refused"])
 def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
+    bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
     bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
@@ -257,3 +258,14 @@ def test_expired_does_not_come_again(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
     bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(kills=["only-the-newest-comes-again"])
+def test_all_come_again_to_who_begins_at_the_end(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    again = f"%RETRY%{group}_{topic}"
+    bk.create_topic(again, 1) >> Reply(SUCCESS)
+    for body in (b"a", b"b"):
+        bk.send(again, body) >> Reply(SUCCESS)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.pop(topic, group, newest=True).bodies >> Reply(SUCCESS, [b"a", b"b"])

@@ -114,13 +114,15 @@ def test_notifies_of_what_comes_again(bk: BrokerSession) -> None:
     bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
 
 
-@case(kills=["questions-about-any-topic"])
+@case(kills=["questions-about-any-topic", "refused-notifications-name-another"])
 def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> None:
     topic, missing, unread, group = bk.topic(), bk.name("none"), bk.topic(perm=2), bk.group()
     for ask in (bk.notification, bk.polling):
         ask(missing, group) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=Containing(f"topic[{missing}]"))
-        refused = Reply(ResponseCode.INVALID_PARAMETER, remark=Matching(r"^queueId\[4\] is illegal, "))
-        ask(topic, group, 4) >> refused
+        consumer = bk.connect()
+        shown = rf"topic:\[{topic}\] topicConfig.readQueueNums:\[4\] consumer:\[/{consumer.peer}\]"
+        refused = Matching(rf"^queueId\[4\] is illegal, {shown}$")
+        ask(topic, group, 4, on=consumer) >> Reply(ResponseCode.INVALID_PARAMETER, remark=refused)
         remark = f"the topic[{unread}] peeking message is forbidden"
         ask(unread, group) >> Reply(NO_PERMISSION, remark=remark)
 

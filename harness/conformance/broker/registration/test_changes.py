@@ -6,6 +6,7 @@ from harness.conformance.broker.registrations import (
     all_topics,
     all_topics_with,
     announcement_of,
+    next_of_time,
     of_topic,
     with_topic,
 )
@@ -126,3 +127,25 @@ def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
     topic = bk.topic(queues=2)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
     heard.json >> Request(ONE_TOPIC, queues_of(bk, 2, perm=4))
+
+
+@case(
+    "bk.registration.change-of-permission-is-announced-at-once",
+    "bk.registration.change-of-permission-takes-no-order",
+    kills=["changes-of-permission-wait", "changes-of-permission-take-the-order"],
+    clock=True,
+    own_server=True,
+    setup={"registerNameServerPeriod": "60000"},
+)
+def test_change_of_permission(bk: BrokerSession) -> None:
+    """A Broker whose permission changes registers at once, and takes no order of topics from the answer."""
+    topic = bk.topic()
+    next_of_time(bk, next_of_time(bk, period=70), period=70)
+    bk.nameserver.answers(REGISTER, body=b'{"table":{"%s":"probed:4"}}' % topic.encode())
+    changed = bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, since=changed, within=10 + bk.jitter, where=all_topics)
+    heard.topic(topic) >> Request(REGISTER, (4, 4, 4))
+    bk.advance(2)
+    bk.nameserver.behaves()
+    unordered = Including({topic: Including({"order": False})})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": unordered}))

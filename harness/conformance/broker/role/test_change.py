@@ -262,3 +262,14 @@ def test_slave_changes_topics_and_groups(bk: BrokerSession) -> None:
     bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}, about=group) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including({topic: ABSENT})}))
     bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
+
+
+@case(kills=["slave-suggests-its-master"], own_server=True)
+def test_slave_suggests_the_broker_of_the_group(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.create_group(group, brokerId=3, whichBrokerWhenConsumeSlowly=5) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    moved = bk.pull(topic, offset=9, group=group)
+    moved.next_offset >> Reply(RETRY, 9, ext=Including({"suggestWhichBrokerId": "3"}))

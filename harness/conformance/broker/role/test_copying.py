@@ -297,3 +297,11 @@ def test_slave_passes_over_delays_that_are_null(bk: BrokerSession) -> None:
     for _ in range(2):
         told = master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
     bk.call(DELAYS).seen_as(LEVELS) >> Reply(SUCCESS, Including({"3": 5}))
+
+
+@case(kills=["every-slave-asks-a-new-master"], own_server=True, setup={**SLAVE, "unused": "{nameserver2}"})
+def test_slave_that_never_acts_asks_no_new_master(bk: BrokerSession) -> None:
+    master = bk.nameservers[1]
+    slave_is_smallest(bk)
+    bk.call(NOTIFY, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
+    master.next(EXCHANGE, within=10 + bk.jitter) >> Silence()

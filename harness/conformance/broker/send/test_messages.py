@@ -94,6 +94,21 @@ def test_queue_beyond_the_topic_is_refused(bk: BrokerSession) -> None:
     bk.send(topic, queue=3) >> Reply(SUCCESS)
 
 
+@case(kills=["refusals-do-not-show-attributes"])
+def test_refusal_of_a_queue_shows_the_topic(bk: BrokerSession) -> None:
+    topic, connection = bk.name("T"), bk.connect()
+    kind = {"attributes": "+message.type=FIFO", "topicSysFlag": "2"}
+    bk.create_topic(topic, 3, 5, write_queues=2, filter_type="MULTI_TAG", order=True, ext=kind) >> Reply(
+        SUCCESS
+    )
+    shown = (
+        f"TopicConfig [topicName={topic}, readQueueNums=3, writeQueueNums=2, perm=R-X,"
+        " topicFilterType=MULTI_TAG, topicSysFlag=2, order=true, attributes={message.type=FIFO}]"
+    )
+    remark = f"request queueId[3] is illegal, {shown} Producer: {connection.peer}"
+    bk.send(topic, queue=3, on=connection) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+
+
 @case(kills=["any-topic-name-will-do"])
 def test_illegal_topic_is_refused(bk: BrokerSession) -> None:
     remark = Containing("The specified topic contains illegal characters")
@@ -240,9 +255,13 @@ def test_slave_is_busy(bk: BrokerSession) -> None:
 
 @case(kills=["new-topics-have-as-many-queues-as-producers-like"])
 def test_queues_of_a_created_topic_are_limited(bk: BrokerSession) -> None:
-    topic = bk.name("T")
+    topic, none = bk.name("T"), bk.name("N")
     bk.send(topic, default_queues=16) >> Reply(SUCCESS)
-    made = Including({topic: Including({"readQueueNums": 8, "writeQueueNums": 8})})
+    bk.send(none, default_queues=-2) >> Reply(ILLEGAL_PARAMETER, remark=Matching(r"^request queueId\[0\] "))
+    queues = {
+        name: {"readQueueNums": number, "writeQueueNums": number} for name, number in ((topic, 8), (none, 0))
+    }
+    made = Including({name: Including(shown) for name, shown in queues.items()})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": made}))
 
 

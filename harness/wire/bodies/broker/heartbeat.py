@@ -38,14 +38,14 @@ else:
 class Subscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """What a group wants of a topic. `code_set` are the hashes of `tags_set`; `sub_string` is the expression.
 
-    `sub_version` is when the client made it, ms; Apache takes the current time where it is missing.
+    `sub_version` is when the client made it, ms; for None, a Broker takes its own time.
     """
 
     class_filter_mode: bool = False
     code_set: list[Int32] = []
     expression_type: str | None = "TAG"
     sub_string: str | None = None
-    sub_version: Int64 = 0
+    sub_version: Int64 | None = None
     tags_set: list[str] = []
     topic: str | None = None
 
@@ -131,7 +131,7 @@ def read_subscription(node: Node) -> Subscription:
         code_set=[code for code in found.get("codeSet") or [] if code is not None],
         expression_type=found.get("expressionType", "TAG"),
         sub_string=found.get("subString"),
-        sub_version=found.get("subVersion") or 0,
+        sub_version=found.get("subVersion"),
         tags_set=found.get("tagsSet") or [],
         topic=found.get("topic"),
     )

@@ -2,7 +2,9 @@
 
 from heapq import heappush
 
+from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_order import PopOrder
+from reference_impl.broker.pop_terms import ORDERED
 from reference_impl.mutants.registry import V5, mutant
 
 
@@ -75,3 +77,27 @@ def any_ordered_handle_hides(original, self, queue, offset, pop_time, until):
     if last is not None:
         last.until[offset] = until
         heappush(self._over, (until, queue))
+
+
+@mutant(PopAcks.done_in_order, "In order, an acknowledgement undoes a reset.", V5)
+def ordered_acks_undo_resets(original, self, queue, offset, pop_time, connection, now):
+    topic, group, queue_id = queue
+    resets = self.broker.offsets._resets
+    kept, self.broker.offsets._resets = resets, {}
+    reply = original(self, queue, offset, pop_time, connection, now)
+    self.broker.offsets._resets = kept
+    for key, known in resets.items():
+        if key == f"{topic}@{group}" and queue_id in known:
+            known[queue_id] = self.broker.offsets.table[key][queue_id]
+    return reply
+
+
+@mutant(PopOrder.tick, "A queue that is free again releases no pop that waits in order.", V5)
+def ordered_queues_are_freed_in_silence(original, self, now):
+    self._over.clear()
+
+
+@mutant(PopAcks.done, "In order, an entry of several messages acknowledges the first one alone.", V5)
+def one_message_of_an_ordered_entry_counts(original, self, of, offsets, revive_queue, connection, now):
+    counted = offsets[:1] if revive_queue == ORDERED else offsets
+    return original(self, of, counted, revive_queue, connection, now)

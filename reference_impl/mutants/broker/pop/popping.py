@@ -151,3 +151,10 @@ def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id
 @after(Pops.as_given, "A pop returns messages without the time when they were stored.", V5)
 def popped_messages_have_no_time(frame, self):
     return self.broker.store.encoded(replace(decode_message(frame), store_timestamp=0))
+
+
+@mutant(Pops.take, "A pop returns as many messages as requested from each queue.", V5)
+def pops_give_so_many_of_each_queue(original, self, found, topic, queue_id, now):
+    before, found.frames = found.frames, []
+    original(self, found, topic, queue_id, now)
+    found.frames = before + found.frames

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from harness.wire import ResponseCode
 from harness.wire.bodies import BatchAcks
 from harness.wire.messages import Message, TopicName
+from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
 from reference_impl.mutants.registry import V5, after, mutant
@@ -196,3 +197,17 @@ def fields_of_hiding_may_be_missing(original, self, command, connection, now):
         return original(self, command, connection, now)
     except RefusedError:
         return Reply(ResponseCode.SUCCESS)
+
+
+@after(PopAcks.acknowledge, "An acknowledgement of the offset of the next message is refused.", V5)
+def acks_at_the_end_are_refused(reply, self, command):
+    ext = command.ext or {}
+    end = self.broker.store.max_offset(ext.get("topic") or "", int(ext.get("queueId") or 0))
+    is_last = reply.code == ResponseCode.SUCCESS and ext.get("offset") == str(end)
+    return Reply(ResponseCode.NO_MESSAGE) if is_last else reply
+
+
+@mutant(Pops.first, "A group that begins at the end gets only the last message that comes again.", V5)
+def only_the_newest_comes_again(original, self, pop, topic, queue_id):
+    first = original(self, pop, topic, queue_id)
+    return max(first, self.broker.store.max_offset(topic, queue_id) - 1) if pop.init_mode else first

@@ -84,3 +84,8 @@ def lost_pops_get_messages(original, self, connection, now):
 @mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
 def notifications_know_no_order(original, self, asked, topic, queue_id, now):
     return original(self, replace(asked, order=False), topic, queue_id, now)
+
+
+@mutant(PopNotifications.refused, "The refusal of a notification names another client.", V5)
+def refused_notifications_name_another(original, self, asked, connection, now):
+    return original(self, asked, -1, now)
