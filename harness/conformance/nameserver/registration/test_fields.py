@@ -159,13 +159,14 @@ def test_acting_master_flag_follows_latest_registration(ns: NameServerSession) -
     ns.cluster().broker(broker.name) >> Reply(SUCCESS, Including({"enableActingMaster": False}))
 
 
-@case(kills=["zone-sticks"])
+@case(kills=["zone-sticks", "routes-keep-what-a-name-says-of-itself"])
 def test_zone_follows_latest_registration(ns: NameServerSession) -> None:
     broker = ns.broker()
     for zone in ("east", "west", None):
         broker.register(ext={"__ZONE_NAME": zone}) >> Reply(SUCCESS)
         shown = Including({"zoneName": ABSENT if zone is None else zone})
         ns.cluster().broker(broker.name) >> Reply(SUCCESS, shown)
+        ns.route(broker.topic("A")).brokers >> Reply(SUCCESS, {broker.name: shown})
 
 
 # --- filter servers -----------------------------------------------------------------------------------------
