@@ -83,17 +83,26 @@ def test_heartbeats_without_news_are_quiet(bk: BrokerSession) -> None:
     connection.next_request() >> Silence()
 
 
-@case(kills=["lost-clients-stay-members", "nobody-is-told-of-departures"])
+@case(
+    kills=[
+        "lost-clients-stay-members",
+        "lost-clients-leave-their-first-group",
+        "nobody-is-told-of-departures",
+    ]
+)
 def test_members_are_notified_of_a_departure(bk: BrokerSession) -> None:
-    group = bk.group()
-    wants = consuming(group, [bk.topic()])
-    stays, connection = joined(bk, wants)
-    connection.next_request() >> told(group)
-    _, goes = joined(bk, wants)
-    connection.next_request() >> told(group)
+    topic, groups = bk.topic(), [bk.group("first"), bk.group("second")]
+    members = {group: joined(bk, consuming(group, [topic])) for group in groups}
+    client, goes = bk.client()
+    wants = [consuming(group, [topic]) for group in groups]
+    bk.heartbeat(client, consumers=wants, on=goes) >> Reply(SUCCESS)
+    for group, (_, connection) in members.items():
+        for _ in range(2):
+            connection.next_request() >> told(group)
     goes.close()
-    connection.next_request() >> told(group)
-    bk.consumers(group).ids.eventually() >> Reply(SUCCESS, [stays])
+    for group, (stays, connection) in members.items():
+        connection.next_request() >> told(group)
+        bk.consumers(group).ids.eventually() >> Reply(SUCCESS, [stays])
 
 
 @case(kills=["broadcasting-groups-are-told"])
@@ -124,13 +133,16 @@ def test_without_heartbeats_is_removed(bk: BrokerSession) -> None:
     connection.closes() >> Closed()
 
 
-@case(kills=["groups-have-no-retry-topic"])
+@case(kills=["groups-have-no-retry-topic", "retry-topics-have-one-queue"])
 def test_retry_topic_is_created(bk: BrokerSession) -> None:
-    group = bk.group()
-    joined(bk, consuming(group, [bk.topic()]))
-    bk.pull(f"%RETRY%{group}") >> Reply(ResponseCode.PULL_NOT_FOUND)
+    topic, group, wide = bk.topic(), bk.group(), bk.group("wide")
+    bk.create_group(wide, retryQueueNums=3) >> Reply(SUCCESS)
     refused = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
-    bk.pull(f"%RETRY%{group}", queue=1) >> Reply(refused, remark=Containing("queueId[1] is illegal"))
+    for name, queues in ((group, 1), (wide, 3)):
+        joined(bk, consuming(name, [topic]))
+        bk.pull(f"%RETRY%{name}", queues - 1) >> Reply(ResponseCode.PULL_NOT_FOUND)
+        illegal = Reply(refused, remark=Containing(f"queueId[{queues}] is illegal"))
+        bk.pull(f"%RETRY%{name}", queues) >> illegal
 
 
 @case(kills=["consumers-of-no-group-are-none"], setup=WITHOUT_GROUPS)

@@ -44,6 +44,14 @@ def test_is_of_a_group(bk: BrokerSession) -> None:
     bk.lock(bk.group(), "other", queues).queues >> Reply(SUCCESS, queues)
 
 
+@case(kills=["locks-are-of-all-brokers"])
+def test_is_of_a_broker_name(bk: BrokerSession) -> None:
+    group, _, queues = place(bk)
+    bk.lock(group, "one", queues).queues >> Reply(SUCCESS, queues)
+    bk.lock(group, "other", queues, broker=bk.name("broker")).queues >> Reply(SUCCESS, queues)
+    bk.lock(group, "other", queues).queues >> Reply(SUCCESS, [])
+
+
 @case(kills=["locks-are-not-given-up"])
 def test_is_given_up_by_its_holder(bk: BrokerSession) -> None:
     group, _, queues = place(bk)

@@ -75,11 +75,11 @@ def test_queue_without_messages(bk: BrokerSession) -> None:
     bk.pull(topic, offset=5).next_offset >> Reply(MOVED, 0)
 
 
-@case(kills=["only-the-first-tag-counts", "tags-do-not-count"])
+@case(kills=["only-the-first-tag-counts", "tags-do-not-count", "filtered-pulls-go-on-behind-the-last-found"])
 def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
-    pull = bk.pull(filled(bk, "a", "b", "c"), subscription="a || c")
+    pull = bk.pull(filled(bk, "a", "b", "c", "b", "d"), subscription="a || c")
     pull.bodies >> Reply(SUCCESS, [b"a", b"c"])
-    pull.next_offset >> Reply(SUCCESS, 3)
+    pull.next_offset >> Reply(SUCCESS, 5)
 
 
 @case(kills=["tags-do-not-count", "nothing-wanted-is-not-found"])
@@ -203,6 +203,16 @@ def test_message_ends_every_wait(bk: BrokerSession) -> None:
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     for pull in pulls:
         pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["last-arrival-alone-ends-waits"])
+def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
+    topic, tags = bk.topic(), ("a", "b", "c")
+    pulls = [bk.pull(topic, 2, subscription=tag, suspend=60, on=bk.connect()) for tag in tags]
+    batch = [Message(topic=topic, body=tag.encode(), properties={"TAGS": tag}) for tag in tags]
+    bk.send_batch(topic, batch, 2) >> Reply(SUCCESS)
+    for pull, tag in zip(pulls, tags, strict=True):
+        pull.bodies >> Reply(SUCCESS, [tag.encode()])
 
 
 @case(kills=["lost-connections-end-every-wait"])

@@ -10,7 +10,7 @@ from harness.conformance.broker.whole import (
 )
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.messages import decode_offset_id
+from harness.wire.messages import Message, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
@@ -63,12 +63,14 @@ def test_time_bounds_hold(bk: BrokerSession) -> None:
     bk.find(topic, key, begin=0, end=1) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
-@case(kills=["search-without-limit"])
+@case(kills=["search-without-limit", "search-finds-any-number"])
 def test_not_more_than_requested(bk: BrokerSession) -> None:
     topic, key = bk.topic(), bk.name("key")
-    for body in (b"1", b"2", b"3"):
-        bk.send(topic, body, keys=key) >> Reply(SUCCESS)
-    bk.find(topic, key, most=1).bodies.eventually() >> Reply(SUCCESS, [b"3"])
+    batch = [Message(topic=topic, body=b"%d" % n, properties={"KEYS": key}) for n in range(70)]
+    bk.send_batch(topic, batch) >> Reply(SUCCESS)
+    for most, found in ((1, 1), (3, 3), (64, 64), (100, 64)):
+        newest = [b"%d" % n for n in range(70 - found, 70)]
+        bk.find(topic, key, most=most).bodies.eventually() >> Reply(SUCCESS, newest)
 
 
 @case(kills=["index-state-not-told", "index-state-is-of-the-future"], own_server=True)

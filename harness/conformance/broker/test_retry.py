@@ -105,12 +105,14 @@ def test_negative_level_is_dead_letter(bk: BrokerSession) -> None:
     bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
-@case(kills=["no-limit-of-retries"])
+@case(kills=["no-limit-of-retries", "limit-of-no-retries-is-none"])
 def test_limit_makes_dead_letter(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    offset = stored(bk, topic, body=b"dead", reconsumed=3)
-    bk.send_back(group, offset, 1, topic=topic, most=3) >> Reply(SUCCESS)
-    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+    topic = bk.topic()
+    for limit in (3, 0):
+        group = bk.group(f"limit{limit}")
+        offset = stored(bk, topic, body=b"dead", reconsumed=limit)
+        bk.send_back(group, offset, 1, topic=topic, most=limit) >> Reply(SUCCESS)
+        bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
 @case(kills=["retry-limit-one-less"])

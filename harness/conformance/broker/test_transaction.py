@@ -247,13 +247,29 @@ def test_given_up_after_the_limit_of_questions(bk: BrokerSession) -> None:
     asked_twice.eventually() >> Reply(SUCCESS, Including([(group.encode(), "2")]))
 
 
-@case(kills=["late-ends-commit"], clock=True, setup=QUICK)
+@case(kills=["late-ends-commit", "immune-for-milliseconds"], clock=True, setup=QUICK)
 def test_late_end_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    where = place(half(bk, topic, group, CHECK_IMMUNITY_TIME_IN_SECONDS="5"))
+    late, timely = (
+        place(half(bk, topic, group, seconds.encode(), CHECK_IMMUNITY_TIME_IN_SECONDS=seconds))
+        for seconds in ("5", "600")
+    )
     bk.advance(6)
-    bk.end_transaction(group, *where, COMMIT) >> Reply(ResponseCode.ILLEGAL_OPERATION)
+    bk.end_transaction(group, *late, COMMIT) >> Reply(ResponseCode.ILLEGAL_OPERATION)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *timely, COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"600"])
+
+
+@case(kills=["asked-in-spite-of-immunity", "immune-for-milliseconds"], clock=True, setup=LATER)
+def test_immune_message_is_not_asked_about(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    sent = half(bk, topic, group, CHECK_IMMUNITY_TIME_IN_SECONDS="45")
+    bk.advance_short_of(40, since=sent)
+    asked.next_request() >> Silence()
+    bk.advance(5 + 10 + 2 + bk.jitter)
+    asked.next_request() >> Request(CHECK)
 
 
 @case(

@@ -31,11 +31,16 @@ def addresses(*brokers: Broker, acting: Broker | None = None) -> dict[int, str]:
 
 
 @case(
-    kills=["acting-master-is-not-shown", "highest-slave-acts", "acting-master-keeps-its-id-too"],
+    kills=[
+        "acting-master-is-not-shown",
+        "highest-slave-acts",
+        "oldest-slave-acts",
+        "acting-master-keeps-its-id-too",
+    ],
     setup=ACTING_MASTERS_ARE_SHOWN,
 )
 def test_lowest_slave_is_shown_as_master(ns: NameServerSession) -> None:
-    low, high = masterless(ns, 2, 5)
+    high, low = masterless(ns, 5, 2)
     shown = addresses(low, high, acting=low)
     route = ns.route(ns.topic("A"))
     route.addresses >> Reply(SUCCESS, {low.name: shown})

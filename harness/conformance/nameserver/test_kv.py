@@ -181,12 +181,23 @@ def test_visible_on_every_connection(ns: NameServerSession) -> None:
     ns.get_kv(namespace, "key", on=other) >> Reply(QUERY_NOT_FOUND)
 
 
+@case(kills=["kv-is-written-in-ascii"], own_server=True)
+def test_text_survives_a_restart(ns: NameServerSession) -> None:
+    namespace = f"{ns.name('space')}-é中"
+    pairs = {f"{text}-{number}": text for number, text in enumerate(TEXTS)}
+    for key, value in pairs.items():
+        ns.put_kv(namespace, key, value) >> Reply(SUCCESS)
+    ns.restart()
+    ns.list_kv(namespace).table >> Reply(SUCCESS, pairs)
+
+
 @case(
     "ns.kv.survives-a-restart",
     "ns.kv.deletion-survives-a-restart",
     kills=[
         "kv-is-not-written",
         "kv-writes-its-first-state-only",
+        "kv-overwriting-is-not-written",
         "kv-deletions-are-not-written",
         "emptied-namespaces-are-not-written",
     ],
@@ -195,10 +206,13 @@ def test_visible_on_every_connection(ns: NameServerSession) -> None:
 def test_survives_a_restart(ns: NameServerSession) -> None:
     """After a restart, pairs have their latest values, and deleted pairs stay deleted."""
     namespace, emptied = ns.name("space"), ns.name("space")
+    ns.put_kv(emptied, "key", "value") >> Reply(SUCCESS)
+    ns.put_kv(namespace, "b", '"2"') >> Reply(SUCCESS)
     ns.put_kv(namespace, "a", "old") >> Reply(SUCCESS)
     ns.put_kv(namespace, "a", "new") >> Reply(SUCCESS)
-    ns.put_kv(namespace, "b", '"2"') >> Reply(SUCCESS)
-    ns.put_kv(emptied, "key", "value") >> Reply(SUCCESS)
+    ns.restart()
+    ns.list_kv(namespace).table >> Reply(SUCCESS, {"a": "new", "b": '"2"'})
+    ns.list_kv(emptied).table >> Reply(SUCCESS, {"key": "value"})
     ns.delete_kv(emptied, "key") >> Reply(SUCCESS)
     ns.restart()
     ns.list_kv(namespace).table >> Reply(SUCCESS, {"a": "new", "b": '"2"'})

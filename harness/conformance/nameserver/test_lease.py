@@ -451,10 +451,14 @@ def test_heartbeat_refreshes(ns: NameServerSession) -> None:
     routed(ns, broker)
 
 
-@case(kills=["heartbeat-sets-timeout"], clock=True)
+@case(kills=["heartbeat-sets-timeout", "heartbeat-resets-timeout"], ends_leases=True)
 def test_heartbeat_keeps_timeout(ns: NameServerSession) -> None:
-    broker = registered(ns)
+    short, broker = ns.broker(topics=("S", "T")), registered(ns)
+    short.register(ext={"heartbeatTimeoutMillis": 60_000}) >> Reply(SUCCESS)
+    ended = short.heartbeat() >> Reply(SUCCESS)
     since = broker.heartbeat(ext={"heartbeatTimeoutMills": 30_000}) >> Reply(SUCCESS)
+    ns.advance_past(60, ended)
+    ns.route(short.topic("S")).eventually() >> Reply(TOPIC_NOT_EXIST)
     ns.advance_short_of(ns.lease, since)
     routed(ns, broker)
 

@@ -84,6 +84,15 @@ def test_reads_see_every_registration(ns: NameServerSession) -> None:
     ns.route(broker.topic("A"), on=client).queues >> Reply(SUCCESS, {broker.name: (8, 8, 4, 0)})
 
 
+@case(kills=["routes-lose-the-sign"])
+def test_each_answer_has_its_opaque(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    routed(ns, broker)
+    for opaque in (-(2**31), -7, 0, 2**31 - 1):
+        route = ns.route(broker.topic("A"), opaque=opaque)
+        route.addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
+
+
 @case(kills=["reserved-topics-are-not-routed"])
 def test_special_names_are_plain_names(ns: NameServerSession) -> None:
     broker = ns.broker()
@@ -177,13 +186,20 @@ def test_no_order_configuration_by_default(ns: NameServerSession) -> None:
     ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
 
 
-@case(kills=["route-lacks-acting-master", "acting-master-is-always-false"])
+@case(
+    kills=[
+        "route-lacks-acting-master",
+        "acting-master-is-always-false",
+        "routes-keep-what-a-name-says-of-itself",
+    ]
+)
 def test_acting_master_is_shown(ns: NameServerSession) -> None:
     plain, acting = registered(ns), ns.broker()
-    acting.register(ext={"enableActingMaster": True}) >> Reply(SUCCESS)
-    told = {plain.name: False, acting.name: True}
-    expected = {name: Including({"enableActingMaster": value}) for name, value in told.items()}
-    ns.route(plain.topic("A")).brokers >> Reply(SUCCESS, expected)
+    for enabled in (True, False):
+        acting.register(ext={"enableActingMaster": enabled}) >> Reply(SUCCESS)
+        told = {plain.name: False, acting.name: enabled}
+        expected = {name: Including({"enableActingMaster": value}) for name, value in told.items()}
+        ns.route(plain.topic("A")).brokers >> Reply(SUCCESS, expected)
 
 
 @case(kills=["mappings-are-not-kept", "mapping-is-shown-for-every-topic"])
@@ -233,10 +249,12 @@ def test_filter_servers_of_its_brokers_only(ns: NameServerSession) -> None:
 # --- in which JSON ------------------------------------------------------------------------------------------
 
 
-@case(kills=["standard-json-only-on-request", "historical-4473-no-standard-json"])
+@case(
+    kills=["standard-json-only-on-request", "historical-4473-no-standard-json", "first-client-sets-the-json"]
+)
 def test_standard_json_for_new_clients(ns: NameServerSession) -> None:
     master, slave = pair(ns)
-    topic = master.topic("A")
+    topic = master.topic("B")
     same = (ns.route(topic, version=OLD).json >> Reply(SUCCESS)).value
     ns.route(topic, version=STANDARD).strict_json >> Reply(SUCCESS, same)
     ns.route(topic, version=NEW).strict_json >> Reply(SUCCESS, same)

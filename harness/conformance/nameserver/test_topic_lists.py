@@ -109,15 +109,24 @@ def test_system_list_is_current(ns: NameServerSession) -> None:
     "ns.topic-lists.system-list-of-nothing-is-empty",
     "ns.topic-lists.system-list-has-an-address",
     "ns.order-topics.no-table-without-namespace",
-    kills=["system-list-has-an-address-always", "system-list-lacks-address", "order-table-is-always-told"],
+    kills=[
+        "system-list-has-an-address-always",
+        "system-list-lacks-address",
+        "system-list-has-masters-only",
+        "order-table-is-always-told",
+    ],
     own_server=True,
 )
 def test_server_that_has_just_started(ns: NameServerSession) -> None:
     """A server without brokers lists nothing, with one its address; it has no order configuration."""
     ns.system_topics().json >> Reply(SUCCESS, {"topicList": []})
-    broker = ns.broker()
-    broker.register() >> Reply(SUCCESS, b"")
-    ns.system_topics().address >> Reply(SUCCESS, broker.address)
+    master, slave = ns.broker(), ns.broker(3)
+    master.register() >> Reply(SUCCESS, b"")
+    ns.system_topics().address >> Reply(SUCCESS, master.address)
+    master.unregister() >> Reply(SUCCESS)
+    ns.cluster().addresses(master.name).eventually() >> Reply(SUCCESS, None)
+    slave.register() >> Reply(SUCCESS, b"")
+    ns.system_topics().address >> Reply(SUCCESS, slave.address)
 
 
 # --- 311, 312, 313 ------------------------------------------------------------------------------------------

@@ -359,6 +359,17 @@ def test_leaving_slave_keeps_write_permission(ns: NameServerSession) -> None:
     ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
 
 
+@case(kills=["write-leaves-with-id-0"])
+def test_negative_id_keeps_write_permission(ns: NameServerSession) -> None:
+    master, slave = both(ns, ACTING)
+    elected = master.sibling(-1)
+    elected.register(ext=ACTING) >> Reply(SUCCESS)
+    leaves(ns, master, elected, slave)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 6, 0)})
+    leaves(ns, elected, slave)
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (8, 8, 4, 0)})
+
+
 @case(kills=["write-leaves-with-every-master"])
 def test_permissions_stay_without_acting_master(ns: NameServerSession) -> None:
     master, slave = both(ns, NOT_ACTING)

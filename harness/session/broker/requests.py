@@ -348,11 +348,12 @@ class BrokerRequests(TermSession):
         client: str | None,
         queues: Iterable[tuple[str, int]],
         *,
+        broker: str | None = None,
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> LockExchange:
-        """LOCK_BATCH_MQ (41): ``(topic, queue)`` each."""
-        body = self._queues(group, client, queues)
+        """LOCK_BATCH_MQ (41): ``(topic, queue)`` each, of this Broker or of the named one."""
+        body = self._queues(group, client, queues, broker)
         return LockExchange(self.request(RequestCode.LOCK_BATCH_MQ, None, body, on, client or "", header))
 
     def unlock(
@@ -449,10 +450,15 @@ class BrokerRequests(TermSession):
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _queues(self, group: str | None, client: str | None, queues: Iterable[tuple[str, int]]) -> bytes:
-        listed = [
-            {"brokerName": self.broker_name, "queueId": queue, "topic": topic} for topic, queue in queues
-        ]
+    def _queues(
+        self,
+        group: str | None,
+        client: str | None,
+        queues: Iterable[tuple[str, int]],
+        broker: str | None = None,
+    ) -> bytes:
+        name = broker or self.broker_name
+        listed = [{"brokerName": name, "queueId": queue, "topic": topic} for topic, queue in queues]
         said = {"clientId": client, "consumerGroup": group, "mqSet": listed}
         return msgspec.json.encode({name: value for name, value in said.items() if value is not None})
 

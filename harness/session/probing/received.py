@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.session.errors import TargetDied
@@ -65,6 +65,15 @@ class ReceivedExchange(JsonExchange):
             return None if one is None else one.order
 
         return self.seen_as(View(f"order of {name}", read))
+
+    def ordered_among(self, names: Sequence[str]) -> Self:
+        """View of a registration: which of these topics are order topics."""
+
+        def read(command: Command) -> list[str]:
+            topics = _topics(command)
+            return [name for name in names if name in topics and topics[name].order]
+
+        return self.seen_as(View("order topics", read))
 
     @property
     def permissions(self) -> Self:

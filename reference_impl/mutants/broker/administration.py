@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, KvTable, TopicList
+from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, KvTable, MessageQueue, TopicList
 from harness.wire.fastjson import document, parse
 from reference_impl.broker.clients import Clients
 from reference_impl.broker.config import NOT_IN_49
@@ -109,6 +109,15 @@ def progress_is_empty(original, self, group, topic):
     return {}
 
 
+@mutant(GroupAdministration.consumed, "The consumption statistics of a group show the queues to write to.")
+def progress_in_queues_to_write(original, self, group, topic):
+    config = self.broker.topics.get(topic)
+    return {
+        MessageQueue(self.config.broker_name, queue, topic): self.consumed_of(group, topic, queue)
+        for queue in range(0 if config is None else config.write_queue_nums)
+    }
+
+
 @mutant(GroupAdministration.consumed_of, "The consumption statistics of a group show 0 for every offset.")
 def progress_without_offsets(original, self, group, topic, queue):
     return ConsumedQueue()
@@ -169,6 +178,11 @@ def broker_black_list_ignored(original, self, pairs):
 @answered(RequestCode.GET_BROKER_RUNTIME_INFO, "Code 28 answers with an empty table.")
 def state_is_not_shown():
     return Reply(0, body=KvTable().encode())
+
+
+@after(Runtime.information, "The runtime information gives the present as the time of the start.")
+def state_begins_with_each_question(found, now):
+    found["bootTimestamp"] = str(now)
 
 
 @after(Runtime.information, "The runtime information omits the Broker's release.")

@@ -5,6 +5,7 @@ import msgspec
 from harness.wire import ResponseCode
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients, ConsumerGroup
+from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -29,6 +30,12 @@ def nobody_is_an_empty_list(reply):
 @mutant(Clients.lost, "A client remains in its groups after its connection ends.")
 def lost_clients_stay_members(original, self, connection, now):
     pass
+
+
+@mutant(Clients.lost, "A client whose connection ends leaves only the first of its groups.")
+def lost_clients_leave_their_first_group(original, self, connection, now):
+    self._groups_of[connection] = set(sorted(self._groups_of.get(connection, ()))[:1])
+    original(self, connection, now)
 
 
 @mutant(Clients.unregister, "A client that unregisters from a group remains in it.")
@@ -86,6 +93,12 @@ def older_subscriptions_replace_newer(original, self, group, subscriptions):
 def groups_have_no_retry_topic(original, self, data, client, connection, now, *, without_sub):
     original(self, data, client, connection, now, without_sub=without_sub)
     self.broker.topics.delete(f"%RETRY%{data.group_name}", now)
+
+
+@mutant(Topics.create, "A retry topic has one queue, whatever retryQueueNums of its group says.")
+def retry_topics_have_one_queue(original, self, topic, queues, perm, now, *, flag=0, order=False):
+    queues = 1 if topic.startswith("%RETRY%") else queues
+    return original(self, topic, queues, perm, now, flag=flag, order=order)
 
 
 @after(Clients.heartbeat, "The heartbeat response has no ext fields.", V5)

@@ -94,6 +94,15 @@ def delayed_forgotten_at_start(original, self, message):
     return original(self, message)
 
 
+@mutant(Delays._look, "After a restart, delayed messages are delivered again.")
+def delivered_come_again_at_start(original, self, level):
+    looked: set[int] = self.__dict__.setdefault("looked_at", set())
+    if level not in looked:
+        looked.add(level)
+        self.offsets.pop(level, None)
+    return original(self, level)
+
+
 @mutant(Timers.asked, "A timed message is delivered after half of its delay.", V5)
 def timed_early(original, self, message, now):
     time = original(self, message, now)

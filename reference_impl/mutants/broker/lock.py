@@ -18,6 +18,12 @@ def locks_are_given_once(original, self, known, client, now):
     return self.is_over(known.renewed, now)
 
 
+@after(Locks.asked, "A lock holds for a topic and a queue number, whatever the Broker name.")
+def locks_are_of_all_brokers(asked):
+    queues = [msgspec.structs.replace(queue, broker_name="any") for queue in asked.mq_set]
+    asked.mq_set = queues
+
+
 @mutant(Locks.is_over, "A lock never expires.")
 def locks_last_for_ever(original, self, renewed, now):
     return False

@@ -76,6 +76,13 @@ def pulls_tell_bounds_of_nothing(original, self, asked, got, group):
 # -- what is wanted ------------------------------------------------------------------------------------------
 
 
+@mutant(Pulls.next_offset, "A consumer goes on behind the last message that it was given.")
+def filtered_pulls_go_on_behind_the_last_found(original, self, asked, got):
+    if not got.frames:
+        return original(self, asked, got)
+    return decode_messages(got.frames[-1])[0].queue_offset + 1
+
+
 @mutant(Pulls.filter, "A pull matches only the first of its tags.")
 def only_the_first_tag_counts(original, self, subscription):
     first = msgspec.structs.replace(subscription, code_set=subscription.code_set[:1])
@@ -226,6 +233,12 @@ def arrivals_release_one(original, self, queue, is_released, now):
         return released == [pull]
 
     original(self, queue, is_first, now)
+
+
+@mutant(LongPolling.wants, "Of messages that arrive together only the last ends waits.")
+def last_arrival_alone_ends_waits(original, self, pull, newest):
+    last = max(newest.values())
+    return original(self, pull, {tag: offset for tag, offset in newest.items() if offset == last})
 
 
 @mutant(Pulls.wait, "A pull waits for 15 s, however long it asks for.")

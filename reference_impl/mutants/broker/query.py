@@ -5,6 +5,7 @@ from harness.wire.messages import PropertyName, TopicName, decode_message, decod
 from reference_impl.broker.message_query import MessageQuery
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
+from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
 
 
@@ -30,6 +31,11 @@ def only_one_message_is_found(original, self, command, connection, now):
 def search_without_limit(original, self, command, connection, now):
     command.ext = (command.ext or {}) | {"maxNum": "64"}
     return original(self, command, connection, now)
+
+
+@mutant(MessageQuery.most, "A search finds as many messages as maxNum says.")
+def search_finds_any_number(original, self, command):
+    return max(original(self, command), fields.int32(command.ext, "maxNum") or 0)
 
 
 @mutant(MessageQuery.by_key, "A search by unique key finds nothing.")

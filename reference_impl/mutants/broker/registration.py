@@ -10,6 +10,7 @@ from reference_impl.broker.endpoint import Endpoint
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
+from reference_impl.broker.settings import Settings
 from reference_impl.broker.slave_sync import SlaveSync
 from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import V4, V5, after, family, mutant
@@ -300,6 +301,14 @@ def restricted_broker_53_has_its_own_permission(original, self, perm):
 # --- answers ------------------------------------------------------------------------------------------------
 
 
+@mutant(Settings.take, "A change of brokerPermission is announced with the next registration only.")
+def changed_permission_is_not_announced(original, self, pairs, now):
+    stops = self.broker.registrar.is_stopping
+    self.broker.registrar.is_stopping = True
+    original(self, pairs, now)
+    self.broker.registrar.is_stopping = stops
+
+
 @mutant(Registrar._registered, "The Broker stops registering after a refusal.")
 def gives_up_after_refusal(original, self, round_, reply, now):
     if reply is not None and reply.code != 0:
@@ -383,6 +392,12 @@ def order_keeps_the_data_version(original, self, ordered, now):
     before = msgspec.structs.replace(self.version)
     original(self, ordered, now)
     self.version = before
+
+
+@mutant(Registrar._registered, "The answer of every NameServer is applied, one after the other.")
+def every_answer_is_applied(original, self, round_, reply, now):
+    round_.is_applied = False
+    original(self, round_, reply, now)
 
 
 @mutant(Registrar._registered, "An answer without a body makes all topics unordered.")

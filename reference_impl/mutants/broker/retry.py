@@ -70,6 +70,11 @@ def no_limit_of_retries(original, self, times, limit, level):
     return level < 0
 
 
+@mutant(Retries.limit, "maxReconsumeTimes 0 in a request means the limit of the group.")
+def limit_of_no_retries_is_none(original, self, group, asked, version):
+    return original(self, group, asked or None, version)
+
+
 @mutant(Retries.is_dead, "A message becomes a dead letter one retry too early.")
 def retry_limit_one_less(original, self, times, limit, level):
     return times + 1 >= limit or level < 0

@@ -210,6 +210,13 @@ def masters_topics_are_not_kept(original, self, table, version):
     self._unwritten = was
 
 
+@mutant(SlaveSync.take_topics, "A slave ignores topics of its master under a smaller counter.")
+def masters_older_topics_are_ignored(original, self, body):
+    found = TopicConfigTable.decode(body)
+    if found.data_version is None or found.data_version.counter > self.broker.topics.version.counter:
+        original(self, body)
+
+
 @mutant(SlaveSync.take_topics, "A slave takes over its master's topics whatever their version is.", V4)
 def masters_topics_are_always_taken(original, self, body):
     found = TopicConfigTable.decode(body)

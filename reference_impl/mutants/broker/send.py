@@ -113,6 +113,14 @@ def any_queue_number_will_do(original, self, asked, connection, now):
     return original(self, msgspec.structs.replace(asked, queue_id=0), connection, now)
 
 
+@mutant(Sends.checked, "A send to a queue that the topic has only to read is refused.")
+def queues_to_read_alone_are_refused(original, self, asked, connection, now):
+    topic = original(self, asked, connection, now)
+    if isinstance(topic, Reply) or asked.queue_id < topic.write_queue_nums:
+        return topic
+    return self.refusal(self.profile.invalid_parameter, "no queue to write to")
+
+
 @mutant(Topics.fault, "Topic names are not checked.")
 def any_topic_name_will_do(original, self, topic):
     return None

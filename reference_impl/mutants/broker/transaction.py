@@ -118,6 +118,16 @@ def late_ends_commit(original, self, half, command, now):
     return False
 
 
+@mutant(Transactions.is_to_check, "A message that asks for immunity is checked like any other.")
+def asked_in_spite_of_immunity(original, self, half, now):
+    return original(self, msgspec.structs.replace(half, immunity=None), now)
+
+
+@after(Transactions.immunity, "The time of immunity is taken for milliseconds.")
+def immune_for_milliseconds(found):
+    return None if found is None else found // 1_000
+
+
 @mutant(Transactions.is_to_check, "Half messages from before a restart are not checked.")
 def open_transactions_are_forgotten(original, self, half, now):
     return half.stored > self.broker.started and original(self, half, now)

@@ -31,6 +31,14 @@ def highest_slave_acts(original, self, topic, broker, queue):
     return shown
 
 
+@mutant(RouteTable53.routed_broker, "The slave that registered first is shown as master.")
+def oldest_slave_acts(original, self, topic, broker, queue):
+    shown = self.shown_broker(broker)
+    if self.shows_acting_master(topic, broker, queue):
+        shown.broker_addrs[MASTER] = shown.broker_addrs.pop(next(iter(broker.addresses)))
+    return shown
+
+
 @after(RouteTable53.routed_broker, "An acting master is listed under its own id, too.")
 def acting_master_keeps_its_id_too(shown, broker):
     shown.broker_addrs |= broker.addresses

@@ -184,9 +184,23 @@ def kv_writes_its_first_state_only(original, self):
     self.unwritten = self.kv.revision == 1
 
 
+@mutant(NameServer.put_kv, "The table is not written after a put of a key that is there.")
+def kv_overwriting_is_not_written(original, self, command, connection, now):
+    ext = command.ext or {}
+    known = self.kv.get(ext.get("namespace"), ext.get("key"))
+    reply = original(self, command, connection, now)
+    self.unwritten &= known is None
+    return reply
+
+
 @after(NameServer.delete_kv, "The table is not written after a delete.")
 def kv_deletions_are_not_written(reply, self):
     self.unwritten = False
+
+
+@mutant(KvTable.dump, "The table is written in ASCII, with question marks for other characters.")
+def kv_is_written_in_ascii(original, self):
+    return original(self).decode().encode("ascii", "replace")
 
 
 @mutant(KvTable.dump, "Namespaces without keys are not written.")

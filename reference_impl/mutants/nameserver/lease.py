@@ -255,6 +255,13 @@ def heartbeat_sets_timeout(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
+@after(NameServer53.heartbeat, "A heartbeat sets the lease to 120 s, whatever the broker registered.")
+def heartbeat_resets_timeout(reply, self, command):
+    record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))
+    if record is not None:
+        record.lease = 120_000
+
+
 @mutant(NameServer53.heartbeat, "The heartbeat of an unknown broker is refused.")
 def unknown_heartbeat_is_refused(original, self, command, connection, now):
     cluster, address = self.queried_broker(command)

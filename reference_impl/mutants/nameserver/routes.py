@@ -1,6 +1,6 @@
 """Faults of routes (code 105): whether there is one, what it says, and in which JSON."""
 
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import TopicQueueMappingInfo, TopicRoute
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
@@ -9,6 +9,7 @@ from reference_impl.nameserver.kv import ORDER_TOPIC_CONFIG
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Queue
 from reference_impl.remoting import fields
+from reference_impl.remoting.endpoint import RemotingEndpoint
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- whether there is a route --------------------------------------------------------------------------------
@@ -65,6 +66,14 @@ def routes_survive_a_restart(original, self, command, connection, now):
         return reply
     kept = self.kv.get("routes", topic)
     return reply if kept is None else Reply(ResponseCode.SUCCESS, body=kept.encode())
+
+
+@mutant(RemotingEndpoint.response, "The answer to a route request has the opaque without its sign.")
+def routes_lose_the_sign(original, self, request, reply):
+    response = original(self, request, reply)
+    if request.code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
+        response.opaque &= 0x7FFFFFFF
+    return response
 
 
 # -- what a route says ---------------------------------------------------------------------------------------
@@ -152,6 +161,12 @@ def mapping_is_shown_for_every_topic(found, self, topic):
 @mutant(NameServer.wants_standard_json, "Standard JSON is written only for acceptStandardJsonOnly.")
 def standard_json_only_on_request(original, self, command):
     return fields.boolean(command.ext, "acceptStandardJsonOnly") is True
+
+
+@mutant(NameServer.route_reply, "A route stays in the JSON of the first client that asked, until it changes.")
+def first_client_sets_the_json(original, self, topic, standard, now):
+    first: dict[tuple[str, int], bool] = self.__dict__.setdefault("first_client", {})
+    return original(self, topic, first.setdefault((topic, self.routes.revision), standard), now)
 
 
 @mutant(NameServer.wants_standard_json, "acceptStandardJsonOnly is ignored.")

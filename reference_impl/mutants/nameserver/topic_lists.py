@@ -92,6 +92,11 @@ def system_list_lacks_address(original, self):
     return None
 
 
+@mutant(RouteTable.some_address, "The system list has an address only if there is a master.")
+def system_list_has_masters_only(original, self):
+    return next((broker.addresses[0] for broker in self.brokers.values() if 0 in broker.addresses), None)
+
+
 @mutant(RouteTable.some_address, "The system list has an empty address where none is known.")
 def system_list_has_an_address_always(original, self):
     return original(self) or ""

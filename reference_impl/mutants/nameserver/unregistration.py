@@ -171,6 +171,12 @@ def write_leaves_with_every_master(original, self, broker):
         _take_write(self, broker)
 
 
+@mutant(RouteTable.reduced, "Topics lose write permission with id 0, whatever id below 0 remains.", V5)
+def write_leaves_with_id_0(original, self, broker):
+    if broker.acting_master and MASTER not in broker.addresses:
+        _take_write(self, broker)
+
+
 @mutant(RouteTable.reduced, "Topics lose write permission when a slave leaves.", V5)
 def write_leaves_with_any_address(original, self, broker):
     if broker.acting_master:

@@ -27,16 +27,18 @@ def _offsets(reply: Command) -> dict[int, int]:
     return {queue.queue_id: offset for queue, offset in table.items()}
 
 
-@case(kills=["progress-is-empty", "progress-without-offsets"])
+@case(kills=["progress-is-empty", "progress-without-offsets", "progress-in-queues-to-write"])
 def test_progress_is_shown(bk: BrokerSession) -> None:
-    topic, group = bk.topic(queues=2), bk.group()
-    bk.create_group(group) >> Reply(SUCCESS)
-    bk.send(topic) >> Reply(SUCCESS)
-    bk.send(topic) >> Reply(SUCCESS)
-    bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
-    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
-    shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group)
-    shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
+    for read, write in ((2, 1), (2, 3)):
+        topic, group = bk.name(f"T{read}{write}"), bk.group(f"G{read}{write}")
+        bk.create_topic(topic, read, write_queues=write) >> Reply(SUCCESS)
+        bk.create_group(group) >> Reply(SUCCESS)
+        for _ in range(2):
+            bk.send(topic) >> Reply(SUCCESS)
+        bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+        bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+        shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group)
+        shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
 
 
 def whole_progress(bk: BrokerSession, **of_line: int) -> None:

@@ -122,6 +122,14 @@ def test_state_has_delay_levels(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, shown)
 
 
+@case(kills=["state-begins-with-each-question"], clock=True)
+def test_state_has_the_time_of_the_start(bk: BrokerSession) -> None:
+    first = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS)
+    bk.advance(5)
+    shown = Including({"bootTimestamp": first.value["bootTimestamp"]})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+
+
 @case(kills=["settings-need-a-body"])
 def test_no_settings_change_nothing(bk: BrokerSession) -> None:
     bk.update_config(None) >> Reply(SUCCESS)

@@ -16,13 +16,15 @@ from harness.wire import ResponseCode
 FULL = ResponseCode.POLLING_FULL
 
 
-@case(kills=["pops-do-not-wait", "arrivals-release-no-pops"])
+@case(kills=["pops-do-not-wait", "arrivals-release-no-pops", "arrivals-release-pops-of-one-group"])
 def test_waits_for_a_message(bk: BrokerSession) -> None:
-    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
-    pop = bk.pop(topic, group, poll=600, on=consumer)
-    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    topic, groups = bk.topic(), [bk.group(hint) for hint in ("first", "second", "third")]
+    pops = [bk.pop(topic, group, poll=600, on=bk.connect()) for group in groups]
+    for group in groups:
+        bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
     bk.send(topic, b"at last") >> Reply(SUCCESS)
-    pop.bodies >> Reply(SUCCESS, [b"at last"])
+    for pop in pops:
+        pop.bodies >> Reply(SUCCESS, [b"at last"])
 
 
 @case(kills=["pops-wait-for-ever"], clock=True)

@@ -2,6 +2,7 @@
 
 from harness.conformance import Between, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import (
+    AT_START,
     REGISTER,
     all_topics,
     all_topics_with,
@@ -87,6 +88,15 @@ def test_split_is_sent_without_asking(bk: BrokerSession) -> None:
     mark = bk.mark()
     bk.nameserver.next(REGISTER, since=mark, within=30 + bk.jitter) >> Request(REGISTER)
     bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
+
+
+@case(kills=["changed-permission-is-not-announced"], own_server=True)
+def test_changed_permission_is_announced_at_once(bk: BrokerSession) -> None:
+    before = bk.nameserver.next(REGISTER, within=AT_START, where=all_topics).counter >> Request(REGISTER)
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, since=before, where=all_topics)
+    heard.topic("BenchmarkTest") >> Request(REGISTER, (1024, 1024, 4))
+    heard.counter_above(before.value) >> Request(REGISTER, True)
 
 
 def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:

@@ -1,6 +1,6 @@
 """Chapter registration: how a Broker handles the answers of its NameServers."""
 
-from harness.conformance import Including, Reply, Request, Silence, case
+from harness.conformance import AnyOf, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import (
     AT_START,
     EVERY_SECOND,
@@ -140,6 +140,20 @@ def test_order_is_taken_over(bk: BrokerSession) -> None:
     after = heard.counter_above(before.value) >> Request(REGISTER, True)
     heard = bk.nameserver.next(REGISTER, since=after, within=10 + bk.jitter, where=all_topics)
     heard.ordered(topic) >> Request(REGISTER, True)
+
+
+@case(kills=["every-answer-is-applied"], clock=True, setup=TWO)
+def test_one_answer_of_a_round_counts(bk: BrokerSession) -> None:
+    topics = [bk.topic("first"), bk.topic("second")]
+    heard = next_of_time(bk, period=40)
+    for server, topic in zip(bk.nameservers, topics, strict=False):
+        server.answers(REGISTER, body=ORDERED % topic.encode())
+    heard = next_of_time(bk, heard, 10)
+    bk.advance(3)  # both have answered
+    for server in bk.nameservers:
+        server.behaves()
+    later = bk.nameserver.next(REGISTER, since=heard, within=10 + bk.jitter, where=all_topics)
+    later.ordered_among(topics) >> AnyOf(*(Request(REGISTER, [topic]) for topic in topics))
 
 
 def order_after_another_table(bk: BrokerSession) -> tuple[ReceivedExchange, str]:

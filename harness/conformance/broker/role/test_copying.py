@@ -183,14 +183,17 @@ def taken_over(bk: BrokerSession, body: bytes, since: Answer | None = None) -> A
 
 
 @case(
-    kills=["masters-topics-are-ignored", "masters-topics-are-not-kept"],
+    kills=["masters-topics-are-ignored", "masters-topics-are-not-kept", "masters-older-topics-are-ignored"],
     clock=True,
     own_server=True,
     setup=TOLD,
 )
 def test_slave_takes_over_topics(bk: BrokerSession) -> None:
-    topic = bk.name("T")
-    taken_over(bk, table_of(77, topic, 5))
+    topic, first = bk.name("T"), bk.name("U")
+    asked = taken_over(bk, table_of(77, first, 3))
+    table = Including({first: ANYTHING, "BenchmarkTest": ABSENT})
+    bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))
+    taken_over(bk, table_of(5, topic, 5), asked)
     made = {"readQueueNums": 5, "writeQueueNums": 6, "perm": 4, "topicFilterType": "MULTI_TAG", "order": True}
     table = Including({topic: Including(made), "BenchmarkTest": ABSENT})
     bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))

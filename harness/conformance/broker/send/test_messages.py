@@ -86,12 +86,14 @@ def test_any_queue(bk: BrokerSession) -> None:
     bk.pull(topic, queue=answer.value).bodies.eventually() >> Reply(SUCCESS, [b"anywhere"])
 
 
-@case(kills=["any-queue-number-will-do"])
+@case(kills=["any-queue-number-will-do", "queues-to-read-alone-are-refused"])
 def test_queue_beyond_the_topic_is_refused(bk: BrokerSession) -> None:
-    topic = bk.topic(queues=4)
-    remark = Matching(r"^request queueId\[4\] is illegal, ")
-    bk.send(topic, queue=4) >> Reply(ILLEGAL_PARAMETER, remark=remark)
-    bk.send(topic, queue=3) >> Reply(SUCCESS)
+    refused = Reply(ILLEGAL_PARAMETER, remark=Matching(r"^request queueId\[4\] is illegal, "))
+    for read, write in ((4, 4), (4, 2), (2, 4)):
+        topic = bk.name(f"T{read}{write}")
+        bk.create_topic(topic, read, write_queues=write) >> Reply(SUCCESS)
+        bk.send(topic, queue=4) >> refused
+        bk.send(topic, queue=3) >> Reply(SUCCESS)
 
 
 @case(kills=["refusals-do-not-show-attributes"])

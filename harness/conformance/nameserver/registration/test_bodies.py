@@ -140,7 +140,7 @@ def test_compressed_body_is_accepted(ns: NameServerSession) -> None:
     broker.query_version(sent).changed >> Reply(SUCCESS, False)
 
 
-@case(kills=["bodies-are-never-inflated", "six-words-are-refused"])
+@case(kills=["bodies-are-never-inflated", "six-words-are-refused", "mapping-section-of-413-is-not-read"])
 def test_compressed_body_of_five_line_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker(topics=())
     broker.register() >> Reply(SUCCESS)
@@ -148,6 +148,11 @@ def test_compressed_body_of_five_line_is_accepted(ns: NameServerSession) -> None
     broker.register(body=body, ext={"compressed": True}, announces=479) >> Reply(SUCCESS)
     ns.route("T1").queues >> Reply(SUCCESS, Including({broker.name: (4, 8, 6, 0)}))
     broker.query_version(DataVersion(7, 1_700_000_000_000, 3)).changed >> Reply(SUCCESS, False)
+    first = ns.broker()
+    body = with_mapping(first).encode_compressed(v5=True)
+    first.register(body=body, ext={"compressed": True}, announces=413) >> Reply(SUCCESS)
+    mapped = {first.name: Including({"epoch": 5, "totalQueues": 2})}
+    ns.route(first.topic("A")).mappings >> Reply(SUCCESS, mapped)
 
 
 @case(kills=["historical-5536-mapping-section-is-always-read"])
@@ -176,12 +181,12 @@ def test_mapping_without_a_topic_is_refused(ns: NameServerSession) -> None:
         is_unknown(ns, broker)
 
 
-@case(kills=["six-words-are-refused"])
+@case(kills=["six-words-are-refused", "seven-words-are-refused"])
 def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
     _compressed(broker, unlike_body(broker).layout(v5=True)) >> Reply(SUCCESS)
     is_whole(ns, broker, flags=False)
-    for number, word in enumerate(('{"+a":"b"}', "{a:", "[1]"), 1):
+    for number, word in enumerate(('{"+a":"b"}', '{"+a":"b c d"}', "{a:", "[1]"), 1):
         lines = [f"{broker.topic(hint)} {number} 8 6 SINGLE_TAG {word}" for hint in ("A", "B")]
         broker.version = broker.newer(number)
         _compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)

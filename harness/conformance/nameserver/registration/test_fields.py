@@ -159,7 +159,7 @@ def test_acting_master_flag_follows_latest_registration(ns: NameServerSession) -
     ns.cluster().broker(broker.name) >> Reply(SUCCESS, Including({"enableActingMaster": False}))
 
 
-@case(kills=["zone-sticks", "route-lacks-zone"])
+@case(kills=["zone-sticks", "route-lacks-zone", "routes-keep-what-a-name-says-of-itself"])
 def test_zone_follows_latest_registration(ns: NameServerSession) -> None:
     broker = ns.broker()
     for zone in ("east", "west", None):

@@ -103,13 +103,16 @@ def test_higher_state_version_replaces_address(ns: NameServerSession) -> None:
     serves(ns, elected, "C", 8, 8, 6, 0)
 
 
-@case(kills=["holder-conflicts-with-itself"])
+@case(kills=["holder-conflicts-with-itself", "greatest-state-version-holds-the-id"])
 def test_own_state_version_may_fall(ns: NameServerSession) -> None:
     broker = ns.broker()
+    other = broker.sibling(id=0)
     broker.register(version=state_version(6)) >> Reply(SUCCESS)
     broker.register({"A": (2, 3, 4), "B": (8, 8, 6)}, state_version(3)) >> Reply(SUCCESS)
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
     serves(ns, broker, "A", 2, 3, 4, 0)
+    other.register(version=state_version(4)) >> Reply(SUCCESS)
+    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: other.address})
 
 
 @case(kills=["state-version-gives-no-right"])

@@ -24,6 +24,14 @@ def arrivals_release_no_pops(original, self, waiter, tags):
     return not waiter.pops and original(self, waiter, tags)
 
 
+@mutant(PopWaiting.arrived, "A new message ends the waits of one group only.", V5)
+def arrivals_release_pops_of_one_group(original, self, arrivals):
+    groups = self._groups
+    self._groups = {topic: set(sorted(found)[:1]) for topic, found in groups.items()}
+    original(self, arrivals)
+    self._groups = groups
+
+
 @mutant(PopWaiting.next_tick, "The wait of a pop never ends.", V5)
 def pops_wait_for_ever(original, self):
     return NEVER

@@ -16,6 +16,7 @@ from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError
 
 _WRAPPER = {"dataVersion", "topicConfigTable"}
+_SEVEN_WORDS = re.compile(rb"_TAG [!-~]+ [!-~]")
 
 
 def _with(command: Command, **changes: Any) -> Command:
@@ -149,6 +150,11 @@ def mapping_section_is_never_read(command):
     return _with(command, version=min(command.version, V5_0_0 - 1))
 
 
+@_body("The mapping section of a compressed body is read from version 414 on.", V5)
+def mapping_section_of_413_is_not_read(command):
+    return _with(command, version=V5_0_0 - 1) if command.version == V5_0_0 else command
+
+
 @_body("A mapping without a topic in a compressed body is left out.", V5)
 def mapping_without_topic_is_left_out(command):
     lonely = b"\0\0\0\1\0\0\0\2{}"
@@ -170,6 +176,12 @@ def six_words_are_refused(body, command):
             RegisterBody.decode(command.body, compressed=True, version=command.version, v5=False)
         except WireError as error:
             raise RefusedError(str(error)) from error
+
+
+@after(NameServer.register_body, "A topic of seven words in a compressed body is refused.", V5)
+def seven_words_are_refused(body, command):
+    if fields.boolean(command.ext, "compressed") and _SEVEN_WORDS.search(zlib.decompress(command.body)):
+        raise RefusedError("a topic of more than six words")
 
 
 @after(NameServer.register_body, "A compressed body with bytes after its last field is refused.")

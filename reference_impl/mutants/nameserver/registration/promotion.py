@@ -22,6 +22,15 @@ def greater_state_version_conflicts(original, self, holder, registrant):
     return (holder.state_version or 0) != (registrant.state_version or 0)
 
 
+@mutant(RouteTable.conflicts, "The greatest stateVersion that a name ever had decides who holds an id.", V5)
+def greatest_state_version_holds_the_id(original, self, broker, registration):
+    greatest: dict[str, int] = self.__dict__.setdefault("greatest_state_version", {})
+    held = broker.addresses.get(registration.id, registration.address)
+    versions = [record.version.state_version or 0 for record in self.live.values()]
+    most = greatest[broker.name] = max([greatest.get(broker.name, 0), *versions])
+    return held != registration.address and most > (registration.version.state_version or 0)
+
+
 @mutant(RouteTable.conflicts, "An address cannot lower its own stateVersion.", V5)
 def holder_conflicts_with_itself(original, self, broker, registration):
     record = self.live.get(self.live_key(registration.cluster, broker.addresses.get(registration.id, "")))
@@ -43,6 +52,13 @@ def conflict_is_refused(original, self, broker, registration):
 def acting_master_flag_sticks(original, self, broker, registration):
     registration.acting_master = registration.acting_master or broker.acting_master or None
     original(self, broker, registration)
+
+
+@mutant(RouteTable.describe, "A route that was shown keeps zone and acting master of its names.", V5)
+def routes_keep_what_a_name_says_of_itself(original, self, broker, registration):
+    before = self.revision
+    original(self, broker, registration)
+    self.revision = before
 
 
 @mutant(RouteTable.describe, "A broker name keeps the first zone that it named.", V5)
