@@ -205,7 +205,7 @@ def test_message_ends_every_wait(bk: BrokerSession) -> None:
         pull.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case(kills=["last-arrival-alone-ends-waits"])
+@case(kills=["last-arrival-alone-ends-waits", "first-of-a-batch-releases"])
 def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
     topic, tags = bk.topic(), ("a", "b", "c")
     pulls = [bk.pull(topic, 2, subscription=tag, suspend=60, on=bk.connect()) for tag in tags]
@@ -482,16 +482,6 @@ def test_not_more_than_256_kib_at_once(bk: BrokerSession) -> None:
     for offset, found in ((0, sizes[:2]), (2, sizes[2:3]), (3, sizes[3:])):
         pull = bk.pull(topic, offset=offset).seen("length of the body", lambda one: len(one.body))
         pull >> Reply(SUCCESS, list(found))
-
-
-@case(kills=["first-of-a-batch-releases"])
-def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
-    topic, consumer = bk.topic(), bk.connect()
-    pull = bk.pull(topic, subscription="b", suspend=600, on=consumer)
-    bk.max_offset(topic, on=consumer).offset >> Reply(SUCCESS, 0)
-    batch = [Message(topic=topic, body=tag.encode(), properties={"TAGS": tag}) for tag in ("a", "b", "c")]
-    bk.send_batch(topic, batch) >> Reply(SUCCESS)
-    pull.bodies >> Reply(SUCCESS, [b"b"])
 
 
 @case(kills=["corrections-are-not-kept", "kept-corrections-have-no-key"])
