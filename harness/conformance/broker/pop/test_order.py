@@ -170,6 +170,8 @@ def test_order_acknowledges_nothing_behind_a_reset(bk: BrokerSession) -> None:
     for handle in reversed(handles):
         bk.ack(topic, group, handle) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 1)
+    table = Including({f"{topic}@{group}": Including({"0": 1})})
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": table}))
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"b", b"c"])
 
 

@@ -260,7 +260,7 @@ def test_expired_does_not_come_again(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
 
 
-@case(kills=["only-the-newest-comes-again"])
+@case(kills=["only-the-newest-comes-again"], setup={"initPopOffsetByCheckMsgInMem": "false"})
 def test_all_come_again_to_who_begins_at_the_end(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     again = f"%RETRY%{group}_{topic}"

@@ -308,3 +308,4 @@ def test_slave_that_never_acts_asks_no_new_master(bk: BrokerSession) -> None:
     slave_is_smallest(bk)
     bk.call(NOTIFY, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
     master.next(EXCHANGE, within=10 + bk.jitter) >> Silence()
+    bk.max_offset("BenchmarkTest").offset >> Reply(SUCCESS, 0)
