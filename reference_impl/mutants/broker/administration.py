@@ -444,3 +444,18 @@ def state_counts_one_topic(original, self, now):
 def null_in_quotes_is_false(original, self, command, connection, now):
     body = command.body.replace(b'"null"', b"false")
     return original(self, msgspec.structs.replace(command, body=body), connection, now)
+
+
+@mutant(Groups.put, "A change of a group that is there is not written.")
+def changed_groups_are_not_written(original, self, group, now):
+    was = self._unwritten or group.group_name not in self.table
+    original(self, group, now)
+    self._unwritten = was
+
+
+@mutant(Groups.delete, "The deletion of a group is not written.")
+def deleted_groups_are_not_written(original, self, group, now):
+    was = self._unwritten
+    found = original(self, group, now)
+    self._unwritten = was
+    return found

@@ -151,3 +151,8 @@ def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id
 @after(Pops.as_given, "A pop returns messages without the time when they were stored.", V5)
 def popped_messages_have_no_time(frame, self):
     return self.broker.store.encoded(replace(decode_message(frame), store_timestamp=0))
+
+
+@mutant(Pops.take_all, "A pop of any queue takes from the queues to write.", V5)
+def pops_are_of_queues_to_write(original, self, found, topic, number, now):
+    original(self, found, replace(topic, read_queue_nums=topic.write_queue_nums), number, now)

@@ -196,3 +196,11 @@ def fields_of_hiding_may_be_missing(original, self, command, connection, now):
         return original(self, command, connection, now)
     except RefusedError:
         return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(PopAcks.queue_refused, "An acknowledgement in a queue beyond those to write is refused.", V5)
+def acks_are_of_queues_to_write(original, self, topic, queue_id, connection):
+    known = self.broker.topics.get(topic)
+    if known is not None and queue_id >= known.write_queue_nums:
+        return Reply(ResponseCode.MESSAGE_ILLEGAL, remark="no queue to write to")
+    return original(self, topic, queue_id, connection)

@@ -63,6 +63,14 @@ def notifications_are_of_the_topic_alone(original, self, asked, now):
     return any(self.has(asked, asked.topic, queue, now) for queue in range(queues))
 
 
+@mutant(PopNotifications.has_any, "A notification tells of the queues to write.", V5)
+def notifications_are_of_queues_to_write(original, self, asked, now):
+    topic = self.broker.topics.get(asked.topic)
+    if asked.queue_id >= 0 or topic is None:
+        return original(self, asked, now)
+    return any(self.has(asked, asked.topic, queue, now) for queue in range(topic.write_queue_nums))
+
+
 @mutant(PopNotifications.refused, "Codes 200054 and 200055 are not refused for any topic or queue.", V5)
 def questions_about_any_topic(original, self, asked, connection, now):
     return None
