@@ -394,7 +394,7 @@ def order_keeps_the_data_version(original, self, ordered, now):
     self.version = before
 
 
-@mutant(Registrar._registered, "The answer of every NameServer is applied, one after the other.")
+@mutant(Registrar._registered, "The answer of every NameServer is applied, one after the other.", V5)
 def every_answer_is_applied(original, self, round_, reply, now):
     round_.is_applied = False
     original(self, round_, reply, now)

@@ -97,6 +97,12 @@ def lost_pops_get_messages(original, self, connection, now):
     return None
 
 
+@mutant(PopWaiting.lost, "Of the pops that wait on a connection which ends, one is dropped.", V5)
+def lost_pops_get_messages_but_one(original, self, connection, now):
+    for number, place in list(self._of.get(connection, {}).items())[:1]:
+        self._take(place, number)
+
+
 @mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
 def notifications_know_no_order(original, self, asked, topic, queue_id, now):
     return original(self, replace(asked, order=False), topic, queue_id, now)
