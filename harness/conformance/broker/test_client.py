@@ -116,12 +116,18 @@ def test_broadcasting_groups_are_not_notified(bk: BrokerSession) -> None:
     first.next_request() >> Silence()
 
 
-@case(kills=["who-leaves-stays"])
+@case(kills=["who-leaves-stays", "who-leaves-two-groups-stays-in-one"])
 def test_leaves_its_group(bk: BrokerSession) -> None:
-    group = bk.group()
-    name, connection = joined(bk, consuming(group, [bk.topic()]))
+    topic, group, both, produces = bk.topic(), bk.group(), bk.group("both"), bk.group("produces")
+    name, connection = joined(bk, consuming(group, [topic]))
     bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
     bk.consumers(group) >> Reply(SYSTEM_ERROR)
+    wants = [consuming(both, [topic])]
+    bk.heartbeat(name, consumers=wants, producers=[produces], on=connection) >> Reply(SUCCESS)
+    bk.leave(name, consumer_group=both, producer_group=produces, on=connection) >> Reply(SUCCESS)
+    bk.consumers(both) >> Reply(SYSTEM_ERROR)
+    online = bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": produces})
+    online >> Reply(SYSTEM_ERROR)
 
 
 @case(kills=["silent-clients-stay"], clock=True)

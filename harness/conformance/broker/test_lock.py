@@ -52,12 +52,13 @@ def test_is_of_a_broker_name(bk: BrokerSession) -> None:
     bk.lock(group, "other", queues).queues >> Reply(SUCCESS, [])
 
 
-@case(kills=["locks-are-not-given-up"])
+@case(kills=["locks-are-not-given-up", "one-lock-is-given-up"])
 def test_is_given_up_by_its_holder(bk: BrokerSession) -> None:
-    group, _, queues = place(bk)
-    bk.lock(group, "one", queues).queues >> Reply(SUCCESS, queues)
-    bk.unlock(group, "one", queues[:1]) >> Reply(SUCCESS)
-    bk.lock(group, "other", queues).queues >> Reply(SUCCESS, queues[:1])
+    group, topic, queues = place(bk)
+    third = (topic, 2)
+    bk.lock(group, "one", [*queues, third]).queues >> Reply(SUCCESS, [*queues, third])
+    bk.unlock(group, "one", queues) >> Reply(SUCCESS)
+    bk.lock(group, "other", [*queues, third]).queues >> Reply(SUCCESS, queues)
 
 
 @case(kills=["anybody-gives-up-locks"])

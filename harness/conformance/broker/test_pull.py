@@ -125,10 +125,14 @@ def test_subscription_of_the_heartbeat(bk: BrokerSession) -> None:
     bk.pull(topic, group=group, sys_flag=0, subscription=None).bodies >> Reply(SUCCESS, [b"b"])
 
 
-@case(kills=["pulls-of-any-queue"])
+@case(kills=["pulls-of-any-queue", "pulls-are-of-queues-to-write"])
 def test_unknown_queue_is_refused(bk: BrokerSession) -> None:
-    remark = Matching(r"^queueId\[4\] is illegal, ")
-    bk.pull(bk.topic(queues=4), queue=4) >> Reply(ILLEGAL_PARAMETER, remark=remark)
+    refused = Reply(ILLEGAL_PARAMETER, remark=Matching(r"^queueId\[4\] is illegal, "))
+    for write in (4, 2, 6):
+        topic = bk.name(f"T{write}")
+        bk.create_topic(topic, 4, write_queues=write) >> Reply(SUCCESS)
+        bk.pull(topic, queue=4) >> refused
+        bk.pull(topic, queue=3) >> Reply(NOT_FOUND)
 
 
 @case(kills=["pulls-create-topics", "refusals-tell-of-no-page"])

@@ -206,6 +206,14 @@ def test_status_has_times(bk: BrokerSession) -> None:
     whole_status(bk)
 
 
+@case(kills=["status-of-queues-to-write"])
+def test_status_has_queues_to_read(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.create_topic(topic, 3, write_queues=1) >> Reply(SUCCESS)
+    bk.send(topic, queue=2) >> Reply(SUCCESS)
+    status(bk, topic).eventually() >> Reply(SUCCESS, {0: (0, 0), 1: (0, 0), 2: (0, 1)})
+
+
 @case(kills=["status-without-times", "status-without-rate"])
 def test_status_has_a_rate(bk: BrokerSession) -> None:
     whole_status(bk, topicPutTps=Between(0, 0.5))  # of two messages, over ten seconds or more
@@ -410,13 +418,22 @@ def test_illegal_name_cannot_be_deleted(bk: BrokerSession) -> None:
         bk.delete_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
-@case(kills=["restarts-forget-topics", "restarts-lose-members-of-topics"], own_server=True)
+@case(
+    kills=[
+        "restarts-forget-topics",
+        "restarts-lose-members-of-topics",
+        "changed-topics-are-not-written",
+        "deleted-topics-are-not-written",
+    ],
+    own_server=True,
+)
 def test_survive_a_kill(bk: BrokerSession) -> None:
     one, other = bk.name("T"), bk.name("U")
     ext = {"attributes": "+message.type=FIFO"}
     bk.create_topic(one, 3, 4, write_queues=2, filter_type="MULTI_TAG", order=True, ext=ext) >> Reply(SUCCESS)
     bk.create_topic(other, 5, 2) >> Reply(SUCCESS)
     bk.send(sent := bk.name("V"), default_queues=3) >> Reply(SUCCESS)
+    bk.create_topic(other, 7, 4) >> Reply(SUCCESS)
 
     def shown() -> Exchange:
         return bk.topics().seen_as(View("these topics", lambda reply: _of(reply, one, other, sent)))
@@ -424,6 +441,9 @@ def test_survive_a_kill(bk: BrokerSession) -> None:
     before = shown() >> Reply(SUCCESS)
     bk.restart("kill")
     shown().eventually() >> Reply(SUCCESS, before.value)
+    bk.delete_topic(other) >> Reply(SUCCESS)
+    bk.restart("kill")
+    shown().eventually() >> Reply(SUCCESS, {**before.value, other: None})
 
 
 def _of(reply: Command, *names: str) -> dict[str, Any]:

@@ -109,14 +109,14 @@ def test_broker_data_tells_zone(ns: NameServerSession) -> None:
 # --- member groups ------------------------------------------------------------------------------------------
 
 
-@case(kills=["member-group-lists-lowest-id-only"])
+@case(kills=["member-group-lists-lowest-id-only", "member-group-lists-two-ids"])
 def test_member_group_lists_addresses(ns: NameServerSession) -> None:
     master = ns.broker()
-    slave = master.sibling()
-    master.register() >> Reply(SUCCESS)
-    slave.register() >> Reply(SUCCESS)
+    brokers = [master, master.sibling(5), master.sibling(2)]
+    for broker in brokers:
+        broker.register() >> Reply(SUCCESS)
     group = ns.member_group(master.cluster, master.name)
-    group.addresses >> Reply(SUCCESS, {0: master.address, 1: slave.address})
+    group.addresses >> Reply(SUCCESS, {broker.id: broker.address for broker in brokers})
     group.broker_name >> Reply(SUCCESS, master.name)
     group.cluster >> Reply(SUCCESS, master.cluster)
 

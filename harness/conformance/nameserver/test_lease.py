@@ -405,13 +405,23 @@ def test_lease_of_others_goes_on(ns: NameServerSession) -> None:
 # --- timeouts that brokers choose, and heartbeats -----------------------------------------------------------
 
 
-@case(kills=["registered-timeout-is-ignored", "registered-timeout-is-in-seconds"], ends_leases=True)
+@case(
+    kills=["registered-timeout-is-ignored", "registered-timeout-is-in-seconds", "scans-remove-one-broker"],
+    ends_leases=True,
+)
 def test_registered_timeout_shortens(ns: NameServerSession) -> None:
+    others = [ns.broker(topics=(f"S{number}", f"T{number}")) for number in range(2)]
+    for other in others:
+        other.register(ext={"heartbeatTimeoutMillis": 60_000}) >> Reply(SUCCESS)
+    listed(ns, *others)
     broker = ns.broker()
     since = broker.register(ext={"heartbeatTimeoutMillis": 60_000}) >> Reply(SUCCESS)
     ns.advance_short_of(60, since)
     ns.route(broker.topic("A")) >> Reply(SUCCESS)
     ns.advance_past(60, since)
+    ns.settle()
+    for other in others:
+        ns.cluster().addresses(other.name) >> Reply(SUCCESS, None)
     goes(ns, broker)
 
 

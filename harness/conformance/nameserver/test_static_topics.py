@@ -40,7 +40,7 @@ def test_mappings_of_brokers_are_merged(ns: NameServerSession) -> None:
     shows(ns, {one.name: 1, other.name: 2})
 
 
-@case(kills=["mappings-are-never-updated"])
+@case(kills=["mappings-are-never-updated", "routes-keep-their-mappings"])
 def test_changed_version_replaces_mapping(ns: NameServerSession) -> None:
     one, other = ns.broker(), ns.broker()
     register(one, 1) >> Reply(SUCCESS)

@@ -472,3 +472,18 @@ def settings_keep_their_version(original, self, pairs, now):
 def state_lacks_a_rate(found):
     for name in ("getTransferedTps", "getTransferredTps"):
         found.pop(name, None)
+
+
+@mutant(Groups.put, "A change of a group that is there is not written.")
+def changed_groups_are_not_written(original, self, group, now):
+    was = self._unwritten or group.group_name not in self.table
+    original(self, group, now)
+    self._unwritten = was
+
+
+@mutant(Groups.delete, "The deletion of a group is not written.")
+def deleted_groups_are_not_written(original, self, group, now):
+    was = self._unwritten
+    found = original(self, group, now)
+    self._unwritten = was
+    return found

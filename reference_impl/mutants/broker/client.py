@@ -43,6 +43,14 @@ def who_leaves_stays(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext={})
 
 
+@mutant(Clients.unregister, "A client that leaves two groups at once leaves that of producers.")
+def who_leaves_two_groups_stays_in_one(original, self, command, connection, now):
+    ext = dict(command.ext or {})
+    if ext.get("producerGroup") is not None:
+        ext.pop("consumerGroup", None)
+    return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
+
+
 @mutant(Clients.is_silent, "A client without heartbeats never expires.")
 def silent_clients_stay(original, self, client, now):
     return False

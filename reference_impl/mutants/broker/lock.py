@@ -3,6 +3,7 @@
 import msgspec
 
 from harness.wire import ResponseCode
+from harness.wire.bodies import LockRequest
 from reference_impl.broker.locks import Locks
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
@@ -37,6 +38,13 @@ def locks_last_for_half_a_minute(original, self, renewed, now):
 @mutant(Locks.may_unlock, "A lock remains after its holder releases it.")
 def locks_are_not_given_up(original, self, holder, client):
     return False
+
+
+@mutant(Locks.unlock, "Only the first queue of a request is released.")
+def one_lock_is_given_up(original, self, command, connection, now):
+    asked = self.asked(command)
+    first = LockRequest(asked.client_id, asked.consumer_group, asked.mq_set[:1])
+    return original(self, msgspec.structs.replace(command, body=first.encode()), connection, now)
 
 
 @mutant(Locks.may_unlock, "Any client can release another client's lock.")

@@ -83,6 +83,14 @@ def filtered_pulls_go_on_behind_the_last_found(original, self, asked, got):
     return decode_messages(got.frames[-1])[0].queue_offset + 1
 
 
+@mutant(Pulls.allowed, "A pull from a queue beyond those to write is refused.")
+def pulls_are_of_queues_to_write(original, self, code, asked, connection, now):
+    topic = self.broker.topics.get(asked.topic)
+    if topic is not None and asked.queue_id >= topic.write_queue_nums:
+        return Reply(self.profile.invalid_parameter, ext={}, remark=f"queueId[{asked.queue_id}] is illegal, ")
+    return original(self, code, asked, connection, now)
+
+
 @mutant(Pulls.filter, "A pull matches only the first of its tags.")
 def only_the_first_tag_counts(original, self, subscription):
     first = msgspec.structs.replace(subscription, code_set=subscription.code_set[:1])

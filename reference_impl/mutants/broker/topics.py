@@ -272,3 +272,23 @@ def order_of_retry_topics_stays(original, self, topic, queues, perm, now, *, fla
 @mutant(TopicAdministration.retries_of, "A deleted topic leaves its messages that come again.", V5)
 def deleted_topics_leave_what_comes_again(original, self, topic):
     return []
+
+
+@mutant(TopicAdministration.queues, "The status of a topic shows its queues to write.", V5)
+def status_of_queues_to_write(original, self, topic):
+    return topic.write_queue_nums
+
+
+@mutant(Topics.put, "A change of a topic that is there is not written.")
+def changed_topics_are_not_written(original, self, topic, now):
+    was = self._unwritten or topic.topic_name not in self.table
+    original(self, topic, now)
+    self._unwritten = was
+
+
+@mutant(Topics.delete, "The deletion of a topic is not written.")
+def deleted_topics_are_not_written(original, self, topic, now):
+    was = self._unwritten
+    found = original(self, topic, now)
+    self._unwritten = was
+    return found

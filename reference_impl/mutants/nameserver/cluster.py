@@ -72,6 +72,11 @@ def member_group_lists_lowest_id_only(original, self, name):
     return dict(sorted(original(self, name).items())[:1])
 
 
+@mutant(RouteTable.member_addresses, "A member group lists only the two lowest ids.", V5)
+def member_group_lists_two_ids(original, self, name):
+    return dict(sorted(original(self, name).items())[:2])
+
+
 @mutant(RouteTable.member_addresses, "A member group, once listed, never changes.", V5)
 def member_group_is_remembered(original, self, name):
     groups: dict[str, dict[int, str]] = self.__dict__.setdefault("groups", {})

@@ -255,6 +255,11 @@ def heartbeat_sets_timeout(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
+@after(RouteTable.expired, "A scan removes one of the brokers whose lease is over.", V5)
+def scans_remove_one_broker(records):
+    return records[:1]
+
+
 @after(NameServer53.heartbeat, "A heartbeat sets the lease to 120 s, whatever the broker registered.")
 def heartbeat_resets_timeout(reply, self, command):
     record = self.routes.live.get(self.routes.live_key(*self.queried_broker(command)))

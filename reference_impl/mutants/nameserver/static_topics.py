@@ -108,3 +108,10 @@ def null_members_of_mappings_are_missing(original, self, topic, name, mapping):
 def missing_members_of_mappings_are_null(original, self, topic, name, mapping):
     mapping.curr_id_map, mapping.scope = mapping.curr_id_map or None, None
     original(self, topic, name, mapping)
+
+
+@mutant(RouteTable53.store_mapping, "A route that was shown keeps the mappings that it had.")
+def routes_keep_their_mappings(original, self, topic, name, mapping):
+    before = self.revision
+    original(self, topic, name, mapping)
+    self.revision = before

@@ -154,18 +154,36 @@ def test_group_has_all_members_of_4_9(bk: BrokerSession) -> None:
     made_groups(bk, DEFAULTS, OTHERS)
 
 
-@case(kills=["restarts-forget-groups"], own_server=True)
+def groups_over_kills(bk: BrokerSession, defaults: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+    """The last change before one kill is of a group that is there, before the other a deletion."""
+    table = made_groups(bk, defaults, others)
+    group = bk.group("changed")
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.create_group(group, **others) >> Reply(SUCCESS)
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+    changed = Including({group: {"groupName": group, **defaults, **others}})
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": changed}))
+    delete_group(bk, group) >> Reply(SUCCESS)
+    bk.restart("kill")
+    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
+
+
+@case(
+    kills=["restarts-forget-groups", "changed-groups-are-not-written", "deleted-groups-are-not-written"],
+    own_server=True,
+)
 def test_groups_of_5x_survive_a_kill(bk: BrokerSession) -> None:
-    table = made_groups(bk, DEFAULTS_5X, OTHERS_5X)
-    bk.restart("kill")
-    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+    groups_over_kills(bk, DEFAULTS_5X, OTHERS_5X)
 
 
-@case(kills=["restarts-forget-groups"], own_server=True)
+@case(
+    kills=["restarts-forget-groups", "changed-groups-are-not-written", "deleted-groups-are-not-written"],
+    own_server=True,
+)
 def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:
-    table = made_groups(bk, DEFAULTS, OTHERS)
-    bk.restart("kill")
-    bk.groups().json.eventually() >> Reply(SUCCESS, table)
+    groups_over_kills(bk, DEFAULTS, OTHERS)
 
 
 def delete_group(bk: BrokerSession, group: str, **ext: str) -> Exchange:

@@ -150,10 +150,11 @@ def test_all_queues_without_balancing(bk: BrokerSession) -> None:
     bk.assignment(topic, group, other).queues >> Reply(SUCCESS, everything)
 
 
-@case(kills=["modes-are-forgotten"], own_server=True, setup=ROUTED)
+@case(kills=["modes-are-forgotten", "changed-modes-are-not-written"], own_server=True, setup=ROUTED)
 def test_mode_survives(bk: BrokerSession) -> None:
     topic, group, _ = members(bk)
-    bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
+    for mode in ("PULL", "POP"):
+        bk.request_mode(topic, group, mode) >> Reply(SUCCESS)
     bk.restart("kill")
     client, connection = bk.client()
     bk.heartbeat(client, consumers=[consuming(group, [topic])], on=connection) >> Reply(SUCCESS)

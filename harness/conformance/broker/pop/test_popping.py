@@ -39,14 +39,25 @@ def test_lists_what_it_gives(bk: BrokerSession) -> None:
     pop.given >> Reply(SUCCESS, [("0", 0, 0), ("0", 0, 1)], ext=Including({**said, "restNum": "1"}))
 
 
-@case(kills=["pops-are-of-the-first-queue"])
+@case(
+    kills=[
+        "pops-are-of-the-first-queue",
+        "pops-are-of-queues-to-write",
+        "notifications-are-of-queues-to-write",
+        "acks-are-of-queues-to-write",
+    ]
+)
 def test_any_queue_or_one(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
+    topic, group = bk.name("T"), bk.group()
+    bk.create_topic(topic, 4, write_queues=1) >> Reply(SUCCESS)
     for queue in (1, 2):
         bk.send(topic, b"%d" % queue, queue) >> Reply(SUCCESS)
         bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, 1)
     bk.pop(topic, group, 2).bodies >> Reply(SUCCESS, [b"2"])
-    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"1"])
+    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+    pop = bk.pop(topic, group)
+    pop.bodies >> Reply(SUCCESS, [b"1"])
+    bk.ack(topic, group, (pop.handles >> Reply(SUCCESS)).value[0]) >> Reply(SUCCESS)
 
 
 @case(kills=["pops-have-no-filter", "pops-come-back-to-what-does-not-match"])

@@ -130,15 +130,16 @@ def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> Non
 
 
 def abandoned(bk: BrokerSession, topic: str, group: str) -> None:
-    """A pop that waits, and whose connection ends."""
+    """Two pops that wait on one connection, which ends."""
     consumer = bk.connect()
-    pop = bk.pop(topic, group, poll=600, on=consumer)
-    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    pops = [bk.pop(topic, group, poll=600, on=consumer) for _ in range(2)]
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "2"})
     consumer.close()
-    pop.outcome()
+    for pop in pops:
+        pop.outcome()
 
 
-@case(kills=["lost-pops-get-messages"])
+@case(kills=["lost-pops-get-messages", "lost-pops-get-messages-but-one"])
 def test_connection_that_has_ended_gets_nothing(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     abandoned(bk, topic, group)

@@ -153,3 +153,11 @@ def queues_are_always_balanced(original, self, asked, queues):
 def assigned_queues_are_mixed(original, self, topic, reply):
     found = original(self, topic, reply)
     return found and sorted(found, key=lambda queue: queue.queue_id)
+
+
+@mutant(Assignments.keep, "A mode is written when it is set first, and not when it changes.", V5)
+def changed_modes_are_not_written(original, self):
+    count = sum(map(len, self._modes.values()))
+    if count > self.__dict__.setdefault("modes_written", 0):
+        original(self)
+    self.modes_written = count

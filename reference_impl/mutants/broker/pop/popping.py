@@ -158,3 +158,8 @@ def pops_give_so_many_of_each_queue(original, self, found, topic, queue_id, now)
     before, found.frames = found.frames, []
     original(self, found, topic, queue_id, now)
     found.frames = before + found.frames
+
+
+@mutant(Pops.take_all, "A pop of any queue takes from the queues to write.", V5)
+def pops_are_of_queues_to_write(original, self, found, topic, number, now):
+    original(self, found, replace(topic, read_queue_nums=topic.write_queue_nums), number, now)

@@ -211,3 +211,11 @@ def acks_at_the_end_are_refused(reply, self, command):
 def only_the_newest_comes_again(original, self, pop, topic, queue_id):
     first = original(self, pop, topic, queue_id)
     return max(first, self.broker.store.max_offset(topic, queue_id) - 1) if pop.init_mode else first
+
+
+@mutant(PopAcks.queue_refused, "An acknowledgement in a queue beyond those to write is refused.", V5)
+def acks_are_of_queues_to_write(original, self, topic, queue_id, connection):
+    known = self.broker.topics.get(topic)
+    if known is not None and queue_id >= known.write_queue_nums:
+        return Reply(ResponseCode.MESSAGE_ILLEGAL, remark="no queue to write to")
+    return original(self, topic, queue_id, connection)

@@ -63,6 +63,14 @@ def notifications_are_of_the_topic_alone(original, self, asked, now):
     return any(self.has(asked, asked.topic, queue, now) for queue in range(queues))
 
 
+@mutant(PopNotifications.has_any, "A notification tells of the queues to write.", V5)
+def notifications_are_of_queues_to_write(original, self, asked, now):
+    topic = self.broker.topics.get(asked.topic)
+    if asked.queue_id >= 0 or topic is None:
+        return original(self, asked, now)
+    return any(self.has(asked, asked.topic, queue, now) for queue in range(topic.write_queue_nums))
+
+
 @mutant(PopNotifications.refused, "Codes 200054 and 200055 are not refused for any topic or queue.", V5)
 def questions_about_any_topic(original, self, asked, connection, now):
     return None
@@ -87,6 +95,12 @@ def questions_to_any_broker(original, self, asked, connection, now):
 @mutant(PopWaiting.lost, "A waiting pop gets a message after its connection has ended.", V5)
 def lost_pops_get_messages(original, self, connection, now):
     return None
+
+
+@mutant(PopWaiting.lost, "Of the pops that wait on a connection which ends, one is dropped.", V5)
+def lost_pops_get_messages_but_one(original, self, connection, now):
+    for number, place in list(self._of.get(connection, {}).items())[:1]:
+        self._take(place, number)
 
 
 @mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
