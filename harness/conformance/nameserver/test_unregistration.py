@@ -262,8 +262,7 @@ def test_unknown_name_takes_filter_servers(ns: NameServerSession) -> None:
     broker.register(filters=["f:1"]) >> Reply(SUCCESS)
     ns.route(broker.topic("A")).filters >> Reply(SUCCESS, {broker.address: ["f:1"]})
     broker.unregister(name=ns.name("nobody")) >> Reply(SUCCESS)
-    ns.settle()
-    ns.route(broker.topic("A")).filters >> Reply(SUCCESS, {})
+    ns.route(broker.topic("A")).filters.eventually() >> Reply(SUCCESS, {})
     broker.unregister() >> Reply(SUCCESS)
 
 

@@ -124,8 +124,10 @@ def test_mapping_members_are_not_known(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
     whole = json.loads(unlike_body(broker).encode())
     known = whole["topicConfigSerializeWrapper"]
-    for value in (5, ["x"], {"T": {"topic": "T"}}):
-        whole["topicConfigSerializeWrapper"] = {**known, **dict.fromkeys(MAPPING_MEMBERS, value)}
+    nameless = {"topicQueueMappingInfoMap": {"T": {"topic": "T"}}}
+    lists = {member: ["x"] for member in MAPPING_MEMBERS}
+    for odd in (dict.fromkeys(MAPPING_MEMBERS, 5), lists, nameless):
+        whole["topicConfigSerializeWrapper"] = {**known, **odd}
         broker.register(body=compact_json(whole)) >> Reply(SUCCESS)
         is_whole(ns, broker)
 
