@@ -2,7 +2,6 @@
 
 from harness.conformance import Between, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import (
-    AT_START,
     REGISTER,
     all_topics,
     all_topics_with,
@@ -90,15 +89,6 @@ def test_split_is_sent_without_asking(bk: BrokerSession) -> None:
     bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
 
 
-@case(kills=["changed-permission-is-not-announced"], own_server=True)
-def test_changed_permission_is_announced_at_once(bk: BrokerSession) -> None:
-    before = bk.nameserver.next(REGISTER, within=AT_START, where=all_topics).counter >> Request(REGISTER)
-    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
-    heard = bk.nameserver.next(REGISTER, since=before, where=all_topics)
-    heard.topic("BenchmarkTest") >> Request(REGISTER, (1024, 1024, 4))
-    heard.counter_above(before.value) >> Request(REGISTER, True)
-
-
 def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:
     """The queue data of one topic of the Broker in a route."""
     queue = {"brokerName": bk.broker_name, "readQueueNums": number, "writeQueueNums": number, "perm": perm}
@@ -140,9 +130,13 @@ def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
 
 
 @case(
-    "bk.registration.change-of-permission-is-announced-at-once",
+    "bk.registration.changed-permission-is-announced-at-once",
     "bk.registration.change-of-permission-takes-no-order",
-    kills=["changes-of-permission-wait", "changes-of-permission-take-the-order"],
+    kills=[
+        "changed-permission-is-not-announced",
+        "changes-of-permission-wait",
+        "changes-of-permission-take-the-order",
+    ],
     clock=True,
     own_server=True,
     setup={"registerNameServerPeriod": "60000"},
@@ -150,11 +144,14 @@ def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
 def test_change_of_permission(bk: BrokerSession) -> None:
     """A Broker whose permission changes registers at once, and takes no order of topics from the answer."""
     topic = bk.topic()
-    next_of_time(bk, next_of_time(bk, period=70), period=70)
+    first = next_of_time(bk, period=70)
+    regular = bk.nameserver.next(REGISTER, since=first, within=70 + bk.jitter, where=all_topics)
+    before = regular.counter >> Request(REGISTER)
     bk.nameserver.answers(REGISTER, body=b'{"table":{"%s":"probed:4"}}' % topic.encode())
     changed = bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, since=changed, within=10 + bk.jitter, where=all_topics)
     heard.topic(topic) >> Request(REGISTER, (4, 4, 4))
+    heard.counter_above(before.value or 0) >> Request(REGISTER, True)
     bk.advance(2)
     bk.nameserver.behaves()
     unordered = Including({topic: Including({"order": False})})
