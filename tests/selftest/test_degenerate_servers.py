@@ -56,6 +56,8 @@ OF_SILENCE = {
 """Profile 4.9 allows a server not to answer codes that it does not know."""
 
 OF_A_MEMORY_WITHOUT_BROKERS = {
+    "registration.single-topic-refusal-remark",
+    "registration.wrong-crc-remark",
     "topic-lists.remark-of-a-list-that-is-off",  # what is off says so without looking
     "configuration",
     "errors.missing-code-is-zero",

@@ -71,6 +71,7 @@ def test_only_what_failed_runs_again_until_it_passes(
         *first,
         *waiting,
         "sanity.well-formed-request-is-answered",
+        "sanity.connections-are-served-beside-each-other",
         "endurance.serves-after-everything",
     }
     status, text = check(capsys, tmp_path, "builtin:5.3", "--failed")
