@@ -45,7 +45,7 @@ def test_check_selects_and_excludes_by_an_old_id(
     renamed, total = written.err.splitlines()
     assert renamed == f"rmq-harness check: --select {old} is now called {new}"
     assert total.startswith("4 of ")  # with the cases of sanity and endurance
-    assert len(written.out.splitlines()) == 3
+    assert len(written.out.splitlines()) == 4
     assert main(["check", "--list", "--select", new, "--exclude", old]) == 2
     assert f"--exclude {old} is now called {new}" in capsys.readouterr().err
 
