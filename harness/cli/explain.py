@@ -14,6 +14,7 @@ from harness.cli.explained import (
     of_quirk,
     of_request,
     of_response,
+    of_setting,
     of_statement,
     of_tag,
 )
@@ -73,6 +74,7 @@ def _named(name: str, loaded: list[LoadedCase]) -> list[Answer]:
         for one in messages().responses.codes
         if str(one.number) == name or one.name in called
     ]
+    answers += [of_setting(one, loaded) for one in messages().settings.keys if one.name == name]
     if any(statement.chapter == name for statement in catalogue().statements):
         answers.append(of_chapter(name, loaded))
     tag = tag_of(name.removeprefix("tag:"))
@@ -92,6 +94,7 @@ def _known(loaded: list[LoadedCase]) -> list[str]:
         *MUTANTS,
         *(one.name for one in protocol.messages),
         *(one.name for one in protocol.responses.codes),
+        *(one.name for one in protocol.settings.keys),
         *(one.name.lower().replace("_", "-") for one in protocol.messages),
         *(one.chapter for one in statements),
         *(one for report in catalogue().reports for one in report.tags),

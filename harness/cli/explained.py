@@ -192,6 +192,26 @@ def of_response(code: Numbered, loaded: Iterable[LoadedCase]) -> Answer:
     return _without_empty(answer)
 
 
+def of_setting(key: Member, loaded: Iterable[LoadedCase]) -> Answer:
+    """A setting of a NameServer, and which statements speak of it."""
+    about = [
+        one
+        for one in catalogue().statements
+        if key.name in f"{one.text} {one.stimulus} {one.observable}".replace("=", " ").split()
+    ]
+    answer = {
+        "setting": key.name,
+        "type": key.type,
+        "default": key.default,
+        "text": key.text,
+        "profiles": list(key.profiles),
+        "in force": "at once" if key.online else "after a restart",
+        "page": "specs/rendered/settings.md",
+        **_proved(about, loaded),
+    }
+    return _without_empty(answer)
+
+
 def of_chapter(name: str, loaded: Iterable[LoadedCase]) -> Answer:
     """A chapter, with the requests that are its own."""
     about = [one for one in catalogue().statements if one.chapter == name]

@@ -8,7 +8,7 @@ from harness.cli.options.shared import add_json
 
 _WHAT = (
     "a statement, case, chapter, tag, quirk, mutant or bug report; a request or response by code or name "
-    "(322, QUERY_DATA_VERSION)"
+    "(322, QUERY_DATA_VERSION); a setting"
 )
 
 

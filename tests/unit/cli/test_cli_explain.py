@@ -97,3 +97,10 @@ def test_people_get_the_beginning_of_long_lists(capsys: pytest.CaptureFixture[st
 def test_a_name_that_is_nothing_gets_a_hint(name: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", name]) == 3
     assert hint in capsys.readouterr().err
+
+
+def test_a_setting_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = explained(capsys, "supportActingMaster")
+    assert (answer["default"], answer["profiles"]) == ("false", ["5.3", "5.5"])
+    assert answer["in force"] == "at once"
+    assert any(one.startswith("ns.acting-master.") for one in answer["statements"])
