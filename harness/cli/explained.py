@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -197,7 +198,7 @@ def of_setting(key: Member, loaded: Iterable[LoadedCase]) -> Answer:
     about = [
         one
         for one in catalogue().statements
-        if key.name in f"{one.text} {one.stimulus} {one.observable}".replace("=", " ").split()
+        if re.search(rf"\b{key.name}\b", f"{one.text} {one.stimulus} {one.observable}")
     ]
     answer = {
         "setting": key.name,

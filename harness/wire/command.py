@@ -7,17 +7,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from harness.wire.codes import FLAG_ONEWAY, FLAG_RESPONSE, LANGUAGES, Serialization
-
-INT32_MIN: Final = -(2**31)
-INT32_MAX: Final = 2**31 - 1
+from harness.wire.integers import Int32
 
 if TYPE_CHECKING:
-    _Int32 = int
     _Language = str
     _Serialization = Serialization
     _Body = bytes
@@ -27,13 +24,12 @@ else:
     class _Body:
         pass
 
-    _Int32 = Annotated[int, msgspec.Meta(ge=INT32_MIN, le=INT32_MAX)]
     _Language = Literal[LANGUAGES]
     _Serialization = Serialization | Literal["JSON", "ROCKETMQ"]
 
 
 class _Coded(msgspec.Struct, gc=False):
-    code: _Int32 = 0
+    code: Int32 = 0
 
 
 class Command(
@@ -53,12 +49,12 @@ class Command(
 
     # In the order in which Java writes them, which is the order that the JSON decoder finds fastest.
     ext: dict[str, str | None] | None = None
-    flag: _Int32 = 0
+    flag: Int32 = 0
     language: _Language | None = "JAVA"
-    opaque: _Int32 = 0
+    opaque: Int32 = 0
     remark: str | None = None
     serialization: _Serialization = Serialization.JSON
-    version: _Int32 = 0
+    version: Int32 = 0
     body: _Body = b""
 
     @property

@@ -19,9 +19,10 @@ import msgspec
 
 from harness.wire.codes import LANGUAGE_NUMBERS, Serialization
 
-from .command import INT32_MAX, INT32_MIN, Command
+from .command import Command
 from .errors import WireError
 from .fastjson import Engine, dumps, restated
+from .integers import INT32_MAX, INT32_MIN
 
 _words: Final = Struct(">II").pack
 _fixed: Final = Struct(">HBHII").pack

@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from harness.wire.bodies.integers import Int64
 from harness.wire.bodies.json_body import InvalidUtf8, read, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import CoercionError, as_int64, members
+from harness.wire.integers import Int64
 
 
 class DataVersion(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

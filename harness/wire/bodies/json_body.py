@@ -117,7 +117,7 @@ def list_of(element: Callable[[Node], T], *, in_map: bool = False) -> Callable[[
 
 
 def listed(found: Mapping[str, list[T] | None], name: str, node: Node) -> list[T]:
-    """The list that a member of `node` was read as; none is an empty one, and what reads a null one fails."""
+    """The list in a member of `node`; empty if there is none. Null, on which handlers fail, is refused."""
     value = found.get(name, [])
     if value is None:
         raise CoercionError(f"{name} is null", node)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from harness.wire.bodies.integers import Int32
 from harness.wire.bodies.json_body import list_of, listed, read, strings_by_name, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
+from harness.wire.integers import Int32
 from harness.wire.text import java_text
 
 FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")

@@ -259,7 +259,7 @@ def test_slave_is_busy(bk: BrokerSession) -> None:
 def test_queues_of_a_created_topic_are_limited(bk: BrokerSession) -> None:
     topic, none = bk.name("T"), bk.name("N")
     bk.send(topic, default_queues=16) >> Reply(SUCCESS)
-    bk.send(none, default_queues=-2) >> Reply(ILLEGAL_PARAMETER, remark=Matching(r"^request queueId\[0\] "))
+    bk.send(none, default_queues=-2) >> Reply(ILLEGAL_PARAMETER)
     queues = {
         name: {"readQueueNums": number, "writeQueueNums": number} for name, number in ((topic, 8), (none, 0))
     }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from harness.wire import (
-    FRAME_LIMIT,
-)
+from harness.wire import FRAME_LIMIT
+from harness.wire.integers import INT32_MAX, INT32_MIN
 
-INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+__all__ = ["BEYOND_ASCII", "INT32_MAX", "INT32_MIN", "LARGEST_LENGTH"]
 
 LARGEST_LENGTH = FRAME_LIMIT - 4
 """The largest length word, which does not count itself."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, strings, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_enum, as_int32, as_int64, as_string, members
+from harness.wire.integers import Int32, Int64
 
 CONSUME_TYPES: Final = ("CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP")
 MESSAGE_MODELS: Final = ("BROADCASTING", "CLUSTERING")

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.wire.bodies.integers import Int32
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string, members
+from harness.wire.integers import Int32
 
 
 class MessageQueue(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -14,11 +14,11 @@ from typing import Any, Final
 import msgspec
 
 from harness.wire.bodies.broker.locks import MessageQueue
-from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, map_of, read, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_int32, as_int64, as_string, members
+from harness.wire.integers import Int32, Int64
 
 
 class BatchAck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

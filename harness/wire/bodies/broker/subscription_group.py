@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, read, strings_by_name, without_none
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
+from harness.wire.integers import Int32, Int64
 
 
 class SubscriptionGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

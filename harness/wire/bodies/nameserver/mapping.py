@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import InvalidUtf8, integers_by_integer, read, without_none
 from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
+from harness.wire.integers import Int32, Int64
 
 
 class TopicQueueMappingInfo(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

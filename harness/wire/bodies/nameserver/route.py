@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.wire.bodies.integers import Int32, Int64
 from harness.wire.bodies.json_body import (
     InvalidUtf8,
     list_of,
@@ -21,6 +20,7 @@ from harness.wire.bodies.nameserver.mapping import TopicQueueMappingInfo, read_m
 from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_string
 from harness.wire.fastjson.coerce import members as known_members
+from harness.wire.integers import Int32, Int64
 
 
 class QueueData(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
