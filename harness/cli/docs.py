@@ -8,6 +8,7 @@ from pathlib import Path
 import harness.wire
 from harness.catalogue import ROLES, catalogue, messages, specs_directory
 from harness.catalogue.copies import copies
+from harness.catalogue.fields import field_table
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
@@ -33,7 +34,12 @@ def run(options: argparse.Namespace) -> int:
                     cases[identifier].append(proving)
     pages = {
         **render(catalogue(), cases, messages(), _in_programs()),
-        **message_pages(messages(), catalogue(), list(copies().values())),
+        **message_pages(
+            messages(),
+            catalogue(),
+            list(copies().values()),
+            {role: field_table(role) for role in ROLES},
+        ),
         **same_answers([NamedRule(rule.name, rule.what, rule.why) for rule in RULES], ASKING),
     }
     directory, wire = specs_directory() / "rendered", Path(harness.wire.__file__).parent

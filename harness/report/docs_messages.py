@@ -24,9 +24,11 @@ from harness.catalogue import (
     usage,
 )
 from harness.catalogue.copies import Copy
+from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
 from harness.report.docs_copies import copies_page
 from harness.report.docs_markup import page, profiles_text, table
+from harness.report.docs_unusual import unusual_page
 from harness.report.layouts import Piece, walk
 from harness.report.md import anchor, chapter, code, plain
 from harness.report.templating import filled
@@ -42,6 +44,7 @@ FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
     "settings.md",
     "differences.md",
 )
+UNUSUAL: Mapping[Role, str] = {"nameserver": "unusual-requests.md", "broker": "broker-unusual-requests.md"}
 PAGES = {
     FRAME: ("The frame", "byte layouts, header members, flags, three examples in hex"),
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
@@ -51,6 +54,11 @@ PAGES = {
         "Copies of messages",
         "what a Broker keeps, changes and adds when it stores one again",
     ),
+    UNUSUAL["nameserver"]: (
+        "Unusual requests to NameServers",
+        "how Apache answers if one field or member is absent, empty, of another type, …",
+    ),
+    UNUSUAL["broker"]: ("Unusual requests to Brokers", "the same of Brokers"),
     SETTINGS: ("Times and settings", "leases, limits, and the settings of a NameServer"),
     DIFFERENCES: ("Differences between the profiles", "what one release line has and another has not"),
 }
@@ -60,7 +68,12 @@ _NAMED_CODE = re.compile(r"\b([A-Z][A-Z_]{4,}) \((\d+)\)")
 _LONGEST_HEX = 24
 
 
-def message_pages(messages: Messages, catalogue: Catalogue, copies: Sequence[Copy]) -> dict[str, str]:
+def message_pages(
+    messages: Messages,
+    catalogue: Catalogue,
+    copies: Sequence[Copy],
+    unusual: Mapping[Role, FieldTable],
+) -> dict[str, str]:
     """File name -> Markdown text."""
     profiles = [profile.name for profile in catalogue.profiles]
     layouts = {one.name: one for one in messages.layouts}
@@ -71,9 +84,15 @@ def message_pages(messages: Messages, catalogue: Catalogue, copies: Sequence[Cop
         BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue),
         BODIES: _bodies(messages, profiles, layouts, layout),
         COPIES: copies_page(copies, PAGES),
+        **{UNUSUAL[role]: _unusual(role, asked, messages) for role, asked in unusual.items()},
         SETTINGS: _settings(messages, profiles),
         DIFFERENCES: _differences(messages, catalogue, profiles),
     }
+
+
+def _unusual(role: Role, asked: FieldTable, messages: Messages) -> str:
+    requests = [one for one in messages.messages if one.role == role]
+    return unusual_page(UNUSUAL[role], role, asked, requests, PAGES)
 
 
 def message_links(text: str, messages: Messages) -> str:
