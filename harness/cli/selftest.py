@@ -24,7 +24,7 @@ from harness.session import RunningClock
 from harness.targets.builtin.target import reference_line
 from reference_impl.mutants import MUTANTS, mutants_of
 
-MEASURES = ("generated", "coverage", "replies")
+MEASURES = ("generated", "coverage", "replies", "values")
 """Options that measure the cases by something other than mutants."""
 
 
@@ -33,7 +33,8 @@ def run(options: argparse.Namespace) -> int:
     if measures := [name for name in MEASURES if getattr(options, name)]:
         return _measure(options, measures)
     if options.explained is not None:
-        raise Usage("rmq-harness selftest: --explained: it belongs to --generated N, --coverage or --replies")
+        names = ", ".join(f"--{name}" for name in MEASURES)
+        raise Usage(f"rmq-harness selftest: --explained: it belongs to one of {names}")
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
@@ -80,9 +81,9 @@ def _measure(options: argparse.Namespace, measures: Sequence[str]) -> int:
         if is_given:
             every = "every case of both roles" if of_both else "every case of the role"
             raise Usage(f"rmq-harness selftest: {name}: --{measure} takes {every}; leave out {name}")
-    from harness.cli.measures import coverage, faults, replies
+    from harness.cli.measures import coverage, faults, replies, values
 
-    runs = {"coverage": coverage.run, "generated": faults.run, "replies": replies.run}
+    runs = {"coverage": coverage.run, "generated": faults.run, "replies": replies.run, "values": values.run}
     return runs[measure](options)
 
 

@@ -2,6 +2,7 @@
 
 * `shown` says which case saw which members in the frames that the server sent.
 * `noticed` lets every frame of a kind tell one lie, and runs cases until one notices.
+* `every_request` shows the requests that the servers get.
 """
 
 from __future__ import annotations
@@ -100,3 +101,18 @@ def _every_frame(change: Change) -> None:
         return frame if other is command else encode(other)
 
     endpoint.answer, endpoint._sending = answering, sending_changed
+
+
+def every_request(watch: Callable[[Command], object]) -> None:
+    """Lets `watch` see every request that the servers of this process get and can read."""
+    endpoint: Any = importlib.import_module("reference_impl.remoting.endpoint").RemotingEndpoint
+    answer = endpoint.answer
+
+    def answering(self: Any, connection: int, frame: bytes, now: int) -> bytes | None:
+        command = dissect(frame).command
+        if command is not None and not command.is_response:
+            watch(command)
+        found: bytes | None = answer(self, connection, frame, now)
+        return found
+
+    endpoint.answer = answering

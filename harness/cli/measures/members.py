@@ -54,6 +54,27 @@ def lied(command: Command, lie: Lie, line: str) -> Command:
     return command if body == command.body else msgspec.structs.replace(command, body=body)
 
 
+def values_in(command: Command) -> Iterator[tuple[str, str | int | float | bool]]:
+    """Each value in the ext fields and the JSON body of a frame, with its place. Ext fields are text."""
+    for name, text in (command.ext or {}).items():
+        if text is not None:
+            yield f"ext.{name}", text
+    if (root := _json(command.body)) is not None:
+        yield from _values_in_node(root, "body")
+
+
+def _values_in_node(node: Node, place: str) -> Iterator[tuple[str, str | int | float | bool]]:
+    if node.kind in ("true", "false"):
+        yield place, node.kind == "true"
+    elif node.kind in ("string", "number") and isinstance(node.value, str | int | float):
+        yield place, node.value
+    for name, _ in node.members:
+        if name.members:
+            yield from _values_in_node(name, f"{place}{_KEY}")
+    for at, child in _children(node, place):
+        yield from _values_in_node(child, at)
+
+
 def _lied_ext(command: Command, name: str, what: str) -> Command:
     ext = dict(command.ext or {})
     if name not in ext:

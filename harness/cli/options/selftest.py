@@ -37,12 +37,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="each member of each frame that the server sends, left out or changed, instead of the mutants",
     )
+    parser.add_argument(
+        "--values",
+        action="store_true",
+        help="which kinds of values no case sends in a field of a request, instead of the mutants",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="which faults are drawn (1)")
     parser.add_argument(
         "--explained",
         type=Path,
         metavar="FILE",
-        help="what --generated, --coverage or --replies finds and is no miss, each with its reason",
+        help="what --generated, --coverage, --replies or --values finds and is no miss, each with its reason",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out"), metavar="DIR", help="output directory for the matrix (out)"

@@ -436,6 +436,14 @@ def test_registered_timeout_lengthens(ns: NameServerSession) -> None:
     goes(ns, broker)
 
 
+@case(kills=["registered-timeout-has-32-bits"], clock=True)
+def test_registered_timeout_has_64_bits(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    since = broker.register(ext={"heartbeatTimeoutMillis": 2**32 + 10_000}) >> Reply(SUCCESS)
+    ns.advance_past(10, since)
+    routed(ns, broker)
+
+
 @case(kills=["registered-timeout-is-applied"], clock=True)
 def test_registered_timeout_is_not_known(ns: NameServerSession) -> None:
     broker = ns.broker()

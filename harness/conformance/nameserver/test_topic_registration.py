@@ -23,6 +23,14 @@ def test_topic_becomes_routable(ns: NameServerSession) -> None:
     ns.topics().among([topic]) >> Reply(SUCCESS, [topic])
 
 
+@case(kills=["217-reads-64-kib"])
+def test_long_body_is_read(ns: NameServerSession) -> None:
+    broker, topic = registered(ns), ns.topic("N")
+    body = TopicRoute(order_topic_conf="x" * 70_000, queue_datas=[QueueData(broker.name, 1, 2, 4)])
+    ns.register_topic(topic, body=body.encode()) >> Reply(SUCCESS)
+    ns.route(topic).queues >> Reply(SUCCESS, {broker.name: (1, 2, 4, 0)})
+
+
 @case(kills=["217-is-answered-with-the-route"])
 def test_reply_is_plain(ns: NameServerSession) -> None:
     broker = registered(ns)

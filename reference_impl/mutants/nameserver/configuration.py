@@ -72,6 +72,11 @@ def update_forgets_the_one_before(original, self, pairs):
     original(self, pairs)
 
 
+@mutant(NameServer.given_settings, "An update is read up to 64 KiB.")
+def updates_end_at_64_kib(original, self, body):
+    return original(self, body[: 2**16])
+
+
 @mutant(Settings.refuses, "An update with a key that the server does not know is refused.")
 def unknown_keys_are_refused(original, self, pairs):
     unknown = [key for key in pairs if key not in self.fields and key not in self.extra]

@@ -226,6 +226,11 @@ def registered_timeout_cannot_be_longer(original, self, registration):
     return min(DEFAULT_LEASE, original(self, registration))
 
 
+@mutant(RouteTable.lease_of, "heartbeatTimeoutMillis is cut to 32 bits.", V5)
+def registered_timeout_has_32_bits(original, self, registration):
+    return original(self, registration) % 2**32
+
+
 @mutant(RouteTable.lease_of, "heartbeatTimeoutMillis replaces the 120 s of 4.9.", V4)
 def registered_timeout_is_applied(original, self, registration):
     return DEFAULT_LEASE if registration.lease is None else registration.lease

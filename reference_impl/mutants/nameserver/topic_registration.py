@@ -28,6 +28,11 @@ def _217_swaps_queue_numbers(original, self, topic, queues):
     original(self, topic, swapped)
 
 
+@mutant(NameServer53.given_queues, "The body of 217 ends at 64 KiB.")
+def _217_reads_64_kib(original, self, command):
+    return original(self, msgspec.structs.replace(command, body=command.body[: 2**16]))
+
+
 @mutant(RouteTable53.register_topic, "217 stores only the first queue data.")
 def _217_takes_one_queue_data(original, self, topic, queues):
     original(self, topic, list(queues)[:1])

@@ -65,6 +65,13 @@ def test_unknown_keys_are_ignored(ns: NameServerSession) -> None:
     ns.config().among("nobodyKnows", "ListenPort", key) >> Reply(SUCCESS, shown)
 
 
+@case(kills=["updates-end-at-64-kib"], apart=True)
+def test_long_update_is_read(ns: NameServerSession) -> None:
+    key = number(ns)
+    ns.update_config(f"unknown={'x' * 70_000}\n{key}=121") >> Reply(SUCCESS)
+    ns.config().among(key) >> Reply(SUCCESS, {key: "121"})
+
+
 @case(kills=["bad-number-is-zero", "bad-number-is-refused", "numbers-have-64-bits"], apart=True)
 def test_bad_number_changes_nothing(ns: NameServerSession) -> None:
     key = number(ns)
