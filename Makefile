@@ -37,11 +37,13 @@ selftest: $(READY)
 	$(BIN)/rmq-harness selftest
 	$(BIN)/rmq-harness selftest --role broker
 
-# By other faults than the mutants: code that no case runs, faults drawn by a seed, lies about members of answers.
+# By other faults than the mutants: code that no case runs, values that no case sends, faults drawn by a seed.
 EXPLAINED = --explained tests/quality/explained
 FAULTS = 20
 measures: $(READY)
 	$(BIN)/rmq-harness selftest --coverage $(EXPLAINED)/not_run.yaml
+	$(BIN)/rmq-harness selftest --values $(EXPLAINED)/values_nameserver.yaml
+	$(BIN)/rmq-harness selftest --values --role broker $(EXPLAINED)/values_broker.yaml
 	$(BIN)/rmq-harness selftest --generated $(FAULTS) --seed 7 $(EXPLAINED)/survivors_nameserver.yaml
 	$(BIN)/rmq-harness selftest --generated $(FAULTS) --seed 7 --role broker $(EXPLAINED)/survivors_broker.yaml
 

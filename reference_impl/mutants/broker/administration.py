@@ -39,6 +39,14 @@ def groups_are_made_with_defaults(original, self, group, now):
     original(self, self.made(group.group_name or ""), now)
 
 
+@mutant(Groups.put, "What is true of a group stays true.", V5)
+def groups_never_lose_a_flag(original, self, group, now):
+    known = self.table.get(group.group_name or "")
+    if known is not None and known.consume_message_orderly:
+        group = msgspec.structs.replace(group, consume_message_orderly=True)
+    original(self, group, now)
+
+
 @answered(
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP,
     "A request without a body to create a group succeeds.",
@@ -168,6 +176,11 @@ def broker_settings_are_not_shown():
 @answered(RequestCode.UPDATE_BROKER_CONFIG, "Code 25 changes nothing.")
 def broker_settings_do_not_change():
     return Reply(0)
+
+
+@mutant(Settings.update, "An update is read up to 64 KiB.")
+def broker_updates_end_at_64_kib(original, self, command, connection, now):
+    return original(self, msgspec.structs.replace(command, body=command.body[: 2**16]), connection, now)
 
 
 @mutant(Settings.refuses, "Every setting can be changed.", V5)

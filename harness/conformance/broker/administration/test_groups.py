@@ -54,13 +54,22 @@ def shown_group(bk: BrokerSession, group: str) -> Exchange:
     return asked(bk, RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, group=group)
 
 
-@case(kills=["newest-group-is-shown", "group-is-shown-without-policy"])
+@case(kills=["newest-group-is-shown", "group-is-shown-without-policy", "groups-never-lose-a-flag"])
 def test_group_is_shown(bk: BrokerSession) -> None:
     group = bk.group()
     bk.create_group(group, **OTHERS_5X) >> Reply(SUCCESS)
     bk.create_group(bk.group(), retryMaxTimes=7) >> Reply(SUCCESS)
     made = {"groupName": group, **DEFAULTS_5X, **OTHERS_5X}
     shown_group(bk, group) >> Reply(SUCCESS, made)
+    changed = {
+        **made,
+        **DEFAULTS,
+        "consumeMessageOrderly": False,
+        "groupSysFlag": 5,
+        "consumeTimeoutMinute": 9,
+    }
+    bk.create_group(group, **changed) >> Reply(SUCCESS)
+    shown_group(bk, group) >> Reply(SUCCESS, changed)
 
 
 @case(kills=["group-that-is-asked-for-is-unknown"])

@@ -71,6 +71,13 @@ def test_settings_change(bk: BrokerSession) -> None:
     bk.send(bk.name("T")) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
+@case(kills=["broker-updates-end-at-64-kib"])
+def test_long_update_is_read(bk: BrokerSession) -> None:
+    bk.update_config(f"unknown={'x' * 70_000}\nmaxMessageSize=4194305".encode()) >> Reply(SUCCESS)
+    bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194305"})
+    bk.update_config({"maxMessageSize": "4194304"}) >> Reply(SUCCESS)
+
+
 @case(kills=["broker-black-list-ignored"])
 def test_black_list_holds(bk: BrokerSession) -> None:
     remark = "Can not update config in black list."

@@ -49,6 +49,17 @@ def test_pulled_queues_are_shared(bk: BrokerSession) -> None:
     in_turn.queues >> Reply(SUCCESS, [(1, "PULL"), (3, "PULL")])
 
 
+@case(kills=["assignments-are-for-ascii-names"], setup=ROUTED)
+def test_assignment_knows_ids_beyond_ascii(bk: BrokerSession) -> None:
+    topic, group, _ = members(bk, 0)
+    clients = [f"{bk.name('client')}@{ending}" for ending in ("é中", "ö文")]
+    for client in clients:
+        bk.heartbeat(client, consumers=[consuming(group, [topic])], on=bk.connect()) >> Reply(SUCCESS)
+    for client, queues in zip(sorted(clients), ((0, 1), (2, 3)), strict=True):
+        shared = [(queue, "PULL") for queue in queues]
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, shared)
+
+
 @case(kills=["modes-do-not-count"], setup=ROUTED)
 def test_members_that_pop_get_all_queues(bk: BrokerSession) -> None:
     topic, group, (one, other) = members(bk)

@@ -161,3 +161,9 @@ def changed_modes_are_not_written(original, self):
     if count > self.__dict__.setdefault("modes_written", 0):
         original(self)
     self.modes_written = count
+
+
+@mutant(Assignments.assign, "Who asks for queues is known by an ASCII name.", V5)
+def assignments_are_for_ascii_names(original, self, command, connection, now):
+    body = command.body.decode(errors="replace").encode("ascii", "replace")
+    return original(self, replace(command, body=body), connection, now)
