@@ -24,6 +24,7 @@ from reference_impl.nameserver import Config as NameServerConfig
 from .broker import broker_settings, serve_broker
 from .looping import run_until_signal
 from .nameserver import serve_nameserver
+from .ports import Ports
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
 
 _READY_WITHIN = 15.0
@@ -74,9 +75,10 @@ def run_cluster(
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
 
-    `port` is that of the first NameServer, 0 any free one; all others take free ones. `config_file` holds
-    settings of Brokers, under Apache's names. Without `store` everything is in memory. When all is ready, a
-    line for each server goes to standard output, and last `ready` with what to give to clients.
+    `port` is that of the first NameServer, 0 any free one; all others take free ones, and with `store` the
+    same ones after every start. `config_file` holds settings of Brokers, under Apache's names. Without
+    `store` everything is in memory. When all is ready, a line for each server goes to standard output, and
+    last `ready` with what to give to clients.
     """
     try:
         size.check()
@@ -124,17 +126,18 @@ async def serve_cluster(
 
     Raises StartError if a server cannot start, or is not ready in time.
     """
-    names, brokers = _Servers(), _Servers()
+    names, brokers, ports = _Servers(), _Servers(), Ports(store)
     try:
-        addresses = [
-            await _nameserver(names, profile, config)
-            for config in _nameservers(size, settings.bind_address, port, store)
-        ]
-        endpoints = [
-            await _broker(brokers, profile, config)
-            for config in _brokers(size, settings, ";".join(addresses), store)
-        ]
+        addresses: list[str] = []
+        for name, config in _nameservers(size, settings.bind_address, port, ports, store):
+            with ports.named(name):
+                addresses.append(await _nameserver(names, profile, config))
+        endpoints: list[Endpoint] = []
+        for name, broker in _brokers(size, settings, ";".join(addresses), ports, store):
+            with ports.named(name):
+                endpoints.append(await _broker(brokers, profile, broker))
         await brokers.first(_registered(endpoints))
+        ports.keep(_kept(addresses, endpoints))
         ready(_cluster(addresses, endpoints))
         await asyncio.wait(
             [*names.tasks, *brokers.tasks, stopping := asyncio.create_task(_until(stop))],
@@ -225,34 +228,58 @@ async def _registered(endpoints: list[Endpoint]) -> None:
         ) from None
 
 
-def _nameservers(size: Size, host: str, port: int, store: Path | None) -> list[NameServerConfig]:
-    return [
-        NameServerConfig(
-            bind_address=host,
-            listen_port=0 if number else port,
-            kv_config_path="" if store is None else str(store / f"nameserver-{number}" / "kvConfig.json"),
+def _nameservers(
+    size: Size, host: str, port: int, ports: Ports, store: Path | None
+) -> Iterator[tuple[str, NameServerConfig]]:
+    for number in range(size.nameservers):
+        name = _nameserver_name(number)
+        yield (
+            name,
+            NameServerConfig(
+                bind_address=host,
+                listen_port=port if port and not number else ports.of(name),
+                kv_config_path="" if store is None else str(store / name / "kvConfig.json"),
+            ),
         )
-        for number in range(size.nameservers)
-    ]
 
 
 def _brokers(
-    size: Size, settings: BrokerConfig, nameservers: str, store: Path | None
-) -> Iterator[BrokerConfig]:
+    size: Size, settings: BrokerConfig, nameservers: str, ports: Ports, store: Path | None
+) -> Iterator[tuple[str, BrokerConfig]]:
     for letter in ascii_lowercase[: size.masters]:
         for number in range(size.slaves + 1):
-            name = f"broker-{letter}"
-            yield msgspec.structs.replace(
+            config = msgspec.structs.replace(
                 settings,
-                broker_name=name,
+                broker_name=f"broker-{letter}",
                 broker_id=number,
                 broker_role="SLAVE" if number else "ASYNC_MASTER",
                 broker_ip1=_reachable(settings.bind_address),
                 broker_ip2=_reachable(settings.bind_address),
-                listen_port=0,
                 namesrv_addr=nameservers,
-                store_path_root_dir="" if store is None else str(store / f"{name}-{number}"),
             )
+            name = _broker_name(config)
+            directory = "" if store is None else str(store / name)
+            yield (
+                name,
+                msgspec.structs.replace(config, listen_port=ports.of(name), store_path_root_dir=directory),
+            )
+
+
+def _nameserver_name(number: int) -> str:
+    return f"nameserver-{number}"
+
+
+def _broker_name(config: BrokerConfig) -> str:
+    return f"{config.broker_name}-{config.broker_id}"
+
+
+def _kept(nameservers: list[str], endpoints: list[Endpoint]) -> dict[str, int]:
+    """The port of each server, by its name."""
+    configs = [endpoint.broker.config for endpoint in endpoints]
+    return {
+        _nameserver_name(number): int(address.rpartition(":")[2])
+        for number, address in enumerate(nameservers)
+    } | {_broker_name(config): config.listen_port for config in configs}
 
 
 def _reachable(host: str) -> str:

@@ -77,8 +77,9 @@ def broker(**options: Any) -> str:
     return f"run_broker({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
-def cluster(**size: int) -> str:
-    return f"run_cluster(size=Size({', '.join(f'{name}={value}' for name, value in size.items())}), port=0)"
+def cluster(store: Path | None = None, port: int = 0, **size: int) -> str:
+    sizes = ", ".join(f"{name}={value}" for name, value in size.items())
+    return f"run_cluster(size=Size({sizes}), port={port}, store={None if store is None else str(store)!r})"
 
 
 class Client:
@@ -139,6 +140,49 @@ def test_a_cluster_is_ready_when_all_are_registered_and_stops_when_told(start: S
                 role = "slave" if number else "master"
                 assert f"broker 5.3 {name}, {role} {number}, on {address}" in servers
     assert process.stop() == (0, "")
+
+
+def test_a_cluster_with_a_store_keeps_its_ports_and_messages(start: Start, tmp_path: Path) -> None:
+    process = start(cluster(tmp_path, nameservers=2, slaves=1))
+    said = process.said
+    client = Client(int(said[2].rpartition(":")[2]))
+    assert client.send("T", b"hello").code == 0
+    assert process.stop() == (0, "")
+    again = start(cluster(tmp_path, nameservers=2, slaves=1))
+    assert again.said == said
+    assert b"hello" in Client(int(said[2].rpartition(":")[2])).pull("T").body
+    assert again.stop() == (0, "")
+    more = start(cluster(tmp_path, nameservers=2, masters=2, slaves=1))
+    assert {*said[:-1]} < {*more.said}
+
+
+def test_a_port_that_is_given_goes_before_the_one_that_was_kept(start: Start, tmp_path: Path) -> None:
+    first = start(cluster(tmp_path))
+    first.stop()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    second = start(cluster(tmp_path, port))
+    assert nameserver_of(second) == port != nameserver_of(first)
+    assert second.said[1] == first.said[1]
+
+
+def test_a_kept_port_that_another_process_has(start: Start, tmp_path: Path) -> None:
+    first = start(cluster(tmp_path))
+    first.stop()
+    port = int(first.said[1].rpartition(":")[2])
+    with socket.create_server(("127.0.0.1", port)):
+        status, said = run(cluster(tmp_path))
+    assert status == serve.EXIT_NOT_STARTED
+    assert f"broker-a-0 had port {port} in the last run" in said
+    assert "Traceback" not in said
+
+
+def test_kept_ports_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "ports.json").write_text('{"broker-a-0": "x"}')
+    status, said = run(cluster(tmp_path))
+    assert status == serve.EXIT_CONFIGURATION
+    assert "ports.json: Expected `int`, got `str`" in said
+    assert "Delete it, and the servers take free ports" in said
 
 
 def test_what_is_sent_to_a_cluster_is_pulled_from_it(start: Start) -> None:
