@@ -41,10 +41,11 @@ _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "head
 class Met(msgspec.Struct, frozen=True):
     """The outcome met the expectation.
 
-    `deviates` says what was expected and which tolerated alternative came: allowed, but not what Apache does.
+    `instead_of`: a tolerated alternative came, allowed, but not what Apache does, and this is how it misses
+    the others.
     """
 
-    deviates: str | None = None
+    instead_of: Missed | None = None
 
 
 class Missed(msgspec.Struct, frozen=True):
@@ -82,20 +83,33 @@ class _Expectation:
         """The outcomes that meet the expectation, one line each."""
         return (str(self),)
 
-    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None:
-        """None if the expectation is met, or the tolerated alternative that is; raises `Unmet`."""
+    def preferred(self) -> tuple[str, ...]:
+        """The outcomes that meet it as Apache does, one line each."""
+        return self.alternatives()
+
+    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> Unmet | None:
+        """None if the expectation is met; where a tolerated alternative is, how it misses what is preferred.
+        Raises `Unmet` where nothing is met.
+        """
         checked = self.check(outcome, value)
-        if isinstance(checked, Met):
-            return checked.deviates
-        raise Unmet(
-            expected=self.alternatives(),
-            actual=checked.actual,
-            reason=checked.reason,
+        if isinstance(checked, Missed):
+            raise self._unmet(self.alternatives(), checked, outcome, value, exchange)
+        if checked.instead_of is None:
+            return None
+        return self._unmet(self.preferred(), checked.instead_of, outcome, value, exchange)
+
+    def _unmet(
+        self, expected: tuple[str, ...], missed: Missed, outcome: Outcome, value: object, exchange: Exchange
+    ) -> Unmet:
+        return Unmet(
+            expected=expected,
+            actual=missed.actual,
+            reason=missed.reason,
             exchange=exchange,
             outcome=outcome,
-            decisive=_decisive(outcome, checked, exchange),
-            wrong=not_utf8(outcome) or self.wrong(checked, outcome, value, exchange.shows),
-            kind=_kind(outcome, value, checked, exchange),
+            decisive=_decisive(outcome, missed, exchange),
+            wrong=not_utf8(outcome) or self.wrong(missed, outcome, value, exchange.shows),
+            kind=_kind(outcome, value, missed, exchange),
         )
 
     def wanted(self) -> str:
@@ -230,10 +244,12 @@ class AnyOf(_Expectation):
             if isinstance(checked, Met):
                 return checked
             misses.append(msgspec.structs.replace(checked, by=checked.by or one))
-        for one in self._tolerated:
-            if isinstance(one.check(outcome, value), Met):
-                return Met(f"expected {' or '.join(map(str, self._plain))}; actual {one}")
-        return max(misses, key=_progress)
+        nearest = max(misses, key=_progress)
+        is_tolerated = any(isinstance(one.check(outcome, value), Met) for one in self._tolerated)
+        return Met(nearest) if is_tolerated else nearest
+
+    def preferred(self) -> tuple[str, ...]:
+        return tuple(line for one in self._plain for line in one.preferred())
 
     def alternatives(self) -> tuple[str, ...]:
         return tuple(line for one in (*self._plain, *self._tolerated) for line in one.alternatives())

@@ -23,10 +23,11 @@ VERDICT_STYLES: Final = {
     Verdict.QUIRK: "yellow",
     Verdict.BLOCKED: "yellow",
     Verdict.FLAKY: "yellow",
+    Verdict.DEVIATES: "bold",
 }
 _REPEATED: Final = (Verdict.FAIL, Verdict.XPASS, Verdict.FLAKY, Verdict.ERROR)
 _IN_FULL: Final = 3
-"""Failures are shown in full where there are no more, and no case waits for them."""
+"""Failures are shown in full where there are no more, and no case waits for them; so are deviations."""
 _CAUSES: Final = 15
 """Causes that are shown with their exchange."""
 _SHOWN_NAMES: Final = 8
@@ -35,6 +36,14 @@ _PART: Final = 420
 _SHORT: Final = 160
 _VALUE: Final = 60
 _LOG_LINES: Final = 8
+_REMARKABLE: Final = (
+    Verdict.DEVIATES,
+    Verdict.OBSERVED,
+    Verdict.XFAIL,
+    Verdict.UNSUPPORTED,
+    Verdict.LATER,
+    Verdict.BLOCKED,
+)
 _FRAMING: Final = ("length", "serialize type", "header length", "serializeTypeCurrentRPC")
 
 
@@ -117,8 +126,7 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     lines.line("")
     profiles = next((s.profiles for s in header.statements if s.id == failure.statement), ())
     right = " · ".join(part for part in (result.level, ", ".join(profiles)) if part)
-    mark = "✘ " if result.verdict is Verdict.FAIL else f"✘ {result.verdict}: "
-    lines.ends(Text(mark + failure.statement, "bold red"), right)
+    lines.ends(Text(_mark(result.verdict) + failure.statement, VERDICT_STYLES[result.verdict]), right)
     lines.wrapped(visible(failure.text), indent="  ")
     if result.reason:
         lines.fact("why", result.reason)
@@ -133,6 +141,10 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     _server_log(lines, result)
     lines.fact("case", result.case)
     lines.fact("replay", failure.replay, continued=" \\")
+
+
+def _mark(verdict: Verdict) -> str:
+    return {Verdict.FAIL: "✘ ", Verdict.DEVIATES: "≈ "}.get(verdict, f"✘ {verdict}: ")
 
 
 def _decoded(fields: tuple[FieldLine, ...]) -> str:
@@ -151,7 +163,7 @@ def _decoded(fields: tuple[FieldLine, ...]) -> str:
 
 def _oddity(lines: Lines, result: CaseResult) -> None:
     lines.line("")
-    lines.ends(Text(f"✘ {result.verdict}: {result.case}", "bold red"), result.level)
+    lines.ends(Text(_mark(result.verdict) + result.case, VERDICT_STYLES[result.verdict]), result.level)
     lines.wrapped(visible(result.title), indent="  ")
     lines.fact("why", result.reason)
     _server_log(lines, result)
@@ -170,25 +182,22 @@ def _server_log(lines: Lines, one: CaseResult | Explained) -> None:
 
 def print_remarks(lines: Lines, run: Run) -> None:
     """Verdicts that do not fail a run, together where they share a reason."""
-    remarkable = (
-        Verdict.DEVIATES,
-        Verdict.OBSERVED,
-        Verdict.XFAIL,
-        Verdict.UNSUPPORTED,
-        Verdict.LATER,
-        Verdict.BLOCKED,
-    )
-    for verdict in remarkable:
-        groups: dict[str, list[str]] = {}
-        for result in run.results:
-            if result.verdict is verdict:
-                groups.setdefault(_remark(result), []).append(result.case)
-        if not groups:
+    for verdict in _REMARKABLE:
+        results = [result for result in run.results if result.verdict is verdict]
+        if not results:
             continue
         lines.line("")
-        total = sum(map(len, groups.values()))
         style = VERDICT_STYLES.get(verdict, "bold")
-        lines.line(f"{counted(total, verdict)}, of {len(run.header.cases)} cases", style)
+        head = f"{counted(len(results), verdict)}, of {len(run.header.cases)} cases"
+        if verdict is Verdict.DEVIATES and len(results) <= _IN_FULL:
+            lines.line(head, style)
+            _in_full(lines, run.header, results)
+            continue
+        more = ", in short; --select ID shows one in full" if verdict is Verdict.DEVIATES else ""
+        lines.line(head + more, style)
+        groups: dict[str, list[str]] = {}
+        for result in results:
+            groups.setdefault(_remark(result), []).append(result.case)
         for reason, names in groups.items():
             listed, why = _names(names), visible(reason)
             if verdict is Verdict.BLOCKED and why:
@@ -202,7 +211,16 @@ def _remark(result: CaseResult) -> str:
         return result.reason.partition(": ")[0]
     if result.failure is None:
         return result.reason
-    return "; ".join(part for part in (result.reason, _difference(result.failure)) if part)
+    parts = (_asked(result.failure), result.reason, _difference(result.failure))
+    return "; ".join(part for part in parts if part)
+
+
+def _asked(failure: Failure) -> str:
+    """The request, and what is special in it."""
+    sent = failure.sent
+    if sent is None:
+        return ""
+    return f"{sent.request} ({', '.join(sent.traits)})" if sent.traits else sent.request
 
 
 def first_of(run: Run) -> str:

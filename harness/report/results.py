@@ -312,6 +312,8 @@ class Failure(_Heard, frozen=True):
     after: tuple[str, ...] = ()
     """What had changed something before in the case: requests as ``104 UNREGISTER_BROKER``, ``time``,
     ``closed connection``, ``restart``; each once, by when it came last."""
+    allowed: bool = False
+    """Whether the statement allows it, although Apache's server does otherwise: then nothing is broken."""
 
 
 class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
@@ -345,6 +347,11 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     """The different kinds of requests whose outcome was as expected: what no cause may contradict."""
     ended_in: tuple[str, ...] = ()
     """For the last case of a target that did not live through the run: the cases in which it ended."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it shows an answer that no statement allows."""
+        return self.failure is not None and not self.failure.allowed
 
 
 class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):

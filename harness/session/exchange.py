@@ -337,15 +337,15 @@ class Exchange:
         value = self.look(outcome)
         session = self._request.session
         try:
-            grade = expectation.judge(outcome, value, self)
+            tolerated = expectation.judge(outcome, value, self)
         except Unmet as unmet:
             session.refuse_if_late(unmet, self._request.asked.link)
             raise
-        if grade is not None:
-            session.grades.append((self.subject, grade))
+        if tolerated is not None:
+            session.tolerated.append(tolerated)
         session.met.append((self.code, self.kind(outcome, value)))
         command = outcome.command if isinstance(outcome, Replied) else None
-        return Answer(command, value, outcome, Mark(self._request.asked.sent_at, outcome.at), grade)
+        return Answer(command, value, outcome, Mark(self._request.asked.sent_at, outcome.at))
 
 
 def _range(body: bytes, path: Path) -> tuple[int, int]:

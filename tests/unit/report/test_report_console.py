@@ -145,6 +145,17 @@ def test_many_failures_are_shown_in_short_and_counted() -> None:
     assert text.count("✘ case") == 40
 
 
+def test_many_deviations_are_shown_in_short_with_the_request_and_what_is_special_in_it() -> None:
+    run = samples.run()
+    deviates = next(r for r in run.results if r.verdict is Verdict.DEVIATES)
+    planned = tuple(msgspec.structs.replace(run.header.cases[0], name=f"case{n}") for n in range(4))
+    results = tuple(msgspec.structs.replace(deviates, case=one.name, chapter="framing") for one in planned)
+    header = msgspec.structs.replace(run.header, cases=planned, cases_available=4)
+    text = " ".join(shown(Run(header=header, results=results)).split())
+    assert "4 deviate, of 4 cases, in short; --select ID shows one in full" in text
+    assert "case0, case1, case2, case3: 9999 (unknown code); expected reply REQUEST" in text
+
+
 def test_a_failure_alone_is_shown_in_full_with_what_was_sent() -> None:
     run = samples.run()
     failed = next(r for r in run.results if r.failure is not None)

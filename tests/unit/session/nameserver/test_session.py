@@ -326,9 +326,10 @@ def test_a_question_that_is_never_judged_is_an_error() -> None:
 
 
 def test_a_tolerated_alternative_is_kept(ns: NameServerSession) -> None:
-    answer = ns.route("T") >> Code(TOPIC_NOT_EXIST, grade="politely")
-    assert answer.grade == "politely"
-    assert ns.grades == [("105 GET_ROUTEINFO_BY_TOPIC of T", "politely")]
+    ns.route("T") >> Code(TOPIC_NOT_EXIST, instead_of="a closed connection")
+    (kept,) = ns.tolerated
+    assert kept.exchange.subject == "105 GET_ROUTEINFO_BY_TOPIC of T"
+    assert kept.expected == ("a closed connection",)
 
 
 def test_the_head_of_the_trace_tells_the_names(ns: NameServerSession) -> None:
