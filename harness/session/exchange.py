@@ -63,6 +63,8 @@ class View(msgspec.Struct, frozen=True):
     path: Path | None = None
     columns: tuple[str, ...] = ()
     """What the values in a tuple are called on the wire; of a view without a path: its ext fields."""
+    said: str = ""
+    """What reports call the value, where path and columns do not say it all."""
 
 
 BODY = View("body", lambda reply: reply.body, ())
@@ -254,11 +256,6 @@ class Exchange:
     def shows(self) -> View:
         """The view through which the reply is seen."""
         return self._view
-
-    @property
-    def view(self) -> str:
-        """The name of the part that is compared."""
-        return self._view.name
 
     @property
     def origin(self) -> Request:

@@ -14,6 +14,7 @@ from harness.session.header import header_of
 from harness.session.nameserver.broker import Broker, Topics
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
+    CERTIFICATE,
     CertificateExchange,
 )
 from harness.session.outcome import Outcome, Replied
@@ -188,7 +189,7 @@ class NameServerSession(NameServerRequests):
             sent_at = self.clock.now()
             return SentRequest(link, want, request, data, link.send(data), sent_at)
 
-        return CertificateExchange(Request(self, "certificate", ask))
+        return CertificateExchange(Request(self, "certificate", ask), CERTIFICATE)
 
     # --- within ---------------------------------------------------------------------------------------------
 
