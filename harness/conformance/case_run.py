@@ -23,7 +23,7 @@ from harness.conformance.baseline import Baseline
 from harness.conformance.evidence import NOTHING, Evidence, evidence_of
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
-from harness.conformance.observed import changed_before, held_of, sent_frame, sent_of
+from harness.conformance.observed import changed_before, deed_of, held_of, sent_frame, sent_of
 from harness.conformance.sessions import session_of
 from harness.conformance.unasked import EVIDENCE, STATEMENT, Unasked, unasked_response
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
@@ -294,6 +294,8 @@ class CaseRun:
         frame = outcome.frame if isinstance(outcome, Replied) else b""
         frame = outcome.data if isinstance(outcome, Garbled) else frame
         start, end = _range(decisive, outcome.body_offset if isinstance(outcome, Replied) else 0, frame)
+        sent = sent_of(unmet.exchange)
+        deed, then = deed_of(unmet, sent)
         return msgspec.structs.replace(
             self._judged(
                 "\n".join(unmet.expected),
@@ -307,9 +309,11 @@ class CaseRun:
             fields=_fields(frame, start, end),
             start=start,
             end=end,
-            sent=sent_of(unmet.exchange),
+            sent=sent,
+            deed=deed,
+            then=then,
             wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
-            after=changed_before(unmet.exchange),
+            after=changed_before(unmet),
         )
 
     def _unasked(self, found: Unasked, session: Session) -> Failure:

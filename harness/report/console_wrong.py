@@ -10,9 +10,17 @@ from typing import Final
 
 from rich.text import Text
 
-from harness.report.cause_words import Causes, Explained, explained, holds_back, sent_lines
+from harness.report.cause_words import (
+    Causes,
+    Explained,
+    deed_lines,
+    explained,
+    holds_back,
+    request_line,
+    sent_lines,
+)
 from harness.report.console_lines import Lines
-from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Sent, Verdict
+from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Verdict
 from harness.report.text import counted, fixed, plural, source_line, visible
 
 VERDICT_STYLES: Final = {
@@ -83,12 +91,20 @@ def _cause(lines: Lines, one: Explained) -> None:
     lines.fact("again", one.again, continued=" \\")
 
 
-def _sent(lines: Lines, sent: Sent | Explained) -> None:
-    """Code, header and body, long ones without their middle: the report has all."""
-    for number, part in enumerate(sent_lines(sent)):
+def _sent(lines: Lines, one: Failure | Explained) -> None:
+    """What was done, and what was sent: code, header and body, long ones without their middle, which the
+    report has.
+    """
+    _parts(lines, "done", deed_lines(one))
+    sent = one.sent if isinstance(one, Failure) else one
+    _parts(lines, "sent", [] if sent is None else sent_lines(sent))
+
+
+def _parts(lines: Lines, label: str, parts: Iterable[str]) -> None:
+    for number, part in enumerate(parts):
         middle = "" if len(part) <= _PART else f" …({len(part) - _PART} more characters)… "
         shown = part[: _PART * 2 // 3] + middle + part[-_PART // 3 :] if middle else part
-        lines.fact("" if number else "sent", shown)
+        lines.fact("" if number else label, shown)
 
 
 def _other_causes(lines: Lines, others: Iterable[Explained]) -> None:
@@ -130,8 +146,7 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     lines.wrapped(visible(failure.text), indent="  ")
     if result.reason:
         lines.fact("why", result.reason)
-    if failure.sent is not None:
-        _sent(lines, failure.sent)
+    _sent(lines, failure)
     lines.fact("expected", failure.expected)
     lines.fact("actual", failure.actual)
     lines.fact("frame", failure.where or "none: nothing was received")
@@ -211,16 +226,9 @@ def _remark(result: CaseResult) -> str:
         return result.reason.partition(": ")[0]
     if result.failure is None:
         return result.reason
-    parts = (_asked(result.failure), result.reason, _difference(result.failure))
+    asked = "" if result.failure.sent is None else request_line(result.failure.sent)
+    parts = (asked, result.reason, _difference(result.failure))
     return "; ".join(part for part in parts if part)
-
-
-def _asked(failure: Failure) -> str:
-    """The request, and what is special in it."""
-    sent = failure.sent
-    if sent is None:
-        return ""
-    return f"{sent.request} ({', '.join(sent.traits)})" if sent.traits else sent.request
 
 
 def first_of(run: Run) -> str:

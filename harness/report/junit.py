@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from xml.etree import ElementTree
 
-from harness.report.cause_words import sent_text
+from harness.report.cause_words import deed_text, sent_text
 from harness.report.results import CaseResult, PlannedCase, Run, RunHeader, Verdict
 from harness.report.text import fixed, source_line, visible
 from harness.report.verdicts import Counts, Summary, count, summarize
@@ -112,6 +112,7 @@ def _facts(result: CaseResult) -> tuple[str, str]:
     lines = [
         ("statement", failure.statement),
         ("text", failure.text),
+        ("done", deed_text(failure)),
         ("sent", sent_text(failure)),
         ("expected", failure.expected),
         ("actual", failure.actual),

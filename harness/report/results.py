@@ -312,6 +312,11 @@ class Failure(_Heard, frozen=True):
     after: tuple[str, ...] = ()
     """What had changed something before in the case: requests as ``104 UNREGISTER_BROKER``, ``time``,
     ``closed connection``, ``restart``; each once, by when it came last."""
+    deed: Sent | None = None
+    """The request before it that the answer shows, or should have caused: the last that changed something, or
+    the last on the connection that was to be closed. None where ``sent`` is a change itself."""
+    then: tuple[str, ...] = ()
+    """What happened between the two, if anything of ``time``, ``closed connection``, ``restart``."""
     allowed: bool = False
     """Whether the statement allows it, although Apache's server does otherwise: then nothing is broken."""
 

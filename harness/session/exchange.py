@@ -336,9 +336,11 @@ class Exchange:
         try:
             tolerated = expectation.judge(outcome, value, self)
         except Unmet as unmet:
+            unmet.until = len(session.trace.events)
             session.refuse_if_late(unmet, self._request.asked.link)
             raise
         if tolerated is not None:
+            tolerated.until = len(session.trace.events)
             session.tolerated.append(tolerated)
         session.met.append((self.code, self.kind(outcome, value)))
         command = outcome.command if isinstance(outcome, Replied) else None
