@@ -258,9 +258,15 @@ def test_settle_waits_for_what_was_left_to_do(ns: NameServerSession) -> None:
 @pytest.mark.parametrize(
     ("mutant", "problem"),
     [
-        ("unregistration-is-ignored", "one is still routed after 2 s"),
-        ("accepts-every-request", "needs 103 REGISTER_BROKER: a broker registered, and has no route"),
-        ("serves-probes-and-refuses-others", "needs 103 REGISTER_BROKER, and got: reply SYSTEM_ERROR (1)"),
+        (
+            "unregistration-is-ignored",
+            "a broker that the harness registered is still routed 2 s after 104 UNREGISTER_BROKER",
+        ),
+        (
+            "accepts-every-request",
+            "103 REGISTER_BROKER of a broker that the harness made up was accepted, and its topic has no route",
+        ),
+        ("serves-probes-and-refuses-others", "103 REGISTER_BROKER got: reply SYSTEM_ERROR (1)"),
     ],
 )
 def test_settling_is_blocked_where_its_sentinels_do_not_come_or_go(mutant: str, problem: str) -> None:
