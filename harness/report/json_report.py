@@ -54,6 +54,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "select": list(header.select),
         "exclude": list(header.exclude),
         "only_failed": header.only_failed,
+        "not_tried_again": {verdict.value: header.not_tried_again.get(verdict, 0) for verdict in Verdict},
         "waiting_left_out": header.waiting_left_out,
         "server": header.server or None,
         "quirks": [_quirk(one, run.results) for one in header.quirks],

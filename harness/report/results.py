@@ -178,6 +178,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     exclude: tuple[str, ...] = ()
     only_failed: bool = False
     """Whether only cases were selected that had failed in the record before it."""
+    not_tried_again: dict[Verdict, int] = {}
+    """What became there of the cases that had not failed, how many of each verdict."""
     waiting_left_out: int = 0
     """Cases that were left out because they wait in real time."""
     failed_before: tuple[str, ...] = ()

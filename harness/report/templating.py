@@ -60,6 +60,7 @@ def _environment() -> jinja2.Environment:
         fixed=text.fixed,
         issue=md.issue,
         issue_link=text.issue_link,
+        not_again=text.not_again,
         one_line=md.one_line,
         plain=md.plain,
         plural=text.plural,

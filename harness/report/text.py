@@ -132,6 +132,12 @@ def tally(summary: Summary) -> str:
     return " · ".join([*parts, f"{cases.not_run} not run"]) + f", of {cases.total}"
 
 
+def not_again(header: RunHeader) -> str:
+    """``not tried again (--failed): 195 passed · 55 unsupported``; empty where all that was selected ran."""
+    counts = " · ".join(counted(number, verdict) for verdict, number in header.not_tried_again.items())
+    return f"not tried again (--failed): {counts}" if counts else ""
+
+
 def _and(items: tuple[str, ...]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 

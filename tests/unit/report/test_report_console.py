@@ -132,6 +132,15 @@ def test_a_run_that_stopped_at_its_first_failure_says_so() -> None:
     assert f"stopped at the first failure (-x), 1 of {len(run.header.cases)} not run" in text
 
 
+def test_what_was_not_tried_again_is_counted_beside_the_totals() -> None:
+    run = samples.run()
+    header = msgspec.structs.replace(
+        run.header, only_failed=True, not_tried_again={Verdict.PASS: 195, Verdict.UNSUPPORTED: 55}
+    )
+    text = shown(Run(header=header, results=run.results, end=run.end))
+    assert "\nnot tried again (--failed): 195 passed · 55 unsupported\n" in text
+
+
 def test_many_failures_are_shown_in_short_and_counted() -> None:
     run = samples.run()
     failed = next(r for r in run.results if r.failure is not None)
