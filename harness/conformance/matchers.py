@@ -15,6 +15,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
+from harness.trace import LINE_BREAK
+
 Path: TypeAlias = tuple[Any, ...]  # keys of mappings and places in sequences
 
 WIDTH = 400  # characters of one rendered value; longer ones are cut in the middle, with the number left out
@@ -216,11 +218,8 @@ def _plain(value: object, added: Path = (), columns: tuple[str, ...] = ()) -> st
     if value is None:
         return "absent"
     if isinstance(value, str):
-        return (
-            '"'
-            + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-            + '"'
-        )
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "\\r")
+        return '"' + escaped.replace("\n", LINE_BREAK) + '"'
     if isinstance(value, bytes | bytearray | memoryview):
         return _bytes(bytes(value))
     if isinstance(value, msgspec.Struct):
@@ -258,7 +257,7 @@ def _bytes(data: bytes) -> str:
     if not data:
         return "no bytes"
     try:
-        text = data.decode()
+        text = data.decode().replace("\n", LINE_BREAK)
     except UnicodeDecodeError:
         return f"{len(data)} bytes {data.hex()}"
     return text if text.isprintable() else f"{len(data)} bytes {data!r}"

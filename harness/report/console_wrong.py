@@ -21,7 +21,7 @@ from harness.report.cause_words import (
 )
 from harness.report.console_lines import Lines
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Verdict
-from harness.report.text import counted, fixed, plural, source_line, visible
+from harness.report.text import counted, cut, difference, fixed, plural, source_line, visible
 
 VERDICT_STYLES: Final = {
     Verdict.PASS: "green",
@@ -121,13 +121,8 @@ def _in_short(lines: Lines, failed: list[CaseResult]) -> None:
         lines.line("")
         lines.line(f"All {plural(len(failed), 'failure')} in short; the report has them in full:", "bold")
     for result in failed:
-        what = _difference(result.failure) if result.failure is not None else result.reason
-        lines.line(_cut(f"  ✘ {result.case}: {visible(what)}", lines.width))
-
-
-def _difference(failure: Failure) -> str:
-    expected = " or ".join(failure.expected.splitlines())
-    return f"expected {_cut(expected, _SHORT)}; actual {_cut(failure.actual, _SHORT)}"
+        what = difference(result.failure, _SHORT) if result.failure is not None else result.reason
+        lines.line(cut(f"  ✘ {result.case}: {visible(what)}", lines.width))
 
 
 def _in_full(lines: Lines, header: RunHeader, wrong: Iterable[CaseResult]) -> None:
@@ -170,9 +165,9 @@ def _decoded(fields: tuple[FieldLine, ...]) -> str:
         if field.name == "body" and len(field.value) > _VALUE:
             parts.append(f"body {span}")
         elif field.decisive:
-            parts.append(f"{field.name} {_cut(field.value, _VALUE)} ({span})")
+            parts.append(f"{field.name} {cut(field.value, _VALUE)} ({span})")
         elif field.name not in _FRAMING:
-            parts.append(f"{field.name} {_cut(field.value, _VALUE)}")
+            parts.append(f"{field.name} {cut(field.value, _VALUE)}")
     return " · ".join(parts)
 
 
@@ -227,7 +222,7 @@ def _remark(result: CaseResult) -> str:
     if result.failure is None:
         return result.reason
     asked = "" if result.failure.sent is None else request_line(result.failure.sent)
-    parts = (asked, result.reason, _difference(result.failure))
+    parts = (asked, result.reason, difference(result.failure, _SHORT))
     return "; ".join(part for part in parts if part)
 
 
@@ -244,7 +239,3 @@ def _names(names: Iterable[str]) -> str:
     listed = list(names)
     more = f" and {len(listed) - _SHOWN_NAMES} more" if len(listed) > _SHOWN_NAMES else ""
     return ", ".join(listed[:_SHOWN_NAMES]) + more
-
-
-def _cut(value: str, longest: int) -> str:
-    return value if len(value) <= longest else value[: longest - 1] + "…"

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from harness.report.results import Failure, RunHeader, StatementSummary, Verdict
+from harness.trace import LINE_BREAK
 
 if TYPE_CHECKING:
     from harness.report.verdicts import Summary
@@ -70,7 +71,7 @@ def visible(text: str, *, keep_lines: bool = False) -> str:
 
 def _escape(character: str, keep_lines: bool) -> str:
     if character == "\n":
-        return "\n" if keep_lines else r"\n"
+        return "\n" if keep_lines else LINE_BREAK
     if character in "\t\r":
         return {"\t": r"\t", "\r": r"\r"}[character]
     return f"\\x{ord(character):02x}" if ord(character) < 0x100 else f"\\u{ord(character):04x}"
@@ -113,6 +114,20 @@ def source_line(failure: Failure | StatementSummary) -> str:
 def fixed(failure: Failure) -> str:
     """Which later releases of the server mend a failure: ``in 4.9.4 (apache/rocketmq#4263)``."""
     return "; ".join(f"in {one}" for one in failure.fixes)
+
+
+def difference(failure: Failure, longest: int | None = None) -> str:
+    """What was expected, and what came: ``expected closed or no reply; actual reply SUCCESS (0)``.
+
+    Each is cut to so many characters.
+    """
+    expected = cut(" or ".join(failure.expected.splitlines()), longest)
+    return f"expected {expected}; actual {cut('; '.join(failure.actual.splitlines()), longest)}"
+
+
+def cut(value: str, longest: int | None) -> str:
+    """So many characters of a text, the last one an ellipsis where it has more."""
+    return value if longest is None or len(value) <= longest else value[: longest - 1] + "…"
 
 
 def issue_link(issue: str) -> str:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from harness.trace import How
+from harness.trace import LINE_BREAK, How
 from harness.wire import Command, Diagnostic
 from harness.wire.code_names import response_name
 
@@ -248,5 +248,5 @@ def _short(data: bytes | str) -> str:
     if isinstance(data, bytes) and _BINARY.search(data):
         return _hex(data)
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    text = text if len(text) <= 160 else text[:160] + "…"
+    text = (text if len(text) <= 160 else text[:160] + "…").replace("\n", LINE_BREAK)
     return text if text.isprintable() else repr(text)

@@ -132,6 +132,24 @@ def test_a_run_that_stopped_at_its_first_failure_says_so() -> None:
     assert f"stopped at the first failure (-x), 1 of {len(run.header.cases)} not run" in text
 
 
+def test_an_answer_of_several_lines_stays_readable_in_one() -> None:
+    run = samples.run()
+    deviates = next(r for r in run.results if r.verdict is Verdict.DEVIATES)
+    assert deviates.failure is not None
+    failure = msgspec.structs.replace(
+        deviates.failure, actual='no answer\n#2 ← a response, remark "a\u23ceb"'
+    )
+    planned = tuple(msgspec.structs.replace(run.header.cases[0], name=f"case{n}") for n in range(4))
+    results = tuple(
+        msgspec.structs.replace(deviates, case=one.name, chapter="framing", failure=failure)
+        for one in planned
+    )
+    header = msgspec.structs.replace(run.header, cases=planned, cases_available=4)
+    text = " ".join(shown(Run(header=header, results=results)).split())
+    assert 'actual no answer; #2 ← a response, remark "a⏎b"' in text
+    assert "\\n" not in text
+
+
 def test_what_was_not_tried_again_is_counted_beside_the_totals() -> None:
     run = samples.run()
     header = msgspec.structs.replace(
