@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from harness.conformance.matchers import ANYTHING, Matcher, Path, at, difference, show
-from harness.conformance.naming import named, place_name, value_name
+from harness.conformance.naming import difference_name, named, value_name
 from harness.conformance.wrong import (
     answer_words,
     change_at,
@@ -186,7 +186,13 @@ class Reply(_Expectation):
             if path is not None:
                 part = _FIELDS.get(name, name)
                 actual_line = f"{kind} {self._name(command.code)}, {part} {show(actual)}"
-                return Missed(actual_line, _differs(at(path)), _field(name, path), path, part=name)
+                return Missed(
+                    actual_line,
+                    difference_name(None, path, pattern, actual),
+                    _field(name, path),
+                    path,
+                    part=name,
+                )
         if isinstance(value, Unreadable):
             whole = value if view is None else f"{value_name(view)} {value}"
             return Missed(f"{kind} {self._name(command.code)}, {whole}")
@@ -195,7 +201,7 @@ class Reply(_Expectation):
             added = path if change_at(self._value, value, path) == "added" else ()
             return Missed(
                 f"{kind} {self._name(command.code)}, {named(view, value, added)}",
-                _differs(place_name(view, path, value)),
+                difference_name(view, path, self._value, value),
                 path=path,
             )
         return Met()
@@ -414,7 +420,3 @@ def _part(outcome: Replied, name: str) -> object:
     # No ext fields and an empty object of them mean the same to every client, and are one in the binary
     # header.
     return (value or {}) if name == "ext" else value
-
-
-def _differs(place: str) -> str:
-    return f"differs at {place}" if place else ""

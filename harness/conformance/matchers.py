@@ -210,6 +210,22 @@ def show(value: object, added: Path = (), columns: tuple[str, ...] = ()) -> str:
     return _cut(_plain(value, added, columns))
 
 
+def is_cut(value: object, columns: tuple[str, ...] = ()) -> bool:
+    """Whether `show` leaves something out."""
+    return len(_plain(value, (), columns)) > WIDTH
+
+
+def below(value: object, step: object, nothing: object = ABSENT) -> object:
+    """What a step leads to in a pattern or a value; ``nothing`` where that is not there."""
+    if isinstance(value, Including):
+        value = value.items
+    if isinstance(value, Mapping):
+        return value.get(step, nothing)
+    if isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return nothing
+
+
 def _plain(value: object, added: Path = (), columns: tuple[str, ...] = ()) -> str:
     if isinstance(value, Including):
         return f"including {_plain(value.items, (), columns)}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from harness.conformance.matchers import Path, at, show
+from harness.conformance.matchers import Path, at, below, is_cut, show
 
 if TYPE_CHECKING:
     from harness.session.exchange import View
@@ -28,22 +27,25 @@ def named(view: View | None, value: object, added: Path = ()) -> str:
     return shown if view is None else f"{value_name(view)}: {shown}"
 
 
-def place_name(view: View | None, path: Path, value: object) -> str:
-    """Where ``path`` leads in a value, without what the value itself is called."""
+def difference_name(view: View | None, path: Path, pattern: object, value: object) -> str:
+    """``differs at brokerAddrs``: where, and what stands there if the whole is too long to be shown. Empty
+    where the whole differs.
+    """
+    if not path:
+        return ""
+    columns = () if view is None else view.columns
+    said = f"differs at {_place(columns, path, value)}"
+    if not (is_cut(pattern, columns) or is_cut(value, columns)):
+        return said
+    for step in path:
+        pattern, value = below(pattern, step), below(value, step)
+    return f"{said}: expected {show(pattern, (), columns)}, actual {show(value, (), columns)}"
+
+
+def _place(columns: tuple[str, ...], path: Path, value: object) -> str:
     steps: list[object] = []
     for step in path:
-        if view is not None and isinstance(value, tuple) and isinstance(step, int):
-            is_column = len(value) == len(view.columns)
-            steps.append(view.columns[step] if is_column else step)
-        else:
-            steps.append(step)
-        value = _below(value, step)
+        is_column = isinstance(value, tuple) and isinstance(step, int) and len(value) == len(columns)
+        steps.append(columns[step] if is_column else step)
+        value = below(value, step)
     return at(tuple(steps))
-
-
-def _below(value: object, step: object) -> object:
-    if isinstance(value, Mapping):
-        return value.get(step)
-    if isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
-        return value[step]
-    return None

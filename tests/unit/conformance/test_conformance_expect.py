@@ -246,6 +246,16 @@ def test_a_value_is_called_as_its_view_calls_it(
     assert (*Reply(0, expected).alternatives(view), missed.actual, missed.reason) == lines
 
 
+def test_where_a_long_value_is_cut_the_difference_is_said() -> None:
+    before = {f"setting{number}": "x" * 20 for number in range(40)}
+    missed = Reply(0, before).check(replied(), {**before, "setting20": "y"})
+    assert isinstance(missed, Missed)
+    assert missed.reason == f'differs at setting20: expected "{"x" * 20}", actual "y"'
+    gone = Reply(0, before).check(replied(), dict.fromkeys(list(before)[:-1], "x" * 20))
+    assert isinstance(gone, Missed)
+    assert gone.reason == f'differs at setting39: expected "{"x" * 20}", actual absent'
+
+
 def test_what_should_be_absent_and_is_null_is_called_null() -> None:
     missed = Reply(0, {"topicList": []}).check(replied(), {"topicList": [], "brokerAddr": None})
     assert isinstance(missed, Missed)
