@@ -334,6 +334,9 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
             yield Explanation(wanted=refusal, got=wrong.got)
     for trait in traits:
         yield Explanation(trait=trait, got=wrong.got)
+    if wrong.wanted not in (CLOSED, SILENCE):
+        for trait in traits:
+            yield Explanation(trait=trait, wanted=wrong.wanted, got=wrong.got)
     yield Explanation(request=request, wanted=wrong.wanted, got=wrong.got)
     for trait in traits:
         yield Explanation(request=request, trait=trait, got=wrong.got)

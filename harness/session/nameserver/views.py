@@ -212,7 +212,7 @@ class CountExchange(Exchange):
         said.
         """
         name = "wipeTopicCount" if self.code == RequestCode.WIPE_WRITE_PERM_OF_BROKER else "addTopicCount"
-        return self.seen_as(View("count", _count, said=f"extFields.{name}"))
+        return self.seen_as(View("count", _count, columns=(name,)))
 
 
 class MemberGroupExchange(JsonExchange):
