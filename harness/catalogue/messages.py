@@ -126,10 +126,11 @@ class Time(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What a NameServer can be told in its file."""
+    """What a NameServer can be told in its file, and as Java system properties."""
 
     source: str
     keys: tuple[Member, ...]
+    properties: tuple[Member, ...]
 
 
 class Messages(msgspec.Struct, frozen=True):
@@ -219,7 +220,7 @@ def problems_of(messages: Messages, name: str, chapters: list[str]) -> Iterator[
     named: list[tuple[str, list[int | str]]] = [
         ("message", [message.code for message in messages.messages]),
         ("body", [body.name for body in messages.bodies]),
-        ("setting", [key.name for key in messages.settings.keys]),
+        ("setting", [key.name for key in (*messages.settings.keys, *messages.settings.properties)]),
     ]
     for kind, names in named:
         for twice in sorted(str(one) for one, times in Counter(names).items() if times > 1):

@@ -26,7 +26,7 @@ from harness.cli.output import complain, say_json, watched
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
 from harness.conformance.baseline import BaselineError, Entry, written
-from harness.conformance.last_record import last_record, still_failing
+from harness.conformance.last_record import last_record, not_failing, still_failing
 from harness.conformance.plan import CheckOptions, CheckOptionsError, plan, with_baseline
 from harness.conformance.record import CheckRecord
 from harness.conformance.selection import Selection
@@ -106,7 +106,9 @@ def _failed(options: argparse.Namespace, asked: CheckOptions) -> CheckOptions:
         )
     is_same = header.target == asked.target or asked.target.partition(":")[0] in _WITHOUT_PROFILE
     profile = asked.profile or (header.profile if is_same else "")
-    return msgspec.structs.replace(asked, names=still_failing(run), profile=profile)
+    return msgspec.structs.replace(
+        asked, names=still_failing(run), not_tried_again=not_failing(run), profile=profile
+    )
 
 
 def _with_baseline(

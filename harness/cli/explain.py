@@ -74,7 +74,9 @@ def _named(name: str, loaded: list[LoadedCase]) -> list[Answer]:
         for one in messages().responses.codes
         if str(one.number) == name or one.name in called
     ]
-    answers += [of_setting(one, loaded) for one in messages().settings.keys if one.name == name]
+    settings = messages().settings
+    answers += [of_setting(one, loaded) for one in settings.keys if one.name == name]
+    answers += [of_setting(one, loaded, at_start=True) for one in settings.properties if one.name == name]
     if any(statement.chapter == name for statement in catalogue().statements):
         answers.append(of_chapter(name, loaded))
     tag = tag_of(name.removeprefix("tag:"))
@@ -94,7 +96,7 @@ def _known(loaded: list[LoadedCase]) -> list[str]:
         *MUTANTS,
         *(one.name for one in protocol.messages),
         *(one.name for one in protocol.responses.codes),
-        *(one.name for one in protocol.settings.keys),
+        *(one.name for one in (*protocol.settings.keys, *protocol.settings.properties)),
         *(one.name.lower().replace("_", "-") for one in protocol.messages),
         *(one.chapter for one in statements),
         *(one for report in catalogue().reports for one in report.tags),

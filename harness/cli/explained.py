@@ -193,12 +193,18 @@ def of_response(code: Numbered, loaded: Iterable[LoadedCase]) -> Answer:
     return _without_empty(answer)
 
 
-def of_setting(key: Member, loaded: Iterable[LoadedCase]) -> Answer:
-    """A setting of a NameServer, and which statements speak of it."""
+_PROPERTY = "from the start, as a Java system property; the file of {config} has it too"
+
+
+def of_setting(key: Member, loaded: Iterable[LoadedCase], *, at_start: bool = False) -> Answer:
+    """A setting of a NameServer, and which statements speak of it.
+
+    ``at_start``: it is a system property, which no request changes.
+    """
     about = [
         one
         for one in catalogue().statements
-        if re.search(rf"\b{key.name}\b", f"{one.text} {one.stimulus} {one.observable}")
+        if re.search(rf"\b{re.escape(key.name)}\b", f"{one.text} {one.stimulus} {one.observable}")
     ]
     answer = {
         "setting": key.name,
@@ -206,7 +212,7 @@ def of_setting(key: Member, loaded: Iterable[LoadedCase]) -> Answer:
         "default": key.default,
         "text": key.text,
         "profiles": list(key.profiles),
-        "in force": "at once" if key.online else "after a restart",
+        "in force": _PROPERTY if at_start else "at once" if key.online else "after a restart",
         "page": "specs/rendered/settings.md",
         **_proved(about, loaded),
     }

@@ -190,6 +190,7 @@ def _told(one: Finding | Flaky) -> dict[str, Any]:
         "actual": one.violation.actual,
         "also_fails": one.also_fails if isinstance(one, Finding) else (),
         "confirmed": str(one.confirmed),
+        "cut_short": _what_was_cut(one),
         "steps": [encode_step(step) for step in one.program],
         "times": one.times if isinstance(one, Finding) else 1,
         "directory": one.directory,
@@ -208,6 +209,8 @@ def _print_one(console: Console, one: Finding | Flaky) -> None:
         f"     expected   {_cut(one.violation.expected)}\n     actual     {_cut(one.violation.actual)}"
     )
     console.print(f"     confirmed  {one.confirmed}, {plural(len(one.program), 'step')}{where}")
+    if cut := _what_was_cut(one):
+        console.print(f"     cut short  {'; '.join(cut)}")
     if isinstance(one, Finding) and one.also_fails:
         more = len(one.also_fails) - _SHOWN_STATEMENTS
         said = ", ".join(one.also_fails[:_SHOWN_STATEMENTS]) + (f" and {more} more" if more > 0 else "")
@@ -216,6 +219,14 @@ def _print_one(console: Console, one: Finding | Flaky) -> None:
         console.print(f"     {number:>3}  {visible(encode_step(step))}")
     if len(one.program) > _SHOWN_STEPS:
         console.print(f"     … and {len(one.program) - _SHOWN_STEPS} more")
+
+
+def _what_was_cut(one: Finding | Flaky) -> list[str]:
+    """What there was no time for."""
+    if isinstance(one, Flaky):
+        return []
+    said = ["fewer steps may show it too"] if one.exhausted else []
+    return said + (["no cases were asked what else fails"] if one.unexplained else [])
 
 
 def _print_others(console: Console, word: str, others: Sequence[Finding]) -> None:

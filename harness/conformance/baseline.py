@@ -73,7 +73,7 @@ class Baseline(msgspec.Struct, frozen=True):
         if result.verdict is Verdict.FAIL:
             reason = f"known until {entry.expires}: {entry.reason} ({entry.link})"
             return msgspec.structs.replace(result, verdict=Verdict.XFAIL, reason=reason)
-        if result.verdict in _PASSED and result.failure is None:
+        if result.verdict in _PASSED and not result.is_broken:
             reason = f"{entry.where} says that {entry.id} fails; take that entry out"
             return msgspec.structs.replace(result, verdict=Verdict.XPASS, reason=reason)
         return result

@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,7 +23,7 @@ from harness.conformance.baseline import Baseline
 from harness.conformance.evidence import NOTHING, Evidence, evidence_of
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
-from harness.conformance.observed import changed_before, held_of, sent_frame, sent_of
+from harness.conformance.observed import changed_before, deed_of, held_of, sent_frame, sent_of
 from harness.conformance.sessions import session_of
 from harness.conformance.unasked import EVIDENCE, STATEMENT, Unasked, unasked_response
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
@@ -79,12 +79,12 @@ class Attempt(msgspec.Struct, frozen=True):
     @property
     def has_failed(self) -> bool:
         """Whether the case saw a failure that is not a known quirk."""
-        return self.result.failure is not None and self.result.verdict is not Verdict.QUIRK
+        return self.result.is_broken and self.result.verdict is not Verdict.QUIRK
 
     @property
     def has_held(self) -> bool:
         """Whether everything was as the case expects."""
-        return self.result.failure is None and self.result.verdict in (Verdict.PASS, Verdict.DEVIATES)
+        return not self.result.is_broken and self.result.verdict in (Verdict.PASS, Verdict.DEVIATES)
 
 
 class CaseRun:
@@ -204,8 +204,12 @@ class CaseRun:
             if unasked := unasked_response(session):
                 self.evidence = msgspec.structs.replace(self.evidence, symptom=EVIDENCE)
                 self._breaks("", self._unasked(unasked, session), level="MUST")
-            tolerated = "; ".join(f"{subject}: {grade}" for subject, grade in session.grades)
-            self.ends(Verdict.DEVIATES if tolerated else Verdict.PASS, tolerated)
+            if session.tolerated:
+                failure = self._failure(session.tolerated[0], session)
+                allowed = msgspec.structs.replace(failure, allowed=True)
+                self.ends(Verdict.DEVIATES, _allowed(session.tolerated), failure=allowed)
+            else:
+                self.ends(Verdict.PASS)
         self.target_died = self.target_died or session.death
 
     def _breaks(self, reason: str, failure: Failure, level: Level | None = None) -> None:
@@ -290,6 +294,8 @@ class CaseRun:
         frame = outcome.frame if isinstance(outcome, Replied) else b""
         frame = outcome.data if isinstance(outcome, Garbled) else frame
         start, end = _range(decisive, outcome.body_offset if isinstance(outcome, Replied) else 0, frame)
+        sent = sent_of(unmet.exchange)
+        deed, then = deed_of(unmet, sent)
         return msgspec.structs.replace(
             self._judged(
                 "\n".join(unmet.expected),
@@ -303,9 +309,11 @@ class CaseRun:
             fields=_fields(frame, start, end),
             start=start,
             end=end,
-            sent=sent_of(unmet.exchange),
+            sent=sent,
+            deed=deed,
+            then=then,
             wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
-            after=changed_before(unmet.exchange),
+            after=changed_before(unmet),
         )
 
     def _unasked(self, found: Unasked, session: Session) -> Failure:
@@ -381,6 +389,13 @@ def _value(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return "null" if value is None else str(value)
+
+
+def _allowed(tolerated: Sequence[Unmet]) -> str:
+    """How it differs, and of how many answers the first is shown."""
+    differs = f"{tolerated[0].reason}; " if tolerated[0].reason else ""
+    first = f" (the first of {len(tolerated)} such answers)" if len(tolerated) > 1 else ""
+    return f"{differs}allowed, but not what Apache's server does{first}"
 
 
 def in_a_line(error: Exception) -> str:

@@ -2,7 +2,8 @@
 
 * An expectation is mandatory: an exchange that is never judged is an error of the case.
 * `check` is a pure function of the outcome and of the view's value: no socket, no clock, no guess.
-* Each expectation renders itself in one line, and says of an outcome that misses it what came instead.
+* Each expectation renders itself in one line, and says of an outcome that misses it what came instead. The
+  view of the exchange gives the value its name.
 * A reply is always a frame whose response bit is set, a request one whose is not. A value that cannot be
   read misses both.
 * A target that answers nothing at all (`Stalled`) meets nothing, so a dead server is never taken for a silent
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from harness.conformance.matchers import ANYTHING, Matcher, Path, at, difference, show
+from harness.conformance.naming import difference_name, named, value_name
 from harness.conformance.wrong import (
     answer_words,
     change_at,
@@ -41,10 +43,11 @@ _PARTS = ("remark", "ext", "flag", "version", "language", "serialization", "head
 class Met(msgspec.Struct, frozen=True):
     """The outcome met the expectation.
 
-    `deviates` says what was expected and which tolerated alternative came: allowed, but not what Apache does.
+    `instead_of`: a tolerated alternative came, allowed, but not what Apache does, and this is how it misses
+    the others.
     """
 
-    deviates: str | None = None
+    instead_of: Missed | None = None
 
 
 class Missed(msgspec.Struct, frozen=True):
@@ -74,28 +77,49 @@ class _Expectation:
 
     silence_is_an_answer: bool = False
 
-    def check(self, outcome: Outcome, value: object) -> Check:
+    def check(self, outcome: Outcome, value: object, view: View | None = None) -> Check:
         """Compares the outcome, and the value of the exchange's view, with the expectation."""
         raise NotImplementedError
 
-    def alternatives(self) -> tuple[str, ...]:
-        """The outcomes that meet the expectation, one line each."""
-        return (str(self),)
+    def said(self, view: View | None = None) -> str:
+        """The expectation in one line, of the value that the view shows."""
+        raise NotImplementedError
 
-    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None:
-        """None if the expectation is met, or the tolerated alternative that is; raises `Unmet`."""
-        checked = self.check(outcome, value)
-        if isinstance(checked, Met):
-            return checked.deviates
-        raise Unmet(
-            expected=self.alternatives(),
-            actual=checked.actual,
-            reason=checked.reason,
+    def __str__(self) -> str:
+        return self.said()
+
+    def alternatives(self, view: View | None = None) -> tuple[str, ...]:
+        """The outcomes that meet the expectation, one line each."""
+        return (self.said(view),)
+
+    def preferred(self, view: View | None = None) -> tuple[str, ...]:
+        """The outcomes that meet it as Apache does, one line each."""
+        return self.alternatives(view)
+
+    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> Unmet | None:
+        """None if the expectation is met; where a tolerated alternative is, how it misses what is preferred.
+        Raises `Unmet` where nothing is met.
+        """
+        view = exchange.shows
+        checked = self.check(outcome, value, view)
+        if isinstance(checked, Missed):
+            raise self._unmet(self.alternatives(view), checked, outcome, value, exchange)
+        if checked.instead_of is None:
+            return None
+        return self._unmet(self.preferred(view), checked.instead_of, outcome, value, exchange)
+
+    def _unmet(
+        self, expected: tuple[str, ...], missed: Missed, outcome: Outcome, value: object, exchange: Exchange
+    ) -> Unmet:
+        return Unmet(
+            expected=expected,
+            actual=missed.actual,
+            reason=missed.reason,
             exchange=exchange,
             outcome=outcome,
-            decisive=_decisive(outcome, checked, exchange),
-            wrong=not_utf8(outcome) or self.wrong(checked, outcome, value, exchange.shows),
-            kind=_kind(outcome, value, checked, exchange),
+            decisive=_decisive(outcome, missed, exchange),
+            wrong=not_utf8(outcome) or self.wrong(missed, outcome, value, exchange.shows),
+            kind=_kind(outcome, value, missed, exchange),
         )
 
     def wanted(self) -> str:
@@ -144,7 +168,7 @@ class Reply(_Expectation):
             name: pattern for name, pattern in zip(_PARTS, given, strict=True) if pattern is not ANYTHING
         }
 
-    def check(self, outcome: Outcome, value: object) -> Check:
+    def check(self, outcome: Outcome, value: object, view: View | None = None) -> Check:
         if not isinstance(outcome, Replied):
             return Missed(str(outcome))
         command = outcome.command
@@ -160,15 +184,25 @@ class Reply(_Expectation):
             actual = _part(outcome, name)
             path = difference(pattern, actual)
             if path is not None:
-                actual_line = f"{kind} {self._name(command.code)}, {name} {show(actual)}"
-                return Missed(actual_line, _differs(path), _field(name, path), path, part=name)
+                part = _FIELDS.get(name, name)
+                actual_line = f"{kind} {self._name(command.code)}, {part} {show(actual)}"
+                return Missed(
+                    actual_line,
+                    difference_name(None, path, pattern, actual),
+                    _field(name, path),
+                    path,
+                    part=name,
+                )
         if isinstance(value, Unreadable):
-            return Missed(f"{kind} {self._name(command.code)}, {value}")
+            whole = value if view is None else f"{value_name(view)} {value}"
+            return Missed(f"{kind} {self._name(command.code)}, {whole}")
         path = difference(self._value, value)
         if path is not None:
             added = path if change_at(self._value, value, path) == "added" else ()
             return Missed(
-                f"{kind} {self._name(command.code)}, {show(value, added)}", _differs(path), path=path
+                f"{kind} {self._name(command.code)}, {named(view, value, added)}",
+                difference_name(view, path, self._value, value),
+                path=path,
             )
         return Met()
 
@@ -194,11 +228,11 @@ class Reply(_Expectation):
     def _name(self, code: int) -> str:
         return code_name(code, is_response=self._is_response)
 
-    def __str__(self) -> str:
+    def said(self, view: View | None = None) -> str:
         parts = [" or ".join(self._name(code) for code in self._codes) or "with any code"]
-        parts += [f"{name} {show(pattern)}" for name, pattern in self._parts.items()]
+        parts += [f"{_FIELDS.get(name, name)} {show(pattern)}" for name, pattern in self._parts.items()]
         if self._value is not ANYTHING:
-            parts.append(show(self._value))
+            parts.append(named(view, self._value))
         return f"{self._kind} " + ", ".join(parts)
 
 
@@ -223,20 +257,22 @@ class AnyOf(_Expectation):
             raise ValueError("AnyOf takes at least two alternatives, one of them not in deviates=")
         self.silence_is_an_answer = any(one.silence_is_an_answer for one in (*alternatives, *self._tolerated))
 
-    def check(self, outcome: Outcome, value: object) -> Check:
+    def check(self, outcome: Outcome, value: object, view: View | None = None) -> Check:
         misses: list[Missed] = []
         for one in self._plain:
-            checked = one.check(outcome, value)
+            checked = one.check(outcome, value, view)
             if isinstance(checked, Met):
                 return checked
             misses.append(msgspec.structs.replace(checked, by=checked.by or one))
-        for one in self._tolerated:
-            if isinstance(one.check(outcome, value), Met):
-                return Met(f"expected {' or '.join(map(str, self._plain))}; actual {one}")
-        return max(misses, key=_progress)
+        nearest = max(misses, key=_progress)
+        is_tolerated = any(isinstance(one.check(outcome, value), Met) for one in self._tolerated)
+        return Met(nearest) if is_tolerated else nearest
 
-    def alternatives(self) -> tuple[str, ...]:
-        return tuple(line for one in (*self._plain, *self._tolerated) for line in one.alternatives())
+    def preferred(self, view: View | None = None) -> tuple[str, ...]:
+        return tuple(line for one in self._plain for line in one.preferred(view))
+
+    def alternatives(self, view: View | None = None) -> tuple[str, ...]:
+        return tuple(line for one in (*self._plain, *self._tolerated) for line in one.alternatives(view))
 
     def wanted(self) -> str:
         return " or ".join(dict.fromkeys(one.wanted() for one in (*self._plain, *self._tolerated)))
@@ -246,8 +282,8 @@ class AnyOf(_Expectation):
         wrong = missed.by.wrong(missed, outcome, value, view)
         return msgspec.structs.replace(wrong, wanted=self.wanted()) if wrong.kind == "outcome" else wrong
 
-    def __str__(self) -> str:
-        return " or ".join(self.alternatives())
+    def said(self, view: View | None = None) -> str:
+        return " or ".join(self.alternatives(view))
 
 
 def _progress(missed: Missed) -> tuple[bool, bool, bool]:
@@ -260,20 +296,20 @@ class Silence(_Expectation):
 
     silence_is_an_answer = True
 
-    def check(self, outcome: Outcome, value: object) -> Check:
+    def check(self, outcome: Outcome, value: object, view: View | None = None) -> Check:
         return Met() if isinstance(outcome, Silent) else Missed(_outcome_text(outcome), is_other=True)
 
     def wanted(self) -> str:
         return SILENCE
 
-    def __str__(self) -> str:
+    def said(self, view: View | None = None) -> str:
         return "no reply, while the connection goes on to serve"
 
 
 class Closed(_Expectation):
     """The target closes the connection without an answer, by FIN or by reset."""
 
-    def check(self, outcome: Outcome, value: object) -> Check:
+    def check(self, outcome: Outcome, value: object, view: View | None = None) -> Check:
         if isinstance(outcome, ClosedBy) and outcome.by == "target":
             return Met()
         return Missed(_outcome_text(outcome), is_other=True)
@@ -281,7 +317,7 @@ class Closed(_Expectation):
     def wanted(self) -> str:
         return CLOSED
 
-    def __str__(self) -> str:
+    def said(self, view: View | None = None) -> str:
         return "the target closes the connection, without a reply"
 
 
@@ -293,8 +329,8 @@ class Unchanged(_Expectation):
             raise ValueError("Unchanged takes the answer of a reply; this exchange had none")
         self._reply = Reply(answer.command.code, answer.value)
 
-    def check(self, outcome: Outcome, value: object) -> Check:
-        return self._reply.check(outcome, value)
+    def check(self, outcome: Outcome, value: object, view: View | None = None) -> Check:
+        return self._reply.check(outcome, value, view)
 
     def wanted(self) -> str:
         return self._reply.wanted()
@@ -302,8 +338,8 @@ class Unchanged(_Expectation):
     def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
         return self._reply.wrong(missed, outcome, value, view)
 
-    def __str__(self) -> str:
-        return f"as before: {self._reply}"
+    def said(self, view: View | None = None) -> str:
+        return f"as before: {self._reply.said(view)}"
 
 
 _FIELDS = {"ext": "extFields", "serialization": "serialize type"}  # where the frame's name is another
@@ -370,7 +406,7 @@ def _summary(command: Command) -> str:
     if command.remark is not None:
         parts.append(f"remark {show(command.remark)}")
     if command.ext:
-        parts.append(f"ext {show(command.ext)}")
+        parts.append(f"extFields {show(command.ext)}")
     if command.body:
         parts.append(f"{len(command.body)} body bytes")
     return ", ".join(parts)
@@ -384,7 +420,3 @@ def _part(outcome: Replied, name: str) -> object:
     # No ext fields and an empty object of them mean the same to every client, and are one in the binary
     # header.
     return (value or {}) if name == "ext" else value
-
-
-def _differs(path: Path) -> str:
-    return f"differs at {at(path)}" if path else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from harness.catalogue import Role
-from harness.conformance.loading import cases
+from harness.conformance.loading import FIRST, LAST, cases
 from harness.report.results import FILE_NAME, RecordError, Run, Verdict, read_run
 
 FAILING = (Verdict.FAIL, Verdict.XPASS, Verdict.BLOCKED, Verdict.FLAKY, Verdict.ERROR)
@@ -29,6 +30,21 @@ def failed_before(before: Run | None, target: str, role: Role, profile: str) -> 
         return ()
     known = {one.name for one in cases()}
     return tuple(name for name in still_failing(before) if name in known)
+
+
+def not_failing(run: Run) -> dict[Verdict, int]:
+    """How many cases of a record, and of those before it, do not fail, by what they came to.
+
+    Cases that every run has are not counted.
+    """
+    failing = set(still_failing(run))
+    found = Counter(run.header.not_tried_again)
+    found.update(
+        result.verdict
+        for result in run.results
+        if result.case not in failing and result.chapter not in (*FIRST, *LAST)
+    )
+    return {verdict: found[verdict] for verdict in Verdict if found[verdict]}
 
 
 def still_failing(run: Run) -> tuple[str, ...]:

@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import msgspec
+
+from harness.trace import LINE_BREAK
 
 Path: TypeAlias = tuple[Any, ...]  # keys of mappings and places in sequences
 
@@ -151,7 +156,7 @@ class Including:
         return None
 
     def __str__(self) -> str:
-        return f"including {show(self.items)}"
+        return show(self)
 
     __repr__ = __str__
 
@@ -196,53 +201,79 @@ def _first(items: Iterable[tuple[Any, object]], actual: Mapping[Any, object]) ->
     return None
 
 
-def show(value: object, added: Path = ()) -> str:
+def show(value: object, added: Path = (), columns: tuple[str, ...] = ()) -> str:
     """A pattern or a value in one line, never longer than about WIDTH characters.
 
     ``added`` is the path to what should not be there: if that is null, it is called so, and not absent.
+    ``columns`` are the names of what tuples of this length contain.
     """
-    return _cut(_plain(value, added))
+    return _cut(_plain(value, added, columns))
 
 
-def _plain(value: object, added: Path = ()) -> str:
+def is_cut(value: object, columns: tuple[str, ...] = ()) -> bool:
+    """Whether `show` leaves something out."""
+    return len(_plain(value, (), columns)) > WIDTH
+
+
+def below(value: object, step: object, nothing: object = ABSENT) -> object:
+    """What a step leads to in a pattern or a value; ``nothing`` where that is not there."""
+    if isinstance(value, Including):
+        value = value.items
+    if isinstance(value, Mapping):
+        return value.get(step, nothing)
+    if isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return nothing
+
+
+def _plain(value: object, added: Path = (), columns: tuple[str, ...] = ()) -> str:
+    if isinstance(value, Including):
+        return f"including {_plain(value.items, (), columns)}"
     if isinstance(value, Matcher):
         return str(value)
     if value is None:
         return "absent"
     if isinstance(value, str):
-        return (
-            '"'
-            + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-            + '"'
-        )
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "\\r")
+        return '"' + escaped.replace("\n", LINE_BREAK) + '"'
     if isinstance(value, bytes | bytearray | memoryview):
         return _bytes(bytes(value))
+    if isinstance(value, msgspec.Struct):
+        names = value.__struct_encode_fields__
+        value = dict(zip(names, (getattr(value, name) for name in value.__struct_fields__), strict=True))
+    if isinstance(value, tuple) and columns and len(value) == len(columns):
+        return (
+            "{" + ", ".join(f"{name}: {_plain(one)}" for name, one in zip(columns, value, strict=True)) + "}"
+        )
     if isinstance(value, Mapping):
         inner = ", ".join(
-            f"{key if isinstance(key, str | int) else _plain(key)}: {_item(key, item, added)}"
+            f"{key if isinstance(key, str | int) else _plain(key)}: {_item(key, item, added, columns)}"
             for key, item in value.items()
         )
         return "{" + inner + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_item(index, item, added) for index, item in enumerate(value)) + "]"
+        items = (_item(index, item, added, columns) for index, item in enumerate(value))
+        return "[" + ", ".join(items) + "]"
     if isinstance(value, set | frozenset):
         return "{" + ", ".join(sorted(_plain(item) for item in value)) + "}"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Enum):
+        return f"{value.name} ({value.value})"
     return str(value)
 
 
-def _item(step: object, item: object, added: Path) -> str:
+def _item(step: object, item: object, added: Path, columns: tuple[str, ...]) -> str:
     if item is None and added == (step,):
         return "null"
-    return _plain(item, added[1:] if added[:1] == (step,) else ())
+    return _plain(item, added[1:] if added[:1] == (step,) else (), columns)
 
 
 def _bytes(data: bytes) -> str:
     if not data:
         return "no bytes"
     try:
-        text = data.decode()
+        text = data.decode().replace("\n", LINE_BREAK)
     except UnicodeDecodeError:
         return f"{len(data)} bytes {data.hex()}"
     return text if text.isprintable() else f"{len(data)} bytes {data!r}"

@@ -10,6 +10,7 @@ from harness.conformance.wrong import answer_words
 from harness.report.results import BodyForm, Held, Sent
 from harness.report.traits import traits_of, traits_of_bytes
 from harness.session import Session
+from harness.session.errors import Unmet
 from harness.session.exchange import Exchange, Request
 from harness.trace import Closed, Event, Note, Received
 from harness.trace import Sent as SentBytes
@@ -42,11 +43,14 @@ def sent_of(exchange: Exchange) -> Sent | None:
     """What was sent before the answer that was judged; None where the target was to speak first."""
     events = exchange.session.trace.events
     data = exchange.sent or _written(events, exchange.connection, answered=exchange.awaits_answer)
+    link = exchange.origin.asked.link
+    begun = _beginnings(exchange.session).get(exchange.connection, ())
+    if not data and link is not None:
+        data, begun = link.preamble, ()
     if not data:
         return None
     request, traits = _kind(exchange.request, data, exchange.session.profile)
-    traits = (*traits, *_beginnings(exchange.session).get(exchange.connection, ()))
-    return _sent(request, traits, exchange.request, data)
+    return _sent(request, (*traits, *begun), exchange.request, data)
 
 
 def sent_frame(frame: bytes, profile: Profile) -> Sent:
@@ -68,31 +72,58 @@ def _sent(request: str, traits: tuple[str, ...], command: Command | None, data: 
     )
 
 
-def changed_before(exchange: Exchange) -> tuple[str, ...]:
+def changed_before(unmet: Unmet) -> tuple[str, ...]:
     """What had changed something before, each once, by when it came last."""
     found: dict[str, None] = {}
-    request = exchange.request
-    for asked in _events(exchange):
-        found.pop(asked, None)
-        found[asked] = None
+    request = unmet.exchange.request
+    for _, words in _acts(unmet):
+        if words:
+            found.pop(words, None)
+            found[words] = None
     if request is not None:
         found.pop(request_words(request.code), None)
     return tuple(found)
 
 
-def _events(exchange: Exchange) -> Iterable[str]:
-    until = exchange.sent_event
-    for number, event in enumerate(exchange.session.trace.events):
-        if until is not None and number >= until:
-            return
+def deed_of(unmet: Unmet, sent: Sent | None) -> tuple[Sent | None, tuple[str, ...]]:
+    """What was done before something was asked, or without anything that was asked; ``sent`` is the latter.
+
+    Nothing where what was asked is a change itself.
+    """
+    exchange = unmet.exchange
+    if exchange.code is not None and _changes(exchange.code):
+        return None, ()
+    link = exchange.connection if exchange.request is None and not exchange.awaits_answer else 0
+    data, then = b"", list[str]()
+    for event, words in _acts(unmet):
+        if isinstance(event, SentBytes):
+            if words or event.connection == link:
+                data, then = event.data, []
+        elif words not in then:
+            then.append(words)
+    deed = None
+    if data:
+        deed = _sent(*_kind(dissect(data).command, data, exchange.session.profile), None, data)
+    return (None, ()) if deed is not None and deed == sent else (deed, tuple(then))
+
+
+def _acts(unmet: Unmet) -> Iterable[tuple[Event, str]]:
+    """What the case did before, in order, each with the words for a change; empty for a plain question.
+
+    Connections that are the harness's own are left out.
+    """
+    asked_at, used = unmet.exchange.sent_event, set[int]()
+    events = unmet.exchange.session.trace.events
+    for event in events[: unmet.until if asked_at is None else asked_at]:
         if isinstance(event, SentBytes) and event.purpose == "case":
+            used.add(event.connection)
             command = dissect(event.data).command
-            if command is not None and not command.is_response and _changes(command.code):
-                yield request_words(command.code)
-        elif isinstance(event, Closed) and event.by == "us":
-            yield "closed connection"
+            is_change = command is not None and not command.is_response and _changes(command.code)
+            yield event, request_words(command.code) if command is not None and is_change else ""
+        elif isinstance(event, Closed) and event.by == "us" and event.connection in used:
+            yield event, "closed connection"
         elif isinstance(event, Note) and event.text.startswith(_PASSING):
-            yield "time" if event.text.startswith("advance") else "restart"
+            yield event, "time" if event.text.startswith("advance") else "restart"
 
 
 def _changes(code: int) -> bool:

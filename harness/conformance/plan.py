@@ -30,6 +30,7 @@ from harness.conformance.case_run import DEADLINE
 from harness.conformance.loading import checked_cases
 from harness.conformance.owners import Owner, owners_under
 from harness.conformance.selection import Choice, Selection, select
+from harness.report.results import Verdict
 from harness.targets import Target, parse
 
 
@@ -47,6 +48,8 @@ class CheckOptions(msgspec.Struct, frozen=True):
     level: Level | None = None
     names: tuple[str, ...] | None = None
     """Only these cases, those that failed in an earlier run; None: any."""
+    not_tried_again: dict[Verdict, int] = {}
+    """With `names`: how many cases of the earlier run did not fail, by what they came to."""
     fast: bool = False
     """Leaves out what waits in real time."""
     stop_at_failure: bool = False

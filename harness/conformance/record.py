@@ -117,6 +117,7 @@ class CheckRecord:
             select=options.select,
             exclude=options.exclude,
             only_failed=options.names is not None,
+            not_tried_again=options.not_tried_again,
             waiting_left_out=selection.waiting,
             failed_before=failed_before(self._before, options.target, options.role, selection.profile),
             workers=self._workers,

@@ -65,7 +65,9 @@ def _judged(result: CaseResult, known: Catalogue, quirks: tuple[Quirk, ...], rel
     about = known.statement(failure.statement)
     found = fixes(about, known.reports, release) if about is not None else ()
     result = msgspec.structs.replace(result, failure=msgspec.structs.replace(failure, fixes=found))
+    if result.verdict not in _BROKEN or failure.allowed:
+        return result
     quirk = explanation(quirks, result.case, failure.expected, failure.actual)
-    if quirk is None or result.verdict not in _BROKEN:
+    if quirk is None:
         return result
     return msgspec.structs.replace(result, verdict=Verdict.QUIRK, reason=quirk.instead, quirk=quirk.id)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from harness.conformance.matchers import ABSENT, Including, Path
+from harness.conformance.matchers import ABSENT, Including, Path, below
 from harness.report.results import CLOSED, NO_FLAG, SILENCE, STRANGE_OPAQUE, Change, Wrong
 from harness.session.outcome import UNFLAGGED, ClosedBy, Garbled, Outcome, Replied, Silent
 from harness.wire.code_names import request_name, response_name
@@ -77,7 +77,7 @@ def _steps(path: Path, value: object, columns: tuple[str, ...]) -> str:
             words += "[]"
         else:
             words += ".*" if is_made(step) else f".{step}"
-        value = _below(value, step)
+        value = below(value, step, _NOTHING)
     return words
 
 
@@ -93,7 +93,7 @@ def change_at(pattern: object, actual: object, path: Path, *, is_entry: bool = F
     if is_entry and not path and (pattern is None or actual is None):
         return "fewer" if actual is None else "more"
     for number, step in enumerate(path):
-        wanted, came = _below(pattern, step), _below(actual, step)
+        wanted, came = below(pattern, step, _NOTHING), below(actual, step, _NOTHING)
         if came is _NOTHING or (wanted is _NOTHING and number + 1 == len(path)):
             if is_made(step):
                 return _entries(pattern, actual)
@@ -102,16 +102,6 @@ def change_at(pattern: object, actual: object, path: Path, *, is_entry: bool = F
             return _entries(pattern, actual)
         pattern, actual = wanted, came
     return _change(pattern, actual)
-
-
-def _below(value: object, step: object) -> object:
-    if isinstance(value, Including):
-        value = value.items
-    if isinstance(value, Mapping):
-        return value.get(step, _NOTHING)
-    if isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
-        return value[step]
-    return _NOTHING
 
 
 def _change(pattern: object, actual: object) -> Change:

@@ -28,6 +28,9 @@ Ending = Literal["done", "interrupted", "died"]
 """The limit was reached; the user ended it; the target takes no connection any more."""
 
 _RECORD = "fuzz.json"
+_SPARE, _SHARE = 5.0, 0.1
+"""For so many seconds, or such a share of the time of the run, a finding is made smaller and explained after
+the end."""
 _LATE = 20
 """After this number of late programs in a row the machine is too slow to measure anything."""
 
@@ -156,6 +159,9 @@ class Fuzzing:
         self._out = out
         self._heard = heard
         self._began = limits.now()
+        if limits.seconds is not None:
+            until = self._began + limits.seconds + min(budget.seconds, max(_SPARE, limits.seconds * _SHARE))
+            self._budget = msgspec.structs.replace(budget, until=until)
         self._before = (record.seconds, record.programs)
         self._late_in_a_row = 0
         known = {one.name: one for one in record.kinds}

@@ -134,6 +134,8 @@ class Finding(msgspec.Struct, kw_only=True, tag="finding"):
     """Why it is known, where `--known` or the record of a check names it."""
     exhausted: bool = False
     """Something smaller may show it too: the budget, or the run, was at its end before all was tried."""
+    unexplained: bool = False
+    """No cases were asked what else fails: the run was at its end."""
     times: int = 1
     """How often the signature was found in the run, and in those that it resumes."""
     directory: str | None = None

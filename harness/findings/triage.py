@@ -9,6 +9,7 @@ Invariants:
 - The program that is kept has been confirmed itself, on fresh targets. Where the smallest one does not hold
   there, larger ones are tried; the original was confirmed before.
 - Only the finding that is kept is explained: each finding pays for one explanation.
+- A run that has an end ends there, but for what confirms a failure that came before it.
 """
 
 from __future__ import annotations
@@ -51,10 +52,19 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """For making it small."""
     seconds: float = 60.0
     """The same; the attempt that is under way is ended."""
+    until: float | None = None
+    """When the run is to be over, as `now` counts: from then on nothing is made smaller or explained.
+    None: whenever it is.
+    """
     needed: int = 3
     """Attempts that must show it …"""
     tries: int = 3
     """… of this many fresh ones."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run is to be over."""
+        return self.until is not None and self.now() >= self.until
 
 
 def triage(
@@ -150,7 +160,8 @@ class _Triage:
         special = tuple(sorted(special_of(finding.program, finding.violation)))
         signature = msgspec.structs.replace(self._signature, special=special)
         finding.trigger = trigger_of(finding)
-        if self._explain is not None:
+        finding.unexplained = self._explain is not None and self._budget.is_over
+        if self._explain is not None and not finding.unexplained:
             said = self._explain(finding.program, finding.violation, shows[0])
             finding.also_fails = said.also_fails
             if said.statement and said.statement != signature.statement:
@@ -179,8 +190,12 @@ class _Triage:
         return chain
 
     def _to_try(self, chain: Sequence[tuple[AnyStep, ...]]) -> list[tuple[AnyStep, ...]]:
-        """The smallest one, then some that are larger; never the one that is confirmed already."""
+        """The smallest one, then, if there is time, some that are larger; never the one that is confirmed
+        already.
+        """
         smaller = chain[:0:-1]
+        if self._budget.is_over:
+            return list(smaller[:1])
         stride = max(1, len(smaller) // _STEPS_BACK)
         return [*smaller[:1], *smaller[1::stride]][: _STEPS_BACK + 1]
 
@@ -245,7 +260,7 @@ class _Shrinking:
 
     def goes_on(self) -> bool:
         """Whether anything may be tried yet."""
-        return self._left > 0 and self._budget.now() < self._end
+        return self._left > 0 and self._budget.now() < self._end and not self._budget.is_over
 
     def _fails(self, steps: Sequence[AnyStep]) -> bool:
         self._left -= 1

@@ -16,6 +16,7 @@ from harness.report.results import (
     SILENCE,
     STRANGE_OPAQUE,
     UNASKED,
+    Asked,
     BodyForm,
     Failure,
     Run,
@@ -24,6 +25,11 @@ from harness.report.results import (
 from harness.report.text import plural
 from harness.report.traits import differing, families
 
+_THEN = {
+    "time": "time passed",
+    "closed connection": "a connection was closed",
+    "restart": "the server was restarted",
+}
 _T = TypeVar("_T")
 _TRAITS = 4
 """Traits that a title names."""
@@ -48,8 +54,13 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     class_: Class = msgspec.field(name="class")
     fails: int
     blocks: int
+    deed: Sent | None
+    """What was done before, where the request only looks at it; and what came then."""
+    then: tuple[str, ...]
     request: str
     """Code and name; empty where the target was to speak first."""
+    traits: tuple[str, ...]
+    """How the request differs from an ordinary one."""
     header: str
     body: str
     body_form: BodyForm
@@ -102,12 +113,29 @@ def sent_lines(sent: Sent | Explained) -> list[str]:
     if not sent.request:
         return []
     body = f"body {'in hex ' if sent.body_form == 'hex' else ''}{sent.body}" if sent.body else ""
-    return [sent.request, *([f"header {sent.header}"] if sent.header else []), *([body] if body else [])]
+    header = [f"header {sent.header}"] if sent.header else []
+    return [request_line(sent), *header, *([body] if body else [])]
+
+
+def request_line(sent: Asked | Explained) -> str:
+    """The request, and what is special in it: ``105 GET_ROUTEINFO_BY_TOPIC (under TLS)``."""
+    return f"{sent.request} ({', '.join(_cut([*sent.traits]))})" if sent.traits else sent.request
 
 
 def sent_text(failure: Failure) -> str:
     """What was sent, in lines; empty where nothing was."""
     return "" if failure.sent is None else "\n".join(sent_lines(failure.sent))
+
+
+def deed_lines(one: Failure | Explained) -> list[str]:
+    """What was done before it was sent, a line for each part; none where that is no matter."""
+    then = [f"then {_THEN[what]}" if one.deed is not None else _THEN[what] for what in one.then]
+    return [*(sent_lines(one.deed) if one.deed is not None else []), *then]
+
+
+def deed_text(failure: Failure) -> str:
+    """The same in one text."""
+    return "\n".join(deed_lines(failure))
 
 
 def _sentence(causes: int, failed: int, blocked: int) -> str:
@@ -126,7 +154,10 @@ def _explained(number: int, cause: Cause) -> Explained:
         class_=cause.class_,
         fails=len(cause.failed),
         blocks=len(cause.blocked),
+        deed=failure.deed,
+        then=failure.then,
         request=sent.request,
+        traits=sent.traits,
         header=sent.header,
         body=sent.body,
         body_form=sent.body_form,
@@ -189,7 +220,7 @@ class _Title:
             return self._unasked()
         asked, got, wanted = self._asked(), self._got, self._wanted
         if wanted == CLOSED:
-            came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "is not"
+            came = f"is answered {got}" if got not in (None, *NO_OUTCOMES) else "does not"
             return f"{asked} should close the connection, and {came}"
         if wanted == SILENCE and got in (SILENCE, "no answer"):
             return f"{asked} should get no answer, and keeps later requests from getting one"

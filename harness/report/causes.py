@@ -50,7 +50,9 @@ _REMOVING: Final = ("UNREGISTER", "DELETE", "WIPE", "CLEAN")
 _UPDATING: Final = ("UPDATE",)
 """What the names of requests have in them that show in whatever is asked afterwards."""
 _ENOUGH: Final = 3
-"""Failures, or requests, that must look alike where nothing but the stored content is wrong."""
+"""Failures, or requests, that must look alike where nothing but the stored content is wrong, and requests
+where others of their family are served.
+"""
 _MEMBER: Final = re.compile(r"\w+(\[\])?(\.\*)*$")
 _THINGS: Final = {
     "304 GET_SYSTEM_TOPIC_LIST_FROM_NS": "clusters",
@@ -76,6 +78,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     request: str | None = None
     trait: str | None = None
     """How the requests differ from ordinary ones, or the family of such differences."""
+    among: tuple[str, ...] = ()
+    """Of a family: it is about these differences alone, all that have shown."""
     wanted: str | None = None
     got: str | None = None
     place: str | None = None
@@ -210,7 +214,8 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     """The explanations, and which items each accounts for. Every item is in one of them."""
     left = dict(enumerate(items))
     known = Counter(held)
-    covered, order = _covered(left, explanations)
+    shown = _shown(left.values())
+    covered, order = _covered(left, lambda item: (*_of_shown(item, shown), *explanations(item)))
     plain = Counter(_asked(item) for item in left.values() if not item.traits)
     sound = {
         one: numbers
@@ -223,6 +228,28 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     return groups + _taken(left, *_covered(left, likenesses))
 
 
+def _shown(items: Iterable[Item]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """By family and outcome, which differences of the family have had that outcome wrongly."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for item in items:
+        if item.wrong.kind == "outcome" and item.kept is None:
+            for trait in item.ordered_traits:
+                for family in families(trait):
+                    found.setdefault((family, item.wrong.got), set()).add(trait)
+    return {key: tuple(sorted(traits)) for key, traits in found.items()}
+
+
+def _of_shown(item: Item, shown: Mapping[tuple[str, str], tuple[str, ...]]) -> Iterator[Explanation]:
+    """That it is for a kind of difference, as far as that has had the same outcome: a server that demands
+    some fields may do without others.
+    """
+    got = item.wrong.got
+    if item.wrong.kind == "outcome" and item.kept is None:
+        kinds = [family for trait in item.ordered_traits for family in reversed(families(trait))]
+        for family in dict.fromkeys(kinds):
+            yield Explanation(trait=family, among=shown[family, got], got=got)
+
+
 def _asked(item: Item) -> tuple[str, Wrong]:
     return item.request, item.wrong
 
@@ -232,6 +259,8 @@ def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
 
     What was not stored is missing whatever is asked; what was not removed may show in one answer alone.
     """
+    if explanation.among:
+        return len({item.request for item in items}) >= _ENOUGH
     if explanation.kept is None or (explanation.after is not None and _removes(explanation.after)):
         return True
     if explanation.after is None:
@@ -334,6 +363,9 @@ def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Expla
             yield Explanation(wanted=refusal, got=wrong.got)
     for trait in traits:
         yield Explanation(trait=trait, got=wrong.got)
+    if wrong.wanted not in (CLOSED, SILENCE):
+        for trait in traits:
+            yield Explanation(trait=trait, wanted=wrong.wanted, got=wrong.got)
     yield Explanation(request=request, wanted=wrong.wanted, got=wrong.got)
     for trait in traits:
         yield Explanation(request=request, trait=trait, got=wrong.got)
@@ -371,6 +403,8 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
 
 
 def _speaks_of(explanation: Explanation, held: Held) -> bool:
+    if explanation.among:
+        return not set(explanation.among).isdisjoint(held.traits)
     return (explanation.request is None or explanation.request == held.request) and (
         explanation.trait is None or explanation.trait in _with_families(held.traits)
     )
@@ -404,7 +438,9 @@ def _holding(blocked: CaseResult, groups: list[tuple[Explanation, list[Item]]]) 
     if item := _item(blocked):
         mine = set(explanations(item))
         for number, (explanation, _) in enumerate(groups):
-            if explanation in mine:
+            if explanation in mine or (
+                explanation.got == item.wrong.got and item.traits & set(explanation.among)
+            ):
                 return number
     counts = Counter(
         number

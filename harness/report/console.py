@@ -23,7 +23,7 @@ from harness.report.console_lines import Lines
 from harness.report.console_wrong import VERDICT_STYLES, first_of, print_remarks, print_wrong
 from harness.report.progress import Standing
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
-from harness.report.text import class_line, clock_words, counted, seconds, tally, visible
+from harness.report.text import class_line, clock_words, counted, not_again, seconds, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
 
 _STYLES = {
@@ -201,6 +201,8 @@ class Console:
         self._lines.wrapped(class_line(summary))
         if len(reports) > 1:
             self._lines.wrapped(f"written: {' · '.join(reports)}")
+        if untried := not_again(self._header):
+            self._lines.wrapped(untried)
         left = Text(tally(summary))
         right = f"{summary.headline}, exit {summary.exit_status}"
         right += "".join(f" · {path}" for path in reports[:1])

@@ -20,13 +20,26 @@ from rich.console import Console as RichConsole
 from rich.text import Text
 
 from harness.report.text import visible
+from harness.trace import LINE_BREAK
 
 WIDTH = 120
 _LABEL = 11
 _LONGEST = 1000
 
 _ASCII = str.maketrans(
-    {"✔": "+", "✘": "x", "·": "|", "←": "<-", "→": "->", "–": "-", "…": "...", "×": "x", "≠": "/"}
+    {
+        "✔": "+",
+        "✘": "x",
+        "≠": "/",
+        "≈": "~",
+        "×": "x",
+        LINE_BREAK: r"\n",
+        "·": "|",
+        "←": "<-",
+        "→": "->",
+        "–": "-",
+        "…": "...",
+    }
 )
 
 

@@ -10,10 +10,18 @@ from typing import Final
 
 from rich.text import Text
 
-from harness.report.cause_words import Causes, Explained, explained, holds_back, sent_lines
+from harness.report.cause_words import (
+    Causes,
+    Explained,
+    deed_lines,
+    explained,
+    holds_back,
+    request_line,
+    sent_lines,
+)
 from harness.report.console_lines import Lines
-from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Sent, Verdict
-from harness.report.text import counted, fixed, plural, source_line, visible
+from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Verdict
+from harness.report.text import counted, cut, difference, fixed, plural, source_line, visible
 
 VERDICT_STYLES: Final = {
     Verdict.PASS: "green",
@@ -23,10 +31,11 @@ VERDICT_STYLES: Final = {
     Verdict.QUIRK: "yellow",
     Verdict.BLOCKED: "yellow",
     Verdict.FLAKY: "yellow",
+    Verdict.DEVIATES: "bold",
 }
 _REPEATED: Final = (Verdict.FAIL, Verdict.XPASS, Verdict.FLAKY, Verdict.ERROR)
 _IN_FULL: Final = 3
-"""Failures are shown in full where there are no more, and no case waits for them."""
+"""Failures are shown in full where there are no more, and no case waits for them; so are deviations."""
 _CAUSES: Final = 15
 """Causes that are shown with their exchange."""
 _SHOWN_NAMES: Final = 8
@@ -35,6 +44,14 @@ _PART: Final = 420
 _SHORT: Final = 160
 _VALUE: Final = 60
 _LOG_LINES: Final = 8
+_REMARKABLE: Final = (
+    Verdict.DEVIATES,
+    Verdict.OBSERVED,
+    Verdict.XFAIL,
+    Verdict.UNSUPPORTED,
+    Verdict.LATER,
+    Verdict.BLOCKED,
+)
 _FRAMING: Final = ("length", "serialize type", "header length", "serializeTypeCurrentRPC")
 
 
@@ -74,12 +91,20 @@ def _cause(lines: Lines, one: Explained) -> None:
     lines.fact("again", one.again, continued=" \\")
 
 
-def _sent(lines: Lines, sent: Sent | Explained) -> None:
-    """Code, header and body, long ones without their middle: the report has all."""
-    for number, part in enumerate(sent_lines(sent)):
+def _sent(lines: Lines, one: Failure | Explained) -> None:
+    """What was done, and what was sent: code, header and body, long ones without their middle, which the
+    report has.
+    """
+    _parts(lines, "done", deed_lines(one))
+    sent = one.sent if isinstance(one, Failure) else one
+    _parts(lines, "sent", [] if sent is None else sent_lines(sent))
+
+
+def _parts(lines: Lines, label: str, parts: Iterable[str]) -> None:
+    for number, part in enumerate(parts):
         middle = "" if len(part) <= _PART else f" …({len(part) - _PART} more characters)… "
         shown = part[: _PART * 2 // 3] + middle + part[-_PART // 3 :] if middle else part
-        lines.fact("" if number else "sent", shown)
+        lines.fact("" if number else label, shown)
 
 
 def _other_causes(lines: Lines, others: Iterable[Explained]) -> None:
@@ -96,13 +121,8 @@ def _in_short(lines: Lines, failed: list[CaseResult]) -> None:
         lines.line("")
         lines.line(f"All {plural(len(failed), 'failure')} in short; the report has them in full:", "bold")
     for result in failed:
-        what = _difference(result.failure) if result.failure is not None else result.reason
-        lines.line(_cut(f"  ✘ {result.case}: {visible(what)}", lines.width))
-
-
-def _difference(failure: Failure) -> str:
-    expected = " or ".join(failure.expected.splitlines())
-    return f"expected {_cut(expected, _SHORT)}; actual {_cut(failure.actual, _SHORT)}"
+        what = difference(result.failure, _SHORT) if result.failure is not None else result.reason
+        lines.line(cut(f"  ✘ {result.case}: {visible(what)}", lines.width))
 
 
 def _in_full(lines: Lines, header: RunHeader, wrong: Iterable[CaseResult]) -> None:
@@ -117,13 +137,11 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     lines.line("")
     profiles = next((s.profiles for s in header.statements if s.id == failure.statement), ())
     right = " · ".join(part for part in (result.level, ", ".join(profiles)) if part)
-    mark = "✘ " if result.verdict is Verdict.FAIL else f"✘ {result.verdict}: "
-    lines.ends(Text(mark + failure.statement, "bold red"), right)
+    lines.ends(Text(_mark(result.verdict) + failure.statement, VERDICT_STYLES[result.verdict]), right)
     lines.wrapped(visible(failure.text), indent="  ")
     if result.reason:
         lines.fact("why", result.reason)
-    if failure.sent is not None:
-        _sent(lines, failure.sent)
+    _sent(lines, failure)
     lines.fact("expected", failure.expected)
     lines.fact("actual", failure.actual)
     lines.fact("frame", failure.where or "none: nothing was received")
@@ -135,6 +153,10 @@ def _failure(lines: Lines, header: RunHeader, result: CaseResult, failure: Failu
     lines.fact("replay", failure.replay, continued=" \\")
 
 
+def _mark(verdict: Verdict) -> str:
+    return {Verdict.FAIL: "✘ ", Verdict.DEVIATES: "≈ "}.get(verdict, f"✘ {verdict}: ")
+
+
 def _decoded(fields: tuple[FieldLine, ...]) -> str:
     """The header in one line, with the bytes of what decided; the body is in the report."""
     parts = []
@@ -143,15 +165,15 @@ def _decoded(fields: tuple[FieldLine, ...]) -> str:
         if field.name == "body" and len(field.value) > _VALUE:
             parts.append(f"body {span}")
         elif field.decisive:
-            parts.append(f"{field.name} {_cut(field.value, _VALUE)} ({span})")
+            parts.append(f"{field.name} {cut(field.value, _VALUE)} ({span})")
         elif field.name not in _FRAMING:
-            parts.append(f"{field.name} {_cut(field.value, _VALUE)}")
+            parts.append(f"{field.name} {cut(field.value, _VALUE)}")
     return " · ".join(parts)
 
 
 def _oddity(lines: Lines, result: CaseResult) -> None:
     lines.line("")
-    lines.ends(Text(f"✘ {result.verdict}: {result.case}", "bold red"), result.level)
+    lines.ends(Text(_mark(result.verdict) + result.case, VERDICT_STYLES[result.verdict]), result.level)
     lines.wrapped(visible(result.title), indent="  ")
     lines.fact("why", result.reason)
     _server_log(lines, result)
@@ -170,25 +192,22 @@ def _server_log(lines: Lines, one: CaseResult | Explained) -> None:
 
 def print_remarks(lines: Lines, run: Run) -> None:
     """Verdicts that do not fail a run, together where they share a reason."""
-    remarkable = (
-        Verdict.DEVIATES,
-        Verdict.OBSERVED,
-        Verdict.XFAIL,
-        Verdict.UNSUPPORTED,
-        Verdict.LATER,
-        Verdict.BLOCKED,
-    )
-    for verdict in remarkable:
-        groups: dict[str, list[str]] = {}
-        for result in run.results:
-            if result.verdict is verdict:
-                groups.setdefault(_remark(result), []).append(result.case)
-        if not groups:
+    for verdict in _REMARKABLE:
+        results = [result for result in run.results if result.verdict is verdict]
+        if not results:
             continue
         lines.line("")
-        total = sum(map(len, groups.values()))
         style = VERDICT_STYLES.get(verdict, "bold")
-        lines.line(f"{counted(total, verdict)}, of {len(run.header.cases)} cases", style)
+        head = f"{counted(len(results), verdict)}, of {len(run.header.cases)} cases"
+        if verdict is Verdict.DEVIATES and len(results) <= _IN_FULL:
+            lines.line(head, style)
+            _in_full(lines, run.header, results)
+            continue
+        more = ", in short; --select ID shows one in full" if verdict is Verdict.DEVIATES else ""
+        lines.line(head + more, style)
+        groups: dict[str, list[str]] = {}
+        for result in results:
+            groups.setdefault(_remark(result), []).append(result.case)
         for reason, names in groups.items():
             listed, why = _names(names), visible(reason)
             if verdict is Verdict.BLOCKED and why:
@@ -202,7 +221,9 @@ def _remark(result: CaseResult) -> str:
         return result.reason.partition(": ")[0]
     if result.failure is None:
         return result.reason
-    return "; ".join(part for part in (result.reason, _difference(result.failure)) if part)
+    asked = "" if result.failure.sent is None else request_line(result.failure.sent)
+    parts = (asked, result.reason, difference(result.failure, _SHORT))
+    return "; ".join(part for part in parts if part)
 
 
 def first_of(run: Run) -> str:
@@ -218,7 +239,3 @@ def _names(names: Iterable[str]) -> str:
     listed = list(names)
     more = f" and {len(listed) - _SHOWN_NAMES} more" if len(listed) > _SHOWN_NAMES else ""
     return ", ".join(listed[:_SHOWN_NAMES]) + more
-
-
-def _cut(value: str, longest: int) -> str:
-    return value if len(value) <= longest else value[: longest - 1] + "…"

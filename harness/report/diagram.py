@@ -140,7 +140,7 @@ def _fold(everything: Iterable[Moment], decisive: int | None) -> list[_Row]:
 
 
 def _upkeep(frames: int) -> str:
-    return f"{frames} frame{'s' if frames != 1 else ''} of the harness's own (keep-alive, probes, barriers)"
+    return f"{frames} frame{'s' if frames != 1 else ''} of the harness's own (keep-alive, probes, waits)"
 
 
 def _cut(rows: list[_Row], decisive: int | None, total: int) -> list[_Row]:

@@ -59,7 +59,7 @@ PAGES = {
         "how Apache answers if one field or member is absent, empty, of another type, …",
     ),
     UNUSUAL["broker"]: ("Unusual requests to Brokers", "the same of Brokers"),
-    SETTINGS: ("Times and settings", "leases, limits, and the settings of a NameServer"),
+    SETTINGS: ("Times and settings", "leases, limits, and the settings of a NameServer, TLS among them"),
     DIFFERENCES: ("Differences between the profiles", "what one release line has and another has not"),
 }
 """File name -> (title, what is in it), in the order in which they are read."""
@@ -363,6 +363,16 @@ def _settings(messages: Messages, profiles: Sequence[str]) -> str:
                 plain(one.text),
             ]
             for one in messages.settings.keys
+        ],
+        properties=[
+            [
+                code(one.name),
+                one.type,
+                plain(one.default or ""),
+                profiles_text(one.profiles, profiles),
+                plain(one.text),
+            ]
+            for one in messages.settings.properties
         ],
     )
 

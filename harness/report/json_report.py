@@ -42,7 +42,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "headline": summary.headline,
         "exit_status": summary.exit_status,
         "why": summary.why,
-        "causes": {"sentence": found.sentence, "list": msgspec.to_builtins(found.causes)},
+        "causes": {"sentence": found.sentence, "list": [_plain(one) for one in found.causes]},
         "complete": end is not None and not run.truncated and not summary.cases.not_run,
         "target": {"uri": header.target, "description": header.description},
         "role": header.role,
@@ -54,6 +54,7 @@ def result_object(run: Run) -> dict[str, Any]:
         "select": list(header.select),
         "exclude": list(header.exclude),
         "only_failed": header.only_failed,
+        "not_tried_again": {verdict.value: header.not_tried_again.get(verdict, 0) for verdict in Verdict},
         "waiting_left_out": header.waiting_left_out,
         "server": header.server or None,
         "quirks": [_quirk(one, run.results) for one in header.quirks],
@@ -134,11 +135,13 @@ def _result(result: CaseResult) -> dict[str, Any]:
 def _failure(result: CaseResult) -> dict[str, Any]:
     failure = result.failure
     assert failure is not None
-    return {name: _plain(getattr(failure, name)) for name in failure.__struct_fields__}
+    found: dict[str, Any] = _plain(failure)
+    return found
 
 
 def _plain(value: Any) -> Any:
     """Structs as mappings, members that have their default included."""
     if isinstance(value, msgspec.Struct):
-        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        names = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
+        return {written: _plain(getattr(value, name)) for written, name in names}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value

@@ -19,8 +19,9 @@ from __future__ import annotations
 from collections import Counter
 from xml.etree import ElementTree
 
+from harness.report.cause_words import deed_text, sent_text
 from harness.report.results import CaseResult, PlannedCase, Run, RunHeader, Verdict
-from harness.report.text import fixed, source_line, visible
+from harness.report.text import difference, fixed, source_line, visible
 from harness.report.verdicts import Counts, Summary, count, summarize
 
 _ELEMENTS = {
@@ -111,6 +112,8 @@ def _facts(result: CaseResult) -> tuple[str, str]:
     lines = [
         ("statement", failure.statement),
         ("text", failure.text),
+        ("done", deed_text(failure)),
+        ("sent", sent_text(failure)),
         ("expected", failure.expected),
         ("actual", failure.actual),
         ("frame", failure.where),
@@ -120,9 +123,7 @@ def _facts(result: CaseResult) -> tuple[str, str]:
         ("replay", failure.replay),
     ]
     facts = "\n".join(f"{name + ':':<11}{value}" for name, value in lines if value)
-    return result.reason or f"expected {failure.expected}, got {failure.actual}", visible(
-        facts, keep_lines=True
-    )
+    return result.reason or difference(failure), visible(facts, keep_lines=True)
 
 
 def _conclusion(root: ElementTree.Element, run: Run, summary: Summary, stale: list[str]) -> None:

@@ -13,7 +13,7 @@ from html import escape
 
 import msgspec
 
-from harness.report.cause_words import Explained, explained, sent_lines, sent_text
+from harness.report.cause_words import Explained, deed_lines, deed_text, explained, sent_lines, sent_text
 from harness.report.results import CaseResult, Run, Verdict
 from harness.report.templating import filled
 from harness.report.text import class_line, clock_words, fixed, source_line, tally, visible
@@ -87,6 +87,7 @@ def _facts(result: CaseResult) -> str:
     if failure is not None:
         facts += [
             ("statement", f"{failure.statement}: {failure.text}"),
+            ("done", deed_text(failure)),
             ("sent", sent_text(failure)),
             ("expected", failure.expected),
             ("actual", failure.actual),
@@ -105,6 +106,7 @@ def _facts(result: CaseResult) -> str:
 def _cause(one: Explained) -> str:
     return _preformatted(
         [
+            ("done", "\n".join(_cut(line) for line in deed_lines(one))),
             ("sent", "\n".join(_cut(line) for line in sent_lines(one))),
             ("expected", one.expected),
             ("actual", one.actual),

@@ -178,6 +178,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", t
     exclude: tuple[str, ...] = ()
     only_failed: bool = False
     """Whether only cases were selected that had failed in the record before it."""
+    not_tried_again: dict[Verdict, int] = {}
+    """What became there of the cases that had not failed, how many of each verdict."""
     waiting_left_out: int = 0
     """Cases that were left out because they wait in real time."""
     failed_before: tuple[str, ...] = ()
@@ -312,6 +314,13 @@ class Failure(_Heard, frozen=True):
     after: tuple[str, ...] = ()
     """What had changed something before in the case: requests as ``104 UNREGISTER_BROKER``, ``time``,
     ``closed connection``, ``restart``; each once, by when it came last."""
+    deed: Sent | None = None
+    """The request before it that the answer shows, or should have caused: the last that changed something, or
+    the last on the connection that was to be closed. None where ``sent`` is a change itself."""
+    then: tuple[str, ...] = ()
+    """What happened between the two, if anything of ``time``, ``closed connection``, ``restart``."""
+    allowed: bool = False
+    """Whether the statement allows it, although Apache's server does otherwise: then nothing is broken."""
 
 
 class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
@@ -345,6 +354,11 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     """The different kinds of requests whose outcome was as expected: what no cause may contradict."""
     ended_in: tuple[str, ...] = ()
     """For the last case of a target that did not live through the run: the cases in which it ended."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it shows an answer that no statement allows."""
+        return self.failure is not None and not self.failure.allowed
 
 
 class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="record", tag="end"):

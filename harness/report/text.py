@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from harness.report.results import Failure, RunHeader, StatementSummary, Verdict
+from harness.trace import LINE_BREAK
 
 if TYPE_CHECKING:
     from harness.report.verdicts import Summary
@@ -70,7 +71,7 @@ def visible(text: str, *, keep_lines: bool = False) -> str:
 
 def _escape(character: str, keep_lines: bool) -> str:
     if character == "\n":
-        return "\n" if keep_lines else r"\n"
+        return "\n" if keep_lines else LINE_BREAK
     if character in "\t\r":
         return {"\t": r"\t", "\r": r"\r"}[character]
     return f"\\x{ord(character):02x}" if ord(character) < 0x100 else f"\\u{ord(character):04x}"
@@ -115,6 +116,20 @@ def fixed(failure: Failure) -> str:
     return "; ".join(f"in {one}" for one in failure.fixes)
 
 
+def difference(failure: Failure, longest: int | None = None) -> str:
+    """What was expected, and what came: ``expected closed or no reply; actual reply SUCCESS (0)``.
+
+    Each is cut to so many characters.
+    """
+    expected = cut(" or ".join(failure.expected.splitlines()), longest)
+    return f"expected {expected}; actual {cut('; '.join(failure.actual.splitlines()), longest)}"
+
+
+def cut(value: str, longest: int | None) -> str:
+    """So many characters of a text, the last one an ellipsis where it has more."""
+    return value if longest is None or len(value) <= longest else value[: longest - 1] + "…"
+
+
 def issue_link(issue: str) -> str:
     """Where people read about an upstream issue: GitHub, Apache's older tracker, or the list of CVEs."""
     repository, mark, number = issue.partition("#")
@@ -130,6 +145,12 @@ def tally(summary: Summary) -> str:
     cases = summary.cases
     parts = [counted(cases[verdict], verdict) for verdict in Verdict if cases[verdict] or verdict in _ALWAYS]
     return " · ".join([*parts, f"{cases.not_run} not run"]) + f", of {cases.total}"
+
+
+def not_again(header: RunHeader) -> str:
+    """``not tried again (--failed): 195 passed · 55 unsupported``; empty where all that was selected ran."""
+    counts = " · ".join(counted(number, verdict) for verdict, number in header.not_tried_again.items())
+    return f"not tried again (--failed): {counts}" if counts else ""
 
 
 def _and(items: tuple[str, ...]) -> str:

@@ -44,6 +44,8 @@ class Unmet(AssertionError):
         self.outcome = outcome
         self.wrong = wrong
         self.kind = kind
+        self.until: int | None = None
+        """How many events the trace had when it was judged; None where that is not known."""
         self.decisive = decisive if decisive is not None else exchange.decisive(outcome)
         super().__init__(self._text())
 

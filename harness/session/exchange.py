@@ -63,6 +63,8 @@ class View(msgspec.Struct, frozen=True):
     path: Path | None = None
     columns: tuple[str, ...] = ()
     """What the values in a tuple are called on the wire; of a view without a path: its ext fields."""
+    said: str = ""
+    """What reports call the value, where path and columns do not say it all."""
 
 
 BODY = View("body", lambda reply: reply.body, ())
@@ -256,11 +258,6 @@ class Exchange:
         return self._view
 
     @property
-    def view(self) -> str:
-        """The name of the part that is compared."""
-        return self._view.name
-
-    @property
     def origin(self) -> Request:
         """The request that it sees; exchanges that are views of one request share it."""
         return self._request
@@ -337,15 +334,17 @@ class Exchange:
         value = self.look(outcome)
         session = self._request.session
         try:
-            grade = expectation.judge(outcome, value, self)
+            tolerated = expectation.judge(outcome, value, self)
         except Unmet as unmet:
+            unmet.until = len(session.trace.events)
             session.refuse_if_late(unmet, self._request.asked.link)
             raise
-        if grade is not None:
-            session.grades.append((self.subject, grade))
+        if tolerated is not None:
+            tolerated.until = len(session.trace.events)
+            session.tolerated.append(tolerated)
         session.met.append((self.code, self.kind(outcome, value)))
         command = outcome.command if isinstance(outcome, Replied) else None
-        return Answer(command, value, outcome, Mark(self._request.asked.sent_at, outcome.at), grade)
+        return Answer(command, value, outcome, Mark(self._request.asked.sent_at, outcome.at))
 
 
 def _range(body: bytes, path: Path) -> tuple[int, int]:

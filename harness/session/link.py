@@ -62,6 +62,8 @@ class Link:
         opening: bytes = b"",
     ) -> None:
         self.number = number
+        self.preamble = opening
+        """What was sent before the link was made."""
         self.opening = opening[:_OPENING]
         """The first bytes that were sent; ``opening`` is what was sent before the link was made."""
         self._transport = transport

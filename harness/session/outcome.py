@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from harness.trace import How
+from harness.trace import LINE_BREAK, How
 from harness.wire import Command, Diagnostic
 from harness.wire.code_names import response_name
 
 if TYPE_CHECKING:
+    from harness.session.errors import Unmet
     from harness.session.exchange import Exchange
 
 
@@ -213,10 +214,6 @@ class Answer(msgspec.Struct, frozen=True):
     outcome: Outcome
     mark: Mark
     """When the target acted on the request: between sending it and having the answer."""
-    grade: str | None = None
-    """What ``judge`` returned: the name of the tolerated alternative, or None where the expectation was
-    plainly met.
-    """
 
 
 class Expectation(Protocol):
@@ -226,9 +223,9 @@ class Expectation(Protocol):
     has it). The exchange then does not sit through its answer deadline: it sends a probe at once, and silence
     is decided by the probe's answer plus a grace. Where it is False an answer is awaited until the deadline.
 
-    ``judge(outcome, value, exchange)`` returns None where it is met, or the name of the tolerated alternative
-    where a graded one was taken (it is kept in ``Answer.grade`` and in the session's ``grades``); it raises
-    ``Unmet`` otherwise and nothing else. It may be called several times for one exchange (several views,
+    ``judge(outcome, value, exchange)`` returns None where it is met, and how the outcome differs from what
+    Apache does where that is tolerated (the session keeps it in ``tolerated``); it raises ``Unmet`` otherwise
+    and nothing else. It may be called several times for one exchange (several views,
     ``eventually()``). ``value`` is what the exchange's view sees: None where the outcome is no reply or the
     reply has no such part, ``Unreadable`` where the body cannot be parsed.
     """
@@ -236,7 +233,7 @@ class Expectation(Protocol):
     @property
     def silence_is_an_answer(self) -> bool: ...
 
-    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None: ...
+    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> Unmet | None: ...
 
 
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -251,5 +248,5 @@ def _short(data: bytes | str) -> str:
     if isinstance(data, bytes) and _BINARY.search(data):
         return _hex(data)
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    text = text if len(text) <= 160 else text[:160] + "…"
+    text = (text if len(text) <= 160 else text[:160] + "…").replace("\n", LINE_BREAK)
     return text if text.isprintable() else repr(text)

@@ -114,8 +114,8 @@ class Session:
         self._last_look: float | None = None
         self._leases_since: float | None = None
         """When something was first registered, or since when time passes unasked."""
-        self.grades: list[tuple[str, str]] = []
-        """Tolerated alternatives that were taken: what was asked, and the grade that ``judge`` returned."""
+        self.tolerated: list[Unmet] = []
+        """How outcomes that are allowed differ from what Apache does."""
         self.met: list[tuple[int | None, str]] = []
         """What met an expectation, in order: the code of the request, and the kind of its answer."""
         self.death = ""

@@ -92,7 +92,7 @@ class Instance(Protocol):
 
     @property
     def description(self) -> str:
-        """What it is, in a few words for the head of a report."""
+        """What it is, in a few words for the head of a report; empty where the URI says it all."""
         ...
 
     def open(self) -> Transport:

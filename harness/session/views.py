@@ -35,7 +35,7 @@ def body_member(*names: str, of: type = object) -> View:
             raise NotSo(f"{'.'.join(names)} is {found!r}", names)
         return found
 
-    return View(".".join(names), read, ())
+    return View(".".join(names), read, names)
 
 
 class JsonExchange(Exchange):
@@ -63,7 +63,7 @@ class ConfigExchange(Exchange):
     @property
     def settings(self) -> Self:
         """View: ``{key: value}``."""
-        return self.seen_as(View("settings", _settings, ()))
+        return self.seen_as(View("settings", _settings, (), said="settings"))
 
     def among(self, *keys: str) -> Self:
         """View: ``{key: value}`` of these keys; a key that is not listed has None."""
@@ -72,12 +72,14 @@ class ConfigExchange(Exchange):
             settings = _settings(reply)
             return {key: settings.get(key) for key in keys}
 
-        return self.seen_as(View(", ".join(keys), read, ()))
+        return self.seen_as(View(", ".join(keys), read, (), said="settings"))
 
     @property
     def keys(self) -> Self:
         """View: the keys, in the order of their lines."""
-        return self.seen_as(View("keys", lambda reply: list(_settings(reply)), ()))
+        return self.seen_as(
+            View("keys", lambda reply: list(_settings(reply)), (), said="keys of the settings")
+        )
 
     @property
     def is_sorted(self) -> Self:
@@ -87,7 +89,7 @@ class ConfigExchange(Exchange):
             keys = list(_settings(reply))
             return keys == sorted(keys) if len(keys) > 1 else None
 
-        return self.seen_as(View("sorted", read, ()))
+        return self.seen_as(View("sorted", read, (), said="settings sorted by key"))
 
 
 def _settings(reply: Command) -> dict[str, str]:

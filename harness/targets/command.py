@@ -118,7 +118,6 @@ class ExecTarget:
         self._look_for_program()
         return Command(
             name=self._name,
-            description=shlex.join(self._words) + (f", time x{self._warp:g}" if self._warp > 1 else ""),
             arguments=lambda port, directory: self._arguments(port, directory, setup, known),
             environment=lambda _: {**_UNBUFFERED, **faketime.environment(self._warp)},
             warp=self._warp,

@@ -77,7 +77,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """How errors call it."""
-    description: str
+    description: str = ""
     arguments: Callable[[int, Path], Sequence[str]]
     """Makes the command line from port and directory. It may also write files into the directory."""
     environment: Callable[[Path], Mapping[str, str]]

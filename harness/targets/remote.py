@@ -68,7 +68,7 @@ class RemoteInstance:
         self._port = port
         self._log = log
         self._clock = RunningClock(warp)
-        self._description = description or f"server at {host}:{port}"
+        self._description = description
 
     @property
     def clock(self) -> Clock:

@@ -3,12 +3,25 @@
 It imports nothing of ours, reads no clock, opens no socket, and knows no report.
 """
 
-from harness.trace.events import BETWEEN, Closed, Event, Header, How, Note, Opened, Purpose, Received, Sent
+from harness.trace.events import (
+    BETWEEN,
+    LINE_BREAK,
+    Closed,
+    Event,
+    Header,
+    How,
+    Note,
+    Opened,
+    Purpose,
+    Received,
+    Sent,
+)
 from harness.trace.pcap import PcapWriter, write_pcap
 from harness.trace.store import Recorder, Trace, TraceError, TraceWriter, open_trace, read_trace, write_trace
 
 __all__ = [
     "BETWEEN",
+    "LINE_BREAK",
     "Closed",
     "Event",
     "Header",

@@ -23,6 +23,10 @@ BETWEEN = " ⇄ "
 """Stands between the URIs of targets that were compared."""
 
 
+LINE_BREAK = "⏎"
+"""Stands for a line break where a text has one line."""
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="trace"):
     """The first record of a trace: everything needed to read the rest."""
 

@@ -101,3 +101,10 @@ def test_a_server_that_freezes_for_a_while_costs_the_case_in_which_it_did(tmp_pa
     (hit,) = changed
     assert found["frozen"][hit] == (Verdict.FLAKY, "")
     assert hit.startswith("write-permission.")
+
+
+def test_notifications_may_come_on_connections_of_their_own_in_any_order(tmp_path: Path) -> None:
+    server = Path(__file__).with_name("scattering_server.py")
+    target = f"exec:{sys.executable} '{server}' {{port}} {{dir}} {{config}}"
+    seen = verdicts(tmp_path, target, "--profile", "5.3", "--select", "notification", "--fast")
+    assert {verdict for verdict, _ in seen.values()} == {Verdict.PASS}

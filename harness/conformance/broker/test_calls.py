@@ -254,7 +254,9 @@ def _statuses(command: Command) -> dict[str, dict[int, int]]:
 def gathers(bk: BrokerSession, topic: str, group: str, **ext: str) -> Exchange:
     """An administrator asks for the offsets at which the members of a group consume."""
     asking = bk.call(GATHER, {"topic": topic, "group": group, **ext})
-    return asking.seen_as(View("statuses", _readable(_statuses)))
+    return asking.seen_as(
+        View("statuses", _readable(_statuses), said="body.consumerTable by client and queueId")
+    )
 
 
 def asked_one(bk: BrokerSession, members: dict[int, Client]) -> tuple[str, Connection, Answer]:
@@ -364,9 +366,9 @@ def _listed(command: Command) -> Any:
     return found.get("offsetTable") if isinstance(found, Mapping) else None
 
 
-OFFSETS = View("offsets", _readable(_offsets))
+OFFSETS = View("offsets", _readable(_offsets), said="body.offsetTable by queueId")
 TABLE = View("table of queues", _readable(tables_of))
-LISTED = View("offsets", _readable(_listed))
+LISTED = View("offsets", _readable(_listed), said="body.offsetTable")
 
 
 def resets(bk: BrokerSession, topic: str, group: str, timestamp: int, force: bool, **header: Any) -> Exchange:

@@ -40,7 +40,9 @@ def _bounds(reply: Command) -> dict[int, tuple[int, int]] | None:
 def status(bk: BrokerSession, topic: str) -> Exchange:
     """GET_TOPIC_STATS_INFO (202), seen as the offsets of each queue."""
     asked = bk.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": topic}, about=topic)
-    return asked.seen_as(View("offsets by queue", _bounds))
+    return asked.seen_as(
+        View("offsets", _bounds, ("offsetTable",), ("minOffset", "maxOffset"), "body.offsetTable by queueId")
+    )
 
 
 def told(topic: str, **members: Any) -> Including:
@@ -342,7 +344,7 @@ def listed(bk: BrokerSession, *names: str) -> Exchange:
             raise NotSo(str(problem)) from problem
 
     asked = bk.call(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
-    return asked.seen_as(View("of these", read))
+    return asked.seen_as(View("topics", read, ("topicList",), said="names of this case in body.topicList"))
 
 
 @case(
@@ -436,7 +438,9 @@ def test_survive_a_kill(bk: BrokerSession) -> None:
     bk.create_topic(other, 7, 4) >> Reply(SUCCESS)
 
     def shown() -> Exchange:
-        return bk.topics().seen_as(View("these topics", lambda reply: _of(reply, one, other, sent)))
+        return bk.topics().seen_as(
+            View("topics", lambda reply: _of(reply, one, other, sent), said="topics of this case")
+        )
 
     before = shown() >> Reply(SUCCESS)
     bk.restart("kill")

@@ -43,10 +43,10 @@ def _message(command: Command) -> tuple[str, int, bytes]:
     return message["topic"], message["queue_id"], message["body"]
 
 
-MESSAGE = View("message", _message)
+MESSAGE = View("message", _message, said="message (topic, queueId, body)")
 TIMES = "TRANSACTION_CHECK_TIMES"
 """The property that says how often a producer was asked."""
-ASKED = View("times", lambda command: pushed(command)["properties"].get(TIMES))
+ASKED = View("times asked", lambda command: pushed(command)["properties"].get(TIMES))
 
 
 def half(bk: BrokerSession, topic: str, group: str, body: bytes = b"half", **properties: str) -> Answer:

@@ -40,12 +40,17 @@ def member(ns: NameServerSession, number: int) -> Member:
 
 
 def family(ns: NameServerSession, ext: dict[str, bool] | None = None) -> tuple[Member, Member, Member]:
-    """Members 0, 1 and 2 of a name. All have registered, the greater ids first, and were notified."""
+    """Members 0, 1 and 2 of a name. All have registered, the greater ids first, and were notified.
+
+    Each notification is awaited before the next is caused: a server may open a connection for each, and their
+    order is not promised then.
+    """
     two = member(ns, 2)
     one, zero = two.sibling(1), two.sibling(0)
-    for each in (two, one, zero):
-        each.register(ext)
+    two.register(ext)
+    one.register(ext)
     two.heard.next_request() >> arrived(one)
+    zero.register(ext)
     two.heard.next_request() >> arrived(zero)
     one.heard.next_request() >> arrived(zero)
     return zero, one, two

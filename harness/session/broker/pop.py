@@ -38,12 +38,20 @@ class PopExchange(MessagesExchange):
     @property
     def given(self) -> Self:
         """View: ``(kind of topic, queue, offset)`` of each message, as the answer lists them."""
-        return self.seen_as(View("messages listed", lambda reply: [one[:3] for one in _listed(reply)]))
+        return self.seen_as(
+            View(
+                "messages listed",
+                lambda reply: [one[:3] for one in _listed(reply)],
+                said="extFields.msgOffsetInfo (kind of topic, queue, offset)",
+            )
+        )
 
     @property
     def pop_time(self) -> Self:
         """View: when the messages were popped, as the answer says it."""
-        return self.seen_as(View("pop time", lambda reply: (reply.ext or {}).get("popTime")))
+        return self.seen_as(
+            View("pop time", lambda reply: (reply.ext or {}).get("popTime"), columns=("popTime",))
+        )
 
     _broker = ""
 
@@ -59,7 +67,9 @@ class AssignmentExchange(JsonExchange):
     @property
     def queues(self) -> Self:
         """View: ``(queue, PULL or POP)`` of each queue of the client, sorted; None: nothing is said."""
-        return self.seen_as(View("assigned queues", _assigned, ("messageQueueAssignments",)))
+        return self.seen_as(
+            View("assigned queues", _assigned, ("messageQueueAssignments",), ("queueId", "mode"))
+        )
 
 
 class PopRequests(BrokerRequests):

@@ -37,7 +37,7 @@ class NumberExchange(Exchange):
 
     def number(self, name: str) -> Self:
         """View: the number in this field, or None."""
-        return self.seen_as(View(name, lambda reply: _number(reply, name)))
+        return self.seen_as(View(name, lambda reply: _number(reply, name), columns=(name,)))
 
 
 class SendExchange(Exchange):
@@ -46,12 +46,14 @@ class SendExchange(Exchange):
     @property
     def offset(self) -> Self:
         """View: the offset in the queue, of the first message of a batch."""
-        return self.seen_as(View("queue offset", lambda reply: _number(reply, "queueOffset")))
+        return self.seen_as(
+            View("queue offset", lambda reply: _number(reply, "queueOffset"), columns=("queueOffset",))
+        )
 
     @property
     def queue(self) -> Self:
         """View: the queue."""
-        return self.seen_as(View("queue", lambda reply: _number(reply, "queueId")))
+        return self.seen_as(View("queue", lambda reply: _number(reply, "queueId"), columns=("queueId",)))
 
     @property
     def ids(self) -> Self:
@@ -69,7 +71,7 @@ class SendExchange(Exchange):
                 raise NotSo(f"ext field msgId: {problem}") from None
             return ids
 
-        return self.seen_as(View("message ids", read))
+        return self.seen_as(View("message ids", read, said="extFields.msgId"))
 
 
 class MessagesExchange(Exchange):
@@ -106,13 +108,19 @@ class MessagesExchange(Exchange):
     @property
     def next_offset(self) -> Self:
         """View of a pull: where to go on."""
-        return self.seen_as(View("next offset", lambda reply: _number(reply, "nextBeginOffset")))
+        return self.seen_as(
+            View("next offset", lambda reply: _number(reply, "nextBeginOffset"), columns=("nextBeginOffset",))
+        )
 
     @property
     def bounds(self) -> Self:
         """View of a pull: ``(min offset, max offset)`` of the queue."""
         return self.seen_as(
-            View("bounds", lambda reply: (_number(reply, "minOffset"), _number(reply, "maxOffset")))
+            View(
+                "bounds",
+                lambda reply: (_number(reply, "minOffset"), _number(reply, "maxOffset")),
+                columns=("minOffset", "maxOffset"),
+            )
         )
 
 
@@ -146,7 +154,7 @@ class LockExchange(JsonExchange):
             except (KeyError, TypeError):
                 raise NotSo("a locked queue without topic or queueId") from None
 
-        return self.seen_as(View("locked queues", read, ("lockOKMQSet",)))
+        return self.seen_as(View("locked queues", read, ("lockOKMQSet",), ("topic", "queueId")))
 
 
 def _messages(reply: Command) -> list[Message]:

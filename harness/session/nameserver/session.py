@@ -14,6 +14,7 @@ from harness.session.header import header_of
 from harness.session.nameserver.broker import Broker, Topics
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
+    CERTIFICATE,
     CertificateExchange,
 )
 from harness.session.outcome import Outcome, Replied
@@ -24,6 +25,7 @@ from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
+_CANNOT_WAIT = "the case must wait until the server has removed every broker that left before, and cannot"
 
 
 class NameServerSession(NameServerRequests):
@@ -102,15 +104,19 @@ class NameServerSession(NameServerRequests):
 
     def _settle(self, patience: float) -> None:
         staying, leaving = self.connect(), self.connect()
-        topics = [self._sentinel(staying, leaves=True), self._sentinel(leaving, leaves=False)]
+        unregistration = request_words(RequestCode.UNREGISTER_BROKER)
+        topics = {
+            self._sentinel(staying, leaves=True): unregistration,
+            self._sentinel(leaving, leaves=False): "the end of its connection",
+        }
         leaving.close()
         clock = self.clock
         end = clock.waiting() + patience
-        while any(self._is_routed(topic, staying) for topic in topics):
+        while left := [way for topic, way in topics.items() if self._is_routed(topic, staying)]:
             if clock.waiting() >= end:
                 raise Blocked(
-                    f"settling needs {request_words(RequestCode.UNREGISTER_BROKER)} and the end of a "
-                    f"connection to remove brokers: one is still routed after {patience:g} s",
+                    f"{_CANNOT_WAIT}: a broker that the harness registered is still routed {patience:g} s "
+                    f"after {left[0]}",
                     needs=RequestCode.UNREGISTER_BROKER,
                 )
             self.pause(clock.timing.pause)
@@ -188,7 +194,7 @@ class NameServerSession(NameServerRequests):
             sent_at = self.clock.now()
             return SentRequest(link, want, request, data, link.send(data), sent_at)
 
-        return CertificateExchange(Request(self, "certificate", ask))
+        return CertificateExchange(Request(self, "certificate", ask), CERTIFICATE)
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -207,8 +213,8 @@ class NameServerSession(NameServerRequests):
         self._ask_sentinel(RequestCode.REGISTER_BROKER, register, body, connection)
         if not self._is_routed(topics[0], connection):
             raise Blocked(
-                f"settling needs {request_words(RequestCode.REGISTER_BROKER)}: "
-                "a broker registered, and has no route",
+                f"{_CANNOT_WAIT}: {request_words(RequestCode.REGISTER_BROKER)} of a broker that the harness "
+                "made up was accepted, and its topic has no route",
                 needs=RequestCode.REGISTER_BROKER,
             )
         if leaves:
@@ -222,7 +228,7 @@ class NameServerSession(NameServerRequests):
         end = self.clock.waiting() + self._settling_patience()
         while not _succeeds(outcome := self.ask_own(code, identity, body, connection)):
             if self.clock.waiting() >= end:
-                raise Blocked(f"settling needs {request_words(code)}, and got: {outcome}", needs=code)
+                raise Blocked(f"{_CANNOT_WAIT}: {request_words(code)} got: {outcome}", needs=code)
             self.pause(self.clock.timing.pause)
 
     def _is_routed(self, topic: str, connection: Connection) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from harness.session.exchange import Exchange, NotSo, Path, View
 from harness.session.outcome import Outcome
 from harness.session.views import JsonExchange, json_of
-from harness.wire import Command, WireError
+from harness.wire import Command, RequestCode, WireError
 from harness.wire.bodies import DataVersion
 
 _COLUMNS = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
@@ -24,7 +24,9 @@ class RouteExchange(JsonExchange):
     @property
     def queues(self) -> Self:
         """View: ``{broker name: (read queues, write queues, perm, sysflag)}``."""
-        return self.seen_as(View("queues", _queues, ("queueDatas",), _COLUMNS))
+        return self.seen_as(
+            View("queues", _queues, ("queueDatas",), _COLUMNS, "body.queueDatas by brokerName")
+        )
 
     @property
     def queue_members(self) -> Self:
@@ -34,17 +36,33 @@ class RouteExchange(JsonExchange):
             named = _named(reply, "queueDatas")
             return None if named is None else {name: list(data) for name, data in named.items()}
 
-        return self.seen_as(View("queue members", read, ("queueDatas",)))
+        return self.seen_as(
+            View("queue members", read, ("queueDatas",), said="members of body.queueDatas by brokerName")
+        )
 
     @property
     def addresses(self) -> Self:
         """View: ``{broker name: {broker id: address}}``."""
-        return self.seen_as(View("addresses", _route_addresses, ("brokerDatas",)))
+        return self.seen_as(
+            View(
+                "addresses",
+                _route_addresses,
+                ("brokerDatas",),
+                said="brokerAddrs in body.brokerDatas by brokerName",
+            )
+        )
 
     @property
     def brokers(self) -> Self:
         """View: ``{broker name: brokerData as plain Python}``."""
-        return self.seen_as(View("brokers", lambda reply: _named(reply, "brokerDatas"), ("brokerDatas",)))
+        return self.seen_as(
+            View(
+                "brokers",
+                lambda reply: _named(reply, "brokerDatas"),
+                ("brokerDatas",),
+                said="body.brokerDatas by brokerName",
+            )
+        )
 
     @property
     def filters(self) -> Self:
@@ -93,7 +111,14 @@ class ClusterExchange(JsonExchange):
                 else sorted(name for name, members in table.items() if broker in members)
             )
 
-        return self.seen_as(View(f"clusters of {broker}", read, ("clusterAddrTable",)))
+        return self.seen_as(
+            View(
+                f"clusters of {broker}",
+                read,
+                ("clusterAddrTable",),
+                said=f"clusters that list {broker} in body.clusterAddrTable",
+            )
+        )
 
     def broker(self, broker: str) -> Self:
         """View: brokerData of a broker name as plain Python, or None where it is not listed."""
@@ -128,7 +153,7 @@ class TopicsExchange(JsonExchange):
             topics = _member(value, "topicList", list, ())
             return sorted(topic for topic in topics if isinstance(topic, str) and topic in wanted)
 
-        return self.seen_as(View("topics", read, ("topicList",)))
+        return self.seen_as(View("topics", read, ("topicList",), said="names of this case in body.topicList"))
 
     @property
     def address(self) -> Self:
@@ -164,6 +189,10 @@ class TableExchange(JsonExchange):
         return self.seen_as(View("table", read, ("table",)))
 
 
+CERTIFICATE = View("certificate", lambda _: None, said="SHA-256 of the certificate")
+"""No part of a reply: `CertificateExchange.look` sees it."""
+
+
 class CertificateExchange(Exchange):
     """Any request under TLS. It shows the target's certificate."""
 
@@ -172,10 +201,6 @@ class CertificateExchange(Exchange):
         link = self._request.asked.link
         certificate = None if link is None else link.certificate
         return None if certificate is None else hashlib.sha256(certificate).hexdigest()
-
-    @property
-    def view(self) -> str:
-        return "certificate"
 
 
 class CountExchange(Exchange):
@@ -186,7 +211,8 @@ class CountExchange(Exchange):
         """View: how many topics were touched (``wipeTopicCount`` or ``addTopicCount``); None where not
         said.
         """
-        return self.seen_as(View("count", _count))
+        name = "wipeTopicCount" if self.code == RequestCode.WIPE_WRITE_PERM_OF_BROKER else "addTopicCount"
+        return self.seen_as(View("count", _count, columns=(name,)))
 
 
 class MemberGroupExchange(JsonExchange):

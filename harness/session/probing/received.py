@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from harness.session.session import Session
 
 
+_TABLE = ("topicConfigSerializeWrapper", "topicConfigTable")
+_COLUMNS = ("readQueueNums", "writeQueueNums", "perm")
+
 Where = Callable[[Command], bool]
 """Which requests are meant."""
 
@@ -46,7 +49,7 @@ class ReceivedExchange(JsonExchange):
                 for name, one in sorted(topics.items())
             }
 
-        return self.seen_as(View("topics", read))
+        return self.seen_as(View("topics", read, _TABLE, _COLUMNS))
 
     def topic(self, name: str) -> Self:
         """View of a registration: ``(read queues, write queues, perm)`` of a topic, or None."""
@@ -55,7 +58,7 @@ class ReceivedExchange(JsonExchange):
             one = _topics(command).get(name)
             return None if one is None else (one.read_queue_nums, one.write_queue_nums, one.perm)
 
-        return self.seen_as(View(f"topic {name}", read))
+        return self.seen_as(View(f"topic {name}", read, (*_TABLE, name), _COLUMNS))
 
     def ordered(self, name: str) -> Self:
         """View of a registration: whether a topic is an order topic; None where it is not there."""
@@ -64,7 +67,7 @@ class ReceivedExchange(JsonExchange):
             one = _topics(command).get(name)
             return None if one is None else one.order
 
-        return self.seen_as(View(f"order of {name}", read))
+        return self.seen_as(View(f"order of {name}", read, (*_TABLE, name, "order")))
 
     def ordered_among(self, names: Sequence[str]) -> Self:
         """View of a registration: which of these topics are order topics."""
@@ -90,19 +93,27 @@ class ReceivedExchange(JsonExchange):
     @property
     def filters(self) -> Self:
         """View of a registration: its filter servers."""
-        return self.seen_as(View("filter servers", lambda command: _registration(command).filter_servers))
+        return self.seen_as(
+            View(
+                "filter servers", lambda command: _registration(command).filter_servers, ("filterServerList",)
+            )
+        )
 
     @property
     def data_version(self) -> Self:
         """View of a registration or of a request about the version: ``(timestamp, counter, state
         version)``.
         """
-        return self.seen_as(View("data version", _version))
+        return self.seen_as(
+            View("data version", _version, said="dataVersion (timestamp, counter, stateVersion)")
+        )
 
     @property
     def counter(self) -> Self:
         """View of the same: the counter alone."""
-        return self.seen_as(View("counter", lambda command: (_version(command) or (0, 0, 0))[1]))
+        return self.seen_as(
+            View("counter", lambda command: (_version(command) or (0, 0, 0))[1], said="dataVersion.counter")
+        )
 
     def counter_above(self, other: int) -> Self:
         """View of the same: whether the counter is greater than another one."""
@@ -113,7 +124,7 @@ class ReceivedExchange(JsonExchange):
     @property
     def state_version(self) -> Self:
         """View of the same: the state version, or None where there is none."""
-        return self.seen_as(View("state version", _state_version))
+        return self.seen_as(View("state version", _state_version, said="dataVersion.stateVersion"))
 
     @property
     def checksum_holds(self) -> Self:
@@ -122,7 +133,7 @@ class ReceivedExchange(JsonExchange):
         def read(command: Command) -> bool:
             return (command.ext or {}).get("bodyCrc32") == str(body_crc32(command.body))
 
-        return self.seen_as(View("checksum holds", read))
+        return self.seen_as(View("checksum holds", read, said="extFields.bodyCrc32 is that of the body"))
 
     @property
     def seconds(self) -> Self:

@@ -85,7 +85,7 @@ class Server:
 
     def on_101(self, ext: dict, *_: object) -> tuple[dict, bytes]:
         namespace, key = ext.get("namespace"), ext.get("key")
-        value = self.kv.get(namespace or "", {}).get(key or "")
+        value = self.kv.get(namespace, {}).get(key)
         if value is None:
             raise RefusalError(22, f"No config item, Namespace: {namespace} Key: {key}")
         return {"value": value}, b""
@@ -97,7 +97,7 @@ class Server:
         return {}, b""
 
     def on_219(self, ext: dict, *_: object) -> tuple[dict, bytes]:
-        table = self.kv.get(ext.get("namespace") or "")
+        table = self.kv.get(ext.get("namespace"))
         if table is None:
             raise RefusalError(22, f"No config item, Namespace: {ext.get('namespace')}")
         return {}, dumped({"table": {key: value for key, value in table.items() if value is not None}})
@@ -368,7 +368,7 @@ class Server:
         except TimeoutError:
             return b""
         except Exception as problem:
-            code, remark = 1, repr(problem)
+            code, remark = 29 if "error-29" in self.faults else 1, repr(problem)
             print(f"request {header['code']}: {problem!r}", flush=True)
         if header["flag"] & 2:
             return b""

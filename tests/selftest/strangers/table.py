@@ -115,7 +115,7 @@ class Table:
             del broker["addresses"][one]
         if not broker["addresses"]:
             self.remove_name(name, cluster)
-        elif broker["acting"] and 0 not in broker["addresses"]:
+        elif broker["acting"] and min(broker["addresses"]) > 0:
             for entries in self.topics.values():
                 if name in entries:
                     entries[name]["perm"] &= ~2

@@ -22,6 +22,7 @@ from harness.wire.codes import LANGUAGES
 from reference_impl.nameserver import build
 from reference_impl.nameserver.config import NOT_IN_49, Config
 from reference_impl.nameserver.parts import PARTS
+from reference_impl.remoting.tls_settings import TLS_KEYS
 
 MESSAGES = messages()
 NS = MESSAGES.of("nameserver")
@@ -146,6 +147,10 @@ def test_settings() -> None:
         assert said[name].default == default or default == "", name
         assert said[name].type == {int: "number", bool: "boolean", str: "text"}[field.type], name
         assert said[name].profiles == (("5.3", "5.5") if name in NOT_IN_49 else ()), name
+
+
+def test_system_properties() -> None:
+    assert {one.name for one in MESSAGES.settings.properties} == TLS_KEYS
 
 
 # --- byte layouts -----------------------------------------------------------------------------------------

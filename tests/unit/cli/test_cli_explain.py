@@ -104,3 +104,10 @@ def test_a_setting_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert (answer["default"], answer["profiles"]) == ("false", ["5.3", "5.5"])
     assert answer["in force"] == "at once"
     assert any(one.startswith("ns.acting-master.") for one in answer["statements"])
+
+
+def test_a_system_property_is_a_setting_too(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = explained(capsys, "tls.server.mode")
+    assert answer["default"] == "permissive"
+    assert answer["in force"].startswith("from the start")
+    assert any(one.startswith("wire.connection.enforcing-closes-plain") for one in answer["statements"])

@@ -66,6 +66,9 @@ def test_only_what_failed_runs_again_until_it_passes(
     assert failed(tmp_path) == first
     header = read_run(tmp_path).header
     assert header.only_failed
+    assert header.not_tried_again[Verdict.PASS] > 0
+    line = f"not tried again (--failed): {header.not_tried_again[Verdict.PASS]} passed"
+    assert line in text
     assert header.profile == "5.3"
     assert {one.name for one in header.cases} == {
         *first,

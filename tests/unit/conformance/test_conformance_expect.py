@@ -35,6 +35,7 @@ from harness.session import (
 from harness.session.exchange import View
 from harness.session.outcome import Decisive, Unreadable
 from harness.wire import Command, ResponseCode, Serialization, encode
+from harness.wire.bodies import DataVersion
 
 SUCCESS, TOPIC_NOT_EXIST = ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT_EXIST
 
@@ -126,7 +127,7 @@ def test_met(expectation: Any, outcome: Outcome, value: object) -> None:
             Reply(0, ext={"a": "b"}),
             replied(ext={"a": "c"}),
             None,
-            'reply SUCCESS (0), ext {a: "c"}',
+            'reply SUCCESS (0), extFields {a: "c"}',
             "differs at a",
             "extFields.a",
         ),
@@ -134,7 +135,7 @@ def test_met(expectation: Any, outcome: Outcome, value: object) -> None:
             Reply(0, serialization=Serialization.ROCKETMQ),
             replied(),
             None,
-            "reply SUCCESS (0), serialization 0",
+            "reply SUCCESS (0), serialize type JSON (0)",
             "",
             "serialize type",
         ),
@@ -167,6 +168,94 @@ def test_missed(
     assert (missed.actual, missed.reason, missed.field) == (actual, reason, field)
 
 
+QUEUES = View(
+    "queues", lambda reply: reply.body, ("queueDatas",), ("read", "write"), "body.queueDatas by brokerName"
+)
+
+
+@pytest.mark.parametrize(
+    ("view", "expected", "value", "lines"),
+    [
+        (
+            View("master", lambda reply: reply.ext, columns=("masterAddr", "haServerAddr")),
+            ("a:1", ANYTHING),
+            (None, None),
+            (
+                'reply SUCCESS (0), extFields: {masterAddr: "a:1", haServerAddr: anything}',
+                "reply SUCCESS (0), extFields: {masterAddr: absent, haServerAddr: absent}",
+                "differs at masterAddr",
+            ),
+        ),
+        (
+            View("changed", lambda reply: reply.ext, columns=("changed",)),
+            True,
+            None,
+            (
+                "reply SUCCESS (0), extFields.changed: true",
+                "reply SUCCESS (0), extFields.changed: absent",
+                "",
+            ),
+        ),
+        (
+            QUEUES,
+            {"b": (4, 8)},
+            {"b": (4, 4)},
+            (
+                "reply SUCCESS (0), body.queueDatas by brokerName: {b: {read: 4, write: 8}}",
+                "reply SUCCESS (0), body.queueDatas by brokerName: {b: {read: 4, write: 4}}",
+                "differs at b.write",
+            ),
+        ),
+        (
+            QUEUES,
+            Including({"b": (4, 8)}),
+            {},
+            (
+                "reply SUCCESS (0), body.queueDatas by brokerName: including {b: {read: 4, write: 8}}",
+                "reply SUCCESS (0), body.queueDatas by brokerName: {}",
+                "differs at b",
+            ),
+        ),
+        (
+            View("addresses", lambda reply: reply.body, ("brokerAddrTable", "b-1", "brokerAddrs")),
+            {0: "a:1"},
+            Unreadable("cut", 0, 3),
+            (
+                'reply SUCCESS (0), body.brokerAddrTable["b-1"].brokerAddrs: {0: "a:1"}',
+                'reply SUCCESS (0), body.brokerAddrTable["b-1"].brokerAddrs unreadable: cut (body bytes 0–3)',
+                "",
+            ),
+        ),
+        (
+            View("queue offset", lambda reply: reply.ext),
+            3,
+            DataVersion(counter=1, state_version=2),
+            (
+                "reply SUCCESS (0), queue offset: 3",
+                "reply SUCCESS (0), queue offset: {counter: 1, timestamp: 0, stateVersion: 2}",
+                "",
+            ),
+        ),
+    ],
+)
+def test_a_value_is_called_as_its_view_calls_it(
+    view: View, expected: object, value: object, lines: tuple[str, str, str]
+) -> None:
+    missed = Reply(0, expected).check(replied(), value, view)
+    assert isinstance(missed, Missed)
+    assert (*Reply(0, expected).alternatives(view), missed.actual, missed.reason) == lines
+
+
+def test_where_a_long_value_is_cut_the_difference_is_said() -> None:
+    before = {f"setting{number}": "x" * 20 for number in range(40)}
+    missed = Reply(0, before).check(replied(), {**before, "setting20": "y"})
+    assert isinstance(missed, Missed)
+    assert missed.reason == f'differs at setting20: expected "{"x" * 20}", actual "y"'
+    gone = Reply(0, before).check(replied(), dict.fromkeys(list(before)[:-1], "x" * 20))
+    assert isinstance(gone, Missed)
+    assert gone.reason == f'differs at setting39: expected "{"x" * 20}", actual absent'
+
+
 def test_what_should_be_absent_and_is_null_is_called_null() -> None:
     missed = Reply(0, {"topicList": []}).check(replied(), {"topicList": [], "brokerAddr": None})
     assert isinstance(missed, Missed)
@@ -193,17 +282,18 @@ def test_only_a_close_by_the_target_is_closed(outcome: Outcome) -> None:
 def test_a_tolerated_alternative_is_met_and_says_which() -> None:
     expectation = AnyOf(Reply(0), deviates=[Closed()])
     assert expectation.check(replied(), None) == Met()
-    assert expectation.judge(CLOSED, None, EXCHANGE) == (
-        "expected reply SUCCESS (0); actual the target closes the connection, without a reply"
-    )
+    unmet = expectation.judge(CLOSED, None, EXCHANGE)
+    assert unmet is not None
+    assert (unmet.expected, unmet.actual) == (("reply SUCCESS (0)",), str(CLOSED))
     assert isinstance(expectation.check(SILENT, None), Missed)
 
 
 def test_a_tolerated_alternative_inside_another_choice_is_still_said() -> None:
     inner = AnyOf(Reply(0), deviates=[Reply(1)])
-    assert AnyOf(inner, Closed()).check(replied(code=1), None) == Met(
-        "expected reply SUCCESS (0); actual reply SYSTEM_ERROR (1)"
-    )
+    unmet = AnyOf(inner, Closed()).judge(replied(code=1), None, EXCHANGE)
+    assert unmet is not None
+    assert unmet.expected == ("reply SUCCESS (0)", str(Closed()))
+    assert unmet.actual == "reply SYSTEM_ERROR (1)"
 
 
 def test_only_what_may_be_silent_asks_for_a_probe() -> None:
@@ -232,7 +322,10 @@ def test_unchanged_compares_code_and_value_and_nothing_else() -> None:
     [
         (Reply(SUCCESS), "reply SUCCESS (0)"),
         (Reply((0, 99)), "reply SUCCESS (0) or 99"),
-        (Reply(17, remark=ABSENT, ext={"a": "b"}), 'reply TOPIC_NOT_EXIST (17), remark absent, ext {a: "b"}'),
+        (
+            Reply(17, remark=ABSENT, ext={"a": "b"}),
+            'reply TOPIC_NOT_EXIST (17), remark absent, extFields {a: "b"}',
+        ),
         (Reply(0, {"T": (4, 4)}), "reply SUCCESS (0), {T: [4, 4]}"),
         (Silence(), "no reply, while the connection goes on to serve"),
         (Closed(), "the target closes the connection, without a reply"),

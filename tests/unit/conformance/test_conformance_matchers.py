@@ -106,7 +106,7 @@ def test_differs_at(pattern: object, actual: object, path: tuple[object, ...]) -
         (None, "absent"),
         (True, "true"),
         (12, "12"),
-        ('a"b\\c\nd\re', '"a\\"b\\\\c\\nd\\re"'),
+        ('a"b\\c\nd\re', '"a\\"b\\\\c⏎d\\re"'),
         ({"b": {0: "10.0.0.1:1"}, "x": ANYTHING}, '{b: {0: "10.0.0.1:1"}, x: anything}'),
         ({("a", 1): 2}, '{["a", 1]: 2}'),
         ([1, [2]], "[1, [2]]"),

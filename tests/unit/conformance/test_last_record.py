@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.conformance.last_record import failed_before, last_record, still_failing
+from harness.conformance.last_record import failed_before, last_record, not_failing, still_failing
 from harness.conformance.loading import cases
 from harness.report.results import PlannedCase, ResultsWriter, Run, Verdict
 from tests.unit.report import report_samples as samples
@@ -28,6 +28,14 @@ def record(results: dict[str, Verdict], planned: tuple[str, ...], before: tuple[
 def test_what_failed_was_blocked_or_flaky_is_tried_again() -> None:
     verdicts = {A: Verdict.FAIL, B: Verdict.PASS, C: Verdict.BLOCKED, D: Verdict.QUIRK}
     assert still_failing(record(verdicts, (A, B, C, D))) == (A, C)
+
+
+def test_what_is_not_tried_again_is_counted_together_with_what_was_left_out_before() -> None:
+    run = record({A: Verdict.FAIL, B: Verdict.PASS, C: Verdict.UNSUPPORTED}, (A, B, C))
+    assert not_failing(run) == {Verdict.PASS: 1, Verdict.UNSUPPORTED: 1}
+    header = msgspec.structs.replace(run.header, not_tried_again={Verdict.PASS: 4, Verdict.DEVIATES: 2})
+    again = msgspec.structs.replace(run, header=header)
+    assert not_failing(again) == {Verdict.PASS: 5, Verdict.DEVIATES: 2, Verdict.UNSUPPORTED: 1}
 
 
 def test_a_case_that_was_not_run_has_failed_only_if_it_had_before() -> None:

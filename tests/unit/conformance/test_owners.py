@@ -205,14 +205,14 @@ def test_what_blocks_others_is_a_failure_itself() -> None:
 
 def test_what_a_barrier_needs_is_named() -> None:
     def settling(ns: NameServerSession) -> None:
-        raise Blocked("settling needs it", needs=PUT.code)
+        raise Blocked("the case must wait", needs=PUT.code)
 
     bodies: dict[str, Body] = {"ns.kv.put": put, "ns.routes.settled": settling}
     assert Run(bodies).results(list(bodies))["ns.routes.settled"].blocked_by == ""
     found = Run(bodies, "serves-probes-and-refuses-others").results(["ns.routes.settled"])
     settled = found["ns.routes.settled"]
     assert (settled.verdict, settled.blocked_by) == (Verdict.BLOCKED, "ns.kv.put")
-    assert settled.reason == "settling needs it"
+    assert settled.reason == "the case must wait"
 
 
 def test_of_owners_that_fail_alike_one_fails() -> None:

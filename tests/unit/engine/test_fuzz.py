@@ -146,6 +146,15 @@ def run(
     return fuzzing.run(), fuzzing, store
 
 
+def test_a_finding_at_the_end_gets_a_tenth_of_the_time_more(tmp_path: Path) -> None:
+    budget = Budget(now=lambda: 7.0)
+    for seconds, until in ((None, None), (60.0, 73.0), (600.0, 667.0), (10.0, 22.0), (6000.0, 6067.0)):
+        limits = Limits(now=lambda: 7.0, seconds=seconds, programs=1)
+        record = Record(target="builtin:5.3", profile="5.3", seed="1", kinds=[])
+        fuzzing = Fuzzing([], record, FindingStore(None), budget, limits)
+        assert fuzzing._budget.until == until
+
+
 def test_an_interrupt_keeps_what_was_found(tmp_path: Path) -> None:
     ending, fuzzing, store = run([attempt(violations=(VIOLATION,)), KeyboardInterrupt()], tmp_path)
     assert ending == "interrupted"

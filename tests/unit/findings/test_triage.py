@@ -177,6 +177,32 @@ def test_the_budget_ends_the_shrinking(seconds: bool) -> None:
     assert len(found.program) > 2
 
 
+def test_a_run_that_is_over_keeps_what_is_confirmed_as_it_is() -> None:
+    fake, explained = Fake(), []
+
+    def explain(*facts: object) -> Explanation:
+        explained.append(facts)
+        return Explanation()
+
+    found = triage(fake, PROGRAM, attempt(violation(5)), FindingStore(None), budget(until=0), explain)
+    assert isinstance(found, Finding)
+    assert found.program == PROGRAM[:6]
+    assert (found.exhausted, found.unexplained) == (True, True)
+    assert fake.fresh == [True, True, True]
+    assert explained == []
+
+
+def test_a_run_that_ends_while_a_finding_is_made_small_confirms_the_smallest_and_no_other() -> None:
+    fake = Fake()
+    limited = Budget(now=lambda: float(len(fake.fresh)), until=9.0)
+    found = triage(fake, PROGRAM, attempt(violation(5)), FindingStore(None), limited)
+    assert isinstance(found, Finding)
+    assert 2 < len(found.program) < 6
+    assert found.exhausted
+    assert found.attempts < 15
+    assert fake.fresh[-3:] == [True, True, True]
+
+
 def test_the_same_failure_is_one_finding(tmp_path: Path) -> None:
     store = FindingStore(tmp_path)
     first = triage(Fake(), PROGRAM, attempt(violation(5)), store, budget())

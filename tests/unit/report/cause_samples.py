@@ -68,6 +68,8 @@ def failed(
         sent=sent if request else None,
         wrong=wrong,
         after=after,
+        deed=Sent(request=after[-1], header='{"code":104,"opaque":6}', size=90) if after else None,
+        then=("time",) if after else (),
     )
     return msgspec.structs.replace(passed(name, *held), verdict=Verdict.FAIL, level=level, failure=failure)
 

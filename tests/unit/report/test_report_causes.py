@@ -220,11 +220,11 @@ def test_headers_that_cannot_be_read_are_one_cause_and_what_is_wrong_with_them_i
     )
     assert titles(*results) == [
         f"Raw bytes (a header that cannot be read: {json_header}, {binary}) "
-        "should close the connection, and is not"
+        "should close the connection, and does not"
     ]
     sound = [answered(raw, "closed", f"ext {one}") for one in ("overrun", "length too large")]
     assert titles(results[0], passed("b", *sound)) == [
-        f"Raw bytes ({json_header}) should close the connection, and is not"
+        f"Raw bytes ({json_header}) should close the connection, and does not"
     ]
 
 

@@ -132,6 +132,33 @@ def test_a_run_that_stopped_at_its_first_failure_says_so() -> None:
     assert f"stopped at the first failure (-x), 1 of {len(run.header.cases)} not run" in text
 
 
+def test_an_answer_of_several_lines_stays_readable_in_one() -> None:
+    run = samples.run()
+    deviates = next(r for r in run.results if r.verdict is Verdict.DEVIATES)
+    assert deviates.failure is not None
+    failure = msgspec.structs.replace(
+        deviates.failure, actual='no answer\n#2 ← a response, remark "a\u23ceb"'
+    )
+    planned = tuple(msgspec.structs.replace(run.header.cases[0], name=f"case{n}") for n in range(4))
+    results = tuple(
+        msgspec.structs.replace(deviates, case=one.name, chapter="framing", failure=failure)
+        for one in planned
+    )
+    header = msgspec.structs.replace(run.header, cases=planned, cases_available=4)
+    text = " ".join(shown(Run(header=header, results=results)).split())
+    assert 'actual no answer; #2 ← a response, remark "a⏎b"' in text
+    assert "\\n" not in text
+
+
+def test_what_was_not_tried_again_is_counted_beside_the_totals() -> None:
+    run = samples.run()
+    header = msgspec.structs.replace(
+        run.header, only_failed=True, not_tried_again={Verdict.PASS: 195, Verdict.UNSUPPORTED: 55}
+    )
+    text = shown(Run(header=header, results=run.results, end=run.end))
+    assert "\nnot tried again (--failed): 195 passed · 55 unsupported\n" in text
+
+
 def test_many_failures_are_shown_in_short_and_counted() -> None:
     run = samples.run()
     failed = next(r for r in run.results if r.failure is not None)
@@ -143,6 +170,17 @@ def test_many_failures_are_shown_in_short_and_counted() -> None:
     assert text.count("  expected   ") == 1
     assert "All 40 failures in short" in text
     assert text.count("✘ case") == 40
+
+
+def test_many_deviations_are_shown_in_short_with_the_request_and_what_is_special_in_it() -> None:
+    run = samples.run()
+    deviates = next(r for r in run.results if r.verdict is Verdict.DEVIATES)
+    planned = tuple(msgspec.structs.replace(run.header.cases[0], name=f"case{n}") for n in range(4))
+    results = tuple(msgspec.structs.replace(deviates, case=one.name, chapter="framing") for one in planned)
+    header = msgspec.structs.replace(run.header, cases=planned, cases_available=4)
+    text = " ".join(shown(Run(header=header, results=results)).split())
+    assert "4 deviate, of 4 cases, in short; --select ID shows one in full" in text
+    assert "case0, case1, case2, case3: 9999 (unknown code); expected reply REQUEST" in text
 
 
 def test_a_failure_alone_is_shown_in_full_with_what_was_sent() -> None:

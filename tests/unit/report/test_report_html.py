@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import re
 
+import markupsafe
 import msgspec
 import pytest
 import report_samples as samples
@@ -84,6 +85,14 @@ def test_pictures_and_controls_have_names(page: str) -> None:
             assert attrs.get("aria-label"), tag
         if tag == "th":
             assert attrs.get("scope") in ("row", "col")
+
+
+def test_a_deviation_shows_what_was_sent_expected_and_seen() -> None:
+    page = html.render(samples.run(), TRACES)
+    shown = page[page.index(f'id="case-{samples.DEVIATING}"') :]
+    shown = shown[: shown.index("</details>")]
+    for fact in (samples.REMARK_FAILURE.expected, samples.REMARK_FAILURE.actual, '{"code":9999,"opaque":5}'):
+        assert str(markupsafe.escape(fact)) in shown
 
 
 def test_the_first_screen_has_the_verdict_with_its_denominators() -> None:

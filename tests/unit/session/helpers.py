@@ -40,21 +40,25 @@ class Code:
 
     silence_is_an_answer = False
 
-    def __init__(self, code: int, value: object = ..., grade: str | None = None) -> None:
+    def __init__(self, code: int, value: object = ..., *, instead_of: str = "") -> None:
         self._code = code
         self._value = value
-        self._grade = grade
+        self._instead_of = instead_of
 
-    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> str | None:
+    def judge(self, outcome: Outcome, value: object, exchange: Exchange) -> Unmet | None:
         right = isinstance(outcome, Replied) and outcome.command.code == self._code
-        if right and (self._value is ... or value == self._value):
-            return self._grade
-        raise Unmet(
-            expected=f"code {self._code} with {self._value}",
+        is_met = right and (self._value is ... or value == self._value)
+        if is_met and not self._instead_of:
+            return None
+        unmet = Unmet(
+            expected=self._instead_of or f"code {self._code} with {self._value}",
             actual=f"{outcome} with {value}",
             exchange=exchange,
             outcome=outcome,
         )
+        if is_met:
+            return unmet
+        raise unmet
 
 
 class Quiet:

@@ -85,6 +85,10 @@ def _ends(pid: int, within: float = 5.0) -> bool:
     return not _runs(pid)
 
 
+def test_its_uri_says_it_all(started) -> None:
+    assert started().description == ""
+
+
 def test_it_is_started_and_stopped(started) -> None:
     instance = started()
     directory = instance._directory

@@ -17,7 +17,7 @@ def _version(reply: Command) -> Any:
         raise NotSo(f"ext field version: {problem}") from problem
 
 
-VERSION = View("version", _version)
+VERSION = View("version", _version, columns=("version",))
 
 
 def version(counter: object, latest: int, earliest: int = 1, **of_line: int) -> dict[str, object]:

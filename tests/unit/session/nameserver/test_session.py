@@ -258,9 +258,15 @@ def test_settle_waits_for_what_was_left_to_do(ns: NameServerSession) -> None:
 @pytest.mark.parametrize(
     ("mutant", "problem"),
     [
-        ("unregistration-is-ignored", "one is still routed after 2 s"),
-        ("accepts-every-request", "needs 103 REGISTER_BROKER: a broker registered, and has no route"),
-        ("serves-probes-and-refuses-others", "needs 103 REGISTER_BROKER, and got: reply SYSTEM_ERROR (1)"),
+        (
+            "unregistration-is-ignored",
+            "a broker that the harness registered is still routed 2 s after 104 UNREGISTER_BROKER",
+        ),
+        (
+            "accepts-every-request",
+            "that the harness made up was accepted, and its topic has no route",
+        ),
+        ("serves-probes-and-refuses-others", "103 REGISTER_BROKER got: reply SYSTEM_ERROR (1)"),
     ],
 )
 def test_settling_is_blocked_where_its_sentinels_do_not_come_or_go(mutant: str, problem: str) -> None:
@@ -326,9 +332,10 @@ def test_a_question_that_is_never_judged_is_an_error() -> None:
 
 
 def test_a_tolerated_alternative_is_kept(ns: NameServerSession) -> None:
-    answer = ns.route("T") >> Code(TOPIC_NOT_EXIST, grade="politely")
-    assert answer.grade == "politely"
-    assert ns.grades == [("105 GET_ROUTEINFO_BY_TOPIC of T", "politely")]
+    ns.route("T") >> Code(TOPIC_NOT_EXIST, instead_of="a closed connection")
+    (kept,) = ns.tolerated
+    assert kept.exchange.subject == "105 GET_ROUTEINFO_BY_TOPIC of T"
+    assert kept.expected == ("a closed connection",)
 
 
 def test_the_head_of_the_trace_tells_the_names(ns: NameServerSession) -> None:
