@@ -153,6 +153,8 @@ def binary_header(data: bytes) -> dict:
         key, value = text(">h"), text(">i")
         if key is not None and value is not None:
             ext[key] = value
+    if at != end:
+        raise ValueError("the ext fields are longer than they say")
     return {"code": code, "version": version, "opaque": opaque, "flag": flag, "ext": ext}
 
 

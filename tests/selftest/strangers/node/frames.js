@@ -50,6 +50,7 @@ function decodeBinary(buffer) {
     const value = text(4);
     if (key && value) extFields[key] = value;
   }
+  if (at !== end) throw new Error('the ext fields are longer than they say');
   return {
     code: buffer.readInt16BE(0), language: LANGUAGES[buffer[2]], version: buffer.readInt16BE(3),
     opaque: buffer.readInt32BE(5), flag: buffer.readInt32BE(9), remark, extFields,

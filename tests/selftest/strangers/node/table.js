@@ -138,7 +138,7 @@ class Table {
     entry.addrs.delete(id);
     if (entry.addrs.size === 0) return this.removeName(entry.name);
     if (!entry.acting) return;
-    if (id === '0') this.operate(entry.name, (perm) => perm & ~WRITE);
+    if (Number(id) <= 0 && Number(lowest(entry.addrs)) > 0) this.operate(entry.name, (perm) => perm & ~WRITE);
     if (smallest) {
       const next = lowest(entry.addrs);
       this.announce([...entry.addrs.values()], { minBrokerId: next, minBrokerAddr: entry.addrs.get(next), offlineBrokerAddr: address });
