@@ -21,11 +21,13 @@ import msgspec
 from harness.catalogue import Catalogue, Level, Quirk, Role, Statement, explanation, fixes
 from harness.conformance.baseline import Baseline
 from harness.conformance.evidence import NOTHING, Evidence, evidence_of
+from harness.conformance.frame_fault import FrameFault
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
+from harness.conformance.mistyped import mistyped_header
 from harness.conformance.observed import changed_before, deed_of, held_of, sent_frame, sent_of
 from harness.conformance.sessions import session_of
-from harness.conformance.unasked import EVIDENCE, STATEMENT, Unasked, unasked_response
+from harness.conformance.unasked import unasked_response
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
 from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
@@ -201,9 +203,11 @@ class CaseRun:
         else:
             self.evidence = evidence_of(session)
             self._held = held_of(session)
-            if unasked := unasked_response(session):
-                self.evidence = msgspec.structs.replace(self.evidence, symptom=EVIDENCE)
-                self._breaks("", self._unasked(unasked, session), level="MUST")
+            if fault := mistyped_header(session) or unasked_response(session):
+                self.evidence = msgspec.structs.replace(
+                    self.evidence, symptom=fault.symptom, is_of_frames=True
+                )
+                self._breaks("", self._of_frames(fault, session), level="MUST")
             if session.tolerated:
                 failure = self._failure(session.tolerated[0], session)
                 allowed = msgspec.structs.replace(failure, allowed=True)
@@ -316,23 +320,25 @@ class CaseRun:
             after=changed_before(unmet),
         )
 
-    def _unasked(self, found: Unasked, session: Session) -> Failure:
-        """A response too many, which fails a case whatever it is about."""
-        frame = found.stray.frame
+    def _of_frames(self, fault: FrameFault, session: Session) -> Failure:
+        """A frame that no server may send, which fails a case whatever it is about."""
+        where = "the whole frame" if fault.start is None else f"frame bytes {fault.start}–{fault.end}"
         return msgspec.structs.replace(
             self._judged(
-                "no response but the one to each request",
-                found.actual,
+                fault.expected,
+                fault.actual,
                 self._write_trace(session),
-                self._setting.catalogue.statement(STATEMENT),
+                self._setting.catalogue.statement(fault.statement),
             ),
-            frame_no=found.stray.event,
+            frame_no=fault.event,
             direction="received",
-            where=f"#{found.stray.event} ← the whole frame",
-            frame_hex=frame.hex(),
-            fields=_fields(frame, None, None),
-            sent=sent_frame(found.request, session.profile) if found.request else None,
-            wrong=found.wrong,
+            where=f"#{fault.event} ← {where}",
+            frame_hex=fault.frame.hex(),
+            fields=_fields(fault.frame, fault.start, fault.end),
+            start=fault.start,
+            end=fault.end,
+            sent=sent_frame(fault.request, session.profile) if fault.request else None,
+            wrong=fault.wrong,
         )
 
     def _decisive_statement(self) -> Statement:

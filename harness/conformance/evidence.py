@@ -36,6 +36,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """Whether it failed at an ordinary request that was to succeed, no more."""
     needs: int | None = None
     """The code of the request that kept it from being measured, because it did not do its work."""
+    is_of_frames: bool = False
+    """Whether it failed at a frame that no server may send, and at nothing that it is about."""
     codes: frozenset[int] = frozenset()
     """The codes of the requests that it judged."""
 

@@ -28,7 +28,6 @@ from harness.catalogue import Catalogue, Message
 from harness.conformance.case_run import Attempt
 from harness.conformance.evidence import Symptom
 from harness.conformance.loading import LoadedCase
-from harness.conformance.unasked import EVIDENCE as UNASKED
 from harness.report.results import CaseResult, Verdict
 from harness.wire.code_names import request_words
 
@@ -118,7 +117,7 @@ class Owners:
     def _blocker(self, one: LoadedCase, attempt: Attempt) -> Owner | None:
         """The owner that has failed in the same way as this attempt; None where the failure is the case's."""
         symptom = attempt.evidence.symptom
-        if symptom is None or symptom == UNASKED or self._is_owner(one, symptom.code):
+        if symptom is None or attempt.evidence.is_of_frames or self._is_owner(one, symptom.code):
             return None
         found = self._failing(one, symptom.code, symptom)
         if found is not None:

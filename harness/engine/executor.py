@@ -428,7 +428,7 @@ def observed_outcome(seen: Seen) -> Outcome:
     event = -1 if seen.event is None else seen.event
     match seen:
         case Replied():
-            return Answered(seen.command, event)
+            return Answered(seen.command, event, seen.mistyped)
         case ClosedBy():
             return Ended(event) if seen.by == "target" else Unanswered()
         case NoCommand():

@@ -267,6 +267,10 @@ class _Title:
         match _shared(item.wrong.change for item in self._items):
             case "not in UTF-8":
                 return f"the {place} of {answer} is not in UTF-8"
+            case "not a JSON integer" | "not a JSON string" as change:
+                what = change.removeprefix("not ")
+                what = f"{what.removeprefix('a ')}s" if place and " " in place else what
+                return f"{answer} does not write {place} as {what}"
             case "absent":
                 return f"{answer} lacks {place}"
             case "added":

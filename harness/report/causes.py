@@ -135,8 +135,8 @@ class Cause(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def shown(self) -> Item:
-        """The failure that shows it best: that of a statement which blocks others, else the one with the most
-        ordinary and the shortest request.
+        """The failure that shows it best: that of a statement which blocks others, else of a case that is
+        about what failed, else the one with the most ordinary and the shortest request.
         """
         owners = {one.blocked_by for one in self.blocked}
         return min(self.items, key=lambda item: (owners.isdisjoint(item.result.statements), _plainness(item)))
@@ -456,7 +456,9 @@ def _holds_back(cause: Cause) -> tuple[int, int, int]:
     return (_RANK[cause.class_], -len(cause.failed) - len(cause.blocked), -len(cause.failed))
 
 
-def _plainness(item: Item) -> tuple[bool, int, int, int]:
+def _plainness(item: Item) -> tuple[bool, bool, int, int, int]:
     sent = item.failure.sent
     is_must = item.result.level == "MUST"
-    return (not is_must, len(item.traits), len(item.failure.after), sent.size if sent is not None else 0)
+    is_about_it = item.failure.statement in item.result.statements
+    size = sent.size if sent is not None else 0
+    return (not is_must, not is_about_it, len(item.traits), len(item.failure.after), size)

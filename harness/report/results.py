@@ -33,6 +33,8 @@ Change = Literal[
     "added",
     "of another type",
     "not in UTF-8",
+    "not a JSON integer",
+    "not a JSON string",
     "different",
     "more",
     "repeated",

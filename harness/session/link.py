@@ -28,7 +28,7 @@ from harness.session.outcome import (
 from harness.session.tls import TlsTransport
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
-from harness.wire import FrameBuffer, WireError, decode, dissect
+from harness.wire import FrameBuffer, Mistyped, WireError, decode, dissect, mistyped
 
 _OPENING = 16
 """Bytes; enough to tell protocols apart."""
@@ -40,6 +40,14 @@ class PendingResponse(msgspec.Struct):
     opaque: int | None
     purpose: Purpose
     result: Replied | Garbled | None = None
+
+
+class MistypedFrame(msgspec.Struct, frozen=True):
+    """A frame whose JSON header only a lenient decoder can read."""
+
+    why: Mistyped
+    frame: bytes
+    event: int
 
 
 class _End(msgspec.Struct, frozen=True):
@@ -79,6 +87,8 @@ class Link:
         self._half_closed = False
         self._garbled: Garbled | None = None
         self._idle = False
+        self.mistyped: list[MistypedFrame] = []
+        """The first frame of each kind."""
         self.last_sent = self._last_heard = clock.now()
         self._quiet = 0.0  # protocol seconds before the latest bytes were sent, unless the case wanted it so
         recorder.opened(number, transport.local, transport.remote)
@@ -304,10 +314,13 @@ class Link:
         except WireError as problem:
             self._garble(frame, problem, event)
             return
+        why = mistyped(frame)
+        if why is not None and all(why.wanted != one.why.wanted for one in self.mistyped):
+            self.mistyped.append(MistypedFrame(why, frame, event))
         if not command.is_response:
             asked = any(want.opaque == command.opaque for want in self._pending)
-            why = UNFLAGGED if asked else REQUEST
-            self._unsolicited.append(UnsolicitedFrame(why, command, frame, event))
+            reason = UNFLAGGED if asked else REQUEST
+            self._unsolicited.append(UnsolicitedFrame(reason, command, frame, event))
             return
         wanted = self._wanted(command.opaque)
         if wanted is None:
@@ -321,6 +334,7 @@ class Link:
             unexpected=self.strays,
             command=command,
             frame=frame,
+            mistyped=why,
         )
 
     def _wanted(self, opaque: int) -> PendingResponse | None:

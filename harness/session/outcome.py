@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from harness.trace import LINE_BREAK, How
-from harness.wire import Command, Diagnostic
+from harness.wire import Command, Diagnostic, Mistyped
 from harness.wire.code_names import response_name
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Replied(_Outcome, frozen=True, kw_only=True):
 
     command: Command
     frame: bytes
+    mistyped: Mistyped | None = None
+    """What is wrong with the types in its header."""
 
     @property
     def body_offset(self) -> int:
