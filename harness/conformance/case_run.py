@@ -205,7 +205,7 @@ class CaseRun:
             self._held = held_of(session)
             if fault := mistyped_header(session) or unasked_response(session):
                 self.evidence = msgspec.structs.replace(
-                    self.evidence, symptom=fault.symptom, is_of_frames=True
+                    self.evidence, symptom=fault.symptom, frames=fault.statement
                 )
                 self._breaks("", self._of_frames(fault, session), level="MUST")
             if session.tolerated:

@@ -12,7 +12,7 @@ import msgspec
 from harness.conformance.expect import Reply
 from harness.session import Session
 from harness.session.errors import Unmet
-from harness.session.outcome import UNANSWERED
+from harness.session.outcome import UNANSWERED, Garbled, Outcome
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -36,8 +36,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """Whether it failed at an ordinary request that was to succeed, no more."""
     needs: int | None = None
     """The code of the request that kept it from being measured, because it did not do its work."""
-    is_of_frames: bool = False
-    """Whether it failed at a frame that no server may send, and at nothing that it is about."""
+    frames: str = ""
+    """What is wrong with frames in general, whatever was asked, where it failed at that."""
     codes: frozenset[int] = frozenset()
     """The codes of the requests that it judged."""
 
@@ -57,7 +57,12 @@ def evidence_of(session: Session, unmet: Unmet | None = None) -> Evidence:
     is_plain = unmet is not None and unmet.expected == (str(Reply(SUCCESS)),)
     return Evidence(
         symptom=symptom,
+        frames="lengths" if unmet is not None and _has_wrong_lengths(unmet.outcome) else "",
         refusals=frozenset(Symptom(code, kind) for code, kind in session.met if kind),
         was_setup=is_plain and unmet is not None and unmet.exchange.is_ordinary,
         codes=frozenset(code for code in codes if code is not None),
     )
+
+
+def _has_wrong_lengths(outcome: Outcome) -> bool:
+    return isinstance(outcome, Garbled) and bool(outcome.lengths)

@@ -117,7 +117,11 @@ class Owners:
     def _blocker(self, one: LoadedCase, attempt: Attempt) -> Owner | None:
         """The owner that has failed in the same way as this attempt; None where the failure is the case's."""
         symptom = attempt.evidence.symptom
-        if symptom is None or attempt.evidence.is_of_frames or self._is_owner(one, symptom.code):
+        if (
+            symptom is None
+            or (attempt.evidence.frames and symptom.code is None)
+            or self._is_owner(one, symptom.code)
+        ):
             return None
         found = self._failing(one, symptom.code, symptom)
         if found is not None:

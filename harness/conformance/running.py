@@ -88,6 +88,8 @@ class Runner:
         """Such cases share a server, and an owner may be tried while another one runs."""
         self._repeated: set[Symptom] = set()
         """What went wrong on a fresh server, too."""
+        self._of_frames: set[str] = set()
+        """What is wrong with frames in general, as has been seen more than once."""
 
     @property
     def ends(self) -> list[End]:
@@ -119,13 +121,21 @@ class Runner:
         return missing_from(one.statements(setting.catalogue, setting.profile), setting.release)
 
     def _counting(self, one: LoadedCase) -> Attempt:
-        """The attempt that counts: in time, and a failure only if it comes back."""
+        """The attempt that counts: in time, and a failure only if it comes back: in this case or, where
+        frames are wrong in general, in another one.
+        """
+        attempt = self._repeating(one)
+        if attempt.has_failed and attempt.evidence.frames:
+            self._of_frames.add(attempt.evidence.frames)
+        return attempt
+
+    def _repeating(self, one: LoadedCase) -> Attempt:
         second = self._second_tries.begin(one) if self._is_tried_twice(one) else None
         with self._run_lock.shared():
             attempt = self._try(one)
         if attempt.too_late or (attempt.is_lost and not one.case.clock):
             attempt = self._in_time(one)
-        if not attempt.has_failed:
+        if not attempt.has_failed or attempt.evidence.frames in self._of_frames:
             return attempt
         if not _stands_alone(one) and self._owners.explains(one, attempt):
             return attempt

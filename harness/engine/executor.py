@@ -432,7 +432,7 @@ def observed_outcome(seen: Seen) -> Outcome:
         case ClosedBy():
             return Ended(event) if seen.by == "target" else Unanswered()
         case NoCommand():
-            return Garbled(seen.problem, event)
+            return Garbled(seen.lengths or seen.problem, event)
         case Silent():
             return Unanswered(surely=True)
         case _:

@@ -16,6 +16,7 @@ from harness.report.results import (
     SILENCE,
     STRANGE_OPAQUE,
     UNASKED,
+    WRONG_LENGTH,
     Asked,
     BodyForm,
     Failure,
@@ -238,6 +239,8 @@ class _Title:
             return f"the answer to {asked} lacks the response bit of its flag"
         if got == STRANGE_OPAQUE:
             return f"the answer to {asked} has another opaque than the request"
+        if got == WRONG_LENGTH:
+            return f"{asked} is answered with a frame whose lengths are wrong"
         if got == "no command":
             return f"{asked} is answered with bytes that are no command"
         if got == SUCCESS:

@@ -26,6 +26,7 @@ from harness.report.results import (
     NO_FLAG,
     SILENCE,
     STRANGE_OPAQUE,
+    WRONG_LENGTH,
     CaseResult,
     Change,
     Failure,
@@ -38,7 +39,7 @@ from harness.report.traits import families
 
 _RANK: Final = {name: rank for rank, name in enumerate(CLASSES)}
 SUCCESS: Final = "SUCCESS (0)"
-NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command", NO_FLAG, STRANGE_OPAQUE)
+NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command", NO_FLAG, STRANGE_OPAQUE, WRONG_LENGTH)
 """What came where no reply did."""
 ANY_REFUSAL: Final = "the code of its failure"
 """What was wanted where every refusal has the same wrong code, whatever was to be refused."""
@@ -388,6 +389,8 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
     """
     if explanation.kept is not None or (explanation.got is None and explanation.wanted is None):
         return 0
+    if explanation.got == WRONG_LENGTH and explanation.request is None and explanation.trait is None:
+        return 0  # which answers have a wrong length depends on what is in them
     against = {
         one: cases
         for one, cases in held.items()

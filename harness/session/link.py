@@ -29,6 +29,7 @@ from harness.session.tls import TlsTransport
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
 from harness.wire import FrameBuffer, Mistyped, WireError, decode, dissect, mistyped
+from harness.wire.lengths import cut_body, wrong_lengths
 
 _OPENING = 16
 """Bytes; enough to tell protocols apart."""
@@ -87,6 +88,7 @@ class Link:
         self._half_closed = False
         self._garbled: Garbled | None = None
         self._idle = False
+        self._last_event = 0
         self.mistyped: list[MistypedFrame] = []
         """The first frame of each kind."""
         self.last_sent = self._last_heard = clock.now()
@@ -236,7 +238,7 @@ class Link:
             self._ended("fin")
             return True
         self._last_heard = self._clock.now()
-        event = self._recorder.received(self.number, data)
+        event = self._last_event = self._recorder.received(self.number, data)
         if self._garbled is None and self._inbound.is_next(data):
             self._take(data, event)
             return True
@@ -302,6 +304,9 @@ class Link:
         try:
             while (frame := self._inbound.next_frame()) is not None:
                 del self._unfinished[: len(frame)]
+                if self._unfinished and (lengths := cut_body(frame, self._unfinished)):
+                    self._garble(frame, WireError(lengths, ()), event)
+                    return
                 self._take(frame, event)
         except WireError as problem:
             data = bytes(self._unfinished)
@@ -341,7 +346,16 @@ class Link:
         exact = next((want for want in self._pending if want.opaque == opaque), None)
         return exact or next((want for want in self._pending if want.opaque is None), None)
 
+    def break_off(self) -> None:
+        """A frame has begun, and what is lacking does not come: it is none."""
+        data = bytes(self._unfinished)
+        announced = int.from_bytes(data[:4], "big", signed=True)
+        problem = f"the length word announces {announced} bytes, and {max(0, len(data) - 4)} came behind it"
+        self._unfinished.clear()
+        self._garble(data, WireError(problem, ()), self._last_event)
+
     def _garble(self, data: bytes, problem: WireError, event: int) -> None:
+        rest = bytes(self._unfinished)
         self._garbled = Garbled(
             connection=self.number,
             event=event,
@@ -350,6 +364,7 @@ class Link:
             data=data,
             diagnostics=dissect(data).diagnostics or problem.diagnostics,
             problem=str(problem),
+            lengths=wrong_lengths(data + rest),
         )
         for want in self._pending:
             want.result = self._garbled

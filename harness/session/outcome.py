@@ -139,10 +139,16 @@ class Garbled(_Outcome, frozen=True, kw_only=True):
     """
     diagnostics: tuple[Diagnostic, ...]
     problem: str
+    lengths: str = ""
+    """What is wrong with the lengths of the frame; empty where they are right, or it cannot be told."""
 
     def __str__(self) -> str:
-        shown = f"{len(self.data)} bytes that are no RocketMQ command: {_short(self.data)} ({self.problem})"
-        return f"{shown}; specs/rendered/frame.md has the layout"
+        shown = _short(self.data)
+        if self.lengths:
+            said = f"a frame of wrong lengths, {self.lengths}: {len(self.data)} bytes {shown}"
+        else:
+            said = f"{len(self.data)} bytes that are no RocketMQ command: {shown} ({self.problem})"
+        return f"{said}; specs/rendered/frame.md has the layout"
 
 
 Outcome = Replied | Silent | Stalled | ClosedBy | Garbled
