@@ -38,6 +38,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """The code of the request that kept it from being measured, because it did not do its work."""
     frames: str = ""
     """What is wrong with frames in general, whatever was asked, where it failed at that."""
+    is_together: bool = False
+    """Whether it failed to get an answer where frames were sent together."""
     codes: frozenset[int] = frozenset()
     """The codes of the requests that it judged."""
 
@@ -58,6 +60,7 @@ def evidence_of(session: Session, unmet: Unmet | None = None) -> Evidence:
     return Evidence(
         symptom=symptom,
         frames="lengths" if unmet is not None and _has_wrong_lengths(unmet.outcome) else "",
+        is_together=unmet is not None and unmet.kind in UNANSWERED and unmet.exchange.is_sent_together,
         refusals=frozenset(Symptom(code, kind) for code, kind in session.met if kind),
         was_setup=is_plain and unmet is not None and unmet.exchange.is_ordinary,
         codes=frozenset(code for code in codes if code is not None),

@@ -61,6 +61,7 @@ class Runner:
         start: Callable[[Setup], Instance],
         planned: Iterable[LoadedCase] = (),
         owners: Mapping[int, Owner] | None = None,
+        together: LoadedCase | None = None,
     ) -> None:
         self._setting = setting
         self._clock = instance.clock.kind
@@ -72,7 +73,7 @@ class Runner:
         )
         self._spares = Spares(start, self._stopping)
         self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
-        self._owners = Owners(owners or {}, self._counting, setting.baseline.settled)
+        self._owners = Owners(owners or {}, self._counting, setting.baseline.settled, together)
         self._stopwatch = RunningClock()
         self.dead = ""
         self.insane: CaseResult | None = None

@@ -24,7 +24,7 @@ from harness.report.results import (
     Sent,
 )
 from harness.report.text import plural
-from harness.report.traits import differing, families
+from harness.report.traits import SEVERAL, differing, families
 
 _THEN = {
     "time": "time passed",
@@ -233,6 +233,8 @@ class _Title:
         instead = f" instead of {wanted}" if is_short else ""
         if got == CLOSED:
             return f"{asked} closes the connection{instead}"
+        if got in (SILENCE, "no answer") and SEVERAL in self._shared_traits():
+            return "of several requests that arrive together, not all are answered"
         if got in (SILENCE, "no answer"):
             return f"{asked} gets no answer{instead}"
         if got == NO_FLAG:

@@ -82,6 +82,9 @@ class Link:
         self._unfinished = bytearray()
         self._outbound = FrameBuffer()
         self._sends_frames = True
+        self.sends_together = False
+        """Whether frames were sent, or parts of them, while nothing had come since those before."""
+        self._is_heard = True
         self._pending: list[PendingResponse] = []
         self._unsolicited: list[UnsolicitedFrame] = []
         self._end: _End | None = None
@@ -161,11 +164,14 @@ class Link:
         if self._half_closed or (self._end is not None and self._end.by == "us"):
             raise Misuse(f"connection {self.number} was closed by the case: it cannot send any more")
         event = self._recorder.sent(self.number, data, purpose)
+        self.sends_together = self.sends_together or not self._is_heard
+        self._is_heard = False
         if len(self.opening) < _OPENING:
             self.opening += data[:_OPENING]
         now = self._clock.now()
         self._quiet, self.last_sent = now - self.last_sent, now
         if self._sends_frames and not self._outbound.is_next(data):
+            self.sends_together = True
             self._outbound.feed(data)
             try:
                 while self._outbound.next_frame() is not None:
@@ -238,6 +244,7 @@ class Link:
             self._ended("fin")
             return True
         self._last_heard = self._clock.now()
+        self._is_heard = True
         event = self._last_event = self._recorder.received(self.number, data)
         if self._garbled is None and self._inbound.is_next(data):
             self._take(data, event)

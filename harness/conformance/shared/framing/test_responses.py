@@ -189,6 +189,16 @@ def test_first_byte_may_come_alone(peer: Session) -> None:
 
 
 @case(kills=["one-frame-per-segment"])
+def test_requests_in_one_segment(peer: Session) -> None:
+    connection = peer.connect()
+    frames = [json_frame(query_header(peer.query, opaque=f"{opaque}")) for opaque in (OPAQUE, OPAQUE + 1)]
+    first = connection.send_raw(b"".join(frames), opaque=OPAQUE)
+    second = connection.answer_to(OPAQUE + 1)
+    first >> answered(peer)
+    second >> answered(peer)
+
+
+@case(kills=["one-frame-per-segment"])
 def test_pipelined_requests_are_all_answered(peer: Session) -> None:
     connection = peer.connect()
     for body in (b"", b"x" * 100_000):
