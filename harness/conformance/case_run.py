@@ -76,7 +76,9 @@ class Attempt(msgspec.Struct, frozen=True):
     evidence: Evidence = NOTHING
     too_late: bool = False
     is_lost: bool = False
-    """Whether another case ended the target meanwhile."""
+    """Whether the target ended meanwhile, as another case saw first."""
+    has_met_end: bool = False
+    """Whether it was the first to see that the target had ended, or froze."""
 
     @property
     def has_failed(self) -> bool:
@@ -98,6 +100,7 @@ class CaseRun:
         self.target_died = ""
         self.stalled = False
         self.too_late = False
+        self.has_met_end = False
         self.evidence = NOTHING
         self._is_lost = False
         self._ended_in: tuple[str, ...] = ()
@@ -116,7 +119,7 @@ class CaseRun:
     def attempt(self) -> Attempt:
         """What it came to; to be asked for when it has ended."""
         assert self.ended is not None
-        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost)
+        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost, self.has_met_end)
 
     def within(self, work: Callable[[], None]) -> None:
         """Does the work in a thread, and abandons it on a timeout.
@@ -136,6 +139,11 @@ class CaseRun:
                     self._session.close()
                 return
 
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether it failed at a connection that the target closed, as one does that ends."""
+        return self.evidence.symptom is not None and self.evidence.symptom.kind == "closed"
+
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
@@ -151,7 +159,7 @@ class CaseRun:
         self.ends(judge(self._level, held=False, strict=self._setting.strict), how)
 
     def is_lost(self, how: str) -> None:
-        """Another case ended the target while this one ran: what this one saw proves nothing."""
+        """The target ended while this case ran, as another one saw: what this one saw proves nothing."""
         self._is_lost = True
         self.ended = self.result(Verdict.BLOCKED, how)
 

@@ -176,9 +176,15 @@ def causes_of(run: Run) -> list[Cause]:
     failing = [item for one in run.results if one.verdict is Verdict.FAIL and (item := _item(one))]
     blocked = [one for one in run.results if one.verdict is Verdict.BLOCKED and one.blocked_by]
     held = [held for one in run.results for held in one.held]
-    seen = {item.result.case for item in failing}
-    ends = [item for item in failing if item.result.ended_in and seen.issuperset(item.result.ended_in)]
-    groups = group([item for item in failing if item not in ends], held)
+    failed = {item.result.case for item in failing}
+    seen = failed | {one.case for one in blocked}
+    ends = [
+        (item, next(name for name in item.result.ended_in if name in failed))
+        for item in failing
+        if seen.issuperset(item.result.ended_in) and not failed.isdisjoint(item.result.ended_in)
+    ]
+    ended = [item for item, _ in ends]
+    groups = group([item for item in failing if item not in ended], held)
     waiting: dict[int, list[CaseResult]] = {}
     alone: list[Item] = []
     for one in blocked:
@@ -205,10 +211,12 @@ def causes_of(run: Run) -> list[Cause]:
     return sorted(causes, key=_holds_back)
 
 
-def _ends_with(items: Iterable[Item], ends: Iterable[Item]) -> list[Item]:
-    """Which failures of the last case say no more than that one of these ended the server."""
+def _ends_with(items: Iterable[Item], ends: Iterable[tuple[Item, str]]) -> list[Item]:
+    """Which failures of the last case say no more than that one of these ended the server, be it first or
+    behind cases that are blocked.
+    """
     names = {item.result.case for item in items}
-    return [end for end in ends if end.result.ended_in[0] in names]
+    return [end for end, first in ends if first in names]
 
 
 def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explanation, list[Item]]]:
