@@ -106,10 +106,10 @@ def results(
             if not instance.alive():
                 instance.restart("kill")
             begins(name)
-            ends = len(runner.ends)
+            ends = runner.ended
             result = runner.run(by_name[name])
             has_started = not result.reason.startswith(NOT_STARTED)
-            yield name, result, has_started and instance.alive() and len(runner.ends) == ends
+            yield name, result, has_started and instance.alive() and runner.ended == ends
     finally:
         instance.stop()
 

@@ -21,11 +21,13 @@ import msgspec
 from harness.catalogue import Catalogue, Level, Quirk, Role, Statement, explanation, fixes
 from harness.conformance.baseline import Baseline
 from harness.conformance.evidence import NOTHING, Evidence, evidence_of
+from harness.conformance.frame_fault import FrameFault
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
+from harness.conformance.mistyped import mistyped_header
 from harness.conformance.observed import changed_before, deed_of, held_of, sent_frame, sent_of
 from harness.conformance.sessions import session_of
-from harness.conformance.unasked import EVIDENCE, STATEMENT, Unasked, unasked_response
+from harness.conformance.unasked import unasked_response
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
 from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
@@ -74,7 +76,9 @@ class Attempt(msgspec.Struct, frozen=True):
     evidence: Evidence = NOTHING
     too_late: bool = False
     is_lost: bool = False
-    """Whether another case ended the target meanwhile."""
+    """Whether the target ended meanwhile, as another case saw first."""
+    has_met_end: bool = False
+    """Whether it was the first to see that the target had ended, or froze."""
 
     @property
     def has_failed(self) -> bool:
@@ -96,6 +100,7 @@ class CaseRun:
         self.target_died = ""
         self.stalled = False
         self.too_late = False
+        self.has_met_end = False
         self.evidence = NOTHING
         self._is_lost = False
         self._ended_in: tuple[str, ...] = ()
@@ -114,7 +119,7 @@ class CaseRun:
     def attempt(self) -> Attempt:
         """What it came to; to be asked for when it has ended."""
         assert self.ended is not None
-        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost)
+        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost, self.has_met_end)
 
     def within(self, work: Callable[[], None]) -> None:
         """Does the work in a thread, and abandons it on a timeout.
@@ -134,6 +139,11 @@ class CaseRun:
                     self._session.close()
                 return
 
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether it failed at a connection that the target closed, as one does that ends."""
+        return self.evidence.symptom is not None and self.evidence.symptom.kind == "closed"
+
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
@@ -149,7 +159,7 @@ class CaseRun:
         self.ends(judge(self._level, held=False, strict=self._setting.strict), how)
 
     def is_lost(self, how: str) -> None:
-        """Another case ended the target while this one ran: what this one saw proves nothing."""
+        """The target ended while this case ran, as another one saw: what this one saw proves nothing."""
         self._is_lost = True
         self.ended = self.result(Verdict.BLOCKED, how)
 
@@ -201,9 +211,11 @@ class CaseRun:
         else:
             self.evidence = evidence_of(session)
             self._held = held_of(session)
-            if unasked := unasked_response(session):
-                self.evidence = msgspec.structs.replace(self.evidence, symptom=EVIDENCE)
-                self._breaks("", self._unasked(unasked, session), level="MUST")
+            if fault := mistyped_header(session) or unasked_response(session):
+                self.evidence = msgspec.structs.replace(
+                    self.evidence, symptom=fault.symptom, frames=fault.statement
+                )
+                self._breaks("", self._of_frames(fault, session), level="MUST")
             if session.tolerated:
                 failure = self._failure(session.tolerated[0], session)
                 allowed = msgspec.structs.replace(failure, allowed=True)
@@ -316,23 +328,25 @@ class CaseRun:
             after=changed_before(unmet),
         )
 
-    def _unasked(self, found: Unasked, session: Session) -> Failure:
-        """A response too many, which fails a case whatever it is about."""
-        frame = found.stray.frame
+    def _of_frames(self, fault: FrameFault, session: Session) -> Failure:
+        """A frame that no server may send, which fails a case whatever it is about."""
+        where = "the whole frame" if fault.start is None else f"frame bytes {fault.start}–{fault.end}"
         return msgspec.structs.replace(
             self._judged(
-                "no response but the one to each request",
-                found.actual,
+                fault.expected,
+                fault.actual,
                 self._write_trace(session),
-                self._setting.catalogue.statement(STATEMENT),
+                self._setting.catalogue.statement(fault.statement),
             ),
-            frame_no=found.stray.event,
+            frame_no=fault.event,
             direction="received",
-            where=f"#{found.stray.event} ← the whole frame",
-            frame_hex=frame.hex(),
-            fields=_fields(frame, None, None),
-            sent=sent_frame(found.request, session.profile) if found.request else None,
-            wrong=found.wrong,
+            where=f"#{fault.event} ← {where}",
+            frame_hex=fault.frame.hex(),
+            fields=_fields(fault.frame, fault.start, fault.end),
+            start=fault.start,
+            end=fault.end,
+            sent=sent_frame(fault.request, session.profile) if fault.request else None,
+            wrong=fault.wrong,
         )
 
     def _decisive_statement(self) -> Statement:

@@ -12,7 +12,7 @@ import msgspec
 from harness.conformance.expect import Reply
 from harness.session import Session
 from harness.session.errors import Unmet
-from harness.session.outcome import UNANSWERED
+from harness.session.outcome import UNANSWERED, Garbled, Outcome
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -36,6 +36,10 @@ class Evidence(msgspec.Struct, frozen=True):
     """Whether it failed at an ordinary request that was to succeed, no more."""
     needs: int | None = None
     """The code of the request that kept it from being measured, because it did not do its work."""
+    frames: str = ""
+    """What is wrong with frames in general, whatever was asked, where it failed at that."""
+    is_together: bool = False
+    """Whether it failed to get an answer where frames were sent together."""
     codes: frozenset[int] = frozenset()
     """The codes of the requests that it judged."""
 
@@ -55,7 +59,13 @@ def evidence_of(session: Session, unmet: Unmet | None = None) -> Evidence:
     is_plain = unmet is not None and unmet.expected == (str(Reply(SUCCESS)),)
     return Evidence(
         symptom=symptom,
+        frames="lengths" if unmet is not None and _has_wrong_lengths(unmet.outcome) else "",
+        is_together=unmet is not None and unmet.kind in UNANSWERED and unmet.exchange.is_sent_together,
         refusals=frozenset(Symptom(code, kind) for code, kind in session.met if kind),
         was_setup=is_plain and unmet is not None and unmet.exchange.is_ordinary,
         codes=frozenset(code for code in codes if code is not None),
     )
+
+
+def _has_wrong_lengths(outcome: Outcome) -> bool:
+    return isinstance(outcome, Garbled) and bool(outcome.lengths)

@@ -51,7 +51,8 @@ class Measuring:
             out=options.directory,
             fresh=True,
         )
-        self._runner = Runner(setting, instance, plan.target.another, () if shares else cases, plan.owners)
+        planned = () if shares else cases
+        self._runner = Runner(setting, instance, plan.target.another, planned, plan.owners, plan.together)
         waiting = [one for one in order if one.case.clock]
         self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
         self._is_sanity_tried = False

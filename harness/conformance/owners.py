@@ -10,6 +10,9 @@ request is answered and does its work. Let the owner of a code fail. Then
 * a case that holds because it was refused, closed or left without an answer in the same way has proved
   nothing, and is blocked too: the owner is its control.
 
+One statement is no code's: that of two requests in one segment, each is answered. If it fails, so that one of
+them gets no answer, cases that get none where they have sent frames together are blocked by it.
+
 The owner of the code that went wrong comes before the owners of other requests of the case, and these come in
 the order of the messages. So of several owners that fail alike, one fails, and blocks the others.
 
@@ -28,9 +31,11 @@ from harness.catalogue import Catalogue, Message
 from harness.conformance.case_run import Attempt
 from harness.conformance.evidence import Symptom
 from harness.conformance.loading import LoadedCase
-from harness.conformance.unasked import EVIDENCE as UNASKED
 from harness.report.results import CaseResult, Verdict
 from harness.wire.code_names import request_words
+
+TOGETHER = "wire.framing.requests-in-one-segment"
+"""The statement that requests are answered which arrive together."""
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -54,11 +59,18 @@ def owners_under(
     return {one.code: Owner(one, proving[one.owner]) for one in messages if one.owner in proving}
 
 
+def case_of_together(catalogue: Catalogue, loaded: Iterable[LoadedCase], profile: str) -> LoadedCase | None:
+    """The case that proves `TOGETHER`."""
+    cases = ((one, one.statements(catalogue, profile)) for one in loaded)
+    return next((one for one, proven in cases if any(it.id == TOGETHER for it in proven)), None)
+
+
 class Owners:
     """Runs owners, once each, and judges other cases by them. May be used by several threads.
 
     `owners` are those of a profile, by code, in the order of the messages; without them no case is blocked.
-    `measure` runs a case; `settled` gives its result under the baseline.
+    `measure` runs a case; `settled` gives its result under the baseline; `together` is the case that proves
+    `TOGETHER`.
     """
 
     def __init__(
@@ -66,12 +78,15 @@ class Owners:
         owners: Mapping[int, Owner],
         measure: Callable[[LoadedCase], Attempt],
         settled: Callable[[CaseResult], CaseResult],
+        together: LoadedCase | None = None,
     ) -> None:
         self._owners = owners
+        self._together = together
         self._measure = measure
         self._settled = settled
         self._attempts: dict[str, Attempt] = {}
-        self._locks = {owner.case.name: threading.Lock() for owner in owners.values()}
+        names = [owner.case.name for owner in owners.values()]
+        self._locks = {name: threading.Lock() for name in ([*names, together.name] if together else names)}
 
     def attempt(self, one: LoadedCase) -> Attempt:
         """The attempt of a case that counts; an owner is not run twice."""
@@ -91,7 +106,10 @@ class Owners:
         if attempt.has_failed and evidence.symptom is not None:
             owner = self._blocker(one, attempt)
             if owner is not None:
-                return self._blocked(result, owner, f"needs {request_words(owner.message.code)}, and")
+                return self._blocked(result, owner.case, f"needs {request_words(owner.message.code)}, and")
+            if self._lacks_together(one, attempt):
+                assert self._together is not None
+                return self._blocked(result, self._together, "sends frames together, and")
             return self._with_setup(result, one, evidence.symptom) if evidence.was_setup else result
         if attempt.has_held:
             return self._controlled(one, attempt)
@@ -106,19 +124,33 @@ class Owners:
             owner = self._failing(one, refusal.code, refusal)
             if owner is not None:
                 alike = "is treated so whatever it says:"
-                return self._blocked(attempt.result, owner, f"{request_words(owner.message.code)} {alike}")
+                why = f"{request_words(owner.message.code)} {alike}"
+                return self._blocked(attempt.result, owner.case, why)
         return attempt.result
 
     def explains(self, one: LoadedCase, attempt: Attempt) -> bool:
         """Whether an owner has failed in the same way, so that there is no need to try the case again. Owners
         themselves stand alone here: they may not wait for each other.
         """
-        return one.name not in self._locks and self._blocker(one, attempt) is not None
+        if one.name in self._locks:
+            return False
+        return self._blocker(one, attempt) is not None or self._lacks_together(one, attempt)
+
+    def _lacks_together(self, one: LoadedCase, attempt: Attempt) -> bool:
+        """Whether it got no answer where frames were sent together, and no such frames get one each."""
+        if self._together is None or one.name == self._together.name or not attempt.evidence.is_together:
+            return False
+        base = self.attempt(self._together)
+        return base.has_failed and base.result.verdict is not Verdict.FLAKY and base.evidence.is_together
 
     def _blocker(self, one: LoadedCase, attempt: Attempt) -> Owner | None:
         """The owner that has failed in the same way as this attempt; None where the failure is the case's."""
         symptom = attempt.evidence.symptom
-        if symptom is None or symptom == UNASKED or self._is_owner(one, symptom.code):
+        if (
+            symptom is None
+            or (attempt.evidence.frames and symptom.code is None)
+            or self._is_owner(one, symptom.code)
+        ):
             return None
         found = self._failing(one, symptom.code, symptom)
         if found is not None:
@@ -176,17 +208,17 @@ class Owners:
         owner = None if code is None else self._owners.get(code)
         return owner is not None and owner.case.name == one.name
 
-    def _blocked(self, result: CaseResult, owner: Owner, why: str) -> CaseResult:
-        """Blocked; or known to fail, where the baseline knows that the owner does."""
-        settled = self._settled(self._attempts[owner.case.name].result)
+    def _blocked(self, result: CaseResult, case: LoadedCase, why: str) -> CaseResult:
+        """Blocked by a case that failed; or known to fail, where the baseline knows that it does."""
+        settled = self._settled(self._attempts[case.name].result)
+        statement = settled.failure.statement if settled.failure else settled.statements[0]
         known = settled.verdict is Verdict.XFAIL
         actual = settled.failure.actual.split("\n")[0] if settled.failure else ""
         return msgspec.structs.replace(
             result,
             verdict=Verdict.XFAIL if known else Verdict.BLOCKED,
-            blocked_by=owner.statement,
-            reason=f"{why} {owner.statement} does not hold: {actual}"
-            + (f"; {settled.reason}" if known else ""),
+            blocked_by=statement,
+            reason=f"{why} {statement} does not hold: {actual}" + (f"; {settled.reason}" if known else ""),
         )
 
     def _with_setup(self, result: CaseResult, one: LoadedCase, symptom: Symptom) -> CaseResult:

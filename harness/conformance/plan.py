@@ -27,8 +27,8 @@ from harness.catalogue import (
 )
 from harness.conformance.baseline import Baseline, Entry, in_force, read, under_current_ids
 from harness.conformance.case_run import DEADLINE
-from harness.conformance.loading import checked_cases
-from harness.conformance.owners import Owner, owners_under
+from harness.conformance.loading import LoadedCase, checked_cases
+from harness.conformance.owners import Owner, case_of_together, owners_under
 from harness.conformance.selection import Choice, Selection, select
 from harness.report.results import Verdict
 from harness.targets import Target, parse
@@ -88,6 +88,8 @@ class Plan:
     selection: Selection
     owners: Mapping[int, Owner]
     """The case that proves that a request code works at all, by code."""
+    together: LoadedCase | None
+    """The case that proves that requests are answered which arrive together."""
 
     @property
     def renamed(self) -> tuple[str, ...]:
@@ -119,7 +121,8 @@ def plan(options: CheckOptions) -> Plan:
     known = catalogue().of(options.role)
     selection = select(known, loaded, profile, choice)
     owners = owners_under(profile, known, loaded, messages().of(options.role))
-    return Plan(options, target, server, quirks, selection, owners)
+    together = case_of_together(known, loaded, profile)
+    return Plan(options, target, server, quirks, selection, owners, together)
 
 
 def with_baseline(options: CheckOptions, file: Path) -> tuple[CheckOptions, tuple[Entry, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from harness.conformance.sessions import session_of
 from harness.conformance.spares import Spare, Spares
 from harness.conformance.stopping import Stopping
 from harness.report.results import CaseResult, Verdict
+from harness.report.text import in_words
 from harness.session import Instance, Setup
 from harness.session.clock import RunningClock
 from harness.session.errors import Blocked, CaseTimeout, Unsupported
@@ -39,10 +40,20 @@ NOT_STARTED = "an instance for this case could not be started"
 
 
 class End(NamedTuple):
-    """That a server ended, in which case (empty if between two), and how."""
+    """That a server ended, or froze: which cases ran on it, the one that saw it first, and how."""
 
-    case: str
+    suspects: tuple[str, ...]
     how: str
+    words: str = ""
+    """Its last."""
+
+    def __str__(self) -> str:
+        return self.told(self.suspects, "in" if len(self.suspects) == 1 else "during")
+
+    def told(self, names: Sequence[str], when: str, more: str = "") -> str:
+        """How it ended, in a sentence: in or during these cases, and what more is known of that."""
+        place = f" {when} {in_words(names)}" if names else ""
+        return f"{self.how}{place}{more}" + (f": {self.words}" if self.words else "")
 
 
 class Runner:
@@ -50,8 +61,9 @@ class Runner:
 
     `start` starts another instance, for cases that need their own; what the `planned` cases need can be
     started ahead of them. A target that dies or stops answering is started again, so that it costs the case
-    alone in which it happened, and the last case, which judges it. `dead` says why the target is given up: it
-    is not ours to start, does not start, or has ended `RESTARTS` times. Later cases are blocked at once.
+    alone in which it happened, and the last case, which judges it. Which case that is shows when those that
+    ran on the target run again, each alone on a fresh one. `dead` says why the target is given up: it is not
+    ours to start, does not start, or has ended `RESTARTS` times. Later cases are blocked at once.
     """
 
     def __init__(
@@ -61,8 +73,10 @@ class Runner:
         start: Callable[[Setup], Instance],
         planned: Iterable[LoadedCase] = (),
         owners: Mapping[int, Owner] | None = None,
+        together: LoadedCase | None = None,
     ) -> None:
         self._setting = setting
+        self._start = start
         self._clock = instance.clock.kind
         self._run_lock = ExclusiveLock(self._clock)
         measured = [one for one in planned if not self._comes_with(one)]
@@ -72,7 +86,7 @@ class Runner:
         )
         self._spares = Spares(start, self._stopping)
         self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
-        self._owners = Owners(owners or {}, self._counting, setting.baseline.settled)
+        self._owners = Owners(owners or {}, self._counting, setting.baseline.settled, together)
         self._stopwatch = RunningClock()
         self.dead = ""
         self.insane: CaseResult | None = None
@@ -83,16 +97,22 @@ class Runner:
         """An entry for each time that the target ended."""
         self._ends_apart: list[End] = []
         """The same of servers that were started for single cases."""
+        self._deadly: dict[str, None] = {}
+        """Cases that ended a fresh server, too, alone."""
+        self._harmless: set[str] = set()
+        """Cases that a fresh server lived through alone, where they ran on one that ended."""
         self._reviving = threading.Lock()
         self._changing_settings = threading.Lock()
         """Such cases share a server, and an owner may be tried while another one runs."""
         self._repeated: set[Symptom] = set()
         """What went wrong on a fresh server, too."""
+        self._of_frames: set[str] = set()
+        """What is wrong with frames in general, as has been seen more than once."""
 
     @property
-    def ends(self) -> list[End]:
-        """The cases in which a server ended, and how."""
-        return [*self._ends, *self._ends_apart]
+    def ended(self) -> int:
+        """How often a server has ended, or frozen."""
+        return len(self._ends) + len(self._ends_apart)
 
     def run(self, one: LoadedCase) -> CaseResult:
         """Runs the case to its verdict, and the owners of the requests that it failed at.
@@ -119,13 +139,25 @@ class Runner:
         return missing_from(one.statements(setting.catalogue, setting.profile), setting.release)
 
     def _counting(self, one: LoadedCase) -> Attempt:
-        """The attempt that counts: in time, and a failure only if it comes back."""
+        """The attempt that counts: in time, and a failure only if it comes back: in this case or, where
+        frames are wrong in general, in another one.
+        """
+        attempt = self._repeating(one)
+        if attempt.has_failed and attempt.evidence.frames:
+            self._of_frames.add(attempt.evidence.frames)
+        return attempt
+
+    def _repeating(self, one: LoadedCase) -> Attempt:
         second = self._second_tries.begin(one) if self._is_tried_twice(one) else None
         with self._run_lock.shared():
             attempt = self._try(one)
-        if attempt.too_late or (attempt.is_lost and not one.case.clock):
+        if attempt.too_late:
             attempt = self._in_time(one)
-        if not attempt.has_failed:
+        elif (attempt.is_lost or attempt.has_met_end) and not one.case.clock:
+            attempt = self._alone(one, attempt)
+        if one.name in self._deadly:
+            return attempt
+        if not attempt.has_failed or attempt.evidence.frames in self._of_frames:
             return attempt
         if not _stands_alone(one) and self._owners.explains(one, attempt):
             return attempt
@@ -140,6 +172,27 @@ class Runner:
         """
         is_plain = not (one.case.setup or self._instances.is_its_own(one))
         return self._clock == "real" and self._setting.fresh and one.case.clock and is_plain
+
+    def _alone(self, one: LoadedCase, first: Attempt) -> Attempt:
+        """What a case that ran on a server which ended comes to alone on a fresh one, and whether it ends
+        that one, too. Where none can be had, the first attempt, or one on the server as it is now.
+        """
+        if not self._setting.fresh:
+            return self._in_time(one) if first.is_lost else first
+        try:
+            instance = self._start(one.case.setup)
+        except Exception:  # it cannot be started a second time, or not now
+            return self._in_time(one) if first.is_lost else first
+        try:
+            again = self._in_time(one, Spare(instance))
+            has_ended = not (instance.alive() and self._answers(instance))
+        finally:
+            self._stopping.stop(instance)
+        if not has_ended:
+            self._harmless.add(one.name)
+            return again
+        self._deadly[one.name] = None
+        return first if first.has_failed else again
 
     def _fresh(self, one: LoadedCase, first: Attempt, second: Future[Attempt] | None) -> Attempt | None:
         """The failure, if it comes back on a fresh server, or cannot be tried there; flaky if it does not.
@@ -207,7 +260,7 @@ class Runner:
 
     def hopeless(self, one: LoadedCase) -> CaseResult | None:
         """The result of a case whose target has gone; None while the target lives."""
-        self._revive(End("", "the target had gone"), len(self._ends))
+        self._revive(End((), "the target had gone"), len(self._ends))
         lost = self._lost(one)
         return self._obstacle(one) or (self._blocked(one, lost) if lost else None)
 
@@ -221,7 +274,8 @@ class Runner:
             return msgspec.structs.replace(result, blocked_by=by)
         # The last case judges exactly this, and a case with a server of its own has a living one.
         if self.dead and self._instances.is_main(one) and one.chapter not in LAST:
-            return self._blocked(one, self.dead)
+            ended_in = f"; it ends in {in_words(tuple(self._deadly))}" if self._deadly else ""
+            return self._blocked(one, f"{self.dead}{ended_in}")
         return None
 
     def _blocked(self, one: LoadedCase, reason: str) -> CaseResult:
@@ -230,7 +284,7 @@ class Runner:
     def _lost(self, one: LoadedCase) -> str:
         """How the target ended while the case ran on it, losing what the case had set up; else empty."""
         begun = self._begun.get(one.name, len(self._ends))
-        return self._ends[begun].how if begun < len(self._ends) else ""
+        return str(self._ends[begun]) if begun < len(self._ends) else ""
 
     def look_ahead(self) -> None:
         """Starts in the background the instances that the planned cases need."""
@@ -251,9 +305,10 @@ class Runner:
         except Exception as error:  # a target that does not start a second time: no fault of the case
             run.ends(Verdict.BLOCKED, f"{NOT_STARTED}: {in_a_line(error)}")
             return
-        if self.ends and run.one.chapter in LAST and instance is self._instances.main:
-            named = dict.fromkeys(end.case for end in self.ends if end.case)
-            run.ends_last("; ".join(end.how for end in self.ends), tuple(named))
+        ends = [*self._ends, *self._ends_apart]
+        if ends and run.one.chapter in LAST and instance is self._instances.main:
+            named = dict.fromkeys(name for end in ends for name in self._blamed(end))
+            run.ends_last("; ".join(map(self._told, ends)), tuple(named))
             return
         if instance is self._instances.main:
             self._begun[run.one.name] = len(self._ends)
@@ -267,17 +322,31 @@ class Runner:
         if lost:
             run.is_lost(lost)
             return
-        end = End(run.one.name, f"the target had gone in {run.one.name}: {run.target_died}")
         if instance is not self._instances.main:
             if run.target_died and run.attempt.result.verdict is Verdict.BLOCKED:
-                self._ends_apart.append(end)
+                self._ends_apart.append(End((run.one.name,), "the target had gone", run.target_died))
             return
-        number = len(self._ends)
-        if run.target_died:
-            self._revive(end, number)
-        elif run.stalled and not self.dead and not self._answers():
-            end = End(run.one.name, f"the target had stopped answering in {run.one.name}")
-            self._revive(end, number, is_frozen=True)
+        number, suspects = len(self._ends), (run.one.name, *self._begun)
+        if run.target_died or (run.was_cut_off and not instance.alive()):
+            run.has_met_end = True
+            self._revive(End(suspects, "the target had gone", run.target_died), number)
+        elif run.stalled and not self.dead and not self._answers(instance):
+            run.has_met_end = True
+            self._revive(End(suspects, "the target had stopped answering"), number, is_frozen=True)
+
+    def _blamed(self, end: End) -> list[str]:
+        """The cases that ended a server: those that do it alone, or the only one that may have."""
+        deadly = [name for name in end.suspects if name in self._deadly]
+        left = [name for name in end.suspects if name not in self._harmless]
+        return deadly or (left if len(left) == 1 else [])
+
+    def _told(self, end: End) -> str:
+        """How a server ended, and in which case, as far as that is known."""
+        if blamed := self._blamed(end):
+            again = ", and on a fresh one" if set(blamed) & self._deadly.keys() else ""
+            return end.told(blamed, "in", again)
+        is_shared = bool(end.suspects) and self._harmless.issuperset(end.suspects)
+        return end.told(end.suspects, "during", ", but lives through each alone" if is_shared else "")
 
     def _revive(self, end: End, ends: int, *, is_frozen: bool = False) -> None:
         """Starts the target again if it has ended; if that fails, `dead` says why. `ends`: how often it had
@@ -287,9 +356,9 @@ class Runner:
             if self.dead or len(self._ends) != ends or (not is_frozen and self._instances.main.alive()):
                 return
             self._ends.append(end)
-            how = end.how
+            how = str(end)
             if len(self._ends) > RESTARTS:
-                self.dead = f"{how}; it had been started again {RESTARTS} times"
+                self.dead = f"the target had gone {len(self._ends)} times, and is not started again"
                 return
             try:
                 self._instances.main.restart("kill")
@@ -298,10 +367,10 @@ class Runner:
             except Exception as error:  # whatever it is, there is no target any more
                 self.dead = f"{how}, and does not start again: {in_a_line(error)}"
 
-    def _answers(self) -> bool:
-        """Whether the target still answers: if not, every later case would wait for its whole deadline."""
+    def _answers(self, instance: Instance) -> bool:
+        """Whether a server still answers: if not, every later case would wait for its whole deadline."""
         setting = self._setting
-        session = session_of(setting.role, self._instances.main, setting.profile, deadline=setting.deadline)
+        session = session_of(setting.role, instance, setting.profile, deadline=setting.deadline)
         try:
             return session.is_answered()
         except (Blocked, CaseTimeout):

@@ -10,46 +10,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
-from harness.conformance.evidence import Symptom
-from harness.report.results import UNASKED, Change, Wrong
+from harness.conformance.frame_fault import FrameFault
+from harness.report.results import UNASKED, Wrong
 from harness.session import Session
 from harness.session.outcome import OTHER_OPAQUE, UnsolicitedFrame
 from harness.trace import Event, Received, Sent
 from harness.wire import Command, FrameBuffer, WireError, dissect
 
-EVIDENCE: Final = Symptom(None, UNASKED)
-"""It is about no request code: whatever is asked may be answered twice."""
 STATEMENT: Final = "wire.framing.one-answer-for-each-request"
 """The statement that such a response breaks, whatever the case is about."""
 
 
-class Unasked(msgspec.Struct, frozen=True):
-    """A response that answers nothing."""
-
-    connection: int
-    stray: UnsolicitedFrame
-    request: bytes
-    """The frame that had its answer, or wanted none; empty where no request had the opaque."""
-
-    @property
-    def wrong(self) -> Wrong:
-        change: Change = "repeated" if self.request else "added"
-        return Wrong(kind="member", place=UNASKED, change=change)
-
-    @property
-    def actual(self) -> str:
-        told = f"#{self.stray.event} ← code {self.stray.command.code}, opaque {self.stray.command.opaque}"
-        if not self.request:
-            return f"a response to no request: {told}"
-        asked = dissect(self.request).command
-        if asked is not None and asked.is_oneway:
-            return f"a response to a one-way request: {told}"
-        return f"one response more than there were requests with its opaque: {told}"
-
-
-def unasked_response(session: Session) -> Unasked | None:
+def unasked_response(session: Session) -> FrameFault | None:
     """The first such response that the connections of the session saw."""
     counts: dict[int, _Counted] = {}
     for connection, stray in session.strays:
@@ -78,7 +50,7 @@ class _Counted:
         """The last frame that was sent with an opaque."""
         self._is_plain = True
 
-    def judged(self, stray: UnsolicitedFrame) -> Unasked | None:
+    def judged(self, stray: UnsolicitedFrame) -> FrameFault | None:
         """What is wrong with a response that no request waits for; None if it is late or cannot be judged."""
         try:
             self._read(stray.event)
@@ -87,7 +59,7 @@ class _Counted:
         opaque = stray.command.opaque
         if not self._is_plain or self._answers[opaque] <= self._wanted[opaque]:
             return None
-        return Unasked(self._connection, stray, self._last.get(opaque, b""))
+        return _fault(stray, self._last.get(opaque, b""))
 
     def _read(self, until: int) -> None:
         """Raises WireError where a frame is not plain."""
@@ -101,6 +73,27 @@ class _Counted:
             elif isinstance(event, Received) and event.connection == self._connection:
                 for _, command in _commands(self._received, event.data, odd=True):
                     self._answers[command.opaque] += command.is_response
+
+
+def _fault(stray: UnsolicitedFrame, request: bytes) -> FrameFault:
+    """`request`: the frame that had its answer, or wanted none; empty where no request had the opaque."""
+    told = f"#{stray.event} ← code {stray.command.code}, opaque {stray.command.opaque}"
+    asked = dissect(request).command
+    if not request:
+        actual = f"a response to no request: {told}"
+    elif asked is not None and asked.is_oneway:
+        actual = f"a response to a one-way request: {told}"
+    else:
+        actual = f"one response more than there were requests with its opaque: {told}"
+    return FrameFault(
+        statement=STATEMENT,
+        expected="no response but the one to each request",
+        actual=actual,
+        event=stray.event,
+        frame=stray.frame,
+        request=request,
+        wrong=Wrong(kind="member", place=UNASKED, change="repeated" if request else "added"),
+    )
 
 
 def _commands(stream: FrameBuffer, data: bytes, *, odd: bool) -> Iterator[tuple[bytes, Command]]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from harness.conformance.matchers import ABSENT, Including, Path, below
-from harness.report.results import CLOSED, NO_FLAG, SILENCE, STRANGE_OPAQUE, Change, Wrong
+from harness.report.results import CLOSED, NO_FLAG, SILENCE, STRANGE_OPAQUE, WRONG_LENGTH, Change, Wrong
 from harness.session.outcome import UNFLAGGED, ClosedBy, Garbled, Outcome, Replied, Silent
 from harness.wire.code_names import request_name, response_name
 
@@ -36,7 +36,7 @@ def answer_words(outcome: Outcome) -> str:
     if isinstance(outcome, ClosedBy):
         return CLOSED if outcome.by == "target" else "closed by the case"
     if isinstance(outcome, Garbled):
-        return "no command"
+        return WRONG_LENGTH if outcome.lengths else "no command"
     if outcome.mistaken is not None:
         return NO_FLAG if outcome.mistaken.why == UNFLAGGED else STRANGE_OPAQUE
     return SILENCE if isinstance(outcome, Silent) else "no answer"

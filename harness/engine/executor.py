@@ -428,11 +428,11 @@ def observed_outcome(seen: Seen) -> Outcome:
     event = -1 if seen.event is None else seen.event
     match seen:
         case Replied():
-            return Answered(seen.command, event)
+            return Answered(seen.command, event, seen.mistyped)
         case ClosedBy():
             return Ended(event) if seen.by == "target" else Unanswered()
         case NoCommand():
-            return Garbled(seen.problem, event)
+            return Garbled(seen.lengths or seen.problem, event)
         case Silent():
             return Unanswered(surely=True)
         case _:

@@ -11,6 +11,7 @@ from harness.engine.executor import Unsolicited
 from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.spec import Observation, StateTracker, Violation
+from harness.spec.headers import mistyped_answers
 from harness.spec.observation import DEATH
 
 _ANSWERED = "wire.sanity.well-formed-request-is-answered"
@@ -36,6 +37,8 @@ class Oracle:
             StateTracker(profile, names, jitter=one, fresh=fresh, forgives=forgives) for one in jitter
         ]
         self._told = 0
+        self._is_mistyped = False
+        """Whether a mistyped header was told: a server that writes one writes all of them so."""
 
     @property
     def judged(self) -> dict[int, frozenset[str]]:
@@ -54,6 +57,9 @@ class Oracle:
             found += self._known[one.server].observe(one)
         found += [stray(one) for one in unsolicited[self._told :]]
         self._told = len(unsolicited)
+        if not self._is_mistyped and (mistyped := mistyped_answers(seen)):
+            self._is_mistyped = True
+            found += mistyped
         return found
 
 

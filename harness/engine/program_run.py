@@ -30,6 +30,7 @@ from harness.program.steps import AnyStep
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 from harness.spec import Observation, Violation
+from harness.spec.observation import MISTYPED
 
 
 class ProgramRun:
@@ -212,7 +213,8 @@ class ProgramRun:
 
     def _is_tolerated(self, violation: Violation) -> bool:
         """Whether a violation is known of the server, and the program goes on behind it."""
-        if not (self._context.role.tolerates and self._context.deviations):
+        is_tolerable = self._context.role.tolerates or violation.invariant == MISTYPED
+        if not (is_tolerable and self._context.deviations):
             return False
         return self._context.deviations.recognises(self.steps, violation)
 

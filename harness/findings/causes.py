@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from harness.findings.experiment import Finding, decisive_step
 from harness.program.traits import words_of
-from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN
+from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, MISTYPED
 
 Cause = tuple[str, list[Finding]]
 """In words, and its findings."""
@@ -22,6 +22,8 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
 
 def cause_of(found: Finding) -> str:
     """``103 REGISTER_BROKER without topics: code 29 instead of code 0``."""
+    if found.violation.invariant == MISTYPED:
+        return f"any answer: {found.signature.invariant}"
     if found.trigger is not None:
         about = " ".join([found.trigger.words, *sorted(found.trigger.traits)])
     else:

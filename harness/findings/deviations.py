@@ -20,7 +20,7 @@ from harness.program.steps import AnyStep
 from harness.program.traits import changes, kind_of, settings_in, traits_of, words_of
 from harness.spec import Violation
 from harness.spec.nameserver.answers import is_shown_only
-from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, Difference
+from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, MISTYPED, Difference
 
 _MOMENT = "for a moment"
 _ALIKE = 3
@@ -100,6 +100,8 @@ def trigger_of(found: Finding) -> Trigger | None:
     the one that looks.
     """
     decisive = decisive_step(found.program, found.violation)
+    if found.violation.invariant == MISTYPED:  # nothing is to be left out: it would be everything
+        return None
     if decisive is None or all(map(is_shown_only, found.violation.differences or (_OTHER,))):
         return None
     if found.violation.invariant in (DEATH, FROZEN):

@@ -18,7 +18,7 @@ import msgspec
 from harness.program.steps import AnyStep
 from harness.program.traits import kind_of, traits_of
 from harness.spec import Observation, Violation
-from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN
+from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, MISTYPED
 from harness.trace import Trace
 
 Ended = Literal["whole", "died", "late"]
@@ -200,8 +200,10 @@ def signature_of(program: Sequence[AnyStep], violation: Violation) -> Signature:
 
 
 def _is_of_any_step(violation: Violation) -> bool:
-    """Whether which step shows it says nothing: the server is gone, or gives any failure this code."""
-    if violation.invariant in (DEATH, FROZEN):
+    """Whether which step shows it says nothing: the server is gone, writes all headers so, or gives any
+    failure this code.
+    """
+    if violation.invariant in (DEATH, FROZEN, MISTYPED):
         return True
     return bool(violation.differences) and violation.differences[0].aspect == FAILURE_CODE
 

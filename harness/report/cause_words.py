@@ -16,6 +16,7 @@ from harness.report.results import (
     SILENCE,
     STRANGE_OPAQUE,
     UNASKED,
+    WRONG_LENGTH,
     Asked,
     BodyForm,
     Failure,
@@ -23,7 +24,7 @@ from harness.report.results import (
     Sent,
 )
 from harness.report.text import plural
-from harness.report.traits import differing, families
+from harness.report.traits import SEVERAL, differing, families
 
 _THEN = {
     "time": "time passed",
@@ -232,12 +233,16 @@ class _Title:
         instead = f" instead of {wanted}" if is_short else ""
         if got == CLOSED:
             return f"{asked} closes the connection{instead}"
+        if got in (SILENCE, "no answer") and SEVERAL in self._shared_traits():
+            return "of several requests that arrive together, not all are answered"
         if got in (SILENCE, "no answer"):
             return f"{asked} gets no answer{instead}"
         if got == NO_FLAG:
             return f"the answer to {asked} lacks the response bit of its flag"
         if got == STRANGE_OPAQUE:
             return f"the answer to {asked} has another opaque than the request"
+        if got == WRONG_LENGTH:
+            return f"{asked} is answered with a frame whose lengths are wrong"
         if got == "no command":
             return f"{asked} is answered with bytes that are no command"
         if got == SUCCESS:
@@ -267,6 +272,10 @@ class _Title:
         match _shared(item.wrong.change for item in self._items):
             case "not in UTF-8":
                 return f"the {place} of {answer} is not in UTF-8"
+            case "not a JSON integer" | "not a JSON string" as change:
+                what = change.removeprefix("not ")
+                what = f"{what.removeprefix('a ')}s" if place and " " in place else what
+                return f"{answer} does not write {place} as {what}"
             case "absent":
                 return f"{answer} lacks {place}"
             case "added":

@@ -26,6 +26,7 @@ from harness.report.results import (
     NO_FLAG,
     SILENCE,
     STRANGE_OPAQUE,
+    WRONG_LENGTH,
     CaseResult,
     Change,
     Failure,
@@ -38,7 +39,7 @@ from harness.report.traits import families
 
 _RANK: Final = {name: rank for rank, name in enumerate(CLASSES)}
 SUCCESS: Final = "SUCCESS (0)"
-NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command", NO_FLAG, STRANGE_OPAQUE)
+NO_OUTCOMES: Final = (CLOSED, SILENCE, "no answer", "no command", NO_FLAG, STRANGE_OPAQUE, WRONG_LENGTH)
 """What came where no reply did."""
 ANY_REFUSAL: Final = "the code of its failure"
 """What was wanted where every refusal has the same wrong code, whatever was to be refused."""
@@ -135,8 +136,8 @@ class Cause(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def shown(self) -> Item:
-        """The failure that shows it best: that of a statement which blocks others, else the one with the most
-        ordinary and the shortest request.
+        """The failure that shows it best: that of a statement which blocks others, else of a case that is
+        about what failed, else the one with the most ordinary and the shortest request.
         """
         owners = {one.blocked_by for one in self.blocked}
         return min(self.items, key=lambda item: (owners.isdisjoint(item.result.statements), _plainness(item)))
@@ -175,9 +176,15 @@ def causes_of(run: Run) -> list[Cause]:
     failing = [item for one in run.results if one.verdict is Verdict.FAIL and (item := _item(one))]
     blocked = [one for one in run.results if one.verdict is Verdict.BLOCKED and one.blocked_by]
     held = [held for one in run.results for held in one.held]
-    seen = {item.result.case for item in failing}
-    ends = [item for item in failing if item.result.ended_in and seen.issuperset(item.result.ended_in)]
-    groups = group([item for item in failing if item not in ends], held)
+    failed = {item.result.case for item in failing}
+    seen = failed | {one.case for one in blocked}
+    ends = [
+        (item, next(name for name in item.result.ended_in if name in failed))
+        for item in failing
+        if seen.issuperset(item.result.ended_in) and not failed.isdisjoint(item.result.ended_in)
+    ]
+    ended = [item for item, _ in ends]
+    groups = group([item for item in failing if item not in ended], held)
     waiting: dict[int, list[CaseResult]] = {}
     alone: list[Item] = []
     for one in blocked:
@@ -204,10 +211,12 @@ def causes_of(run: Run) -> list[Cause]:
     return sorted(causes, key=_holds_back)
 
 
-def _ends_with(items: Iterable[Item], ends: Iterable[Item]) -> list[Item]:
-    """Which failures of the last case say no more than that one of these ended the server."""
+def _ends_with(items: Iterable[Item], ends: Iterable[tuple[Item, str]]) -> list[Item]:
+    """Which failures of the last case say no more than that one of these ended the server, be it first or
+    behind cases that are blocked.
+    """
     names = {item.result.case for item in items}
-    return [end for end in ends if end.result.ended_in[0] in names]
+    return [end for end, first in ends if first in names]
 
 
 def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explanation, list[Item]]]:
@@ -388,6 +397,8 @@ def contradictions(explanation: Explanation, held: Mapping[Held, int]) -> int:
     """
     if explanation.kept is not None or (explanation.got is None and explanation.wanted is None):
         return 0
+    if explanation.got == WRONG_LENGTH and explanation.request is None and explanation.trait is None:
+        return 0  # which answers have a wrong length depends on what is in them
     against = {
         one: cases
         for one, cases in held.items()
@@ -456,7 +467,9 @@ def _holds_back(cause: Cause) -> tuple[int, int, int]:
     return (_RANK[cause.class_], -len(cause.failed) - len(cause.blocked), -len(cause.failed))
 
 
-def _plainness(item: Item) -> tuple[bool, int, int, int]:
+def _plainness(item: Item) -> tuple[bool, bool, int, int, int]:
     sent = item.failure.sent
     is_must = item.result.level == "MUST"
-    return (not is_must, len(item.traits), len(item.failure.after), sent.size if sent is not None else 0)
+    is_about_it = item.failure.statement in item.result.statements
+    size = sent.size if sent is not None else 0
+    return (not is_must, not is_about_it, len(item.traits), len(item.failure.after), size)

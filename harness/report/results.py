@@ -33,6 +33,8 @@ Change = Literal[
     "added",
     "of another type",
     "not in UTF-8",
+    "not a JSON integer",
+    "not a JSON string",
     "different",
     "more",
     "repeated",
@@ -254,6 +256,7 @@ CLOSED: Final = "closed"
 SILENCE: Final = "silence"
 NO_FLAG: Final = "no response flag"
 STRANGE_OPAQUE: Final = "another opaque"
+WRONG_LENGTH: Final = "a wrong length"
 """What `Wrong.got` and `Wrong.wanted` call an outcome that is no reply."""
 
 
@@ -269,7 +272,7 @@ class Wrong(_Heard, frozen=True, kw_only=True, omit_defaults=True):
     """What was expected of the outcome: ``0 SUCCESS``, ``closed``, ``silence``; alternatives with ``or``."""
     got: str = ""
     """What came: ``29``, ``closed``, ``silence``, ``no answer``, ``no command``, ``no response flag``,
-    ``another opaque``.
+    ``another opaque``, ``a wrong length``.
     """
     place: str = ""
     """Where the answer differs: ``extFields.haServerAddr``, ``body.brokerDatas[]``, ``remark``."""

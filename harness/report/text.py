@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.report.results import Failure, RunHeader, StatementSummary, Verdict
@@ -105,7 +106,7 @@ def source_line(failure: Failure | StatementSummary) -> str:
     """Where a statement comes from: Apache's code, the servers on which it was seen, upstream issues."""
     parts = [", ".join(failure.source)] if failure.source else []
     if failure.observed:
-        parts.append("observed on Apache " + _and(failure.observed))
+        parts.append("observed on Apache " + in_words(failure.observed))
     if failure.issues:
         parts.append("see " + ", ".join(failure.issues))
     return "; ".join(parts)
@@ -153,7 +154,8 @@ def not_again(header: RunHeader) -> str:
     return f"not tried again (--failed): {counts}" if counts else ""
 
 
-def _and(items: tuple[str, ...]) -> str:
+def in_words(items: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 

@@ -20,6 +20,7 @@ from harness.wire.framing import FRAME_LIMIT
 from harness.wire.view import json_value, view
 
 RAW: Final = "raw bytes"
+SEVERAL: Final = "several frames at once"
 _LONG: Final = 255
 _UNUSUAL: Final = "a header with members missing or of another type"
 _NAMED_IN_HEADER: Final = "serializeTypeCurrentRPC"
@@ -104,7 +105,7 @@ def traits_of_bytes(data: bytes, profile: str, version: int) -> tuple[str, tuple
     """The code in words, and the traits, of bytes that were sent as they are: of the first frame in them that
     is not as it should be, else of the first."""
     frames = list(_frames(data))
-    shared = ["several frames at once"] if len(frames) > 1 else []
+    shared = [SEVERAL] if len(frames) > 1 else []
     found = [_of_frame(frame, profile, version) for frame in frames[:8]] or [(RAW, ["no bytes"])]
     request, traits = next((one for one in found if one[1]), found[0])
     return request, _few([*shared, *traits])

@@ -321,6 +321,12 @@ class Exchange:
         return 0 if link is None else link.number
 
     @property
+    def is_sent_together(self) -> bool:
+        """Whether frames, or parts of them, were sent on its connection before others were answered."""
+        link = self._request.asked.link
+        return link is not None and link.sends_together
+
+    @property
     def awaits_answer(self) -> bool:
         """Whether a response ends it: no close is awaited, and the target does not speak first."""
         return self._request.asked.want is not None

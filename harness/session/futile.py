@@ -15,6 +15,7 @@ from harness.wire import Command, FrameBuffer, WireError, decode
 
 TIMES = 2
 HANDSHAKE = "a TLS handshake"
+REST = "the rest of a frame"
 _TLS = b"\x16\x03"
 _PROXY_HEADER = b"\r\n\r\n\0\r\nQUIT\n"
 

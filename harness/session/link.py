@@ -28,7 +28,8 @@ from harness.session.outcome import (
 from harness.session.tls import TlsTransport
 from harness.session.transport import PeerReset, Transport, TransportTimeout
 from harness.trace import How, Purpose, Recorder
-from harness.wire import FrameBuffer, WireError, decode, dissect
+from harness.wire import FrameBuffer, Mistyped, WireError, decode, dissect, mistyped
+from harness.wire.lengths import cut_body, wrong_lengths
 
 _OPENING = 16
 """Bytes; enough to tell protocols apart."""
@@ -40,6 +41,14 @@ class PendingResponse(msgspec.Struct):
     opaque: int | None
     purpose: Purpose
     result: Replied | Garbled | None = None
+
+
+class MistypedFrame(msgspec.Struct, frozen=True):
+    """A frame whose JSON header only a lenient decoder can read."""
+
+    why: Mistyped
+    frame: bytes
+    event: int
 
 
 class _End(msgspec.Struct, frozen=True):
@@ -73,12 +82,18 @@ class Link:
         self._unfinished = bytearray()
         self._outbound = FrameBuffer()
         self._sends_frames = True
+        self.sends_together = False
+        """Whether frames were sent, or parts of them, while nothing had come since those before."""
+        self._is_heard = True
         self._pending: list[PendingResponse] = []
         self._unsolicited: list[UnsolicitedFrame] = []
         self._end: _End | None = None
         self._half_closed = False
         self._garbled: Garbled | None = None
         self._idle = False
+        self._last_event = 0
+        self.mistyped: list[MistypedFrame] = []
+        """The first frame of each kind."""
         self.last_sent = self._last_heard = clock.now()
         self._quiet = 0.0  # protocol seconds before the latest bytes were sent, unless the case wanted it so
         recorder.opened(number, transport.local, transport.remote)
@@ -149,11 +164,14 @@ class Link:
         if self._half_closed or (self._end is not None and self._end.by == "us"):
             raise Misuse(f"connection {self.number} was closed by the case: it cannot send any more")
         event = self._recorder.sent(self.number, data, purpose)
+        self.sends_together = self.sends_together or not self._is_heard
+        self._is_heard = False
         if len(self.opening) < _OPENING:
             self.opening += data[:_OPENING]
         now = self._clock.now()
         self._quiet, self.last_sent = now - self.last_sent, now
         if self._sends_frames and not self._outbound.is_next(data):
+            self.sends_together = True
             self._outbound.feed(data)
             try:
                 while self._outbound.next_frame() is not None:
@@ -226,7 +244,8 @@ class Link:
             self._ended("fin")
             return True
         self._last_heard = self._clock.now()
-        event = self._recorder.received(self.number, data)
+        self._is_heard = True
+        event = self._last_event = self._recorder.received(self.number, data)
         if self._garbled is None and self._inbound.is_next(data):
             self._take(data, event)
             return True
@@ -292,6 +311,9 @@ class Link:
         try:
             while (frame := self._inbound.next_frame()) is not None:
                 del self._unfinished[: len(frame)]
+                if self._unfinished and (lengths := cut_body(frame, self._unfinished)):
+                    self._garble(frame, WireError(lengths, ()), event)
+                    return
                 self._take(frame, event)
         except WireError as problem:
             data = bytes(self._unfinished)
@@ -304,10 +326,13 @@ class Link:
         except WireError as problem:
             self._garble(frame, problem, event)
             return
+        why = mistyped(frame)
+        if why is not None and all(why.wanted != one.why.wanted for one in self.mistyped):
+            self.mistyped.append(MistypedFrame(why, frame, event))
         if not command.is_response:
             asked = any(want.opaque == command.opaque for want in self._pending)
-            why = UNFLAGGED if asked else REQUEST
-            self._unsolicited.append(UnsolicitedFrame(why, command, frame, event))
+            reason = UNFLAGGED if asked else REQUEST
+            self._unsolicited.append(UnsolicitedFrame(reason, command, frame, event))
             return
         wanted = self._wanted(command.opaque)
         if wanted is None:
@@ -321,13 +346,23 @@ class Link:
             unexpected=self.strays,
             command=command,
             frame=frame,
+            mistyped=why,
         )
 
     def _wanted(self, opaque: int) -> PendingResponse | None:
         exact = next((want for want in self._pending if want.opaque == opaque), None)
         return exact or next((want for want in self._pending if want.opaque is None), None)
 
+    def break_off(self) -> None:
+        """A frame has begun, and what is lacking does not come: it is none."""
+        data = bytes(self._unfinished)
+        announced = int.from_bytes(data[:4], "big", signed=True)
+        problem = f"the length word announces {announced} bytes, and {max(0, len(data) - 4)} came behind it"
+        self._unfinished.clear()
+        self._garble(data, WireError(problem, ()), self._last_event)
+
     def _garble(self, data: bytes, problem: WireError, event: int) -> None:
+        rest = bytes(self._unfinished)
         self._garbled = Garbled(
             connection=self.number,
             event=event,
@@ -336,6 +371,7 @@ class Link:
             data=data,
             diagnostics=dissect(data).diagnostics or problem.diagnostics,
             problem=str(problem),
+            lengths=wrong_lengths(data + rest),
         )
         for want in self._pending:
             want.result = self._garbled

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from harness.trace import LINE_BREAK, How
-from harness.wire import Command, Diagnostic
+from harness.wire import Command, Diagnostic, Mistyped
 from harness.wire.code_names import response_name
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Replied(_Outcome, frozen=True, kw_only=True):
 
     command: Command
     frame: bytes
+    mistyped: Mistyped | None = None
+    """What is wrong with the types in its header."""
 
     @property
     def body_offset(self) -> int:
@@ -137,10 +139,16 @@ class Garbled(_Outcome, frozen=True, kw_only=True):
     """
     diagnostics: tuple[Diagnostic, ...]
     problem: str
+    lengths: str = ""
+    """What is wrong with the lengths of the frame; empty where they are right, or it cannot be told."""
 
     def __str__(self) -> str:
-        shown = f"{len(self.data)} bytes that are no RocketMQ command: {_short(self.data)} ({self.problem})"
-        return f"{shown}; specs/rendered/frame.md has the layout"
+        shown = _short(self.data)
+        if self.lengths:
+            said = f"a frame of wrong lengths, {self.lengths}: {len(self.data)} bytes {shown}"
+        else:
+            said = f"{len(self.data)} bytes that are no RocketMQ command: {shown} ({self.problem})"
+        return f"{said}; specs/rendered/frame.md has the layout"
 
 
 Outcome = Replied | Silent | Stalled | ClosedBy | Garbled

@@ -35,7 +35,7 @@ from harness.session.errors import (
 from harness.session.exchange import Exchange, Request, SentRequest
 from harness.session.futile import FutileWaits
 from harness.session.handshake import secured
-from harness.session.link import Link
+from harness.session.link import Link, MistypedFrame
 from harness.session.listener import Listener
 from harness.session.outcome import ClosedBy, Mark, Outcome, UnsolicitedFrame
 from harness.session.probing.nameserver import ReceivedRequest
@@ -322,6 +322,11 @@ class Session:
     def strays(self) -> tuple[tuple[int, UnsolicitedFrame], ...]:
         """Frames that came and answer nothing that was waited for, each with the number of its connection."""
         return tuple((link.number, stray) for link in self._waits.links for stray in link.strays)
+
+    @property
+    def mistyped(self) -> tuple[tuple[int, MistypedFrame], ...]:
+        """Frames whose headers only a lenient decoder can read, each with the number of its connection."""
+        return tuple((link.number, one) for link in self._waits.links for one in link.mistyped)
 
     def unjudged(self) -> list[str]:
         """What was asked and never judged."""

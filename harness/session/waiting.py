@@ -2,7 +2,8 @@
 
 - Silence is decided by a probe on the same connection that is answered, and a grace after that. Where the
   connection is in the middle of a frame the probe goes over another one.
-- While bytes of a frame keep arriving it is not late, up to ``Timing.longest``.
+- While bytes of a frame keep arriving it is not late, up to ``Timing.longest``. When they stop before its
+  end, it is no frame.
 - What was waited for in vain before (``futile``) is not waited for in full again: the probe goes out at once.
 - A connection that has been quiet for ``timing.busy`` protocol seconds is given a keep-alive, whenever the
   session waits. Sessions that are used together keep each other's connections busy.
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from harness.catalogue import Profile
 from harness.session.clock import Clock
 from harness.session.exchange import SentRequest
-from harness.session.futile import FutileWaits, kind_of_wait
+from harness.session.futile import REST, FutileWaits, kind_of_wait
 from harness.session.link import Link, PendingResponse
 from harness.session.outcome import Outcome, Silent, Stalled
 from harness.trace import Purpose
@@ -73,7 +74,7 @@ class Waits:
 
         is_brief = bool(kind) and not silence_is_an_answer and self._futile.is_known(kind)
         if not is_brief and (not silence_is_an_answer or want is None):
-            self.wait(link, decided, self._clock.timing.answer, subject, quiet=want is None)
+            self._wait_for_answer(link, want, decided, subject)
         answered = True
         if not decided():
             answered = self._probed(link, want, decided, subject, silence_is_an_answer, is_brief)
@@ -91,6 +92,22 @@ class Waits:
             leftover=link.leftover,
             waited=self._clock.waiting() - began,
         )
+
+    def _wait_for_answer(
+        self, link: Link, want: PendingResponse | None, decided: Callable[[], bool], subject: str
+    ) -> None:
+        """A full wait. A frame that has begun by its end, and is not whole, is broken off: what a probe would
+        bring is no part of it.
+        """
+        timing, is_quiet = self._clock.timing, want is None
+        is_known = bool(self._clock.warp) and self._futile.is_known(REST)
+        if is_known:
+            self.wait(link, decided, timing.brief, subject, quiet=is_quiet)
+        if not (is_known and link.has_begun_frame):
+            self.wait(link, decided, timing.answer, subject, quiet=is_quiet)
+        if not decided() and want is not None and link.has_begun_frame:
+            self._futile.was_in_vain(REST)
+            link.break_off()
 
     def is_answered(self) -> bool:
         """Whether the target answers a probe."""

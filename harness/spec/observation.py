@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from harness.program.steps import AnyStep
-from harness.wire import Command
+from harness.wire import Command, Mistyped
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -26,6 +26,8 @@ class Answered(msgspec.Struct, frozen=True):
     command: Command
     event: int = -1
     """Number of the event of the trace that completed its frame; -1 where none is recorded."""
+    mistyped: Mistyped | None = None
+    """What is wrong with the types in its header."""
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -78,6 +80,7 @@ Presence: TypeAlias = Literal["missing", "surplus", "other"]
 
 DEATH = "server-stays-alive"
 FROZEN = "server-keeps-answering"
+MISTYPED = "headers-have-plain-types"
 """Invariants of the whole server: which step shows that one is broken is chance."""
 FAILURE_CODE = "failure code"
 """The aspect of a request that is refused as it must be, with another code than that of any failure."""

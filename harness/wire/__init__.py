@@ -16,6 +16,7 @@ from .dissect import Dissection, dissect
 from .encoder import RawFrame, encode, header_bytes
 from .errors import Diagnostic, WireError
 from .framing import FRAME_LIMIT, FrameBuffer, frame_size
+from .header_types import Mistyped, mistyped
 from .report import Field
 from .resync import find_frame
 
@@ -28,6 +29,7 @@ __all__ = [
     "Dissection",
     "Field",
     "FrameBuffer",
+    "Mistyped",
     "RawFrame",
     "RequestCode",
     "ResponseCode",
@@ -40,4 +42,5 @@ __all__ = [
     "find_frame",
     "frame_size",
     "header_bytes",
+    "mistyped",
 ]

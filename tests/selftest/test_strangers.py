@@ -61,6 +61,20 @@ STRANGERS = {
             **NO_TLS,
         },
     ),
+    "careless-with-frames": Stranger(
+        sys.executable,
+        "nameserver.py",
+        {
+            "ext-without-quotes": r"does not write values of extFields as JSON strings",
+            "first-of-a-read": r"^Of several requests that arrive together, not all are answered",
+            **NO_TLS,
+        },
+    ),
+    "counts-its-length": Stranger(
+        sys.executable,
+        "nameserver.py",
+        {"length-counts-itself": r"is answered with a frame whose lengths are wrong"},
+    ),
     "careless-with-bytes": Stranger(
         "node",
         "node/nameserver.js",

@@ -13,6 +13,7 @@ from harness.engine.oracle import stray
 from harness.program.names import Names
 from harness.spec import Observation, Violation
 from harness.spec.broker import BrokerTracker
+from harness.spec.headers import mistyped_answers
 from harness.wire import RequestCode
 
 _ITS_OWN = frozenset((RequestCode.CHECK_TRANSACTION_STATE, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
@@ -24,6 +25,7 @@ class BrokerOracle:
     def __init__(self, profile: str, names: Names, jitter: Sequence[float]) -> None:
         self._known = [BrokerTracker(profile, names, jitter=one) for one in jitter]
         self._told = 0
+        self._is_mistyped = False
 
     @property
     def judged(self) -> dict[int, frozenset[str]]:
@@ -39,4 +41,7 @@ class BrokerOracle:
             if new.stray.command.is_response or new.stray.command.code not in _ITS_OWN:
                 found.append(stray(new))
         self._told = len(unsolicited)
+        if not self._is_mistyped and (mistyped := mistyped_answers(seen)):
+            self._is_mistyped = True
+            found += mistyped
         return found

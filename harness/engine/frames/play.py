@@ -46,6 +46,7 @@ from harness.session import (
 )
 from harness.session.exchange import SentRequest
 from harness.spec import Observation, Violation
+from harness.spec.headers import mistyped_answers
 from harness.spec.observation import DEATH, FROZEN
 from harness.targets.memory import resident
 from harness.trace import Trace
@@ -152,6 +153,8 @@ class FrameAttempt:
                 self._step(step)
             if not self._violations:
                 self._look_around()
+            if not self._violations:  # such a server shows it in every program, which shows more before that
+                self._violations += mistyped_answers(self._observed)
         except TargetDied as problem:
             ended = self._died(str(problem))
         except (TooLate, CaseTimeout):

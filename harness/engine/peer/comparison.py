@@ -148,6 +148,7 @@ class Comparison:
                 return
             at = till
         self._look_for_strays(end)
+        self._look_at_headers(end)
 
     # --- steps ----------------------------------------------------------------------------------------------
 
@@ -320,6 +321,18 @@ class Comparison:
         ]
         differs = (Difference("outcome", said[0], said[1], ("a frame that answers nothing",)),)
         self._note(self._explainer.behind(end - 1, _PROBE, [(_PROBE, differs)]))
+
+    def _look_at_headers(self, end: int) -> None:
+        """Headers that a decoder that knows types cannot read: they are compared once, for all answers."""
+        outcomes = [(one.server, one.outcome) for one in self.observed]
+        found = [(server, one.mistyped) for server, one in outcomes if isinstance(one, Answered)]
+        said = [
+            tuple(sorted({(f"no {why.wanted}",) for server, why in found if why and server == this}))
+            for this in _SERVERS
+        ]
+        if self.unexplained is None and end and said[0] != said[1]:
+            differs = (Difference("outcome", said[0], said[1], ("types in headers",)),)
+            self._note(self._explainer.behind(end - 1, _PROBE, [(_PROBE, differs)]))
 
 
 def _word(is_open: bool) -> str:

@@ -91,6 +91,47 @@ def null_members_written(frame, response):
     return with_header(frame, b'{"remark":null,' + header[1:])
 
 
+def _rewritten(change):
+    def written(frame):
+        header = header_of(frame)
+        return frame if header is None else with_header(frame, change(header))
+
+    return written
+
+
+@after(RemotingEndpoint.write, "A JSON header has its opaque as a string.")
+def opaque_as_text(frame):
+    return _rewritten(lambda header: re.sub(rb'"opaque":(-?\d+)', rb'"opaque":"\1"', header))(frame)
+
+
+@after(RemotingEndpoint.write, "A JSON header has no code if that is 0.")
+def code_of_success_left_out(frame):
+    return _rewritten(lambda header: header.replace(b'"code":0,', b""))(frame)
+
+
+@after(RemotingEndpoint.write, "A JSON header has its language as a number.")
+def language_as_number(frame):
+    return _rewritten(lambda header: header.replace(b'"language":"JAVA"', b'"language":0'))(frame)
+
+
+@after(RemotingEndpoint.write, "Numbers and booleans in ext fields are written without quotes.")
+def ext_values_without_quotes(frame):
+    return _rewritten(_without_quotes)(frame)
+
+
+def _without_quotes(header):
+    members = json.loads(header)
+    for name, value in (members.get("extFields") or {}).items():
+        if re.fullmatch(r"true|false|-?(0|[1-9]\d*)", value or ""):
+            members["extFields"][name] = json.loads(value)
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@after(RemotingEndpoint.write, "A JSON header has no version.")
+def version_left_out(frame):
+    return _rewritten(lambda header: re.sub(rb',"version":-?\d+', b"", header))(frame)
+
+
 # --- one-way requests and stray responses ---------------------------------------------------------------
 
 

@@ -134,13 +134,13 @@ def number(value: object) -> int:
 
 def binary_header(data: bytes) -> dict:
     code, _, version, opaque, flag = struct.unpack_from(">hbhii", data)
-    at, ext = 13, {}
+    at, ext, end = 13, {}, len(data)
 
     def text(form: str) -> str | None:
         nonlocal at
         (size,) = struct.unpack_from(form, data, at)
         at += struct.calcsize(form)
-        if not 0 <= size <= len(data) - at:
+        if not 0 <= size <= end - at:
             raise ValueError("length")
         at += size
         return data[at - size : at].decode() if size else None
@@ -148,6 +148,8 @@ def binary_header(data: bytes) -> dict:
     text(">i")
     (length,) = struct.unpack_from(">i", data, at)
     at += 4
+    if at + length > len(data):
+        raise ValueError("length")
     end = at + length
     while at < end:
         key, value = text(">h"), text(">i")

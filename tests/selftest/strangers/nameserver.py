@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import re
 import socket
 import struct
 import threading
@@ -40,7 +41,28 @@ FAULTS = {
     "silent-unknown": "a request of an unknown code is not answered",
     "kv-forgets": "the KV table is empty after a restart",
     "late-unregister": "an unregistration takes effect after 3 seconds",
+    "ext-without-quotes": "numbers and booleans in extFields are no JSON strings",
+    "first-of-a-read": "of several frames that one read returns, the first is served",
+    "length-counts-itself": "the length word of an answer counts its own 4 bytes",
 }
+
+
+class FirstOfARead:
+    """Reads a frame, and loses what came behind it."""
+
+    def __init__(self, peer: socket.socket) -> None:
+        self.peer, self.left = peer, b""
+
+    def read(self, size: int) -> bytes:
+        if size == 4:
+            self.left = b""
+        while len(self.left) < size:
+            came = self.peer.recv(65536)
+            if not came:
+                return b""
+            self.left += came
+        found, self.left = self.left[:size], self.left[size:]
+        return found
 
 
 class Server:
@@ -328,7 +350,7 @@ class Server:
     def talk(self, peer: socket.socket) -> None:
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer.settimeout(120)
-        reader = peer.makefile("rb")
+        reader = FirstOfARead(peer) if "first-of-a-read" in self.faults else peer.makefile("rb")
         try:
             while True:
                 head = reader.read(4)
@@ -372,7 +394,17 @@ class Server:
             print(f"request {header['code']}: {problem!r}", flush=True)
         if header["flag"] & 2:
             return b""
-        return encoded(kind, code, header["opaque"], remark, ext, out)
+        if kind == 0 and "ext-without-quotes" in self.faults:
+            ext = {key: bare(value) for key, value in ext.items()}
+        reply = encoded(kind, code, header["opaque"], remark, ext, out)
+        if "length-counts-itself" in self.faults:
+            reply = struct.pack(">i", len(reply)) + reply[4:]
+        return reply
+
+
+def bare(value: str) -> object:
+    """A number or a boolean as what it is; other text as it is."""
+    return json.loads(value) if re.fullmatch(r"true|false|-?(0|[1-9]\d*)", value) else value
 
 
 if __name__ == "__main__":

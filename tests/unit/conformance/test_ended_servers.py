@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from typing import Any
 
 from test_conformance_running import QUERY, catalogue, loaded, met
@@ -9,7 +11,7 @@ from test_conformance_running import QUERY, catalogue, loaded, met
 from harness.conformance import Reply
 from harness.conformance.case_run import Setting
 from harness.conformance.running import Runner
-from harness.report.results import Verdict
+from harness.report.results import CaseResult, Verdict
 from harness.session import NameServerSession
 from harness.targets import TargetError, parse
 
@@ -54,3 +56,60 @@ def test_the_last_case_judges_the_deaths_of_servers_of_single_cases() -> None:
     assert last.verdict is Verdict.FAIL
     assert "the target had gone in kv.function" in last.reason
     assert last.ended_in == ("kv.function",)
+
+
+def judging(main: Any) -> Runner:
+    """A runner that tries failures again on fresh servers."""
+    setting = Setting(catalogue("MUST"), "5.3", "builtin:5.3", fresh=True)
+    return Runner(setting, main, lambda _: parse("builtin:5.3").another())
+
+
+def deadly(ns: NameServerSession) -> None:
+    """Ends whatever server it runs on."""
+    ns._instance.stop()
+    ns.call(QUERY, on=ns.connect()) >> Reply(0)
+
+
+def named(function: Any, name: str) -> Any:
+    return replace(loaded(function), name=name)
+
+
+def test_a_case_that_finds_the_server_ended_is_not_blamed() -> None:
+    main = parse("builtin:5.3").start()
+    runs = judging(main)
+    main.stop()
+    assert runs.run(named(met, "kv.harmless")).verdict is Verdict.PASS
+    last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
+    assert last.verdict is Verdict.FAIL
+    assert last.ended_in == ()
+    assert last.reason.startswith("the target had gone during kv.harmless, but lives through each alone")
+
+
+def test_the_case_that_ends_a_fresh_server_too_is_blamed() -> None:
+    runs = judging(parse("builtin:5.3").start())
+    assert runs.run(named(deadly, "kv.deadly")).verdict is Verdict.BLOCKED
+    last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
+    assert last.verdict is Verdict.FAIL
+    assert last.ended_in == ("kv.deadly",)
+    assert last.reason.startswith("the target had gone in kv.deadly, and on a fresh one")
+
+
+def test_cases_that_ran_beside_the_deadly_one_are_not_blamed() -> None:
+    runs = judging(parse("builtin:5.3").start())
+    begun, over = threading.Event(), threading.Event()
+
+    def beside(ns: NameServerSession) -> None:
+        begun.set()
+        over.wait(10)
+        ns.call(QUERY, on=ns.connect()) >> Reply(0)
+
+    results: list[CaseResult] = []
+    harmless = threading.Thread(target=lambda: results.append(runs.run(named(beside, "kv.beside"))))
+    harmless.start()
+    assert begun.wait(10)
+    runs.run(named(deadly, "kv.deadly"))
+    over.set()
+    harmless.join(20)
+    assert [one.verdict for one in results] == [Verdict.PASS]
+    last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
+    assert last.ended_in == ("kv.deadly",)

@@ -126,15 +126,31 @@ def test_a_slow_server_is_waited_for(served) -> None:
     ns.route("T") >> Code(0)
 
 
-def test_half_a_frame_is_shown(served) -> None:
+def test_half_a_frame_is_no_frame(served) -> None:
     def serve(peer: socket.socket) -> None:
         peer.recv(65536)
         peer.sendall(b"\0\0\1\0half")
         _mute(peer)
 
     outcome = (served(serve).route("T") >> Met()).outcome
-    assert isinstance(outcome, Stalled)
-    assert outcome.leftover == b"\0\0\1\0half"
+    assert isinstance(outcome, Garbled)
+    assert outcome.data == b"\0\0\1\0half"
+    assert "announces 256 bytes, and 4 came" in outcome.problem
+
+
+@pytest.mark.parametrize(("difference", "words"), [(4, "counts its own"), (-4, "does not count the header")])
+def test_a_wrong_length_is_told(served, difference: int, words: str) -> None:
+    def serve(peer: socket.socket) -> None:
+        request = decode(peer.recv(65536))
+        frame = success(request)
+        length = int.from_bytes(frame[:4], "big") + difference
+        peer.sendall(length.to_bytes(4, "big") + frame[4:])
+        _mute(peer)
+
+    outcome = (served(serve).route("T") >> Met()).outcome
+    assert isinstance(outcome, Garbled)
+    assert words in outcome.lengths
+    assert words in str(outcome)
 
 
 def test_half_a_frame_and_a_close(served) -> None:
@@ -264,7 +280,7 @@ def test_bytes_that_are_no_text_are_shown_in_hex(served) -> None:
     ns = served(lambda peer: (peer.recv(65536), peer.sendall(little), _mute(peer)))
     shown = str((ns.route("T") >> Met()).outcome)
     assert "0a 00 00 00 00 00 00 02" in shown
-    assert "the other way round are 10" in shown
+    assert "167772160 instead of 10 (its bytes are in the wrong order)" in shown
 
 
 def test_raw_bytes_take_the_next_response(served) -> None:

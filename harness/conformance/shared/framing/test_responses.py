@@ -16,7 +16,7 @@ from harness.conformance.shared.raw import (
     answered,
     serves,
 )
-from harness.session import NameServerSession, Session
+from harness.session import BrokerSession, NameServerSession, Session
 from harness.wire import (
     FLAG_ONEWAY,
     FLAG_RESPONSE,
@@ -73,6 +73,37 @@ def test_response_flag_is_one(peer: Session) -> None:
 def test_unknown_flag_bits_are_ignored(peer: Session) -> None:
     for flag in (4, 256, INT32_MAX - 3, INT32_MIN):
         peer.call(*peer.query, flag=flag) >> answered(peer, flag=FLAG_RESPONSE)
+
+
+@case(kills=["opaque-as-text", "code-of-success-left-out"])
+def test_header_numbers_are_integers(peer: Session) -> None:
+    # Every header that comes is judged in every case (harness.conformance.mistyped).
+    peer.call(*peer.bare_query) >> Reply(SUCCESS)
+    peer.call(*peer.query) >> answered(peer)
+
+
+@case(kills=["language-as-number"])
+def test_header_texts_are_strings(peer: Session) -> None:
+    peer.call(*peer.query) >> answered(peer)
+
+
+@case("wire.framing.header-texts-are-strings", kills=["ext-values-without-quotes"])
+def test_ext_values_of_a_nameserver_are_strings(ns: NameServerSession) -> None:
+    """A boolean in the ext fields of a NameServer's answer is a JSON string."""
+    ns.broker().query_version().changed >> Reply(SUCCESS, True)
+
+
+@case("wire.framing.header-texts-are-strings", kills=["ext-values-without-quotes"])
+def test_ext_values_of_a_broker_are_strings(bk: BrokerSession) -> None:
+    """A number in the ext fields of a Broker's answer is a JSON string."""
+    bk.max_offset(bk.topic(), 0).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["version-left-out"])
+def test_header_is_complete(peer: Session) -> None:
+    complete = Matching(r'^(?=.*"language":)(?=.*"serializeTypeCurrentRPC":)(?=.*"version":)')
+    peer.call(*peer.bare_query) >> Reply(SUCCESS, header=complete)
+    peer.call(*peer.query) >> answered(peer, header=complete)
 
 
 @case(kills=["null-members-written"])
@@ -155,6 +186,16 @@ def test_first_byte_may_come_alone(peer: Session) -> None:
     answers += [connection.answer_to(opaque) for opaque in range(1, number)]
     for answer in answers:
         answer >> answered(peer)
+
+
+@case(kills=["one-frame-per-segment"])
+def test_requests_in_one_segment(peer: Session) -> None:
+    connection = peer.connect()
+    frames = [json_frame(query_header(peer.query, opaque=f"{opaque}")) for opaque in (OPAQUE, OPAQUE + 1)]
+    first = connection.send_raw(b"".join(frames), opaque=OPAQUE)
+    second = connection.answer_to(OPAQUE + 1)
+    first >> answered(peer)
+    second >> answered(peer)
 
 
 @case(kills=["one-frame-per-segment"])
