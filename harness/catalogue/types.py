@@ -91,7 +91,7 @@ WRITTEN: Final = (
     f"a type is one of {', '.join(_PLAIN)}, {', '.join(_TEXTS)}, the name of a body, "
     "`list of …`, `map of … to …`, WORDS in capitals joined by `or`, and `text, form`"
 )
-"""What a type may be, for whoever has written another."""
+"""What a type may be, for those who have written another."""
 
 
 def type_of(said: str, bodies: Collection[str]) -> Type:

@@ -36,28 +36,28 @@ local REQUESTS = {
   [14] = { name = "QUERY_CONSUMER_OFFSET", request_body = "", response_body = "" },
   [15] = { name = "UPDATE_CONSUMER_OFFSET", request_body = "", response_body = "" },
   [17] = { name = "UPDATE_AND_CREATE_TOPIC", request_body = "", response_body = "" },
-  [18] = { name = "UPDATE_AND_CREATE_TOPIC_LIST", request_body = "", response_body = "" },
-  [21] = { name = "GET_ALL_TOPIC_CONFIG", request_body = "", response_body = "" },
+  [18] = { name = "UPDATE_AND_CREATE_TOPIC_LIST", request_body = "CreateTopicListRequestBody", response_body = "" },
+  [21] = { name = "GET_ALL_TOPIC_CONFIG", request_body = "", response_body = "TopicConfigSerializeWrapper" },
   [25] = { name = "UPDATE_BROKER_CONFIG", request_body = "properties", response_body = "" },
   [26] = { name = "GET_BROKER_CONFIG", request_body = "", response_body = "properties" },
-  [28] = { name = "GET_BROKER_RUNTIME_INFO", request_body = "", response_body = "" },
+  [28] = { name = "GET_BROKER_RUNTIME_INFO", request_body = "", response_body = "KVTable" },
   [29] = { name = "SEARCH_OFFSET_BY_TIMESTAMP", request_body = "", response_body = "" },
   [30] = { name = "GET_MAX_OFFSET", request_body = "", response_body = "" },
   [31] = { name = "GET_MIN_OFFSET", request_body = "", response_body = "" },
   [32] = { name = "GET_EARLIEST_MSG_STORETIME", request_body = "", response_body = "" },
   [33] = { name = "VIEW_MESSAGE_BY_ID", request_body = "", response_body = "messages" },
-  [34] = { name = "HEART_BEAT", request_body = "", response_body = "" },
+  [34] = { name = "HEART_BEAT", request_body = "HeartbeatData", response_body = "" },
   [35] = { name = "UNREGISTER_CLIENT", request_body = "", response_body = "" },
   [36] = { name = "CONSUMER_SEND_MSG_BACK", request_body = "", response_body = "" },
   [37] = { name = "END_TRANSACTION", request_body = "", response_body = "" },
-  [38] = { name = "GET_CONSUMER_LIST_BY_GROUP", request_body = "", response_body = "" },
+  [38] = { name = "GET_CONSUMER_LIST_BY_GROUP", request_body = "", response_body = "GetConsumerListByGroupResponseBody" },
   [39] = { name = "CHECK_TRANSACTION_STATE", request_body = "", response_body = "" },
   [40] = { name = "NOTIFY_CONSUMER_IDS_CHANGED", request_body = "", response_body = "" },
-  [41] = { name = "LOCK_BATCH_MQ", request_body = "", response_body = "" },
-  [42] = { name = "UNLOCK_BATCH_MQ", request_body = "", response_body = "" },
-  [43] = { name = "GET_ALL_CONSUMER_OFFSET", request_body = "", response_body = "" },
-  [45] = { name = "GET_ALL_DELAY_OFFSET", request_body = "", response_body = "" },
-  [46] = { name = "CHECK_CLIENT_CONFIG", request_body = "", response_body = "" },
+  [41] = { name = "LOCK_BATCH_MQ", request_body = "LockBatchRequestBody", response_body = "LockBatchResponseBody" },
+  [42] = { name = "UNLOCK_BATCH_MQ", request_body = "LockBatchRequestBody", response_body = "" },
+  [43] = { name = "GET_ALL_CONSUMER_OFFSET", request_body = "", response_body = "ConsumerOffsetSerializeWrapper" },
+  [45] = { name = "GET_ALL_DELAY_OFFSET", request_body = "", response_body = "DelayOffsetSerializeWrapper" },
+  [46] = { name = "CHECK_CLIENT_CONFIG", request_body = "CheckClientRequestBody", response_body = "" },
   [60] = { name = "GET_TIMER_CHECK_POINT", request_body = "", response_body = "" },
   [61] = { name = "GET_TIMER_METRICS", request_body = "", response_body = "" },
   [100] = { name = "PUT_KV_CONFIG", request_body = "", response_body = "" },
@@ -67,39 +67,39 @@ local REQUESTS = {
   [104] = { name = "UNREGISTER_BROKER", request_body = "", response_body = "" },
   [105] = { name = "GET_ROUTEINFO_BY_TOPIC", request_body = "", response_body = "TopicRouteData" },
   [106] = { name = "GET_BROKER_CLUSTER_INFO", request_body = "", response_body = "ClusterInfo" },
-  [200] = { name = "UPDATE_AND_CREATE_SUBSCRIPTION_GROUP", request_body = "", response_body = "" },
-  [201] = { name = "GET_ALL_SUBSCRIPTION_GROUP_CONFIG", request_body = "", response_body = "" },
-  [202] = { name = "GET_TOPIC_STATS_INFO", request_body = "", response_body = "" },
-  [203] = { name = "GET_CONSUMER_CONNECTION_LIST", request_body = "", response_body = "" },
-  [204] = { name = "GET_PRODUCER_CONNECTION_LIST", request_body = "", response_body = "" },
+  [200] = { name = "UPDATE_AND_CREATE_SUBSCRIPTION_GROUP", request_body = "SubscriptionGroupConfig", response_body = "" },
+  [201] = { name = "GET_ALL_SUBSCRIPTION_GROUP_CONFIG", request_body = "", response_body = "SubscriptionGroupWrapper" },
+  [202] = { name = "GET_TOPIC_STATS_INFO", request_body = "", response_body = "TopicStatsTable" },
+  [203] = { name = "GET_CONSUMER_CONNECTION_LIST", request_body = "", response_body = "ConsumerConnection" },
+  [204] = { name = "GET_PRODUCER_CONNECTION_LIST", request_body = "", response_body = "ProducerConnection" },
   [205] = { name = "WIPE_WRITE_PERM_OF_BROKER", request_body = "", response_body = "" },
   [206] = { name = "GET_ALL_TOPIC_LIST_FROM_NAMESERVER", request_body = "", response_body = "TopicList" },
   [207] = { name = "DELETE_SUBSCRIPTION_GROUP", request_body = "", response_body = "" },
-  [208] = { name = "GET_CONSUME_STATS", request_body = "", response_body = "" },
+  [208] = { name = "GET_CONSUME_STATS", request_body = "", response_body = "ConsumeStats" },
   [215] = { name = "DELETE_TOPIC_IN_BROKER", request_body = "", response_body = "" },
   [216] = { name = "DELETE_TOPIC_IN_NAMESRV", request_body = "", response_body = "" },
   [217] = { name = "REGISTER_TOPIC_IN_NAMESRV", request_body = "TopicRouteData", response_body = "" },
   [219] = { name = "GET_KVLIST_BY_NAMESPACE", request_body = "", response_body = "KVTable" },
-  [220] = { name = "RESET_CONSUMER_CLIENT_OFFSET", request_body = "", response_body = "" },
-  [221] = { name = "GET_CONSUMER_STATUS_FROM_CLIENT", request_body = "", response_body = "" },
-  [222] = { name = "INVOKE_BROKER_TO_RESET_OFFSET", request_body = "", response_body = "" },
-  [223] = { name = "INVOKE_BROKER_TO_GET_CONSUMER_STATUS", request_body = "", response_body = "" },
+  [220] = { name = "RESET_CONSUMER_CLIENT_OFFSET", request_body = "ResetOffsetBody", response_body = "" },
+  [221] = { name = "GET_CONSUMER_STATUS_FROM_CLIENT", request_body = "", response_body = "GetConsumerStatusBody" },
+  [222] = { name = "INVOKE_BROKER_TO_RESET_OFFSET", request_body = "", response_body = "ResetOffsetBody" },
+  [223] = { name = "INVOKE_BROKER_TO_GET_CONSUMER_STATUS", request_body = "", response_body = "GetConsumerStatusBody" },
   [224] = { name = "GET_TOPICS_BY_CLUSTER", request_body = "", response_body = "TopicList" },
-  [300] = { name = "QUERY_TOPIC_CONSUME_BY_WHO", request_body = "", response_body = "" },
+  [300] = { name = "QUERY_TOPIC_CONSUME_BY_WHO", request_body = "", response_body = "GroupList" },
   [304] = { name = "GET_SYSTEM_TOPIC_LIST_FROM_NS", request_body = "", response_body = "TopicList" },
   [305] = { name = "GET_SYSTEM_TOPIC_LIST_FROM_BROKER", request_body = "", response_body = "TopicList" },
   [306] = { name = "CLEAN_EXPIRED_CONSUMEQUEUE", request_body = "", response_body = "" },
   [307] = { name = "GET_CONSUMER_RUNNING_INFO", request_body = "", response_body = "" },
-  [308] = { name = "QUERY_CORRECTION_OFFSET", request_body = "", response_body = "" },
+  [308] = { name = "QUERY_CORRECTION_OFFSET", request_body = "", response_body = "QueryCorrectionOffsetBody" },
   [309] = { name = "CONSUME_MESSAGE_DIRECTLY", request_body = "", response_body = "" },
   [310] = { name = "SEND_MESSAGE_V2", request_body = "", response_body = "" },
   [311] = { name = "GET_UNIT_TOPIC_LIST", request_body = "", response_body = "TopicList" },
   [312] = { name = "GET_HAS_UNIT_SUB_TOPIC_LIST", request_body = "", response_body = "TopicList" },
   [313] = { name = "GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST", request_body = "", response_body = "TopicList" },
   [314] = { name = "CLONE_GROUP_OFFSET", request_body = "", response_body = "" },
-  [315] = { name = "VIEW_BROKER_STATS_DATA", request_body = "", response_body = "" },
+  [315] = { name = "VIEW_BROKER_STATS_DATA", request_body = "", response_body = "BrokerStatsData" },
   [316] = { name = "CLEAN_UNUSED_TOPIC", request_body = "", response_body = "" },
-  [317] = { name = "GET_BROKER_CONSUME_STATS", request_body = "", response_body = "" },
+  [317] = { name = "GET_BROKER_CONSUME_STATS", request_body = "", response_body = "ConsumeStatsList" },
   [318] = { name = "UPDATE_NAMESRV_CONFIG", request_body = "properties", response_body = "" },
   [319] = { name = "GET_NAMESRV_CONFIG", request_body = "", response_body = "properties" },
   [320] = { name = "SEND_BATCH_MESSAGE", request_body = "", response_body = "" },
@@ -108,16 +108,16 @@ local REQUESTS = {
   [325] = { name = "SEND_REPLY_MESSAGE_V2", request_body = "", response_body = "" },
   [326] = { name = "PUSH_REPLY_MESSAGE_TO_CLIENT", request_body = "", response_body = "" },
   [327] = { name = "ADD_WRITE_PERM_OF_BROKER", request_body = "", response_body = "" },
-  [328] = { name = "GET_ALL_PRODUCER_INFO", request_body = "", response_body = "" },
+  [328] = { name = "GET_ALL_PRODUCER_INFO", request_body = "", response_body = "ProducerTableInfo" },
   [343] = { name = "QUERY_TOPICS_BY_CONSUMER", request_body = "", response_body = "TopicList" },
-  [345] = { name = "QUERY_SUBSCRIPTION_BY_CONSUMER", request_body = "", response_body = "" },
-  [351] = { name = "GET_TOPIC_CONFIG", request_body = "", response_body = "" },
-  [352] = { name = "GET_SUBSCRIPTION_GROUP_CONFIG", request_body = "", response_body = "" },
+  [345] = { name = "QUERY_SUBSCRIPTION_BY_CONSUMER", request_body = "", response_body = "QuerySubscriptionResponseBody" },
+  [351] = { name = "GET_TOPIC_CONFIG", request_body = "", response_body = "TopicConfig" },
+  [352] = { name = "GET_SUBSCRIPTION_GROUP_CONFIG", request_body = "", response_body = "SubscriptionGroupConfig" },
   [361] = { name = "LITE_PULL_MESSAGE", request_body = "", response_body = "messages" },
-  [400] = { name = "QUERY_ASSIGNMENT", request_body = "", response_body = "" },
-  [401] = { name = "SET_MESSAGE_REQUEST_MODE", request_body = "", response_body = "" },
-  [402] = { name = "GET_ALL_MESSAGE_REQUEST_MODE", request_body = "", response_body = "" },
-  [901] = { name = "GET_BROKER_MEMBER_GROUP", request_body = "", response_body = "BrokerMemberGroup" },
+  [400] = { name = "QUERY_ASSIGNMENT", request_body = "QueryAssignmentRequestBody", response_body = "QueryAssignmentResponseBody" },
+  [401] = { name = "SET_MESSAGE_REQUEST_MODE", request_body = "SetMessageRequestModeRequestBody", response_body = "" },
+  [402] = { name = "GET_ALL_MESSAGE_REQUEST_MODE", request_body = "", response_body = "MessageRequestModeSerializeWrapper" },
+  [901] = { name = "GET_BROKER_MEMBER_GROUP", request_body = "", response_body = "GetBrokerMemberGroupResponseBody" },
   [904] = { name = "BROKER_HEARTBEAT", request_body = "", response_body = "" },
   [905] = { name = "NOTIFY_MIN_BROKER_ID_CHANGE", request_body = "", response_body = "" },
   [906] = { name = "EXCHANGE_BROKER_HA_INFO", request_body = "", response_body = "" },
@@ -126,7 +126,7 @@ local REQUESTS = {
   [200053] = { name = "CHANGE_MESSAGE_INVISIBLE_TIME", request_body = "", response_body = "" },
   [200054] = { name = "NOTIFICATION", request_body = "", response_body = "" },
   [200055] = { name = "POLLING_INFO", request_body = "", response_body = "" },
-  [200151] = { name = "BATCH_ACK_MESSAGE", request_body = "", response_body = "" },
+  [200151] = { name = "BATCH_ACK_MESSAGE", request_body = "BatchAckMessageRequestBody", response_body = "" },
 }
 local RESPONSES = {
   [0] = { name = "SUCCESS", text = "It is done, or there is nothing to do." },
@@ -781,10 +781,10 @@ end
 
 -- Headers -----------------------------------------------------------------------------------------
 
--- A command: each member as { value, at, size }, ext fields as a list of { name, value, at, size }, and
--- what is odd about it. `at` counts from the length word.
-local function new_command(serialization)
-  return { serialization = serialization, ext = {}, oddities = {} }
+-- A command: each member as { value, at, size }, and ext fields as a list of { name, value, at, size }. `at`
+-- counts from the length word. What is odd about the bytes is added to `oddities`, also where reading fails.
+local function new_command(oddities)
+  return { ext = {}, oddities = oddities }
 end
 
 local function refuse(at, size, code, text)
@@ -819,8 +819,8 @@ local FOLDED = {
 local NUMBERS_OF_LANGUAGES = {}
 for number, name in pairs(LANGUAGES) do NUMBERS_OF_LANGUAGES[name] = number end
 
-local function read_json_header(tvb, start, size)
-  local command = new_command(0)
+local function read_json_header(tvb, start, size, oddities)
+  local command = new_command(oddities)
   if size == 0 then refuse(5, 3, "header-empty", "a header of no bytes") end
   local bytes = tvb(start, size):raw()
   local is_read, root = pcall(read_json, bytes)
@@ -915,8 +915,8 @@ local function read_json_header(tvb, start, size)
   return command, start + size
 end
 
-local function read_binary_header(tvb, start, size)
-  local command = new_command(1)
+local function read_binary_header(tvb, start, size, oddities)
+  local command = new_command(oddities)
   local at, last = start, tvb:len()
 
   local function need(name, length)
@@ -1081,15 +1081,19 @@ local function add_ext_fields(tree, tvb, command)
   end
 end
 
--- A body of JSON. Names that are bare numbers, which older clients need, get quotation marks first.
+-- A body of JSON. Names that are no texts, but bare numbers or objects, get quotation marks first.
 local function add_json(tree, pinfo, range)
-  local text = range:raw()
-  local quoted, count = text:gsub("([{,])(%-?%d+):", '%1"%2":')
-  if count > 0 then
-    json_dissector:call(ByteArray.new(quoted, true):tvb("Body as standard JSON"), pinfo, tree)
-  else
-    json_dissector:call(range:tvb(), pinfo, tree)
+  local quoted, numbers = range:raw():gsub("([{,])(%-?%d+):", '%1"%2":')
+  local function in_quotes(mark, name)
+    return mark .. '"' .. name:gsub("[\\\"]", "\\%0") .. '":'
   end
+  local objects
+  quoted, objects = quoted:gsub("([{,])(%b{}):", in_quotes)
+  local standard = range
+  if numbers + objects > 0 then
+    standard = ByteArray.new(quoted, true):tvb("Body as standard JSON")()
+  end
+  json_dissector:call(standard:tvb(), pinfo, tree)
 end
 
 local function add_body(tree, tvb, pinfo, at, size, kind)
@@ -1129,7 +1133,6 @@ local function show_command(tree, tvb, pinfo, command, body_at, body_size)
   add_member(tree, tvb, f.version, command.version, 0)
   add_member(tree, tvb, f.remark, command.remark)
   add_ext_fields(tree, tvb, command)
-  for _, oddity in ipairs(command.oddities) do tell(tree, oddity.code, oddity.text) end
 
   local request = exchange and REQUESTS[exchange.code]
   if exchange then
@@ -1171,7 +1174,7 @@ local function is_length(length)
 end
 
 -- The parts of a frame; returns what it says in one line. Stops at an error, of which it makes a table.
-local function show_frame(tree, tvb, pinfo)
+local function show_frame(tree, tvb, pinfo, oddities)
   local size = tvb:len()
   if size < 4 then refuse(0, size, "frame-truncated", string.format("%d of the 4 bytes of the length word", size)) end
   local length = tvb(0, 4):int()
@@ -1191,17 +1194,21 @@ local function show_frame(tree, tvb, pinfo)
   elseif not READERS[kind] then
     refuse(4, 1, "serialize-type-unknown", string.format("serialize type %d is neither 0 nor 1", kind))
   end
-  local command, body_at = READERS[kind](tvb, 8, header_length)
+  local command, body_at = READERS[kind](tvb, 8, header_length, oddities)
   return show_command(tree, tvb, pinfo, command, body_at, length - 4 - header_length)
 end
 
 local function dissect_frame(tvb, pinfo, tree)
   local item = tree:add(rocketmq, tvb())
-  local is_shown, told = pcall(show_frame, item, tvb, pinfo)
+  local oddities = {}
+  local is_shown, told = pcall(show_frame, item, tvb, pinfo, oddities)
   if not is_shown then
     if type(told) ~= "table" then error(told, 0) end
     tell(item:add(tvb(told.at, told.size), "Not served: " .. told.text), told.code, told.text)
     told = "a frame that cannot be decoded: " .. told.text
+  end
+  for _, oddity in ipairs(oddities) do
+    tell(item:add(tvb(oddity.at, oddity.size), "Odd: " .. oddity.text), oddity.code, oddity.text)
   end
   item:append_text(", " .. told)
   -- What the dissector of JSON has put there goes; what frames before it in this packet have put there stays.
