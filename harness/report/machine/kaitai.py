@@ -76,7 +76,7 @@ def _types(layout: Layout) -> dict[str, Any]:
     for repeat, rows in itertools.groupby(layout.rows, lambda row: row.repeat):
         listed = list(rows)
         if repeat is None:
-            sequence += [_attribute(row, layout.rows) for row in listed]
+            sequence += [_attribute(row, layout.rows) | _presence(row) for row in listed]
             continue
         name = f"{_id(layout.name)}_{_id(listed[-1].name)}"
         found[name] = {"seq": [_attribute(row, listed) for row in listed]}
@@ -100,7 +100,7 @@ def _attribute(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
             made["type"] = "rocketmq_entries"
         elif row.type != "bytes":
             made |= _UTF8
-    return made | _presence(row) | {"doc": row.text}
+    return made | {"doc": row.text}
 
 
 def _size(row: Row, rows: Sequence[Row]) -> int | str:
@@ -118,7 +118,7 @@ def _size(row: Row, rows: Sequence[Row]) -> int | str:
 
 def _presence(row: Row) -> dict[str, str]:
     """What only later releases write stands at the end."""
-    return {"if": "not _io.eof"} if row.profiles and row.repeat is None else {}
+    return {"if": "not _io.eof"} if row.profiles else {}
 
 
 def _frame(kind: dict[str, Any], layout: Layout) -> None:

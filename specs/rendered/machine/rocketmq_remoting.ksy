@@ -150,13 +150,14 @@ types:
       doc: An array of texts.
     - id: mappings
       type: s4
-      if: not _io.eof
       doc: How many static-topic mappings follow. Read where the version of the request is 413 or more, and then
         needed.
+      if: not _io.eof
     - id: mapping_entries
       type: compressed_register_body_mapping
       repeat: expr
       repeat-expr: mappings
+      if: not _io.eof
   compressed_register_body_topic:
     seq:
     - id: topic_length
