@@ -1,4 +1,4 @@
-"""The Kaitai Struct description: a parser that Kaitai's compiler makes of it reads what Apache's encoder wrote."""
+"""The Kaitai Struct description: what Kaitai's compiler makes of it reads what Apache's encoder wrote."""
 
 from __future__ import annotations
 
@@ -120,8 +120,10 @@ def test_codes_have_names(parser: ModuleType) -> None:
 
 
 def test_bytes_that_apache_refuses_are_refused(parser: ModuleType) -> None:
+    from kaitaistruct import ValidationFailedError
+
     for data in (b"\0\0\0\3abc", b"\0\xff\xff\xfd" + bytes(12), b"\0\0\0\4\0\0\0\0", b"\0\0\0\5\2\0\0\1{"):
-        with pytest.raises(Exception, match="not in range|at position|not any of the list|validation"):
+        with pytest.raises(ValidationFailedError):
             parser.RocketmqRemoting(stream(data))
 
 
