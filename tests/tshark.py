@@ -77,7 +77,8 @@ def _below(pairs: Pairs) -> Iterator[tuple[str, Any]]:
 
 
 def _first(pairs: Pairs, name: str) -> str:
-    return next(value for key, value in _below(pairs) if key == name)
+    found: str = next(value for key, value in _below(pairs) if key == name)
+    return found
 
 
 def _members(pairs: Pairs) -> tuple[Members, int]:
@@ -105,13 +106,18 @@ def _members(pairs: Pairs) -> tuple[Members, int]:
     return members, int(fields.get("response_to", 0))
 
 
-def decoded(capture: Path) -> list[Members]:
-    """The same by the codec of the harness."""
-    commands, found = Commands(all_speak=True), []
-    reassembly = Reassembly(None)
+def commands_of(capture: Path) -> Iterator[Told]:
+    """Every command of a capture."""
+    commands, reassembly = Commands(all_speak=True), Reassembly(None)
     events = (seen for segment in Capture(capture) for seen in reassembly.add(segment))
     lines = (line for seen in itertools.chain(events, reassembly.end()) for line in commands.add(seen))
-    for told in (line for line in itertools.chain(lines, commands.end()) if isinstance(line, Told)):
+    return (line for line in itertools.chain(lines, commands.end()) if isinstance(line, Told))
+
+
+def decoded(capture: Path) -> list[Members]:
+    """The same by the codec of the harness."""
+    found = []
+    for told in commands_of(capture):
         members: Members = {"problems": {one.code for one in told.dissection.diagnostics}}
         if (command := told.command) is not None:
             members |= {

@@ -19,9 +19,10 @@ class Text(msgspec.Struct, frozen=True):
 
 
 class Integer(msgspec.Struct, frozen=True):
-    """A signed integer."""
+    """A signed integer. `or_text`: some write its digits as a text."""
 
     bits: int
+    or_text: bool = False
 
     @property
     def least(self) -> int:
@@ -43,7 +44,7 @@ class Boolean(msgspec.Struct, frozen=True):
 
 
 class Words(msgspec.Struct, frozen=True):
-    """One of some words."""
+    """One of some words, or its place among them, from 0: names and ordinals of an enum of Java."""
 
     words: tuple[str, ...]
 
@@ -87,8 +88,10 @@ _TEXTS: Final = ("address", "broker name", "client id", "cluster", "group", "top
 """Texts that a type calls by what they name."""
 _WORDS: Final = re.compile(r"[A-Z][A-Z_]*(( or |, )[A-Z][A-Z_]*)+")
 
+_OR_TEXT: Final = " or its text"
+
 WRITTEN: Final = (
-    f"a type is one of {', '.join(_PLAIN)}, {', '.join(_TEXTS)}, the name of a body, "
+    f"a type is one of {', '.join(_PLAIN)}, {', '.join(_TEXTS)}, the name of a body, `int… or its text`, "
     "`list of …`, `map of … to …`, WORDS in capitals joined by `or`, and `text, form`"
 )
 """What a type may be, for those who have written another."""
@@ -98,6 +101,9 @@ def type_of(said: str, bodies: Collection[str]) -> Type:
     """The type that is written so; `bodies` are the names of bodies. Raises ValueError for any other."""
     if said in _PLAIN:
         return _PLAIN[said]
+    plain = _PLAIN.get(said.removesuffix(_OR_TEXT))
+    if isinstance(plain, Integer):
+        return Integer(plain.bits, or_text=True)
     if said in _TEXTS or said.removesuffix("s") in _TEXTS:
         return Text(said if said in _TEXTS else said.removesuffix("s"))
     if said in bodies:

@@ -1,4 +1,5 @@
-"""Bodies of JSON as JSON Schemas (2020-12), a file for each.
+"""Bodies of JSON as JSON Schemas (2020-12), a file for each. It holds the schemas of the bodies inside of it
+too, so that any tool reads it alone.
 
 A schema says what is written: which members there are, of which types, and which may be absent. What a server
 makes of members that are missing or of another type is in the statements. Members that are not described are
@@ -8,7 +9,7 @@ allowed, because later releases add some.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.catalogue import Member, Messages, Profile
@@ -30,29 +31,34 @@ from harness.report.machine.lines import lines_of, since_and_until
 
 FOLDER: Final = "bodies"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_INTEGERS: Final = "^-?[0-9]+$"
+_DIGITS: Final = "^-?[0-9]+$"
 
 
 def file_of(body: str) -> str:
-    """The name of the file of a body, which is its `$id` too: schemas refer to each other by it."""
-    return f"{body}.schema.json"
+    """The name of the file of a body."""
+    return f"{FOLDER}/{body}.schema.json"
 
 
 def render(messages: Messages, profiles: Sequence[Profile]) -> dict[str, str]:
     """File name -> text."""
     names = [body.name for body in messages.bodies]
     lines = lines_of(profiles, None)
-    schemas = {file_of(body.name): _schema(body, names, lines) for body in messages.bodies}
-    return {
-        f"{FOLDER}/{file}": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-        for file, schema in schemas.items()
+    described = {body.name: _described(body, names, lines) for body in messages.bodies}
+    inside = {
+        body.name: {name for one in body.members for name in _named(type_of(one.type, names))}
+        for body in messages.bodies
     }
+    files = {}
+    for name, schema in described.items():
+        whole: dict[str, Any] = {"$schema": _DIALECT, "$id": f"urn:rocketmq:body:{name}", **schema}
+        if needed := _reached(name, inside):
+            whole["$defs"] = {one: described[one] for one in names if one in needed}
+        files[file_of(name)] = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return files
 
 
-def _schema(body: Body, names: Collection[str], lines: Sequence[str]) -> dict[str, Any]:
+def _described(body: Body, names: Collection[str], lines: Sequence[str]) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "$schema": _DIALECT,
-        "$id": file_of(body.name),
         "title": body.name,
         "description": body.text,
         "$comment": f"Apache: {body.source}",
@@ -67,6 +73,33 @@ def _schema(body: Body, names: Collection[str], lines: Sequence[str]) -> dict[st
     if required:
         made["required"] = required
     return made | _annotated(since_and_until(body.profiles, lines))
+
+
+def _named(kind: Type) -> Iterator[str]:
+    """The bodies in a type."""
+    match kind:
+        case Named(body=body):
+            yield body
+        case ListOf(item=item):
+            yield from _named(item)
+        case MapOf(name=name, value=value):
+            yield from _named(name)
+            yield from _named(value)
+
+
+def _reached(name: str, inside: Mapping[str, Collection[str]]) -> set[str]:
+    """The bodies inside of a body, at any depth."""
+    found: set[str] = set()
+    ahead = [*inside[name]]
+    while ahead:
+        if (one := ahead.pop()) not in found:
+            found.add(one)
+            ahead += inside[one]
+    return found
+
+
+def _reference(body: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{body}"}
 
 
 def _member(one: Member, names: Collection[str], lines: Sequence[str]) -> dict[str, Any]:
@@ -87,15 +120,17 @@ def _typed(kind: Type) -> dict[str, Any]:
         case Text(form=form):
             return {"type": "string", "x-form": form} if form else {"type": "string"}
         case Integer():
-            return {"type": "integer", "minimum": kind.least, "maximum": kind.most}
+            number = {"type": "integer", "minimum": kind.least, "maximum": kind.most}
+            return {"anyOf": [number, {"type": "string", "pattern": _DIGITS}]} if kind.or_text else number
         case Number():
             return {"type": "number"}
         case Boolean():
             return {"type": "boolean"}
         case Words(words=words):
-            return {"enum": list(words)}
+            place = {"type": "integer", "minimum": 0, "maximum": len(words) - 1}
+            return {"anyOf": [{"enum": list(words)}, place]}
         case Named(body=body):
-            return {"$ref": file_of(body)}
+            return _reference(body)
         case ListOf(item=item):
             return {"type": "array", "items": _typed(item)}
         case MapOf(name=name, value=value):
@@ -108,10 +143,14 @@ def _names(kind: Type) -> dict[str, Any]:
     """What the names of a map must look like, which are texts in JSON whatever they stand for."""
     match kind:
         case Integer(bits=bits):
-            return {"propertyNames": {"pattern": _INTEGERS, "x-form": f"int{bits}"}}
+            return {"propertyNames": {"pattern": _DIGITS, "x-form": f"int{bits}"}}
         case Named(body=body):
-            inside = {"contentMediaType": "application/json", "contentSchema": {"$ref": file_of(body)}}
-            return {"propertyNames": inside}
+            return {
+                "propertyNames": {
+                    "contentMediaType": "application/json",
+                    "contentSchema": _reference(body),
+                }
+            }
         case Text(form=form) if form:
             return {"propertyNames": {"x-form": form}}
     return {}

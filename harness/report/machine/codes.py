@@ -75,8 +75,9 @@ def render(found: Tables) -> dict[str, str]:
 
 def _request(one: Message, profiles: Sequence[Profile], usage: Usage) -> dict[str, Any]:
     lines = lines_of(profiles, one.role)
-    sent_by = usage.of(one.role, one.code)
+    sent_by, one_way = usage.of(one.role, one.code), usage.one_way_of(one.role, one.code)
     if one.sent:
+        one_way = (one.role,) if one.one_way else ()
         sent_by = {one.role: tuple(line for line in lines if not one.profiles or line in one.profiles)}
     made: dict[str, Any] = {
         "code": one.code,
@@ -86,8 +87,8 @@ def _request(one: Message, profiles: Sequence[Profile], usage: Usage) -> dict[st
         "text": one.text,
         "sent_by": {peer: list(those) for peer, those in sent_by.items()},
     }
-    if one.one_way:
-        made["one_way"] = True
+    if one_way:
+        made["one_way"] = list(one_way)
     made |= since_and_until(one.profiles, lines)
     for of, members, body, text in (
         ("request", one.request, one.request_body, one.request_body_text),
@@ -140,6 +141,8 @@ def _cell(value: object) -> str:
             return ""
         case bool():
             return "true" if value else "false"
+        case list():
+            return "; ".join(value)
         case dict():  # peers, with the lines of each
             return "; ".join(f"{peer} ({' '.join(lines)})" for peer, lines in value.items())
     return str(value)

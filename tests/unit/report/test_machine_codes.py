@@ -75,10 +75,11 @@ def test_who_sends_a_request() -> None:
     pushed = BY_CODE[40]
     assert pushed["direction"] == "from server"
     assert pushed["sent_by"] == {"broker": ["4.9", "5.3"]}
-    assert pushed["one_way"]
-    rows_of_sent = [row for row in rows(codes.REQUESTS) if row["one_way"] == "true"]
-    assert {int(row["code"]) for row in rows_of_sent} == {39, 40, 220, 905}
-    assert all(row["direction"] == "from server" for row in rows_of_sent)
+    assert pushed["one_way"] == ["broker"]
+    one_way = {int(row["code"]): row for row in rows(codes.REQUESTS) if row["one_way"]}
+    assert {code for code, row in one_way.items() if row["direction"] == "from server"} == {39, 40, 220, 905}
+    assert one_way[37]["one_way"] == "client-java"
+    assert all(set(one.get("one_way", ())) <= set(one["sent_by"]) for one in TABLES["requests"])
 
 
 @pytest.mark.parametrize(
