@@ -63,7 +63,7 @@ def parser(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
         *("java", "-cp", "lib/*", "io.kaitai.struct.JavaMain", "-t", "python", description),
         directory=directory,
     )
-    assert "error" not in said, said
+    assert "error" not in said and "warning" not in said, said
     spec = importlib.util.spec_from_file_location(ID, directory / f"{ID}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -134,7 +134,7 @@ def test_compressed_registrations(parser: ModuleType, vector: Vector) -> None:
     body = parser.RocketmqRemoting.CompressedRegisterBody(data)
     assert data.is_eof()
     assert set(json.loads(body.data_version)) <= {"counter", "stateVersion", "timestamp"}
-    assert len(body.topic_entries) == body.topics
-    assert all(len(one.topic.split()) >= 5 for one in body.topic_entries)
+    assert len(body.topics) == body.num_topics
+    assert all(len(one.topic.split()) >= 5 for one in body.topics)
     assert isinstance(json.loads(body.filter_servers or "[]"), list)
-    assert hasattr(body, "mappings") == vector.is_v5
+    assert hasattr(body, "num_mappings") == vector.is_v5

@@ -73,19 +73,17 @@ def _types(layout: Layout) -> dict[str, Any]:
     """The type of a layout, and those of what repeats in it."""
     found: dict[str, Any] = {}
     sequence: list[dict[str, Any]] = []
+    counts = {row.repeat for row in layout.rows}
     for repeat, rows in itertools.groupby(layout.rows, lambda row: row.repeat):
         listed = list(rows)
         if repeat is None:
-            sequence += [_attribute(row, layout.rows) | _presence(row) for row in listed]
+            for row in listed:
+                own = {"id": _count(row.name)} if row.name in counts else {}
+                sequence.append(_attribute(row, layout.rows) | own | _presence(row))
             continue
         name = f"{_id(layout.name)}_{_id(listed[-1].name)}"
         found[name] = {"seq": [_attribute(row, listed) for row in listed]}
-        group = {
-            "id": f"{_id(listed[-1].name)}_entries",
-            "type": name,
-            "repeat": "expr",
-            "repeat-expr": _id(repeat),
-        }
+        group = {"id": _id(repeat), "type": name, "repeat": "expr", "repeat-expr": _count(repeat)}
         sequence.append(group | _presence(listed[0]))
     return {_id(layout.name): {"doc": layout.text, "seq": sequence}} | found
 
@@ -165,6 +163,11 @@ def _enums(messages: Messages) -> dict[str, Any]:
             for one in sorted(messages.responses.codes, key=lambda one: one.number)
         },
     }
+
+
+def _count(name: str) -> str:
+    """The id of a row that says how often others are repeated, which together have its name."""
+    return f"num_{_id(name)}"
 
 
 def _id(name: str) -> str:

@@ -133,13 +133,13 @@ types:
       type: str
       encoding: UTF-8
       doc: A DataVersion.
-    - id: topics
+    - id: num_topics
       type: s4
       doc: How many topics follow.
-    - id: topic_entries
+    - id: topics
       type: compressed_register_body_topic
       repeat: expr
-      repeat-expr: topics
+      repeat-expr: num_topics
     - id: filters_length
       type: s4
       doc: Bytes of the filter servers.
@@ -148,15 +148,15 @@ types:
       type: str
       encoding: UTF-8
       doc: An array of texts.
-    - id: mappings
+    - id: num_mappings
       type: s4
       doc: How many static-topic mappings follow. Read where the version of the request is 413 or more, and then
         needed.
       if: not _io.eof
-    - id: mapping_entries
+    - id: mappings
       type: compressed_register_body_mapping
       repeat: expr
-      repeat-expr: mappings
+      repeat-expr: num_mappings
       if: not _io.eof
   compressed_register_body_topic:
     seq:

@@ -1249,25 +1249,37 @@ local function begins_like_a_frame(tvb)
     and tvb(21, 4):uint() <= header_length - 21
 end
 
-local function heuristic(tvb, pinfo, tree)
+local function in_tcp(tvb, pinfo, tree)
   if not begins_like_a_frame(tvb) then return false end
   pinfo.conversation = rocketmq
   rocketmq.dissector(tvb, pinfo, tree)
   return true
 end
 
-local tcp_ports = DissectorTable.get("tcp.port")
-rocketmq.prefs.ports = Pref.range("TCP ports", PORTS, "Of NameServers and Brokers; other ports are recognised by what is sent", 65535)
-local registered = rocketmq.prefs.ports
+local tcp_ports, tls_ports = DissectorTable.get("tcp.port"), DissectorTable.get("tls.port")
 
-function rocketmq.prefs_changed()
-  if registered == rocketmq.prefs.ports then return end
-  if registered ~= "" then tcp_ports:remove(registered, rocketmq) end
-  registered = rocketmq.prefs.ports
-  if registered ~= "" then tcp_ports:add(registered, rocketmq) end
+-- By content, no more than one record of TLS is seen at a time; by port, all are put together.
+local function in_tls(tvb, pinfo, tree)
+  local is_by_port = tls_ports:get_dissector(pinfo.src_port) or tls_ports:get_dissector(pinfo.dst_port)
+  if is_by_port or not begins_like_a_frame(tvb) then return false end
+  rocketmq.dissector(tvb, pinfo, tree)
+  return true
 end
 
-tcp_ports:add(registered, rocketmq)
+rocketmq.prefs.ports = Pref.range(
+  "TCP ports", PORTS, "Of NameServers and Brokers; other ports are recognised by what is sent", 65535)
+local registered = ""
+
+local function listen_on_ports()
+  for _, ports in ipairs({ tcp_ports, tls_ports }) do
+    if registered ~= "" then ports:remove(registered, rocketmq) end
+    if rocketmq.prefs.ports ~= "" then ports:add(rocketmq.prefs.ports, rocketmq) end
+  end
+  registered = rocketmq.prefs.ports
+end
+
+listen_on_ports()
+rocketmq.prefs_changed = listen_on_ports
 tcp_ports:add_for_decode_as(rocketmq)
-rocketmq:register_heuristic("tcp", heuristic)
-rocketmq:register_heuristic("tls", heuristic)
+rocketmq:register_heuristic("tcp", in_tcp)
+rocketmq:register_heuristic("tls", in_tls)

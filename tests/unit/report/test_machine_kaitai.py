@@ -30,9 +30,13 @@ def test_every_row_of_every_layout_is_an_attribute() -> None:
             if name.startswith(f"{kind}_")
             for one in group["seq"]
         ]
-        for rows, there in ((False, own), (True, repeated)):
-            names = [row.name.replace(" ", "_") for row in layout.rows if bool(row.repeat) == rows]
-            assert [one for one in there if not one.endswith("_entries")] == names
+        rows = {row.name.replace(" ", "_"): row for row in layout.rows}
+        assert repeated == [name for name, row in rows.items() if row.repeat]
+        counts = {row.repeat for row in layout.rows if row.repeat}
+        assert {one.removeprefix("num_") for one in own} == {
+            name for name, row in rows.items() if not row.repeat
+        }
+        assert {one for one in own if one.startswith("num_")} == {f"num_{one}" for one in counts}
 
 
 def test_the_frame_has_its_limits() -> None:
