@@ -1229,11 +1229,13 @@ local function is_tls(tvb)
   return tvb:len() >= 2 and tvb(0, 2):uint() == 0x1603
 end
 
-function rocketmq.dissector(tvb, pinfo, tree)
+local function dissect_stream(tvb, pinfo, tree)
   if is_tls(tvb) then return 0 end
   dissect_tcp_pdus(tvb, tree, 4, frame_size, dissect_frame)
   return tvb:len()
 end
+
+rocketmq.dissector = dissect_stream
 
 -- Whether bytes begin like a frame: on other ports, what does not is left to others.
 local function begins_like_a_frame(tvb)
@@ -1249,33 +1251,28 @@ local function begins_like_a_frame(tvb)
     and tvb(21, 4):uint() <= header_length - 21
 end
 
-local function in_tcp(tvb, pinfo, tree)
-  if not begins_like_a_frame(tvb) then return false end
-  pinfo.conversation = rocketmq
-  rocketmq.dissector(tvb, pinfo, tree)
-  return true
-end
-
-local tcp_ports, tls_ports = DissectorTable.get("tcp.port"), DissectorTable.get("tls.port")
-
--- By content, no more than one record of TLS is seen at a time; by port, all are put together.
+-- Calls the function, not the dissector: only what TCP itself has called may wait for more segments.
 local function in_tls(tvb, pinfo, tree)
-  local is_by_port = tls_ports:get_dissector(pinfo.src_port) or tls_ports:get_dissector(pinfo.dst_port)
-  if is_by_port or not begins_like_a_frame(tvb) then return false end
-  rocketmq.dissector(tvb, pinfo, tree)
+  if not begins_like_a_frame(tvb) then return false end
+  dissect_stream(tvb, pinfo, tree)
   return true
 end
 
+local function in_tcp(tvb, pinfo, tree)
+  local is_frame = in_tls(tvb, pinfo, tree)
+  if is_frame then pinfo.conversation = rocketmq end -- under TLS, that would be the conversation of TLS itself
+  return is_frame
+end
+
+local tcp_ports = DissectorTable.get("tcp.port")
 rocketmq.prefs.ports = Pref.range(
   "TCP ports", PORTS, "Of NameServers and Brokers; other ports are recognised by what is sent", 65535)
 local registered = ""
 
 local function listen_on_ports()
-  for _, ports in ipairs({ tcp_ports, tls_ports }) do
-    if registered ~= "" then ports:remove(registered, rocketmq) end
-    if rocketmq.prefs.ports ~= "" then ports:add(rocketmq.prefs.ports, rocketmq) end
-  end
+  if registered ~= "" then tcp_ports:remove(registered, rocketmq) end
   registered = rocketmq.prefs.ports
+  if registered ~= "" then tcp_ports:add(registered, rocketmq) end
 end
 
 listen_on_ports()
