@@ -107,7 +107,7 @@ def path_of(role: Role) -> Path:
 def requests_with_fields(messages: Iterable[Message], line: str) -> Iterator[Message]:
     """Requests of a line whose ordinary form a case sends, and that have ext fields or a JSON body."""
     for message in messages:
-        has_body = bool(message.request_body_text) and message.request_body not in NOT_JSON
+        has_body = message.request_body not in (None, *NOT_JSON)
         if (
             (message.request or has_body)
             and message.owner

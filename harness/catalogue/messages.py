@@ -15,6 +15,7 @@ import msgspec
 from harness.catalogue.errors import CatalogueError
 from harness.catalogue.profiles import Profile
 from harness.catalogue.roles import Role
+from harness.catalogue.types import WRITTEN, type_of
 from harness.catalogue.versions import within
 
 Profiles = tuple[str, ...]
@@ -35,11 +36,12 @@ class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """A flag, a serialization or a response code."""
+    """A flag, a serialization or a response code. `role`: who alone answers with it, where there is one."""
 
     number: int
     name: str
     text: str
+    role: Role | None = None
     profiles: Profiles = ()
 
 
@@ -91,6 +93,8 @@ class Message(msgspec.Struct, frozen=True):
     role: Role = "nameserver"
     profiles: Profiles = ()
     sent: bool = False
+    one_way: bool = False
+    """It is sent one-way, so that no answer is awaited; of a request that is `sent` only."""
     read_only: bool = False
     """It changes nothing but leases."""
     owner: str | None = None
@@ -205,10 +209,13 @@ def problems_of(messages: Messages, name: str, chapters: list[str]) -> Iterator[
             if body is not None and body not in bodies:
                 known = ", ".join(sorted(bodies))
                 yield CatalogueError(f"{name} {message.code}", f"no body {body!r}", f"bodies are: {known}")
+        yield from _unknown_types(f"{name} {message.code}", (*message.request, *message.response), bodies)
         if message.chapter is not None and message.chapter not in chapters:
             known = ", ".join(chapters)
             where = f"{name} {message.code}"
             yield CatalogueError(where, f"no chapter {message.chapter!r}", f"chapters are: {known}")
+    for one in messages.bodies:
+        yield from _unknown_types(f"{name} {one.name}", one.members, bodies)
     for layout in messages.layouts:
         seen = ["what is left"]
         for row in layout.rows:
@@ -225,3 +232,11 @@ def problems_of(messages: Messages, name: str, chapters: list[str]) -> Iterator[
     for kind, names in named:
         for twice in sorted(str(one) for one, times in Counter(names).items() if times > 1):
             yield CatalogueError(name, f"{kind} {twice} is there twice", "say it once")
+
+
+def _unknown_types(where: str, members: Sequence[Member], bodies: set[str]) -> Iterator[CatalogueError]:
+    for member in members:
+        try:
+            type_of(member.type, bodies)
+        except ValueError as problem:
+            yield CatalogueError(f"{where}.{member.name}", str(problem), WRITTEN)

@@ -33,10 +33,16 @@ class Usage(msgspec.Struct, frozen=True):
     recorded: dict[str, str]
     requests: dict[Role, dict[int, dict[str, tuple[str, ...]]]]
     """By the role that is asked and by code: which peers sent it, and those of which lines."""
+    one_way: dict[Role, dict[int, tuple[str, ...]]]
+    """By the role and by code: which of them sent it one-way, always or at times."""
 
     def of(self, role: Role, code: int) -> dict[str, tuple[str, ...]]:
         """The peers that send a request to a server of the role, with their lines."""
         return self.requests[role].get(code, {})
+
+    def one_way_of(self, role: Role, code: int) -> tuple[str, ...]:
+        """The peers that send a request to a server of the role one-way, at least at times."""
+        return self.one_way[role].get(code, ())
 
     def words(self, role: Role, code: int) -> str:
         """The same for a reader: `Java client, Broker (5.3)`; empty for a request that no peer sent."""

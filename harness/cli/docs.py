@@ -1,4 +1,4 @@
-"""`docs`: the catalogue, rendered to read as a protocol document."""
+"""`docs`: the catalogue, rendered to read as a protocol document, and in formats for machines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import harness.wire
-from harness.catalogue import ROLES, catalogue, messages, specs_directory
+from harness.catalogue import ROLES, catalogue, messages, specs_directory, usage
 from harness.catalogue.copies import copies
 from harness.catalogue.fields import field_table
 from harness.cli.output import complain, say
@@ -16,7 +16,7 @@ from harness.conformance.loading import checked_cases
 from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
 from harness.engine.peer.comparison import ASKING
 from harness.engine.peer.normal import RULES
-from harness.report import wire_codes
+from harness.report import machine, wire_codes
 from harness.report.docs import InPrograms, NamedRule, ProvingCase, render, same_answers, stale, write
 from harness.report.docs_messages import message_pages
 from harness.spec.nameserver.predicates import PREDICATES as NAMESERVER_PREDICATES
@@ -44,18 +44,27 @@ def run(options: argparse.Namespace) -> int:
     }
     directory, wire = specs_directory() / "rendered", Path(harness.wire.__file__).parent
     modules = wire_codes.render(messages())
+    formats = machine.render(messages(), catalogue().profiles, usage())
     if options.check:
-        differences = [*stale(pages, directory), *stale(modules, wire)]
+        differences = [
+            *stale(pages, directory),
+            *stale(formats, directory / machine.FOLDER, "**/*"),
+            *stale(modules, wire),
+        ]
         for difference in differences:
             complain(difference)
         if differences:
             complain(f"{directory} is not what the catalogue says; run: rmq-harness docs")
         return FAILED if differences else OK
     try:
-        changed = [*write(pages, directory), *write(modules, wire)]
+        changed = [
+            *write(pages, directory),
+            *write(formats, directory / machine.FOLDER, "**/*"),
+            *write(modules, wire),
+        ]
     except OSError as error:
         raise Usage(f"rmq-harness docs: {directory}: {error.strerror}; the pages go there") from None
-    say(f"{len(changed)} of {len(pages) + len(modules)} files changed in {directory}")
+    say(f"{len(changed)} of {len(pages) + len(formats) + len(modules)} files changed in {directory}")
     return OK
 
 

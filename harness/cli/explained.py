@@ -153,11 +153,10 @@ def of_request(message: Message, loaded: Iterable[LoadedCase]) -> Answer:
     role = message.role
     about = [one for one in catalogue().of(role).statements if message.code in requests_of(one, role)]
     about.sort(key=lambda one: (one.chapter != message.chapter, list(CLASSES).index(one.class_)))
-    server = ROLE_NAMES[role]
     answer = {
         "request": f"{message.code} {message.name}",
         "text": message.text,
-        "served by": f"what a {server} sends" if message.sent else server,
+        "served by": _served_by(message),
         "used by": "" if message.sent else usage().words(role, message.code) or UNUSED,
         "profiles": list(message.profiles),
         "fields": [_member(one) for one in message.request],
@@ -173,6 +172,13 @@ def of_request(message: Message, loaded: Iterable[LoadedCase]) -> Answer:
         **_proved(about, loaded),
     }
     return _without_empty(answer)
+
+
+def _served_by(message: Message) -> str:
+    server = ROLE_NAMES[message.role]
+    if not message.sent:
+        return server
+    return f"what a {server} sends{', one-way' if message.one_way else ''}"
 
 
 def of_response(code: Numbered, loaded: Iterable[LoadedCase]) -> Answer:

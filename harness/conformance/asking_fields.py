@@ -31,30 +31,31 @@ class OrdinaryRequest:
         _, ask = owner_of(message)
         ask(session)
         sent = (one.asked.request for one in session.requests)
-        self._command = next(one for one in sent if one is not None and one.code == message.code)
+        self.command = next(one for one in sent if one is not None and one.code == message.code)
+        """As it is sent at first."""
 
     def again(self) -> Exchange:
         """Sends it once more, unchanged."""
-        return self._send(self._command.ext, self._command.body, "")
+        return self._send(self.command.ext, self.command.body, "")
 
     def forms_of_fields(self) -> Iterator[Form]:
         """Its ext fields, one at a time, in other forms."""
         line, nonce = self._session.profile.name, self._session.nonce
-        return forms_of(self._message, line, self._command.ext or {}, nonce)
+        return forms_of(self._message, line, self.command.ext or {}, nonce)
 
     def forms_of_members(self) -> Iterator[Form]:
         """The members of its body, one at a time, in other forms; a checksum is that of the body sent."""
-        ordinary = self._command.ext or {}
-        for member, name, body in body_forms(self._command.body, self._session.nonce):
+        ordinary = self.command.ext or {}
+        for member, name, body in body_forms(self.command.body, self._session.nonce):
             checksum = {_CHECKSUM: str(body_crc32(body))} if _CHECKSUM in ordinary else {}
             yield Form(member, name, {**ordinary, **checksum}, body)
 
     def in_form(self, form: Form) -> Exchange:
         """Sends it with one field in another form."""
-        return self._send(form.ext, self._command.body if form.body is None else form.body, str(form))
+        return self._send(form.ext, self.command.body if form.body is None else form.body, str(form))
 
     def _send(self, ext: dict[str, str | None] | None, body: bytes, about: str) -> Exchange:
-        like = self._command
+        like = self.command
         return self._session.call(
             like.code,
             ext,

@@ -6,7 +6,7 @@ Invariants:
 1. Pure but for :func:`write` and :func:`stale`. The same catalogue and cases give the same bytes: no date, no
    path.
 2. Cases come as data, by the statement that they prove.
-3. The directory holds rendered pages and nothing else: the page of a removed chapter is removed.
+3. A directory holds the rendered files of its kind and no others: the page of a removed chapter is removed.
 """
 
 from __future__ import annotations
@@ -95,22 +95,25 @@ def same_answers(rules: Sequence[NamedRule], asking: Sequence[str]) -> dict[str,
     return {"same-answers.md": page("same-answers", rules=rules, asking=asking)}
 
 
-def write(pages: Mapping[str, str], directory: Path) -> list[str]:
-    """Make the directory hold exactly these pages; the names of those that changed, came or went."""
-    directory.mkdir(parents=True, exist_ok=True)
-    changed = [name for name in _names(pages, directory) if _text(directory / name) != pages.get(name)]
+def write(pages: Mapping[str, str], directory: Path, kind: str = "*.md") -> list[str]:
+    """Make the directory hold exactly these files of a kind, which is a pattern of names below it.
+
+    Returns the names of those that changed, came or went.
+    """
+    changed = [name for name in _names(pages, directory, kind) if _text(directory / name) != pages.get(name)]
     for name in changed:
         if name in pages:
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_text(pages[name], encoding="utf-8")
         else:
             (directory / name).unlink()
     return changed
 
 
-def stale(pages: Mapping[str, str], directory: Path) -> list[str]:
+def stale(pages: Mapping[str, str], directory: Path, kind: str = "*.md") -> list[str]:
     """What is not as it would be rendered now, a line for each difference shown. Empty when all is well."""
     found = []
-    for name in _names(pages, directory):
+    for name in _names(pages, directory, kind):
         old, new = _text(directory / name), pages.get(name)
         if old == new:
             continue
@@ -129,8 +132,9 @@ def stale(pages: Mapping[str, str], directory: Path) -> list[str]:
     return found
 
 
-def _names(pages: Mapping[str, str], directory: Path) -> list[str]:
-    return sorted({*pages, *(path.name for path in directory.glob("*.md"))})
+def _names(pages: Mapping[str, str], directory: Path, kind: str) -> list[str]:
+    there = (path for path in directory.glob(kind) if path.is_file())
+    return sorted({*pages, *(path.relative_to(directory).as_posix() for path in there)})
 
 
 def _text(path: Path) -> str | None:

@@ -1,7 +1,7 @@
 """The one Jinja environment: every page of ours is a template file, filled here.
 
 Templates lie beside the code that fills them (`*/templates/`). Names are paths below `harness`, so that one
-template can extend or include another. Everything but Markdown is escaped; undefined values and None
+template can extend or include another. Everything but Markdown and Lua is escaped; undefined values and None
 are errors.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import json
 import re
 from html import escape
 from pathlib import Path
@@ -41,7 +42,7 @@ def _environment() -> jinja2.Environment:
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_PACKAGE),
-        autoescape=lambda name: name is None or not name.endswith(".md.j2"),
+        autoescape=lambda name: name is None or not name.endswith((".md.j2", ".lua.j2")),
         undefined=jinja2.StrictUndefined,
         finalize=_shown,
         trim_blocks=True,
@@ -60,6 +61,7 @@ def _environment() -> jinja2.Environment:
         fixed=text.fixed,
         issue=md.issue,
         issue_link=text.issue_link,
+        lua=lambda value: json.dumps(value, ensure_ascii=False),
         not_again=text.not_again,
         one_line=md.one_line,
         plain=md.plain,

@@ -73,11 +73,15 @@ REQUESTS: Final[dict[int, RequestForm]] = {
             "force",
         ),
     ),
-    RequestCode.UPDATE_AND_CREATE_TOPIC_LIST: RequestForm(role="broker"),
-    RequestCode.GET_ALL_TOPIC_CONFIG: RequestForm(role="broker", read_only=True),
+    RequestCode.UPDATE_AND_CREATE_TOPIC_LIST: RequestForm(
+        role="broker", request_body="CreateTopicListRequestBody"
+    ),
+    RequestCode.GET_ALL_TOPIC_CONFIG: RequestForm(
+        role="broker", read_only=True, response_body="TopicConfigSerializeWrapper"
+    ),
     RequestCode.UPDATE_BROKER_CONFIG: RequestForm(role="broker", request_body="properties"),
     RequestCode.GET_BROKER_CONFIG: RequestForm(role="broker", read_only=True, response_body="properties"),
-    RequestCode.GET_BROKER_RUNTIME_INFO: RequestForm(role="broker", read_only=True),
+    RequestCode.GET_BROKER_RUNTIME_INFO: RequestForm(role="broker", read_only=True, response_body="KVTable"),
     RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: RequestForm(
         role="broker", read_only=True, fields=("topic", "queueId", "timestamp", "boundaryType")
     ),
@@ -91,7 +95,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.VIEW_MESSAGE_BY_ID: RequestForm(
         role="broker", read_only=True, fields=("offset",), response_body="messages"
     ),
-    RequestCode.HEART_BEAT: RequestForm(role="broker"),
+    RequestCode.HEART_BEAT: RequestForm(role="broker", request_body="HeartbeatData"),
     RequestCode.UNREGISTER_CLIENT: RequestForm(
         role="broker", fields=("clientID", "producerGroup", "consumerGroup")
     ),
@@ -121,7 +125,10 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         ),
     ),
     RequestCode.GET_CONSUMER_LIST_BY_GROUP: RequestForm(
-        role="broker", read_only=True, fields=("consumerGroup",)
+        role="broker",
+        read_only=True,
+        fields=("consumerGroup",),
+        response_body="GetConsumerListByGroupResponseBody",
     ),
     RequestCode.CHECK_TRANSACTION_STATE: RequestForm(
         role="broker",
@@ -129,11 +136,19 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         fields=("tranStateTableOffset", "commitLogOffset", "msgId", "transactionId", "offsetMsgId"),
     ),
     RequestCode.NOTIFY_CONSUMER_IDS_CHANGED: RequestForm(role="broker", sent=True, fields=("consumerGroup",)),
-    RequestCode.LOCK_BATCH_MQ: RequestForm(role="broker"),
-    RequestCode.UNLOCK_BATCH_MQ: RequestForm(role="broker"),
-    RequestCode.GET_ALL_CONSUMER_OFFSET: RequestForm(role="broker", read_only=True),
-    RequestCode.GET_ALL_DELAY_OFFSET: RequestForm(role="broker", read_only=True),
-    RequestCode.CHECK_CLIENT_CONFIG: RequestForm(role="broker", read_only=True),
+    RequestCode.LOCK_BATCH_MQ: RequestForm(
+        role="broker", request_body="LockBatchRequestBody", response_body="LockBatchResponseBody"
+    ),
+    RequestCode.UNLOCK_BATCH_MQ: RequestForm(role="broker", request_body="LockBatchRequestBody"),
+    RequestCode.GET_ALL_CONSUMER_OFFSET: RequestForm(
+        role="broker", read_only=True, response_body="ConsumerOffsetSerializeWrapper"
+    ),
+    RequestCode.GET_ALL_DELAY_OFFSET: RequestForm(
+        role="broker", read_only=True, response_body="DelayOffsetSerializeWrapper"
+    ),
+    RequestCode.CHECK_CLIENT_CONFIG: RequestForm(
+        role="broker", read_only=True, request_body="CheckClientRequestBody"
+    ),
     RequestCode.GET_TIMER_CHECK_POINT: RequestForm(role="broker", read_only=True),
     RequestCode.GET_TIMER_METRICS: RequestForm(role="broker", read_only=True),
     RequestCode.PUT_KV_CONFIG: RequestForm(role="nameserver", fields=("namespace", "key", "value")),
@@ -168,14 +183,20 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_BROKER_CLUSTER_INFO: RequestForm(
         role="nameserver", read_only=True, response_body="ClusterInfo"
     ),
-    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: RequestForm(role="broker"),
-    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: RequestForm(role="broker", read_only=True),
-    RequestCode.GET_TOPIC_STATS_INFO: RequestForm(role="broker", read_only=True, fields=("topic",)),
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: RequestForm(
+        role="broker", request_body="SubscriptionGroupConfig"
+    ),
+    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
+        role="broker", read_only=True, response_body="SubscriptionGroupWrapper"
+    ),
+    RequestCode.GET_TOPIC_STATS_INFO: RequestForm(
+        role="broker", read_only=True, fields=("topic",), response_body="TopicStatsTable"
+    ),
     RequestCode.GET_CONSUMER_CONNECTION_LIST: RequestForm(
-        role="broker", read_only=True, fields=("consumerGroup",)
+        role="broker", read_only=True, fields=("consumerGroup",), response_body="ConsumerConnection"
     ),
     RequestCode.GET_PRODUCER_CONNECTION_LIST: RequestForm(
-        role="broker", read_only=True, fields=("producerGroup",)
+        role="broker", read_only=True, fields=("producerGroup",), response_body="ProducerConnection"
     ),
     RequestCode.WIPE_WRITE_PERM_OF_BROKER: RequestForm(role="nameserver", fields=("brokerName",)),
     RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: RequestForm(
@@ -183,7 +204,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     ),
     RequestCode.DELETE_SUBSCRIPTION_GROUP: RequestForm(role="broker", fields=("groupName", "cleanOffset")),
     RequestCode.GET_CONSUME_STATS: RequestForm(
-        role="broker", read_only=True, fields=("consumerGroup", "topic")
+        role="broker", read_only=True, fields=("consumerGroup", "topic"), response_body="ConsumeStats"
     ),
     RequestCode.DELETE_TOPIC_IN_BROKER: RequestForm(role="broker", fields=("topic",)),
     RequestCode.DELETE_TOPIC_IN_NAMESRV: RequestForm(role="nameserver", fields=("topic", "clusterName")),
@@ -194,21 +215,29 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="nameserver", read_only=True, fields=("namespace",), response_body="KVTable"
     ),
     RequestCode.RESET_CONSUMER_CLIENT_OFFSET: RequestForm(
-        role="broker", sent=True, fields=("topic", "group", "timestamp", "isForce")
+        role="broker",
+        sent=True,
+        fields=("topic", "group", "timestamp", "isForce"),
+        request_body="ResetOffsetBody",
     ),
     RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT: RequestForm(
-        role="broker", sent=True, fields=("topic", "group")
+        role="broker", sent=True, fields=("topic", "group"), response_body="GetConsumerStatusBody"
     ),
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: RequestForm(
-        role="broker", fields=("topic", "group", "timestamp", "isForce")
+        role="broker", fields=("topic", "group", "timestamp", "isForce"), response_body="ResetOffsetBody"
     ),
     RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: RequestForm(
-        role="broker", read_only=True, fields=("topic", "group", "clientAddr")
+        role="broker",
+        read_only=True,
+        fields=("topic", "group", "clientAddr"),
+        response_body="GetConsumerStatusBody",
     ),
     RequestCode.GET_TOPICS_BY_CLUSTER: RequestForm(
         role="nameserver", read_only=True, fields=("cluster",), response_body="TopicList"
     ),
-    RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: RequestForm(role="broker", read_only=True, fields=("topic",)),
+    RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: RequestForm(
+        role="broker", read_only=True, fields=("topic",), response_body="GroupList"
+    ),
     RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: RequestForm(
         role="nameserver", read_only=True, response_body="TopicList"
     ),
@@ -220,7 +249,10 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", read_only=True, fields=("consumerGroup", "clientId", "jstackEnable")
     ),
     RequestCode.QUERY_CORRECTION_OFFSET: RequestForm(
-        role="broker", read_only=True, fields=("topic", "compareGroup", "filterGroups")
+        role="broker",
+        read_only=True,
+        fields=("topic", "compareGroup", "filterGroups"),
+        response_body="QueryCorrectionOffsetBody",
     ),
     RequestCode.CONSUME_MESSAGE_DIRECTLY: RequestForm(
         role="broker", fields=("consumerGroup", "clientId", "msgId", "brokerName")
@@ -241,10 +273,12 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", fields=("srcGroup", "destGroup", "topic", "offline")
     ),
     RequestCode.VIEW_BROKER_STATS_DATA: RequestForm(
-        role="broker", read_only=True, fields=("statsName", "statsKey")
+        role="broker", read_only=True, fields=("statsName", "statsKey"), response_body="BrokerStatsData"
     ),
     RequestCode.CLEAN_UNUSED_TOPIC: RequestForm(role="broker"),
-    RequestCode.GET_BROKER_CONSUME_STATS: RequestForm(role="broker", read_only=True, fields=("isOrder",)),
+    RequestCode.GET_BROKER_CONSUME_STATS: RequestForm(
+        role="broker", read_only=True, fields=("isOrder",), response_body="ConsumeStatsList"
+    ),
     RequestCode.UPDATE_NAMESRV_CONFIG: RequestForm(role="nameserver", request_body="properties"),
     RequestCode.GET_NAMESRV_CONFIG: RequestForm(
         role="nameserver", read_only=True, response_body="properties"
@@ -284,15 +318,24 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", sent=True, fields=("bornHost", "storeHost", "storeTimestamp", "producerGroup", "topic")
     ),
     RequestCode.ADD_WRITE_PERM_OF_BROKER: RequestForm(role="nameserver", fields=("brokerName",)),
-    RequestCode.GET_ALL_PRODUCER_INFO: RequestForm(role="broker", read_only=True),
+    RequestCode.GET_ALL_PRODUCER_INFO: RequestForm(
+        role="broker", read_only=True, response_body="ProducerTableInfo"
+    ),
     RequestCode.QUERY_TOPICS_BY_CONSUMER: RequestForm(
         role="broker", read_only=True, fields=("group",), response_body="TopicList"
     ),
     RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER: RequestForm(
-        role="broker", read_only=True, fields=("group", "topic")
+        role="broker",
+        read_only=True,
+        fields=("group", "topic"),
+        response_body="QuerySubscriptionResponseBody",
     ),
-    RequestCode.GET_TOPIC_CONFIG: RequestForm(role="broker", read_only=True, fields=("topic",)),
-    RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG: RequestForm(role="broker", read_only=True, fields=("group",)),
+    RequestCode.GET_TOPIC_CONFIG: RequestForm(
+        role="broker", read_only=True, fields=("topic",), response_body="TopicConfig"
+    ),
+    RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
+        role="broker", read_only=True, fields=("group",), response_body="SubscriptionGroupConfig"
+    ),
     RequestCode.LITE_PULL_MESSAGE: RequestForm(
         role="broker",
         fields=(
@@ -310,14 +353,23 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         ),
         response_body="messages",
     ),
-    RequestCode.QUERY_ASSIGNMENT: RequestForm(role="broker", read_only=True),
-    RequestCode.SET_MESSAGE_REQUEST_MODE: RequestForm(role="broker"),
-    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: RequestForm(role="broker", read_only=True),
+    RequestCode.QUERY_ASSIGNMENT: RequestForm(
+        role="broker",
+        read_only=True,
+        request_body="QueryAssignmentRequestBody",
+        response_body="QueryAssignmentResponseBody",
+    ),
+    RequestCode.SET_MESSAGE_REQUEST_MODE: RequestForm(
+        role="broker", request_body="SetMessageRequestModeRequestBody"
+    ),
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: RequestForm(
+        role="broker", read_only=True, response_body="MessageRequestModeSerializeWrapper"
+    ),
     RequestCode.GET_BROKER_MEMBER_GROUP: RequestForm(
         role="nameserver",
         read_only=True,
         fields=("clusterName", "brokerName"),
-        response_body="BrokerMemberGroup",
+        response_body="GetBrokerMemberGroupResponseBody",
     ),
     RequestCode.BROKER_HEARTBEAT: RequestForm(
         role="nameserver", read_only=True, fields=("clusterName", "brokerAddr", "brokerName")
@@ -360,6 +412,6 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.POLLING_INFO: RequestForm(
         role="broker", read_only=True, fields=("consumerGroup", "topic", "queueId")
     ),
-    RequestCode.BATCH_ACK_MESSAGE: RequestForm(role="broker"),
+    RequestCode.BATCH_ACK_MESSAGE: RequestForm(role="broker", request_body="BatchAckMessageRequestBody"),
 }
 """By code."""

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import AssignmentQuestion, MessageQueue, RequestMode, RequestModes, TopicRoute
 from harness.wire.bodies import Assignments as Answer
+from harness.wire.bodies.broker.pop import REQUEST_MODES
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 REQUEST_MODES_FILE: Final = "config/messageRequestMode.json"
 _ROUTE_WITHIN: Final = 3_000
-_MODES: Final = ("PULL", "POP")
 _MODELS: Final = ("CLUSTERING", "BROADCASTING")
 _EVENLY, _IN_TURN = "AVG", "AVG_BY_CIRCLE"
 """How queues are divided: as many neighbours for each, or one for each in turn."""
@@ -64,7 +64,7 @@ class Assignments(Part):
         if self.broker.groups.find(asked.consumer_group, now) is None:
             remark = "subscription group does not exist"
             return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
-        mode = asked.mode if asked.mode in _MODES else None
+        mode = asked.mode if asked.mode in REQUEST_MODES else None
         self._modes.setdefault(asked.topic, {})[asked.consumer_group] = replace(asked, mode=mode)
         self.keep()
         return Reply(ResponseCode.SUCCESS)

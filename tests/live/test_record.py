@@ -1,4 +1,6 @@
-"""What a Broker of Apache's says to a NameServer: recorded, captured, and told alike, command by command."""
+"""What a Broker of Apache's says to a NameServer: recorded, captured, and told alike, command by command; by
+Wireshark too, where it is installed. Every body fits its JSON Schema.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from typing import Any
 
 import msgspec
 import pytest
+import tshark
 from peers import Broker, ask, settled
+from schemas import misfits
 
 from harness.targets import parse
 from harness.targets.process import ProcessInstance
@@ -85,6 +89,13 @@ def test_a_registering_broker(server: ProcessInstance, tmp_path: Path) -> None:
     totals = captured[-1]
     assert (totals["fatal"], totals["missing"], totals["skipped"], totals["unanswered"]) == (0, 0, 0, [])
     assert exchanges(captured) == exchanges(decoded(tmp_path / "recorded.trace"))
+    seen: set[str] = set()
+    assert list(misfits(tshark.commands_of(tmp_path / "recorded.pcap"), seen)) == []
+    assert {"RegisterBrokerBody", "TopicRouteData"} <= seen
+    captures = [tmp_path / "recorded.pcap"] + ([] if tcpdump is None else [tmp_path / "tcpdump.pcap"])
+    if shutil.which("tshark"):
+        for capture in captures:
+            assert tshark.dissected(capture) == tshark.decoded(capture)
     if tcpdump is None:
         pytest.skip("compared with its trace alone: tcpdump is not installed (Debian: apt install tcpdump)")
     assert exchanges(captured) == exchanges(decoded(tmp_path / "tcpdump.pcap"))

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 from clusters import HASTE, PATIENCE, apache_nameserver, clients
 from peers import FIXTURES, JVM, Admin, Broker, ask, settled
@@ -20,7 +21,7 @@ from test_cpp_client import sent_and_consumed
 
 from harness.catalogue import Role
 from harness.targets import maven
-from harness.wire import FLAG_RESPONSE, FrameBuffer, RequestCode, WireError, decode
+from harness.wire import FLAG_ONEWAY, FLAG_RESPONSE, FrameBuffer, RequestCode, WireError, decode
 
 MESSAGES = 40
 CLIENTS_WITHIN = 240.0
@@ -82,11 +83,19 @@ Seen = dict[Role, dict[int, set[str]]]
 """Role -> code -> the peers that sent it."""
 
 
+class Traffic(NamedTuple):
+    """All requests, and those that were sent one-way."""
+
+    requests: Seen
+    one_way: Seen
+
+
 class Taps:
     """Proxies, and what has passed them by who is at work."""
 
     def __init__(self) -> None:
         self.seen: Seen = {"nameserver": {}, "broker": {}}
+        self.one_way: Seen = {"nameserver": {}, "broker": {}}
         self.at_work = "broker"
         self.replaced: dict[bytes, bytes] = {}
         """What Brokers say to the NameServer, and what it hears instead."""
@@ -162,9 +171,11 @@ class Taps:
         if not command.flag & FLAG_RESPONSE:
             with self._lock:
                 self.seen[role].setdefault(command.code, set()).add(peer)
+                if command.flag & FLAG_ONEWAY:
+                    self.one_way[role].setdefault(command.code, set()).add(peer)
 
 
-def recorded(version: str, directory: Path) -> Seen:
+def recorded(version: str, directory: Path) -> Traffic:
     """What Apache's Brokers, clients and `mqadmin` and the C++ client send to a cluster of a release.
 
     It has a master, and a slave that follows it and goes before clients come.
@@ -209,7 +220,7 @@ def recorded(version: str, directory: Path) -> Seen:
             for command in ADMIN:
                 admin.run(front, command.format(broker=shown))
         master.terminate()
-    return taps.seen
+    return Traffic(taps.seen, taps.one_way)
 
 
 def _other_clients(version: str, nameserver: str, directory: Path) -> None:

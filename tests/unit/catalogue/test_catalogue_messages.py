@@ -241,6 +241,8 @@ def test_what_ends_too_early_is_told() -> None:
     ("old", "new", "told"),
     [
         ("request_body: DataVersion", "request_body: Version", "no body 'Version'"),
+        ("type: list of QueueData", "type: list of Queues", "no type 'Queues'"),
+        ("name: brokerName, type: text,", "name: brokerName, type: string,", "no type 'string'"),
         ("code: 219\n", "code: 224\n", "message 224 is there twice"),
         ("chapter: lease", "chapter: leases", "no chapter 'leases'"),
         ("size: remark length", "size: remark size", "no row 'remark size' before it"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import ssl
 from pathlib import Path
 
 import pytest
+from tls import under_tls
 
-from harness.conformance.shared.certificates import FIRST, FIRST_KEY
-from harness.trace import Closed, Note, Opened, Received, Sent
+from harness.trace import Note, Received, Sent
 from harness.trace.packets import CaptureError
 from harness.trace.reassembly import Missing, Seen
 from harness.trace.unwrapping import Unwrapping
@@ -20,49 +19,14 @@ VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 QUESTIONS = [b"question", b"?" * 40_000, b"last"]
 
 
+def answer(question: bytes) -> bytes:
+    return b"answer to " + question[:8]
+
+
 @pytest.fixture(params=list(VERSIONS))
 def talk(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[Seen], Path]:
     """A handshake, then questions and as many answers; and its key log."""
-    return conversation(VERSIONS[request.param], tmp_path)
-
-
-def conversation(version: ssl.TLSVersion, path: Path) -> tuple[list[Seen], Path]:
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    (path / "certificate").write_bytes(FIRST + FIRST_KEY)
-    serving.load_cert_chain(path / "certificate")
-    asking = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    asking.check_hostname, asking.verify_mode = False, ssl.CERT_NONE
-    asking.minimum_version = asking.maximum_version = version
-    asking.keylog_filename = str(path / "keys")
-    to_client, from_client, to_server, from_server = (ssl.MemoryBIO() for _ in range(4))
-    client = asking.wrap_bio(to_client, from_client)
-    server = serving.wrap_bio(to_server, from_server, server_side=True)
-    seen: list[Seen] = [Opened(real=0, protocol=0, connection=1, local="10.0.0.1:5", remote="10.0.0.2:6")]
-
-    def carry() -> None:
-        if data := from_client.read():
-            seen.append(Sent(real=1, protocol=1, connection=1, data=data))
-            to_server.write(data)
-        if data := from_server.read():
-            seen.append(Received(real=1, protocol=1, connection=1, data=data))
-            to_client.write(data)
-
-    for _ in range(3):
-        for end in (client, server):
-            with contextlib.suppress(ssl.SSLWantReadError):
-                end.do_handshake()
-            carry()
-    for question in QUESTIONS:
-        client.write(question)
-        carry()
-        got = b""
-        while len(got) < len(question):
-            got += server.read(65_536)
-        server.write(b"answer to " + got[:8])
-        carry()
-        client.read(65_536)
-    seen.append(Closed(real=2, protocol=2, connection=1, by="us", how="fin"))
-    return seen, path / "keys"
+    return under_tls(VERSIONS[request.param], QUESTIONS, answer, tmp_path)
 
 
 def unwrapped(seen: list[Seen], keys: Path) -> list[Seen]:
@@ -78,7 +42,7 @@ def test_both_directions_come_out_in_clear(talk: tuple[list[Seen], Path]) -> Non
     seen, keys = talk
     clear = unwrapped(seen, keys)
     assert carried(clear, Sent) == b"".join(QUESTIONS)
-    assert carried(clear, Received) == b"".join(b"answer to " + question[:8] for question in QUESTIONS)
+    assert carried(clear, Received) == b"".join(map(answer, QUESTIONS))
     assert (clear[0], clear[-1]) == (seen[0], seen[-1])
 
 
@@ -108,7 +72,7 @@ def test_secrets_of_somebody_else_leave_everything_as_it_is(
 
 
 def test_secrets_of_the_handshake_alone_do_not_do(tmp_path: Path) -> None:
-    seen, keys = conversation(VERSIONS["1.3"], tmp_path)
+    seen, keys = under_tls(VERSIONS["1.3"], QUESTIONS, answer, tmp_path)
     keys.write_text("".join(line for line in keys.open() if "HANDSHAKE" in line))
     clear = unwrapped(seen, keys)
     assert carried(clear, Sent) == b""

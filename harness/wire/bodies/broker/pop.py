@@ -17,8 +17,11 @@ from harness.wire.bodies.broker.locks import MessageQueue
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, map_of, read, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import Engine, Node, document
-from harness.wire.fastjson.coerce import as_int32, as_int64, as_string, members
+from harness.wire.fastjson.coerce import as_enum, as_int32, as_int64, as_string, members
 from harness.wire.integers import Int32, Int64
+
+REQUEST_MODES: Final = ("PULL", "POP")
+"""How messages come to a group."""
 
 
 class BatchAck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -119,7 +122,7 @@ class RequestMode(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
     consumer_group: str | None = None
     mode: str | None = "PULL"
-    pop_share_queue_num: int = 0
+    pop_share_queue_num: Int32 = 0
     topic: str | None = None
 
     def encode(self) -> bytes:
@@ -204,8 +207,9 @@ def _read_question(node: Node) -> AssignmentQuestion:
 
 
 def _read_mode(node: Node) -> RequestMode:
-    texts = dict.fromkeys(("consumerGroup", "mode", "topic"), as_string)
-    found = members(node, {**texts, "popShareQueueNum": as_int32})
+    texts = dict.fromkeys(("consumerGroup", "topic"), as_string)
+    modes = {"mode": lambda value: as_enum(value, REQUEST_MODES)}
+    found = members(node, {**texts, **modes, "popShareQueueNum": as_int32})
     return RequestMode(
         consumer_group=found.get("consumerGroup"),
         mode=found.get("mode", "PULL"),
