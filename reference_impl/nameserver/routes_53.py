@@ -158,8 +158,7 @@ class RouteTable53(RouteTable):
 
     def lists(self, broker: Broker, record: LiveRecord) -> bool:
         """The same address in another cluster is another broker."""
-        in_cluster = broker.cluster == record.cluster or broker.name in self.clusters.get(record.cluster, {})
-        return in_cluster and super().lists(broker, record)
+        return broker.name in self.clusters.get(record.cluster, {}) and super().lists(broker, record)
 
     def leave(self, departures: list[Departure]) -> None:
         """As in 4.9, and the members of a name are notified, once for a batch, that its smallest id left."""

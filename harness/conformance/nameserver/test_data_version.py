@@ -181,6 +181,13 @@ def test_no_body_is_changed(ns: NameServerSession) -> None:
     asked.stored >> Reply(SUCCESS, broker.version)
 
 
+@case(kills=["no-body-is-no-version"])
+def test_no_body_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(body=b"") >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)
+
+
 @case(kills=["undecodable-version-is-no-version"])
 def test_undecodable_body_is_refused(ns: NameServerSession) -> None:
     broker = registered(ns)

@@ -116,7 +116,7 @@ def as_string(node: Node) -> str | None:
         case "number":
             if node.engine == "fastjson2":
                 return coerce2.number_text(node)
-            return node.text if isinstance(node.value, int) else str(Decimal(node.text))
+            return node.text if isinstance(node.value, int) else coerce2.decimal_text(node.text)
         case "object" | "array":
             return _compact(node)
         case _:

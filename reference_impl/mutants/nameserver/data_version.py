@@ -148,6 +148,11 @@ def no_body_is_refused(original, self, command):
     return original(self, command)
 
 
+@mutant(NameServer.given_version, "A query without a body differs from every version in 4.9, too.", V4)
+def no_body_is_no_version(original, self, command):
+    return original(self, command) if command.body else None
+
+
 @mutant(NameServer.given_version, "A body that cannot be read counts as none.")
 def undecodable_version_is_no_version(original, self, command):
     try:

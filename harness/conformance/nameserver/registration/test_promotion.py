@@ -103,6 +103,16 @@ def test_higher_state_version_replaces_address(ns: NameServerSession) -> None:
     serves(ns, elected, "C", 8, 8, 6, 0)
 
 
+@case(kills=["missing-state-version-is-the-greatest"])
+def test_missing_state_version_is_zero(ns: NameServerSession) -> None:
+    holder = ns.broker()
+    former, next_one, late = (holder.sibling(id=0) for _ in range(3))
+    for broker, number in ((former, None), (next_one, 0), (holder, 1), (late, None)):
+        broker.register(version=state_version(number)) >> Reply(SUCCESS)
+        shown = broker if broker is not late else holder
+        ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: shown.address})
+
+
 @case(kills=["holder-conflicts-with-itself", "greatest-state-version-holds-the-id"])
 def test_own_state_version_may_fall(ns: NameServerSession) -> None:
     broker = ns.broker()
