@@ -21,7 +21,7 @@ class RouteTable53(RouteTable):
         self._scans_every = settings.config.scan_not_active_broker_interval
         self._capacity = settings.config.un_register_broker_queue_capacity
 
-    def live_key(self, cluster: str, address: str) -> LiveKey:
+    def live_key(self, cluster: str, address: str | None) -> LiveKey:
         return (cluster, address)
 
     def register(self, registration: Registration, connection: int, now: int) -> Registered | None:

@@ -204,6 +204,19 @@ def test_null_version_is_changed(ns: NameServerSession) -> None:
         answer >> Reply(SUCCESS, ext=Including({"changed": "true"}), body=broker.version.encode())
 
 
+@case(kills=["missing-counter-is-one"])
+def test_missing_counter_is_zero(ns: NameServerSession) -> None:
+    for member in ("", ',"y":0'):
+        broker = ns.broker()
+        broker.version = DataVersion(0, 1_700_000_000_007, ns.first_state_version)
+        version = f'{{"timestamp":{broker.version.timestamp}{member}}}'.encode()
+        broker.register(body=broker.body().encode().replace(broker.version.encode(), version)) >> Reply(
+            SUCCESS
+        )
+        unchanged(broker)
+        broker.query_version(body=version).changed >> Reply(SUCCESS, False)
+
+
 def plus(broker: Broker, member: bytes) -> bytes:
     """The broker's version with one more member."""
     return broker.version.encode().rpartition(b"}")[0] + b"," + member + b"}"

@@ -184,6 +184,18 @@ def test_peer_address_is_no_broker_address(ns: NameServerSession) -> None:
     stays(ns, broker)
 
 
+@case(kills=["peer-address-is-no-broker-address-in-4.9"])
+def test_peer_address_is_a_broker_address(ns: NameServerSession) -> None:
+    client = ns.connect()
+    ns.route(ns.topic("A"), on=client) >> Reply(TOPIC_NOT_EXIST)
+    broker, other = ns.broker(address=client.peer), ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    client.close()
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+    stays(ns, other)
+
+
 @case(kills=["lost-broker-takes-its-whole-name"])
 def test_lost_master_leaves_slaves(ns: NameServerSession) -> None:
     master, slave = pair(ns)

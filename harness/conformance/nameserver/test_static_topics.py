@@ -6,7 +6,7 @@ The chapters registration and routes cover whether a mapping is shown at all.
 import json
 import zlib
 
-from harness.conformance import ABSENT, Including, Reply, case
+from harness.conformance import ABSENT, Containing, Including, Reply, case
 from harness.session import Broker, NameServerSession
 from harness.session.nameserver.views import RegisterExchange
 from harness.wire import ResponseCode
@@ -150,6 +150,17 @@ def test_strict_clients_can_read_mappings(ns: NameServerSession) -> None:
     route.strict_json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": told}))
 
 
+@case(kills=["large-epochs-are-numbers", "large-epochs-are-text-for-all"])
+def test_large_epoch_is_text_to_strict_clients(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for epoch in (2**53 - 1, 2**53, -(2**53) + 1, -(2**53)):
+        register(broker, epoch) >> Reply(SUCCESS)
+        told = f'"{epoch}"' if abs(epoch) == 2**53 else f"{epoch}"
+        ns.route(broker.topic("A"), version=479).text >> Reply(SUCCESS, Containing(f'"epoch":{told},'))
+        ns.route(broker.topic("A"), version=0).text >> Reply(SUCCESS, Containing(f'"epoch":{epoch},'))
+        broker.version = broker.newer()
+
+
 @case(kills=["unreadable-queue-maps-are-empty"])
 def test_unreadable_queue_map_is_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
@@ -177,10 +188,10 @@ def _register_queues(broker: Broker, queues: str) -> RegisterExchange:
 
 @case(kills=["unknown-members-of-mappings-are-refused", "strange-mappings-lose-their-queues"])
 def test_unknown_members_of_a_mapping_are_ignored(ns: NameServerSession) -> None:
-    plain, compressed = ns.broker(), ns.broker()
+    plain, compressed = ns.broker(name=f"{ns.name('b')}/é"), ns.broker()
     for broker in (plain, compressed):
         body, topic = broker.body(), broker.topic("A")
-        mapping = TopicQueueMappingInfo(topic, broker.name, 3, 5, True, "s", {0: 1, 3: 2})
+        mapping = TopicQueueMappingInfo(topic, broker.name, 3, 5, broker is plain, "s", {0: 1, 3: 2})
         text = mapping.encode().replace(b'"dirty"', b'"unheardOf":{"x":[1,null]},"dirty"')
         body.mappings = {}
         if broker is plain:
@@ -201,7 +212,7 @@ def test_unknown_members_of_a_mapping_are_ignored(ns: NameServerSession) -> None
             "bname": broker.name,
             "totalQueues": 3,
             "epoch": 5,
-            "dirty": True,
+            "dirty": broker is plain,
             "scope": "s",
         }
         ns.route(topic).mappings >> Reply(

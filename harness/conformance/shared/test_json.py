@@ -37,7 +37,11 @@ EXTRA_COMMAS = (query_header().replace("{", "{,"), query_header().replace(",", "
 NOT_NUMBERS = (query_header(flag="NaN"), query_header(flag="undefined"))
 EMPTY = (b"[]", b"[ ]", b" ", b"\n")
 FOREIGN_TYPE = '"@type":"java.lang.Object"'
-COMMENTS = (query_header().replace(":", ":/* why */"), query_header().replace(",", "/* why */,"))
+COMMENTS = (
+    query_header().replace(":", ":/* why */"),
+    query_header().replace(",", "/* why */,"),
+    query_header(flag="false/* why */"),
+)
 
 
 def register_with(broker: Broker, member: str, value: str | int | None) -> None:
@@ -60,7 +64,7 @@ def unquoted(broker: Broker) -> bytes:
 
 @case(kills=[OLDER])
 def test_missing_comma_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, NO_COMMA)
+    closes_headers(ns, NO_COMMA, query_header(extra='[true"a"]'), query_header(extra="[null[1]]"))
 
 
 @case(kills=[NEWER])

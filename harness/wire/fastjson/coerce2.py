@@ -89,8 +89,8 @@ def enum_name(node: Node, names: Sequence[str]) -> str | None:
                 return text
             folded = _folded(text)
             found = next((name for name in names if _folded(name) == folded), None)
-            if found is None and _WHOLE.fullmatch(text) and 0 <= whole(text) < len(names):
-                return names[whole(text)]
+            if found is None and _WHOLE.fullmatch(text) and 0 <= _from_text(text, 32) < len(names):
+                return names[_from_text(text, 32)]
             return found
         case "number":
             ordinal = _from_text(node.text, 32)

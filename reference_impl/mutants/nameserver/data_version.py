@@ -213,3 +213,9 @@ def unknown_members_of_versions_are_refused_in_5(original, self, command):
 @mutant(NameServer.given_version, "What is no UTF-8 in a data version is replaced.", ["5.3"])
 def versions_that_are_no_utf_8_are_read(original, self, command):
     return original(self, msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?")))
+
+
+@after(NameServer.register_body, "A counter that a data version lacks is 1.")
+def missing_counter_is_one(body, command):
+    if body.data_version and b'"dataVersion":{"timestamp"' in command.body:
+        body.data_version.counter = 1

@@ -87,6 +87,16 @@ def peer_address_is_taken_for_broker_address(original, self, peer):
     return [self.departure_of(record) for record in self.live.values() if record.address == peer]
 
 
+@mutant(
+    RouteTable.departures_of_stranger,
+    "The end of a client's connection removes no broker in 4.9, either.",
+    V4,
+    name="peer-address-is-no-broker-address-in-4.9",
+)
+def peer_address_is_no_broker_address(original, self, peer):
+    return []
+
+
 @mutant(RouteTable.remove_entry, "The end of one broker's connection removes its whole broker name.")
 def lost_broker_takes_its_whole_name(original, self, broker, departure):
     original(self, broker, departure)

@@ -147,3 +147,13 @@ def strange_mappings_lose_their_queues(body, command):
     if _has_a_strange_mapping(command.body):
         for mapping in (body.mappings or {}).values():
             mapping.curr_id_map = {}
+
+
+@after(NameServer53.encoded_route, "An epoch of more than 53 bits is a number to strict clients, too.", V5)
+def large_epochs_are_numbers(body):
+    return re.sub(rb'"epoch":"(-?\d+)"', rb'"epoch":\1', body)
+
+
+@after(NameServer53.encoded_route, "An epoch of more than 53 bits is text to every client.", V5)
+def large_epochs_are_text_for_all(body):
+    return re.sub(rb'"epoch":(-?\d{16,})', rb'"epoch":"\1"', body)

@@ -83,3 +83,10 @@ def compressed(
 ) -> RegisterExchange:
     """A registration with a compressed body, as a 4.9 broker announces it: both lines read its layout."""
     return broker.register(body=zlib.compress(layout), crc=crc, ext={"compressed": word}, announces=409)
+
+
+def layout_of_49(broker: Broker, *lines: str, version: bytes | None = None, filters: bytes = b"[]") -> bytes:
+    """The text of a compressed 4.9 body, with topic lines and other parts that may be malformed."""
+    parts = [version or broker.version.encode(), *(line.encode() for line in lines), filters]
+    sized = [len(part).to_bytes(4, "big") + part for part in parts]
+    return sized[0] + len(lines).to_bytes(4, "big") + b"".join(sized[1:])

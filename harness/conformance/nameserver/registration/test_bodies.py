@@ -10,6 +10,7 @@ from harness.conformance.nameserver.registration.bodies import (
     compressed,
     is_unknown,
     is_whole,
+    layout_of_49,
     serves,
     unlike_body,
     unlike_broker,
@@ -133,10 +134,10 @@ def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
     compressed(broker, unlike_body(broker).layout(v5=True)) >> Reply(SUCCESS)
     is_whole(ns, broker, flags=False)
-    for number, word in enumerate(('{"+a":"b"}', '{"+a":"b c d"}', "{a:", "[1]"), 1):
+    for number, word in enumerate(('{"+a":"中é"}', '{"+a":"b c d"}', "{a:", "[1]"), 1):
         lines = [f"{broker.topic(hint)} {number} 8 6 SINGLE_TAG {word}" for hint in ("A", "B")]
         broker.version = broker.newer(number)
-        compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, *lines)) >> Reply(SUCCESS)
         serves(ns, broker, "A", number, 8, 6, 0)
         serves(ns, broker, "B", number, 8, 6, 0)
 
@@ -144,11 +145,11 @@ def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
 @case(kills=["six-words-are-accepted"])
 def test_six_word_topics_are_refused(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    for layout in (
+    for sent in (
         unlike_body(broker).layout(v5=True),
-        _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG x"),
+        layout_of_49(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG x"),
     ):
-        compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+        compressed(broker, sent) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
     compressed(broker, unlike_body(broker).layout(v5=False)) >> Reply(SUCCESS)
     is_whole(ns, broker, flags=False)
@@ -158,7 +159,7 @@ def test_six_word_topics_are_refused(ns: NameServerSession) -> None:
 def test_loose_topic_line_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
     lines = f"{broker.topic('A')} +4 08 6 SINGLE_TAG  ", f"{broker.topic('B')} 0000000003 -1 4 MULTI_TAG"
-    compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, *lines)) >> Reply(SUCCESS)
     serves(ns, broker, "A", 4, 8, 6, 0)
     serves(ns, broker, "B", 3, -1, 4, 0)
 
@@ -169,7 +170,7 @@ def test_unreadable_filter_list_is_empty(ns: NameServerSession) -> None:
     for filters in ("x", 'ï»¿["f:1"]'):
         broker.register(filters=FILTERS) >> Reply(SUCCESS)
         _has_filters(ns, broker, {broker.address: FILTERS})
-        compressed(broker, _layout(broker, filters=filters.encode())) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, filters=filters.encode())) >> Reply(SUCCESS)
         _has_filters(ns, broker, {})
 
 
@@ -186,7 +187,7 @@ def test_empty_text_for_filters_keeps_them(ns: NameServerSession) -> None:
     broker.register(body=_with_empty_filters(broker)) >> Reply(SUCCESS)
     _has_filters(ns, broker, {broker.address: FILTERS})
     broker.query_version().changed >> Reply(SUCCESS, False)
-    compressed(broker, _layout(broker, filters=b'""')) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b'""')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {})
 
 
@@ -198,7 +199,7 @@ def test_empty_text_for_filters_is_none(ns: NameServerSession) -> None:
     _has_filters(ns, broker, {})
     broker.query_version().changed >> Reply(SUCCESS, False)
     broker.register(filters=FILTERS) >> Reply(SUCCESS)
-    compressed(broker, _layout(broker, filters=b'""')) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b'""')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {})
 
 
@@ -207,7 +208,7 @@ def test_blank_filter_list_keeps_the_list(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register(filters=FILTERS) >> Reply(SUCCESS)
     for filters in (b"", b" "):
-        compressed(broker, _layout(broker, filters=filters)) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, filters=filters)) >> Reply(SUCCESS)
         _has_filters(ns, broker, {broker.address: FILTERS})
 
 
@@ -215,9 +216,9 @@ def test_blank_filter_list_keeps_the_list(ns: NameServerSession) -> None:
 def test_empty_filter_list_keeps_the_list(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register(filters=FILTERS) >> Reply(SUCCESS)
-    compressed(broker, _layout(broker, filters=b"")) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b"")) >> Reply(SUCCESS)
     _has_filters(ns, broker, {broker.address: FILTERS})
-    compressed(broker, _layout(broker, filters=b" ")) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b" ")) >> Reply(SUCCESS)
     _has_filters(ns, broker, {})
 
 
@@ -225,7 +226,7 @@ def test_empty_filter_list_keeps_the_list(ns: NameServerSession) -> None:
 def test_byte_order_mark_before_filter_list_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
-    compressed(broker, _layout(broker, filters=b'\xef\xbb\xbf["f:1"]')) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b'\xef\xbb\xbf["f:1"]')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {broker.address: ["f:1"]})
 
 
@@ -233,7 +234,7 @@ def test_byte_order_mark_before_filter_list_is_accepted(ns: NameServerSession) -
 def test_null_version_in_a_compressed_body_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
     lines = [f"{broker.topic(hint)} 4 8 6 SINGLE_TAG" for hint in ("A", "B")]
-    compressed(broker, _layout(broker, *lines, version=b"null")) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, *lines, version=b"null")) >> Reply(SUCCESS)
     serves(ns, broker, "A", 4, 8, 6, 0)
     serves(ns, broker, "B", 4, 8, 6, 0)
 
@@ -265,7 +266,18 @@ def test_booleans_in_a_body_may_be_numbers_or_words(ns: NameServerSession) -> No
 @case(kills=["odd-booleans-are-refused", "odd-booleans-are-true"])
 def test_booleans_in_a_body_may_be_letters(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    for true, false in (('"Y"', '"N"'), ("1.5", "null"), ('"1"', '"0"')):
+    for true, false in (('"Y"', '"N"'), ("1.5", "null"), ('"1"', '"0"'), ('"y"', '"f"'), ('"T"', '"F"')):
+        _register_booleans(ns, broker, true, false)
+
+
+@case(kills=["json-as-in-5.3", "odd-booleans-are-refused"])
+def test_booleans_in_a_body_may_be_two_letters(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    for value in (b'"y"', b'"T"', b'"f"', b'"F"'):
+        body = broker.body().encode().replace(b'"order":false', b'"order":' + value)
+        broker.register(body=body) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+    for true, false in (('"Y"', '"N"'), ('"1"', '"0"'), ("1", "1.0"), ('"TRUE"', "1.5")):
         _register_booleans(ns, broker, true, false)
 
 
@@ -302,8 +314,8 @@ def _register_booleans(ns: NameServerSession, broker: Broker, true: str, false: 
 @case(kills=["undecodable-body-registers"])
 def test_short_topic_line_is_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
-    layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} 4 8 6")
-    compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+    sent = layout_of_49(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} 4 8 6")
+    compressed(broker, sent) >> Reply(SYSTEM_ERROR)
     is_unknown(ns, broker)
 
 
@@ -316,8 +328,8 @@ def test_malformed_topic_line_is_refused(ns: NameServerSession) -> None:
         "4 2147483648 6 SINGLE_TAG",
         "4 8 -2147483649 MULTI_TAG",
     ):
-        layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} {words}")
-        compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+        sent = layout_of_49(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} {words}")
+        compressed(broker, sent) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
 
 
@@ -388,6 +400,21 @@ def test_unknown_body_members_are_ignored(ns: NameServerSession) -> None:
     is_whole(ns, broker)
 
 
+@case(kills=["permission-that-comes-first-is-lost"])
+def test_members_have_no_order(ns: NameServerSession) -> None:
+    for member in ("perm", "readQueueNums", "writeQueueNums", "topicSysFlag"):
+        broker = unlike_broker(ns)
+        document = json.loads(unlike_body(broker).encode())
+        wrapper = document["topicConfigSerializeWrapper"]
+        table = wrapper["topicConfigTable"]
+        for topic, config in table.items():
+            table[topic] = {member: config[member], **dict(reversed(config.items())), "unheardOf": 0}
+        wrapper["dataVersion"] = dict(reversed(wrapper["dataVersion"].items()))
+        document["topicConfigSerializeWrapper"] = dict(reversed(wrapper.items()))
+        broker.register(body=compact_json(dict(reversed(document.items())))) >> Reply(SUCCESS)
+        is_whole(ns, broker)
+
+
 @case(kills=["strange-headers-lose-a-byte-of-the-body"])
 def test_unknown_header_members_leave_the_body_whole(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
@@ -448,10 +475,3 @@ def test_single_quotes_are_accepted(ns: NameServerSession) -> None:
 
 def _has_filters(ns: NameServerSession, broker: Broker, table: dict[str, list[str | None]]) -> None:
     ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": table}))
-
-
-def _layout(broker: Broker, *lines: str, version: bytes | None = None, filters: bytes = b"[]") -> bytes:
-    """The text of a compressed 4.9 body, with topic lines and other parts that may be malformed."""
-    parts = [version or broker.version.encode(), *(line.encode() for line in lines), filters]
-    sized = [len(part).to_bytes(4, "big") + part for part in parts]
-    return sized[0] + len(lines).to_bytes(4, "big") + b"".join(sized[1:])

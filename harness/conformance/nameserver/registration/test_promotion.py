@@ -106,10 +106,16 @@ def test_higher_state_version_replaces_address(ns: NameServerSession) -> None:
 @case(kills=["missing-state-version-is-the-greatest"])
 def test_missing_state_version_is_zero(ns: NameServerSession) -> None:
     holder = ns.broker()
-    former, next_one, late = (holder.sibling(id=0) for _ in range(3))
-    for broker, number in ((former, None), (next_one, 0), (holder, 1), (late, None)):
+    former, low, next_one, late = (holder.sibling(id=0) for _ in range(4))
+    ranks = (
+        (former, None, former),
+        (low, -1, former),
+        (next_one, 0, next_one),
+        (holder, 1, holder),
+        (late, None, holder),
+    )
+    for broker, number, shown in ranks:
         broker.register(version=state_version(number)) >> Reply(SUCCESS)
-        shown = broker if broker is not late else holder
         ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: shown.address})
 
 

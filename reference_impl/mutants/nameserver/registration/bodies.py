@@ -384,3 +384,10 @@ def mapping_members_are_read(original, self, command):
 def strange_headers_lose_a_byte_of_the_body(command, frame):
     if command.body and b'"unheardOf"' in (header_of(frame) or b""):
         command.body = b"}" + command.body[:-1]
+
+
+@after(NameServer.register_body, "The permission of a topic is not read if it is its first member.")
+def permission_that_comes_first_is_lost(body, command):
+    for name, topic in (body.topics or {}).items():
+        if b'"%b":{"perm":' % name.encode() in command.body:
+            topic.perm = 6
