@@ -207,4 +207,6 @@ def test_names_in_any_case_are_accepted(peer: Session) -> None:
         query_header(peer.query).replace("code", "CODE").replace("opaque", "Opaque"),
         query_header(peer.query, '"FLAG":0'),
         query_header(peer.query, '"OPAQUE":9,"Code":-1'),
+        query_header(peer.query, '"LANGUAGE":99'),
+        f'{{"Opaque":{OPAQUE},{query_header(peer.query, opaque="9")[1:]}',
     )
