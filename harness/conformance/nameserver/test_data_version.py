@@ -171,6 +171,27 @@ def test_numbers_have_64_bits(ns: NameServerSession) -> None:
     unchanged(broker)
     changed(broker, DataVersion(BIG - 1, BIG, ns.first_state_version))
     changed(broker, DataVersion(BIG, BIG - 1, ns.first_state_version))
+    for number in (2**63 - 1, -(2**63)):
+        broker.version = DataVersion(number, number, ns.first_state_version)
+        for member in (b'"x":0', b'"y":0'):
+            broker.register(
+                body=broker.body().encode().replace(broker.version.encode(), plus(broker, member))
+            ) >> Reply(SUCCESS)
+            unchanged(broker)
+            broker.query_version(body=plus(broker, member)).changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["large-counters-are-zero"])
+def test_counter_beyond_64_bits_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    stored, counter = broker.version.encode(), b'"counter":%d' % broker.version.counter
+    for number in (2**63, -(2**63) - 1):
+        for text in (b"%d" % number, b'"%d"' % number):
+            version = stored.replace(counter, b'"counter":' + text)
+            broker.query_version(body=version) >> Reply(ResponseCode.SYSTEM_ERROR)
+            body = broker.body().encode().replace(stored, version)
+            broker.register(body=body) >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)
 
 
 @case(kills=["no-body-is-refused"])

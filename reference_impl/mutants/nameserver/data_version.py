@@ -1,5 +1,7 @@
 """Faults of the data version query (code 322): what is compared, found and answered."""
 
+import re
+
 import msgspec
 
 from harness.wire import WireError
@@ -219,3 +221,9 @@ def versions_that_are_no_utf_8_are_read(original, self, command):
 def missing_counter_is_one(body, command):
     if body.data_version and b'"dataVersion":{"timestamp"' in command.body:
         body.data_version.counter = 1
+
+
+@mutant(NameServer.given_version, "A counter beyond 64 bits in a query counts as 0.")
+def large_counters_are_zero(original, self, command):
+    body = re.sub(rb'"?((?<!-)9223372036854775808|-9223372036854775809)"?', b"0", command.body)
+    return original(self, msgspec.structs.replace(command, body=body))

@@ -391,3 +391,15 @@ def permission_that_comes_first_is_lost(body, command):
     for name, topic in (body.topics or {}).items():
         if b'"%b":{"perm":' % name.encode() in command.body:
             topic.perm = 6
+
+
+@after(NameServer.register_body, "A queue number at either end of 32 bits is refused.")
+def edge_numbers_are_refused(body):
+    if any(topic.read_queue_nums in (2**31 - 1, -(2**31)) for topic in (body.topics or {}).values()):
+        raise RefusedError("a queue number at the end of its range")
+
+
+@mutant(NameServer.register_body, "A number beyond 32 bits in a plain body counts as 0.")
+def numbers_beyond_32_bits_are_zero(original, self, command):
+    body = re.sub(rb'"?((?<!-)2147483648|-2147483649)"?', b"0", command.body)
+    return original(self, _with(command, body=body) if command.body.startswith(b"{") else command)
