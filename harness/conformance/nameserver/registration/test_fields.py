@@ -193,6 +193,8 @@ def test_null_filter_servers_keep_the_list(ns: NameServerSession) -> None:
     broker.register(filters=["f:1"]) >> Reply(SUCCESS)
     broker.register(filters=None) >> Reply(SUCCESS)
     _filters(ns, broker, {broker.address: ["f:1"]})
+    compressed(broker, layout_of_49(broker, filters=b"null")) >> Reply(SUCCESS)
+    _filters(ns, broker, {broker.address: ["f:1"]})
 
 
 @case(kills=["empty-filter-list-is-ignored", "missing-filter-list-is-ignored"])
