@@ -29,7 +29,7 @@ EXACT_IN_DOUBLES: Final = (1 << 53) - 1
 """The largest integer that "standard" writes without quotes."""
 
 _to_json: Final = msgspec.json.Encoder().encode
-_MAY_BE_LARGE: Final = re.compile(rb":-?[0-9]{16}")
+_MAY_BE_LARGE: Final = re.compile(rb"[0-9]{16}")
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TO_ESCAPE: Final = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
 _TO_ESCAPE_STANDARD: Final = re.compile(r'["\\/]|[^ -~]')
