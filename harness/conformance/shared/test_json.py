@@ -226,7 +226,9 @@ def test_fraction_for_a_language_closes(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_fraction_for_a_language_is_cut(ns: NameServerSession) -> None:
-    serves_headers(ns, query_header(language="1.5"), query_header(language="1e0"))
+    served = ("1.5", "1e0", '"2147483647"', '"-2147483648"')
+    serves_headers(ns, *(query_header(language=value) for value in served))
+    closes_headers(ns, query_header(language='"2147483648"'), query_header(language='"-2147483649"'))
 
 
 @case(kills=[OLDER])

@@ -97,6 +97,11 @@ def peer_address_is_no_broker_address(original, self, peer):
     return []
 
 
+@mutant(RouteTable.lists, "The end of a broker's connection removes its address in every cluster.", V5)
+def lost_broker_takes_its_address_everywhere(original, self, broker, record):
+    return record.address in broker.addresses.values()
+
+
 @mutant(RouteTable.remove_entry, "The end of one broker's connection removes its whole broker name.")
 def lost_broker_takes_its_whole_name(original, self, broker, departure):
     original(self, broker, departure)
