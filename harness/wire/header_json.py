@@ -1,7 +1,7 @@
 """The JSON header, read the way fastjson reads it into a RemotingCommand.
 
 - Names match whatever their case, `_` and `-`; of names that occur twice the last counts, but a name that
-  matches only that way does not replace what the exact name has set; unknown names are ignored.
+  matches only that way replaces nothing and is replaced by nothing; unknown names are ignored.
 - Numbers may come as text, booleans, fractions or null (which leaves what was there). Text of any other kind
   closes the connection, as does an integer outside int32. Values of `extFields` become text.
 - `serializeTypeCurrentRPC` and `body` are ignored, because the frame decides about both; but what cannot
@@ -73,6 +73,8 @@ class _JsonReader:
         self.raw = reading.data[start:end]
         self.command = Command(serialization=Serialization.JSON)
         self.seen: set[str] = set()
+        self.folded_first: set[str] = set()
+        """Members that a name has set which matches only whatever its case."""
         self.current = "the header"
 
     def read(self) -> Command:
@@ -121,10 +123,12 @@ class _JsonReader:
         if text != known:
             reading.odd("member-case", f"{text} is read as {known}", *at)
         if known in self.seen:
-            if text != known and known != "extFields":
+            if (text != known or known in self.folded_first) and known != "extFields":
                 reading.odd("member-duplicate", f"{known} is set already; {text} is ignored", *at)
                 return
             reading.odd("member-duplicate", f"{known} occurs again; the last one counts", *at)
+        elif text != known:
+            self.folded_first.add(known)
         self.current = known
         self.known_member(known, value)
 

@@ -11,7 +11,7 @@ decision is in `parts.py`.
 
 from collections.abc import Mapping
 
-from reference_impl.remoting.endpoint import Certificates
+from reference_impl.remoting.endpoint import Certificates, no_certificate
 from reference_impl.remoting.parts import Parts
 
 from .config import Config
@@ -43,7 +43,7 @@ def build(
     mutant: str | None = None,
     chance: Chance,
     started: int,
-    certificates: Certificates | None = None,
+    certificates: Certificates = no_certificate,
 ) -> Endpoint:
     """A Broker that has just started.
 

@@ -21,7 +21,7 @@ import msgspec
 
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, WireError
 from reference_impl.remoting.effects import Ask, Effect, Flush, Notify, Persist
-from reference_impl.remoting.endpoint import NEVER, Certificates, RemotingEndpoint
+from reference_impl.remoting.endpoint import NEVER, Certificates, RemotingEndpoint, no_certificate
 from reference_impl.remoting.errors import DurabilityError
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.tls_settings import TlsSettings
@@ -45,7 +45,7 @@ _MAIN_PORT_ONLY = frozenset(
 class Endpoint(RemotingEndpoint):
     """A Broker, its connections and its timers."""
 
-    def __init__(self, broker: Broker, certificates: Certificates | None = None) -> None:
+    def __init__(self, broker: Broker, certificates: Certificates = no_certificate) -> None:
         self.broker = broker
         super().__init__(broker.profile, TlsSettings.of(broker.config.file), certificates)
         self._opaques = count(1)

@@ -8,7 +8,7 @@ Everything about calling it is in `endpoint.py`; everything about changing one d
 """
 
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
-from reference_impl.remoting.endpoint import Certificates
+from reference_impl.remoting.endpoint import Certificates, no_certificate
 from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.parts import Parts
 from reference_impl.remoting.profiles import PROFILES
@@ -48,7 +48,7 @@ def build(
     parts: Parts | None = None,
     mutant: str | None = None,
     started: int = 0,
-    certificates: Certificates | None = None,
+    certificates: Certificates = no_certificate,
 ) -> Endpoint:
     """A NameServer that has just started.
 

@@ -208,7 +208,7 @@ class NameServer(TopicRequests, RequestTable):
         except WireError as error:
             raise RefusedError(f"the body is not a data version: {error}") from error
 
-    def queried_broker(self, command: Command) -> tuple[str, str]:
+    def queried_broker(self, command: Command) -> tuple[str, str | None]:
         """(cluster, address) whose lease a request means; raises RefusedError."""
         ext = command.ext
         return (

@@ -16,9 +16,9 @@ class NameServer49(NameServer):
             raise RefusedError("the body is missing; expected a data version")
         return super().given_version(command)
 
-    def queried_broker(self, command: Command) -> tuple[str, str]:
+    def queried_broker(self, command: Command) -> tuple[str, str | None]:
         """The cluster is not looked at, and no address is an unknown broker's."""
-        return "", fields.text(command.ext, "brokerAddr") or ""
+        return "", fields.text(command.ext, "brokerAddr")
 
     def query_refreshes(self, changed: bool) -> bool:
         """Only if nothing has changed: otherwise the broker is about to register."""

@@ -11,7 +11,7 @@ from itertools import count
 
 from harness.wire import FLAG_ONEWAY, Command, RequestCode
 from reference_impl.remoting.effects import Effect, Notify, Persist
-from reference_impl.remoting.endpoint import Certificates, RemotingEndpoint
+from reference_impl.remoting.endpoint import Certificates, RemotingEndpoint, no_certificate
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.tls_settings import TlsSettings
 
@@ -26,7 +26,7 @@ class Endpoint(RemotingEndpoint):
     """A NameServer, its connections and its timers."""
 
     def __init__(
-        self, nameserver: NameServer, started: int, certificates: Certificates | None = None
+        self, nameserver: NameServer, started: int, certificates: Certificates = no_certificate
     ) -> None:
         self.nameserver = nameserver
         self.profile = nameserver.profile

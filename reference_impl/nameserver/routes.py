@@ -115,7 +115,7 @@ class RouteTable(TopicTable):
             and not self.absent_topics(registration)
         )
 
-    def live_key(self, cluster: str, address: str) -> LiveKey:
+    def live_key(self, cluster: str, address: str | None) -> LiveKey:
         """What a live record is found by."""
         raise NotImplementedError
 
@@ -213,7 +213,7 @@ class RouteTable(TopicTable):
     def told(self, broker: Broker, registration: Registration) -> Registered:
         """A slave gets its master if that is live; a master gets nothing."""
         address = broker.addresses.get(MASTER)
-        if registration.id == MASTER or address is None:
+        if registration.id == MASTER:
             return Registered()
         record = self.live.get(self.live_key(registration.cluster, address))
         return Registered() if record is None else Registered(address, record.ha_address)
@@ -236,13 +236,13 @@ class RouteTable(TopicTable):
         """Whether a lease has run out; at its very last millisecond it has not."""
         return record.refreshed + record.lease < now
 
-    def refresh(self, cluster: str, address: str, now: int) -> None:
+    def refresh(self, cluster: str, address: str | None, now: int) -> None:
         """Renew the lease of a live broker; creates nothing and keeps the length of the lease."""
         record = self.live.get(self.live_key(cluster, address))
         if record is not None:
             record.refreshed = now
 
-    def stored_version(self, cluster: str, address: str) -> DataVersion | None:
+    def stored_version(self, cluster: str, address: str | None) -> DataVersion | None:
         """The data version of the latest registration of a live broker."""
         record = self.live.get(self.live_key(cluster, address))
         return None if record is None else record.version

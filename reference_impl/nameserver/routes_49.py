@@ -9,7 +9,7 @@ from .state import Broker, Departure, LiveKey, Queue
 class RouteTable49(RouteTable):
     """Live records by address alone, fixed leases, departures at once."""
 
-    def live_key(self, cluster: str, address: str) -> LiveKey:
+    def live_key(self, cluster: str, address: str | None) -> LiveKey:
         return ("", address)
 
     def same_version(self, stored: DataVersion, given: DataVersion) -> bool:

@@ -21,7 +21,7 @@ class RouteTable53(RouteTable):
         self._scans_every = settings.config.scan_not_active_broker_interval
         self._capacity = settings.config.un_register_broker_queue_capacity
 
-    def live_key(self, cluster: str, address: str) -> LiveKey:
+    def live_key(self, cluster: str, address: str | None) -> LiveKey:
         return (cluster, address)
 
     def register(self, registration: Registration, connection: int, now: int) -> Registered | None:
@@ -158,8 +158,7 @@ class RouteTable53(RouteTable):
 
     def lists(self, broker: Broker, record: LiveRecord) -> bool:
         """The same address in another cluster is another broker."""
-        in_cluster = broker.cluster == record.cluster or broker.name in self.clusters.get(record.cluster, {})
-        return in_cluster and super().lists(broker, record)
+        return broker.name in self.clusters.get(record.cluster, {}) and super().lists(broker, record)
 
     def leave(self, departures: list[Departure]) -> None:
         """As in 4.9, and the members of a name are notified, once for a batch, that its smallest id left."""

@@ -4,8 +4,8 @@ import msgspec
 
 from harness.wire.bodies import DataVersion, TopicConfig, TopicQueueMappingInfo
 
-LiveKey = tuple[str, str]
-"""(cluster, address) in 5.3, ("", address) in 4.9: what a live record is found by."""
+LiveKey = tuple[str, str | None]
+"""(cluster, address) in 5.3, ("", address) in 4.9: what a live record is found by. None finds none."""
 
 
 class Queue(msgspec.Struct, frozen=True, gc=False):

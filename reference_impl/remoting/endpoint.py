@@ -49,6 +49,11 @@ from .tls_settings import TlsSettings
 Certificates = Callable[[], ssl.SSLContext | None]
 """Gives the certificate for the next TLS connection; None: there is none that can be used."""
 
+
+def no_certificate() -> None:
+    """For a server that has no TLS."""
+
+
 NEVER = 1 << 62
 """A time that does not come."""
 UNFINISHED_AT_MOST = 256 * 1024 * 1024
@@ -78,10 +83,12 @@ class _Connection(msgspec.Struct):
 class RemotingEndpoint:
     """A server as its connections see it."""
 
-    def __init__(self, profile: Profile, tls: TlsSettings, certificates: Certificates | None = None) -> None:
+    def __init__(
+        self, profile: Profile, tls: TlsSettings, certificates: Certificates = no_certificate
+    ) -> None:
         self.line = profile
         self.tls = tls
-        self.certificates: Certificates = certificates or _no_certificate
+        self.certificates = certificates
         self.now = 0
         """The time of the call that is being carried out."""
         self._connections: dict[int, _Connection] = {}
@@ -460,7 +467,3 @@ class RemotingEndpoint:
             if self._connections[connection].active + limit < first:
                 first, idle = self._connections[connection].active + limit, connection
         return first, idle
-
-
-def _no_certificate() -> None:
-    return None

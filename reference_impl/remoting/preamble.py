@@ -77,8 +77,10 @@ def _version_2(start: bytes | bytearray) -> int | None:
     version, command = start[12] >> 4, start[12] & 15
     family, transport = start[13] >> 4, start[13] & 15
     length = int.from_bytes(start[14:16], "big")
-    if version != 2 or command > 1 or family not in _ADDRESSES_V2 or transport > 2:
-        raise WireError("a PROXY header of version 2 has an unknown version, command or family")
+    if version != 2 or command > 1:
+        raise WireError("a PROXY header of version 2 has an unknown version or command")
+    if command == 1 and (family not in _ADDRESSES_V2 or transport > 2):
+        raise WireError("a PROXY header of version 2 has an unknown family or transport")
     if command == 1 and length < _ADDRESSES_V2[family]:
         raise WireError("a PROXY header of version 2 is too short for its addresses")
     return None if len(start) < _HEAD_V2 + length else _HEAD_V2 + length

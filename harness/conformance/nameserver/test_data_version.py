@@ -171,6 +171,26 @@ def test_numbers_have_64_bits(ns: NameServerSession) -> None:
     unchanged(broker)
     changed(broker, DataVersion(BIG - 1, BIG, ns.first_state_version))
     changed(broker, DataVersion(BIG, BIG - 1, ns.first_state_version))
+    for number in (2**63 - 1, -(2**63)):
+        broker.version = DataVersion(number, number, ns.first_state_version)
+        plain = broker.version.encode()
+        for version in (plain, plus(broker, b'"y":"x"')):
+            broker.register(body=broker.body().encode().replace(plain, version)) >> Reply(SUCCESS)
+            unchanged(broker)
+            broker.query_version(body=version).changed >> Reply(SUCCESS, False)
+
+
+@case(kills=["large-counters-are-zero"])
+def test_counter_beyond_64_bits_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    stored, counter = broker.version.encode(), b'"counter":%d' % broker.version.counter
+    for number in (2**63, -(2**63) - 1):
+        for text in (b"%d" % number, b'"%d"' % number):
+            version = stored.replace(counter, b'"counter":' + text)
+            broker.query_version(body=version) >> Reply(ResponseCode.SYSTEM_ERROR)
+            body = broker.body().encode().replace(stored, version)
+            broker.register(body=body) >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)
 
 
 @case(kills=["no-body-is-refused"])
@@ -179,6 +199,13 @@ def test_no_body_is_changed(ns: NameServerSession) -> None:
     asked = broker.query_version(body=b"")
     asked.changed >> Reply(SUCCESS, True)
     asked.stored >> Reply(SUCCESS, broker.version)
+
+
+@case(kills=["no-body-is-no-version"])
+def test_no_body_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(body=b"") >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)
 
 
 @case(kills=["undecodable-version-is-no-version"])
@@ -195,6 +222,19 @@ def test_null_version_is_changed(ns: NameServerSession) -> None:
     for body in (b"null", b'""'):
         answer = ns.call(RequestCode.QUERY_DATA_VERSION, {**ext, "brokerId": "0"}, body=body)
         answer >> Reply(SUCCESS, ext=Including({"changed": "true"}), body=broker.version.encode())
+
+
+@case(kills=["missing-counter-is-one"])
+def test_missing_counter_is_zero(ns: NameServerSession) -> None:
+    for member in ("", ',"y":"x"'):
+        broker = ns.broker()
+        broker.version = DataVersion(0, 1_700_000_000_007, ns.first_state_version)
+        version = f'{{"timestamp":{broker.version.timestamp}{member}}}'.encode()
+        broker.register(body=broker.body().encode().replace(broker.version.encode(), version)) >> Reply(
+            SUCCESS
+        )
+        unchanged(broker)
+        broker.query_version(body=version).changed >> Reply(SUCCESS, False)
 
 
 def plus(broker: Broker, member: bytes) -> bytes:

@@ -184,6 +184,32 @@ def test_peer_address_is_no_broker_address(ns: NameServerSession) -> None:
     stays(ns, broker)
 
 
+@case(kills=["lost-broker-takes-its-address-everywhere"])
+def test_address_in_another_cluster_stays(ns: NameServerSession) -> None:
+    lost = ns.broker(cluster=ns.name("cluster-1"))
+    other = ns.broker(address=lost.address, cluster=ns.name("cluster-2"))
+    beside = ns.broker(cluster=lost.cluster)
+    for broker in (lost, other, beside):
+        broker.register() >> Reply(SUCCESS)
+    lost.connection.close()
+    ns.cluster().addresses(lost.name).eventually() >> Reply(SUCCESS, None)
+    for broker in (other, beside):
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
+    other.unregister() >> Reply(SUCCESS)
+
+
+@case(kills=["peer-address-is-no-broker-address-in-4.9"])
+def test_peer_address_is_a_broker_address(ns: NameServerSession) -> None:
+    client = ns.connect()
+    ns.route(ns.topic("A"), on=client) >> Reply(TOPIC_NOT_EXIST)
+    broker, other = ns.broker(address=client.peer), ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    other.register() >> Reply(SUCCESS)
+    client.close()
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+    stays(ns, other)
+
+
 @case(kills=["lost-broker-takes-its-whole-name"])
 def test_lost_master_leaves_slaves(ns: NameServerSession) -> None:
     master, slave = pair(ns)

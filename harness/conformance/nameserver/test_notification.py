@@ -179,15 +179,17 @@ def test_lost_connection_is_announced(ns: NameServerSession) -> None:
     two.heard.next_request() >> departed(zero, one)
 
 
-@case(kills=["lost-connection-is-not-told"], setup=NOTIFY, clock=True)
+@case(kills=["lost-connection-is-not-told", "one-notification-at-a-time"], setup=NOTIFY, clock=True)
 def test_ended_lease_is_announced(ns: NameServerSession) -> None:
-    one = member(ns, 1)
-    zero = one.sibling(0)
-    one.register(ACTING)
-    since = zero.broker.register(ext={**ACTING, "heartbeatTimeoutMillis": LEASE * 1000}) >> Reply(SUCCESS)
-    one.heard.next_request() >> arrived(zero)
+    slaves = (member(ns, 1), member(ns, 1))
+    masters = [slave.sibling(0) for slave in slaves]
+    for zero, one in zip(masters, slaves, strict=True):
+        one.register(ACTING)
+        since = zero.broker.register(ext={**ACTING, "heartbeatTimeoutMillis": LEASE * 1000}) >> Reply(SUCCESS)
+        one.heard.next_request() >> arrived(zero)
     ns.advance_past(LEASE, since)
-    one.heard.next_request() >> departed(zero, one)
+    for zero, one in zip(masters, slaves, strict=True):
+        one.heard.next_request() >> departed(zero, one)
 
 
 @case(

@@ -294,7 +294,8 @@ def test_flavours_are_equal(ns: NameServerSession) -> None:
 
 @case(kills=["standard-flavour-is-ascii", "legacy-flavour-is-latin-1"])
 def test_non_ascii_names_survive(ns: NameServerSession) -> None:
-    broker = ns.broker(name=f"{ns.name('broker')}-é中", cluster=f"{ns.name('cluster')}-ü\U0001f600")
+    edges = "\uffff\U00010000\U0010ffff"
+    broker = ns.broker(name=f"{ns.name('broker')}-é中{edges}", cluster=f"{ns.name('cluster')}-ü\U0001f600")
     topic, second = f"{broker.topic('T')}-é中", broker.topic("A")
     broker.register(body=broker.body_of(topic, second).encode()) >> Reply(SUCCESS)
     told = {broker.name: Including({"brokerName": broker.name, "cluster": broker.cluster})}

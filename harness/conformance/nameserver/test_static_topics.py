@@ -4,8 +4,9 @@ The chapters registration and routes cover whether a mapping is shown at all.
 """
 
 import json
+import zlib
 
-from harness.conformance import ABSENT, Including, Reply, case
+from harness.conformance import ABSENT, Containing, Including, Reply, case
 from harness.session import Broker, NameServerSession
 from harness.session.nameserver.views import RegisterExchange
 from harness.wire import ResponseCode
@@ -120,14 +121,24 @@ def test_mapping_goes_with_its_topic(ns: NameServerSession) -> None:
     shows(ns, {})
 
 
-@case(kills=["mappings-are-never-dropped"])
+@case(kills=["mappings-are-never-dropped", "mappings-without-queues-stay"])
 def test_mapping_goes_with_its_broker(ns: NameServerSession) -> None:
-    one, other = ns.broker(), ns.broker()
-    register(one, 1) >> Reply(SUCCESS)
+    one, other = ns.broker(), ns.broker(topics=("A", "B", "C"))
+    body = one.body()
+    mapped = [ns.topic(hint) for hint in ("A", "B", "C", "D")]
+    body.mappings = {
+        topic: TopicQueueMappingInfo(topic, one.name, 2, 1, curr_id_map={0: 1}) for topic in mapped
+    }
+    one.register(body=body.encode()) >> Reply(SUCCESS)
     register(other, 2) >> Reply(SUCCESS)
+    shows(ns, {one.name: 1, other.name: 2})
     one.unregister() >> Reply(SUCCESS)
     ns.settle()
     shows(ns, {other.name: 2})
+    for topic in mapped[1:3]:
+        ns.route(topic).mappings >> Reply(SUCCESS, None)
+    other.register(("C", "D"), other.newer()) >> Reply(SUCCESS)
+    ns.route(mapped[3]).mappings >> Reply(SUCCESS, None)
 
 
 @case(kills=["queue-ids-of-mappings-have-no-quotes"])
@@ -137,6 +148,17 @@ def test_strict_clients_can_read_mappings(ns: NameServerSession) -> None:
     told = {broker.name: Including({"currIdMap": {"0": 1}})}
     route = ns.route(broker.topic("A"), version=479)
     route.strict_json >> Reply(SUCCESS, Including({"topicQueueMappingByBroker": told}))
+
+
+@case(kills=["large-epochs-are-numbers", "large-epochs-are-text-for-all"])
+def test_large_epoch_is_text_to_strict_clients(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for epoch in (2**53 - 1, 2**53, -(2**53) + 1, -(2**53)):
+        register(broker, epoch) >> Reply(SUCCESS)
+        told = f'"{epoch}"' if abs(epoch) == 2**53 else f"{epoch}"
+        ns.route(broker.topic("A"), version=479).text >> Reply(SUCCESS, Containing(f'"epoch":{told},'))
+        ns.route(broker.topic("A"), version=0).text >> Reply(SUCCESS, Containing(f'"epoch":{epoch},'))
+        broker.version = broker.newer()
 
 
 @case(kills=["unreadable-queue-maps-are-empty"])
@@ -162,6 +184,40 @@ def _register_queues(broker: Broker, queues: str) -> RegisterExchange:
     body.mappings = {topic: TopicQueueMappingInfo(topic, broker.name, 2, 1, curr_id_map={7: 7})}
     text = body.encode().replace(b'"currIdMap":{7:7}', b'"currIdMap":' + queues.encode())
     return broker.register(body=text)
+
+
+@case(kills=["unknown-members-of-mappings-are-refused", "strange-mappings-lose-their-queues"])
+def test_unknown_members_of_a_mapping_are_ignored(ns: NameServerSession) -> None:
+    plain, compressed = ns.broker(name=f"{ns.name('b')}/é"), ns.broker()
+    for broker in (plain, compressed):
+        body, topic = broker.body(), broker.topic("A")
+        mapping = TopicQueueMappingInfo(topic, broker.name, 3, 5, broker is plain, "s", {0: 1, 3: 2})
+        text = mapping.encode().replace(b'"dirty"', b'"unheardOf":{"x":[1,null]},"dirty"')
+        body.mappings = {}
+        if broker is plain:
+            whole = body.encode().replace(b'InfoMap":{', b'InfoMap":{"%b":%b' % (topic.encode(), text))
+            broker.register(body=whole, announces=479) >> Reply(SUCCESS)
+        else:
+            layout = (
+                body.layout(v5=True).removesuffix(bytes(4))
+                + b"\0\0\0\1"
+                + len(text).to_bytes(4, "big")
+                + text
+            )
+            broker.register(body=zlib.compress(layout), ext={"compressed": True}, announces=479) >> Reply(
+                SUCCESS
+            )
+        shown = {
+            "topic": topic,
+            "bname": broker.name,
+            "totalQueues": 3,
+            "epoch": 5,
+            "dirty": broker is plain,
+            "scope": "s",
+        }
+        ns.route(topic).mappings >> Reply(
+            SUCCESS, Including({broker.name: {**shown, "currIdMap": {"0": 1, "3": 2}}})
+        )
 
 
 @case(kills=["null-members-of-mappings-are-missing", "missing-members-of-mappings-are-null"])

@@ -77,6 +77,8 @@ def binary_header(
     *entries: bytes,
     language: int = 0,
     version: int = VERSION,
+    opaque: int = OPAQUE,
+    flag: int = 0,
     remark: bytes = b"",
     remark_length: int | None = None,
     ext_length: int | None = None,
@@ -86,7 +88,7 @@ def binary_header(
     ext = b"".join((*(entry(name, value) for name, value in fields.items()), *entries))
     return b"".join(
         (
-            _FIXED.pack(code, language, version, OPAQUE, 0),
+            _FIXED.pack(code, language, version, opaque, flag),
             _INT.pack(len(remark) if remark_length is None else remark_length),
             remark,
             _INT.pack(len(ext) if ext_length is None else ext_length),

@@ -86,16 +86,20 @@ def headers_with_number(query: Query, value: str) -> list[str]:
     return [query_header(query, **{name: value}) for name in NUMBERS]
 
 
-def put(namespace: str, key: str, json_value: str) -> bytes:
-    """A PUT_KV_CONFIG whose value is written into the header as it is."""
+def put(namespace: str, key: str, json_value: str, more: str = "") -> bytes:
+    """A PUT_KV_CONFIG whose value is written into the header as it is; `more` is text behind all members."""
     ext = f'{{"namespace":"{namespace}","key":"{key}","value":{json_value}}}'
-    return json_frame(query_header(RequestCode.PUT_KV_CONFIG, extFields=ext))
+    return json_frame(query_header(RequestCode.PUT_KV_CONFIG, more, extFields=ext))
 
 
 def keeps(ns: NameServerSession, values: dict[str, str]) -> None:
-    """Each value, given as the JSON that is sent, comes back as the text it is mapped to."""
+    """Each value, given as the JSON that is sent, comes back as the text it is mapped to.
+
+    It is sent in a plain header, and in one with an unknown member, which a server may read in another way.
+    """
     namespace = ns.name("KV")
     connection = ns.connect()
     for number, (sent, text) in enumerate(values.items()):
-        connection.send_raw(put(namespace, f"k{number}", sent), opaque=OPAQUE) >> Reply(SUCCESS)
-        ns.get_kv(namespace, f"k{number}").value >> Reply(SUCCESS, text)
+        for key, more in ((f"k{number}", ""), (f"m{number}", '"extra":1')):
+            connection.send_raw(put(namespace, key, sent, more), opaque=OPAQUE) >> Reply(SUCCESS)
+            ns.get_kv(namespace, key).value >> Reply(SUCCESS, text)

@@ -50,14 +50,21 @@ def header(command: int, family: int, content: bytes) -> bytes:
 TLV = b"\xea\x00\x05vpc-1"
 """An extension of version 2, as clouds send it."""
 
+PADDING = b"\x04\x01\x2c" + bytes(300)
+"""An extension that means nothing, and makes a header longer than 255 bytes."""
+
 HEADERS = (
     header(1, 0x11, bytes(12)),
     header(1, 0x11, bytes(12) + TLV),
+    header(1, 0x11, bytes(12) + PADDING),
     header(1, 0x21, bytes(36)),
     header(1, 0x31, bytes(216)),
     header(0, 0x00, b""),
+    header(0, 0x43, b"x"),
 )
-"""Preambles of version 2: TCP over IPv4, the same with an extension, over IPv6, a UNIX socket, and LOCAL."""
+"""Preambles of version 2: TCP over IPv4, the same with a short and a long extension, over IPv6, a UNIX
+socket; LOCAL, and the same with a family and a transport that do not exist.
+"""
 
 MALFORMED = (
     b"PROXY\r\n" + bytes(8),
@@ -69,6 +76,9 @@ MALFORMED = (
     SIGNATURE + bytes([0x11, 0x11, 0, 12]) + bytes(12),
     SIGNATURE + bytes([0x2F, 0x11, 0, 12]) + bytes(12),
     header(1, 0x11, bytes(4)),
+    header(1, 0x21, bytes(35)),
+    header(1, 0x41, bytes(216)),
+    header(1, 0x13, bytes(12)),
 )
 
 WAITS = 120

@@ -12,6 +12,7 @@ import re
 from harness.conformance import Containing, Including, Reply, Silence, case
 from harness.conformance.nameserver.brokers import registered
 from harness.conformance.shared.frames import OPAQUE, QUERY, bare_names, json_frame, query_header
+from harness.conformance.shared.framing.limits import INT32_MAX, INT32_MIN
 from harness.conformance.shared.raw import (
     answered,
     closes,
@@ -36,7 +37,11 @@ EXTRA_COMMAS = (query_header().replace("{", "{,"), query_header().replace(",", "
 NOT_NUMBERS = (query_header(flag="NaN"), query_header(flag="undefined"))
 EMPTY = (b"[]", b"[ ]", b" ", b"\n")
 FOREIGN_TYPE = '"@type":"java.lang.Object"'
-COMMENTS = (query_header().replace(":", ":/* why */"), query_header().replace(",", "/* why */,"))
+COMMENTS = (
+    query_header().replace(":", ":/* why */"),
+    query_header().replace(",", "/* why */,"),
+    query_header(flag="false/* why */"),
+)
 
 
 def register_with(broker: Broker, member: str, value: str | int | None) -> None:
@@ -59,7 +64,7 @@ def unquoted(broker: Broker) -> bytes:
 
 @case(kills=[OLDER])
 def test_missing_comma_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, NO_COMMA)
+    closes_headers(ns, NO_COMMA, query_header(extra='[true"a"]'), query_header(extra="[null[1]]"))
 
 
 @case(kills=[NEWER])
@@ -184,6 +189,48 @@ def test_quoted_fraction_is_cut(ns: NameServerSession) -> None:
     serves_headers(ns, query_header(code=f'"{QUERY.code}.9"'), query_header(code=f'"{QUERY.code / 100}e2"'))
 
 
+@case(kills=["fractions-out-of-range-refused", "fractions-out-of-range-are-bounded"])
+def test_fraction_out_of_range_wraps(ns: NameServerSession) -> None:
+    numbers = {2**32 + 5: 5, -(2**32) - 5: -5, 2**31: INT32_MIN, -(2**31) - 1: INT32_MAX}
+    for number, opaque in numbers.items():
+        frame = json_frame(query_header(opaque=f"{number}.5"))
+        ns.connect().send_raw(frame, opaque=opaque) >> answered(ns)
+
+
+@case(kills=[OLDER])
+def test_commas_in_a_number_are_skipped(ns: NameServerSession) -> None:
+    serves_headers(ns, *(query_header(flag=f'"{text}"') for text in ("0,000", "0,0", ",0", "0,")))
+
+
+@case(kills=[NEWER])
+def test_only_thousands_have_commas(ns: NameServerSession) -> None:
+    serves_headers(ns, *(query_header(flag=f'"{text}"') for text in ("0,000", "-0,000,000")))
+    closing = ("0,0", ",0", "0,", "0,0000", "0,.50", "0,000.5")
+    closes_headers(ns, *(query_header(flag=f'"{text}"') for text in closing))
+
+
+@case(kills=[OLDER])
+def test_null_in_capitals_is_absent(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header(flag='"NULL"', version='"NULL"'))
+
+
+@case(kills=[NEWER])
+def test_null_in_capitals_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, query_header(flag='"NULL"'), query_header(version='"NULL"'))
+
+
+@case(kills=[OLDER])
+def test_fraction_for_a_language_closes(ns: NameServerSession) -> None:
+    closes_headers(ns, *(query_header(language=value) for value in ("1.5", "1e0", "NaN", "undefined")))
+
+
+@case(kills=[NEWER])
+def test_fraction_for_a_language_is_cut(ns: NameServerSession) -> None:
+    served = ("1.5", "1e0", '"2147483647"', '"-2147483648"')
+    serves_headers(ns, *(query_header(language=value) for value in served))
+    closes_headers(ns, query_header(language='"2147483648"'), query_header(language='"-2147483649"'))
+
+
 @case(kills=[OLDER])
 def test_foreign_type_closes(ns: NameServerSession) -> None:
     closes_headers(ns, query_header(QUERY, FOREIGN_TYPE))
@@ -215,7 +262,9 @@ def test_null_opaque_is_zero(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_comment_elsewhere_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, *COMMENTS, query_header()[:-1] + "/* why */}")
+    closes_headers(
+        ns, *COMMENTS, query_header().replace("}", "/* why */}", 1), query_header()[:-1] + "/* why */}"
+    )
 
 
 @case(kills=[OLDER])
@@ -225,13 +274,16 @@ def test_comment_behind_a_colon_is_accepted(ns: NameServerSession) -> None:
 
 @case(kills=[OLDER])
 def test_ext_numbers_keep_their_digits(ns: NameServerSession) -> None:
-    keeps(ns, {"007": "007", "-0": "-0"})
+    keeps(ns, {"007": "007", "-0": "-0", "-0.0": "0.0", "1.50": "1.50", "1e3": "1E+3"})
 
 
 @case(kills=[NEWER])
 def test_ext_numbers_are_rewritten(ns: NameServerSession) -> None:
     keeps(ns, {"007": "7", "-0": "0", "1e3": "1000.0", "-1.25e-7": "-1.25E-7", "3e10": "3.0E10"})
-    keeps(ns, {"-1e400": "-Infinity"})
+    keeps(
+        ns,
+        {"-1e400": "-Infinity", "-0.0": "0.0", "-0e5": "0.0", "0e0": "0", "1.50e00": "1.50", "1e-3": "0.001"},
+    )
 
 
 @case(kills=[OLDER])

@@ -83,8 +83,8 @@ def _wrapped(node: Node, bits: int) -> int:
 
 
 def as_boolean(node: Node) -> bool | None:
-    """A `boolean` field. Numbers are true when they are 1; text is true, false, 1, 0, or a letter, two of
-    which must be upper case.
+    """A `boolean` field. Numbers are true when they are 1; text is true, false, 1, 0, or a letter: Y and N to
+    both engines, and others to fastjson 1.
     """
     match node.kind:
         case "null":
@@ -92,16 +92,17 @@ def as_boolean(node: Node) -> bool | None:
         case "true" | "false":
             return node.kind == "true"
         case "number":
-            number = Decimal(node.text)
-            return number == 1 if node.engine == "fastjson2" else int(number) == 1
+            if node.engine == "fastjson2":
+                return isinstance(node.value, int) and node.value == 1
+            return as_int32(node) == 1
         case "string":
             text = str(node.value)
             if text in _NULL_TEXTS:
                 return None
-            lowered = text.lower()
-            if lowered in ("true", "1", "y") or text == "T":
+            is_older = node.engine == "fastjson"
+            if text.lower() == "true" or text in ("1", "Y") or (is_older and text in ("y", "T")):
                 return True
-            if lowered in ("false", "0", "f") or text == "N":
+            if text.lower() == "false" or text in ("0", "N") or (is_older and text in ("f", "F")):
                 return False
     raise CoercionError("no boolean", node)
 
@@ -116,7 +117,7 @@ def as_string(node: Node) -> str | None:
         case "number":
             if node.engine == "fastjson2":
                 return coerce2.number_text(node)
-            return node.text if isinstance(node.value, int) else str(Decimal(node.text))
+            return node.text if isinstance(node.value, int) else coerce2.decimal_text(node.text)
         case "object" | "array":
             return _compact(node)
         case _:

@@ -42,7 +42,8 @@ def integer(node: Node, bits: int) -> int | None:
                 return 0
             if text in ("true", "false"):
                 return int(text == "true")
-            text = text.replace(",", "")
+            if "," in text:
+                return _grouped(text, bits)
             if not _WRITTEN.fullmatch(text) or len(text.lstrip("+-0")) > _LONGEST:
                 raise ValueError(f"{text[:40]!r} is no number")
             return _from_text(text, bits)
@@ -52,6 +53,14 @@ def integer(node: Node, bits: int) -> int | None:
             return 0
         case _:
             raise ValueError(f"{node.kind} instead of a number")
+
+
+def _grouped(text: str, bits: int) -> int:
+    """An integer with commas in it, the last of which is before its last three digits."""
+    digits = text.replace(",", "")
+    if text[-4:-3] != "," or not _WHOLE.fullmatch(digits):
+        raise ValueError(f"{text[:40]!r} is no number")
+    return _from_text(digits, bits)
 
 
 def _from_text(text: str, bits: int) -> int:
@@ -80,8 +89,8 @@ def enum_name(node: Node, names: Sequence[str]) -> str | None:
                 return text
             folded = _folded(text)
             found = next((name for name in names if _folded(name) == folded), None)
-            if found is None and _WHOLE.fullmatch(text) and 0 <= int(text[:9]) < len(names):
-                return names[int(text[:9])]
+            if found is None and _WHOLE.fullmatch(text) and 0 <= _from_text(text, 32) < len(names):
+                return names[_from_text(text, 32)]
             return found
         case "number":
             ordinal = _from_text(node.text, 32)
@@ -97,10 +106,19 @@ def _folded(name: str) -> str:
 
 
 def number_text(node: Node) -> str:
-    """The text of a number: digits as they are written, but a number with an exponent is a double."""
-    if "e" in node.text.lower() and isinstance(node.value, float):
-        return _java_double(node.value)
-    return node.text if isinstance(node.value, int) else str(Decimal(node.text))
+    """The text of a number: digits as they are written, but a number with an exponent other than 0 is a
+    double.
+    """
+    mantissa, _, exponent = node.text.lower().partition("e")
+    if exponent.strip("+-0"):
+        return _java_double(float(node.text) + 0.0)  # a zero loses its sign
+    return decimal_text(mantissa)
+
+
+def decimal_text(text: str) -> str:
+    """As `BigDecimal.toString` writes it: a zero has no sign."""
+    number = Decimal(text)
+    return str(number if number else number.copy_abs())
 
 
 def _java_double(value: float) -> str:

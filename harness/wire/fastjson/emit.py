@@ -3,13 +3,13 @@
 - Compact, members in the order of the dict (emitters of typed bodies order them alphabetically, as fastjson
   does for objects with getters), members whose value is None omitted, elements of arrays that are None
   written as `null`.
-- Three dialects, told apart only by numeric keys and by escapes:
+- Three dialects, told apart only by numeric keys, by escapes, and by integers beyond 53 bits:
 
-  | dialect    | numeric keys | `/`  | not ASCII | used for                                              |
-  |------------|--------------|------|-----------|-------------------------------------------------------|
-  | "legacy"   | `{0:…}`      | raw  | raw       | routes for old clients, cluster info, member group    |
-  | "standard" | `{"0":…}`    | `\\/` | `\\uXXXX`  | routes for clients from V4_9_4 on                     |
-  | "plain"    | `{"0":…}`    | raw  | raw       | everything else                                       |
+  | dialect    | numeric keys | `/`  | not ASCII | large | used for                                      |
+  |------------|--------------|------|-----------|-------|-----------------------------------------------|
+  | "legacy"   | `{0:…}`      | raw  | raw       | raw   | routes for old clients, cluster info, members |
+  | "standard" | `{"0":…}`    | `\\/` | `\\uXXXX`  | text  | routes for clients from V4_9_4 on             |
+  | "plain"    | `{"0":…}`    | raw  | raw       | raw   | everything else                               |
 
 fastjson2 writes the same but for escapes: `restated`.
 
@@ -25,7 +25,11 @@ import msgspec
 
 Dialect = Literal["legacy", "standard", "plain"]
 
+EXACT_IN_DOUBLES: Final = (1 << 53) - 1
+"""The largest integer that "standard" writes without quotes."""
+
 _to_json: Final = msgspec.json.Encoder().encode
+_MAY_BE_LARGE: Final = re.compile(rb"[0-9]{16}")
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TO_ESCAPE: Final = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
 _TO_ESCAPE_STANDARD: Final = re.compile(r'["\\/]|[^ -~]')
@@ -79,7 +83,7 @@ def document(value: object, dialect: Dialect = "plain") -> bytes:
         and b"\\" not in text
         and b"\x7f" not in text
         and b":null" not in text
-        and (dialect != "standard" or b"/" not in text)
+        and not (dialect == "standard" and (b"/" in text or _MAY_BE_LARGE.search(text)))
     ):
         return text
     return dumps(value, dialect)
@@ -117,7 +121,8 @@ def _write(value: object, dialect: Dialect, out: list[bytes]) -> None:
         case bool():
             out.append(b"true" if value else b"false")
         case int():
-            out.append(b"%d" % value)
+            is_large = dialect == "standard" and abs(value) > EXACT_IN_DOUBLES
+            out.append(b'"%d"' % value if is_large else b"%d" % value)
         case str():
             out.append(quote(value, dialect))
         case float():

@@ -1,5 +1,7 @@
 """Faults of the data version query (code 322): what is compared, found and answered."""
 
+import re
+
 import msgspec
 
 from harness.wire import WireError
@@ -148,6 +150,11 @@ def no_body_is_refused(original, self, command):
     return original(self, command)
 
 
+@mutant(NameServer.given_version, "A query without a body differs from every version in 4.9, too.", V4)
+def no_body_is_no_version(original, self, command):
+    return original(self, command) if command.body else None
+
+
 @mutant(NameServer.given_version, "A body that cannot be read counts as none.")
 def undecodable_version_is_no_version(original, self, command):
     try:
@@ -208,3 +215,15 @@ def unknown_members_of_versions_are_refused_in_5(original, self, command):
 @mutant(NameServer.given_version, "What is no UTF-8 in a data version is replaced.", ["5.3"])
 def versions_that_are_no_utf_8_are_read(original, self, command):
     return original(self, msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?")))
+
+
+@after(NameServer.register_body, "A counter that a data version lacks is 1.")
+def missing_counter_is_one(body, command):
+    if body.data_version and b'"dataVersion":{"timestamp"' in command.body:
+        body.data_version.counter = 1
+
+
+@mutant(NameServer.given_version, "A counter beyond 64 bits in a query counts as 0.")
+def large_counters_are_zero(original, self, command):
+    body = re.sub(rb'"?((?<!-)9223372036854775808|-9223372036854775809)"?', b"0", command.body)
+    return original(self, msgspec.structs.replace(command, body=body))

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from reference_impl.mutants.headers import header_of, rewriting_text
+from reference_impl.mutants.headers import header_of, refusing, rewriting, rewriting_text
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.remoting.profiles import Profile
@@ -23,6 +23,21 @@ def json_as_in_5_5(profile):
 @rewriting_text("A JSON header may lack a comma anywhere.", ["5.5"])
 def json_forgives_everywhere(header):
     return header.replace(b'1 "', b'1,"')
+
+
+def _is_out_of_range(opaque):
+    return isinstance(opaque, float) and not -(2**31) <= int(opaque) < 2**31
+
+
+@refusing("An opaque with a fraction that is out of range closes the connection.")
+def fractions_out_of_range_refused(members):
+    return _is_out_of_range(members.get("opaque"))
+
+
+@rewriting("An opaque with a fraction that is out of range is the nearest integer that is not.")
+def fractions_out_of_range_are_bounded(members):
+    if _is_out_of_range(members.get("opaque")):
+        members["opaque"] = 2**31 - 1 if members["opaque"] > 0 else -(2**31)
 
 
 @after(Endpoint.read, "A null opaque is replaced by a number of the server's own.", ["5.5"])

@@ -87,6 +87,21 @@ def peer_address_is_taken_for_broker_address(original, self, peer):
     return [self.departure_of(record) for record in self.live.values() if record.address == peer]
 
 
+@mutant(
+    RouteTable.departures_of_stranger,
+    "The end of a client's connection removes no broker in 4.9, either.",
+    V4,
+    name="peer-address-is-no-broker-address-in-4.9",
+)
+def peer_address_is_no_broker_address(original, self, peer):
+    return []
+
+
+@mutant(RouteTable.lists, "The end of a broker's connection removes its address in every cluster.", V5)
+def lost_broker_takes_its_address_everywhere(original, self, broker, record):
+    return record.address in broker.addresses.values()
+
+
 @mutant(RouteTable.remove_entry, "The end of one broker's connection removes its whole broker name.")
 def lost_broker_takes_its_whole_name(original, self, broker, departure):
     original(self, broker, departure)

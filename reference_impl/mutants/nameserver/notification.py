@@ -125,3 +125,9 @@ def unreachable_member_fails_the_registration(original, self, broker, left, ha_a
     original(self, broker, left, ha_address, recipients)
     if not all(":" in address for address in recipients):
         raise RefusedError("a member cannot be told")
+
+
+@mutant(Endpoint.said, "Of the notifications that are due at the same time only the first is sent.", V5)
+def one_notification_at_a_time(original, self):
+    del self.routes.news[1:]
+    return original(self)

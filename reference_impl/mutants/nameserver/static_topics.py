@@ -1,11 +1,13 @@
 """Faults of the mappings of static topics (5.x)."""
 
 import re
+import zlib
 
 import msgspec
 
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.core_53 import NameServer53
+from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.routes_53 import RouteTable53
 from reference_impl.remoting.reply import RefusedError
 
@@ -115,3 +117,43 @@ def routes_keep_their_mappings(original, self, topic, name, mapping):
     before = self.revision
     original(self, topic, name, mapping)
     self.revision = before
+
+
+@mutant(
+    RouteTable53.drop_topics_of, "A broker that leaves keeps its mappings for topics that it does not serve."
+)
+def mappings_without_queues_stay(original, self, broker):
+    RouteTable.drop_topics_of(self, broker)
+
+
+def _has_a_strange_mapping(body):
+    if not body.startswith(b"{"):
+        try:
+            body = zlib.decompress(body)
+        except zlib.error:
+            return False
+    return re.search(rb'"unheardOf".*"epoch"', body) is not None
+
+
+@mutant(NameServer53.register_body, "A mapping with an unknown member is refused.", V5)
+def unknown_members_of_mappings_are_refused(original, self, command):
+    if _has_a_strange_mapping(command.body):
+        raise RefusedError("an unknown member of a mapping")
+    return original(self, command)
+
+
+@after(NameServer53.register_body, "A mapping with an unknown member loses its currIdMap.", V5)
+def strange_mappings_lose_their_queues(body, command):
+    if _has_a_strange_mapping(command.body):
+        for mapping in (body.mappings or {}).values():
+            mapping.curr_id_map = {}
+
+
+@after(NameServer53.encoded_route, "An epoch of more than 53 bits is a number to strict clients, too.", V5)
+def large_epochs_are_numbers(body):
+    return re.sub(rb'"epoch":"(-?\d+)"', rb'"epoch":\1', body)
+
+
+@after(NameServer53.encoded_route, "An epoch of more than 53 bits is text to every client.", V5)
+def large_epochs_are_text_for_all(body):
+    return re.sub(rb'"epoch":(-?\d{16,})', rb'"epoch":"\1"', body)

@@ -1,6 +1,8 @@
 """Faults of the stream of bytes, and of lengths within a header."""
 
-from reference_impl.mutants.headers import ext_length_at, rewriting_binary
+import re
+
+from reference_impl.mutants.headers import FIXED, ext_length_at, rewriting_binary
 from reference_impl.mutants.registry import mutant
 from reference_impl.remoting.endpoint import RemotingEndpoint
 
@@ -20,3 +22,21 @@ def binary_names_may_exceed_the_ext_length(header):
     if at is None:
         return header
     return header[:at] + (len(header) - at - 4).to_bytes(4, "big") + header[at + 4 :]
+
+
+@rewriting_binary("The opaque of a binary header loses its sign.")
+def binary_opaques_have_no_sign(header):
+    return header[:5] + bytes([header[5] & 0x7F]) + header[6:] if len(header) > FIXED - 1 else header
+
+
+@rewriting_binary("The flag of a binary header is not read.")
+def binary_flags_are_not_read(header):
+    return header[:9] + bytes(4) + header[13:] if len(header) > FIXED - 1 else header
+
+
+@mutant(RemotingEndpoint.frames, "What follows a frame without an answer waits for the next segment.")
+def unanswered_frames_end_a_segment(original, self, buffer, data):
+    for frame in original(self, buffer, data):
+        yield frame
+        if re.search(rb'"flag":[12]\b', frame):
+            return

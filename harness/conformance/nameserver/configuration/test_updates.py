@@ -100,9 +100,11 @@ def test_signed_number_is_a_number(ns: NameServerSession) -> None:
 
 @case(kills=["interval-has-32-bits"], apart=True)
 def test_interval_has_64_bits(ns: NameServerSession) -> None:
-    ns.update_config("scanNotActiveBrokerInterval=2147483648") >> Reply(SUCCESS)
-    shown = {"scanNotActiveBrokerInterval": "2147483648"}
-    ns.config().among("scanNotActiveBrokerInterval") >> Reply(SUCCESS, shown)
+    largest = f"{2**63 - 1}"
+    for given, shown in (("2147483648", "2147483648"), (largest, largest), (f"{2**63}", largest)):
+        ns.update_config(f"scanNotActiveBrokerInterval={given}") >> Reply(SUCCESS)
+        expected = {"scanNotActiveBrokerInterval": shown}
+        ns.config().among("scanNotActiveBrokerInterval") >> Reply(SUCCESS, expected)
 
 
 @case(kills=["booleans-are-lower-case", "every-boolean-is-true"], apart=True)

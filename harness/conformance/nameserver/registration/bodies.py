@@ -1,9 +1,11 @@
 """Bodies and routes, for the cases about registration."""
 
 import json
+import zlib
 
 from harness.conformance import Including, Reply
 from harness.session import Broker, NameServerSession
+from harness.session.nameserver.views import RegisterExchange
 from harness.wire import ResponseCode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicQueueMappingInfo
 
@@ -58,7 +60,7 @@ def is_whole(ns: NameServerSession, broker: Broker, *, flags: bool = True, filte
     broker.query_version().changed >> Reply(SUCCESS, False)
 
 
-def state_version(number: int) -> DataVersion:
+def state_version(number: int | None) -> DataVersion:
     return DataVersion(1, 1_700_000_000_000, number)
 
 
@@ -74,3 +76,17 @@ def with_mapping(broker: Broker) -> RegisterBody:
     )
     body.mappings = {topic: mapping}
     return body
+
+
+def compressed(
+    broker: Broker, layout: bytes, *, word: str = "true", crc: int | None = None
+) -> RegisterExchange:
+    """A registration with a compressed body, as a 4.9 broker announces it: both lines read its layout."""
+    return broker.register(body=zlib.compress(layout), crc=crc, ext={"compressed": word}, announces=409)
+
+
+def layout_of_49(broker: Broker, *lines: str, version: bytes | None = None, filters: bytes = b"[]") -> bytes:
+    """The text of a compressed 4.9 body, with topic lines and other parts that may be malformed."""
+    parts = [version or broker.version.encode(), *(line.encode() for line in lines), filters]
+    sized = [len(part).to_bytes(4, "big") + part for part in parts]
+    return sized[0] + len(lines).to_bytes(4, "big") + b"".join(sized[1:])

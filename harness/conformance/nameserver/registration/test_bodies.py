@@ -1,23 +1,24 @@
-"""Chapter registration: what a body may look like, and its checksum."""
+"""Chapter registration: what a body may look like."""
 
 import json
 import zlib
-from itertools import count
 
-from harness.conformance import ABSENT, Including, Reply, case
+from harness.conformance import Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import (
     FILTERS,
     compact_json,
+    compressed,
     is_unknown,
     is_whole,
+    layout_of_49,
     serves,
     unlike_body,
     unlike_broker,
     with_mapping,
 )
+from harness.conformance.shared.frames import OPAQUE, json_frame, query_header
 from harness.session import Broker, NameServerSession
-from harness.session.nameserver.views import RegisterExchange
-from harness.wire import ResponseCode, body_crc32
+from harness.wire import RequestCode, ResponseCode, body_crc32
 from harness.wire.bodies import DataVersion
 
 SUCCESS = ResponseCode.SUCCESS
@@ -39,61 +40,6 @@ LAYOUT_OF_53 = bytes.fromhex(
 
 MAPPING_MEMBERS = ("mappingDataVersion", "topicQueueMappingInfoMap", "topicQueueMappingDetailMap")
 """Members about static topics, of 5.x."""
-
-# --- checksum -----------------------------------------------------------------------------------------------
-
-
-@case(kills=["crc-has-32-bits"])
-def test_matching_crc_is_accepted(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    body = _body_with_high_crc(broker)
-    broker.register(body=body, crc=zlib.crc32(body) & 0x7FFFFFFF) >> Reply(SUCCESS)
-    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
-
-
-@case(kills=["crc-is-not-checked"])
-def test_wrong_crc_is_refused(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    body = broker.body().encode()
-    broker.register(body=body, crc=body_crc32(body) ^ 1) >> Reply(SYSTEM_ERROR)
-    is_unknown(ns, broker)
-
-
-@case(kills=["crc-refusal-has-another-remark"])
-def test_wrong_crc_remark(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    body = broker.body().encode()
-    refused = broker.register(body=body, crc=body_crc32(body) ^ 1)
-    refused >> Reply(SYSTEM_ERROR, body=ABSENT, remark="crc32 not match")
-
-
-@case(kills=["crc-covers-inflated-body", "crc-is-not-checked"])
-def test_crc_covers_the_bytes_as_sent(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    layout = broker.body().layout(v5=False)
-    _compressed(broker, layout, crc=body_crc32(layout)) >> Reply(SYSTEM_ERROR)
-    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, None)
-    _compressed(broker, layout, crc=body_crc32(zlib.compress(layout))) >> Reply(SUCCESS)
-    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
-
-
-@case(kills=["zero-crc-is-checked"])
-def test_zero_crc_is_not_checked(ns: NameServerSession) -> None:
-    broker, other = ns.broker(), ns.broker()
-    broker.register(crc=0) >> Reply(SUCCESS)
-    other.register(crc=None) >> Reply(SUCCESS)
-    ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
-    ns.cluster().addresses(other.name) >> Reply(SUCCESS, {0: other.address})
-
-
-@case(kills=["crc-of-no-body-is-not-checked", "crc-is-not-checked"])
-def test_crc_without_body_is_refused(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    broker.register(body=b"", crc=7) >> Reply(SYSTEM_ERROR)
-    is_unknown(ns, broker)
-
-
-# --- bodies -------------------------------------------------------------------------------------------------
 
 
 @case(kills=["undecodable-body-registers"])
@@ -186,21 +132,34 @@ def test_mapping_without_a_topic_is_refused(ns: NameServerSession) -> None:
 @case(kills=["six-words-are-refused", "seven-words-are-refused"])
 def test_six_word_topics_are_accepted(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    _compressed(broker, unlike_body(broker).layout(v5=True)) >> Reply(SUCCESS)
+    compressed(broker, unlike_body(broker).layout(v5=True)) >> Reply(SUCCESS)
     is_whole(ns, broker, flags=False)
-    for number, word in enumerate(('{"+a":"b"}', '{"+a":"b c d"}', "{a:", "[1]"), 1):
+    for number, word in enumerate(('{"+a":"中é"}', '{"+a":"b c d"}', "{a:", "[1]"), 1):
         lines = [f"{broker.topic(hint)} {number} 8 6 SINGLE_TAG {word}" for hint in ("A", "B")]
         broker.version = broker.newer(number)
-        _compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, *lines)) >> Reply(SUCCESS)
         serves(ns, broker, "A", number, 8, 6, 0)
         serves(ns, broker, "B", number, 8, 6, 0)
+
+
+@case(kills=["six-words-are-accepted"])
+def test_six_word_topics_are_refused(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    for sent in (
+        unlike_body(broker).layout(v5=True),
+        layout_of_49(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG x"),
+    ):
+        compressed(broker, sent) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+    compressed(broker, unlike_body(broker).layout(v5=False)) >> Reply(SUCCESS)
+    is_whole(ns, broker, flags=False)
 
 
 @case(kills=["topic-lines-are-strict"])
 def test_loose_topic_line_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
     lines = f"{broker.topic('A')} +4 08 6 SINGLE_TAG  ", f"{broker.topic('B')} 0000000003 -1 4 MULTI_TAG"
-    _compressed(broker, _layout(broker, *lines)) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, *lines)) >> Reply(SUCCESS)
     serves(ns, broker, "A", 4, 8, 6, 0)
     serves(ns, broker, "B", 3, -1, 4, 0)
 
@@ -211,7 +170,7 @@ def test_unreadable_filter_list_is_empty(ns: NameServerSession) -> None:
     for filters in ("x", 'ï»¿["f:1"]'):
         broker.register(filters=FILTERS) >> Reply(SUCCESS)
         _has_filters(ns, broker, {broker.address: FILTERS})
-        _compressed(broker, _layout(broker, filters=filters.encode())) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, filters=filters.encode())) >> Reply(SUCCESS)
         _has_filters(ns, broker, {})
 
 
@@ -228,7 +187,7 @@ def test_empty_text_for_filters_keeps_them(ns: NameServerSession) -> None:
     broker.register(body=_with_empty_filters(broker)) >> Reply(SUCCESS)
     _has_filters(ns, broker, {broker.address: FILTERS})
     broker.query_version().changed >> Reply(SUCCESS, False)
-    _compressed(broker, _layout(broker, filters=b'""')) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b'""')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {})
 
 
@@ -240,7 +199,7 @@ def test_empty_text_for_filters_is_none(ns: NameServerSession) -> None:
     _has_filters(ns, broker, {})
     broker.query_version().changed >> Reply(SUCCESS, False)
     broker.register(filters=FILTERS) >> Reply(SUCCESS)
-    _compressed(broker, _layout(broker, filters=b'""')) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b'""')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {})
 
 
@@ -249,15 +208,25 @@ def test_blank_filter_list_keeps_the_list(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register(filters=FILTERS) >> Reply(SUCCESS)
     for filters in (b"", b" "):
-        _compressed(broker, _layout(broker, filters=filters)) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, filters=filters)) >> Reply(SUCCESS)
         _has_filters(ns, broker, {broker.address: FILTERS})
+
+
+@case(kills=["blank-filter-list-clears"])
+def test_empty_filter_list_keeps_the_list(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    broker.register(filters=FILTERS) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b"")) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {broker.address: FILTERS})
+    compressed(broker, layout_of_49(broker, filters=b" ")) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {})
 
 
 @case(kills=["json-as-in-5.5"])
 def test_byte_order_mark_before_filter_list_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
-    _compressed(broker, _layout(broker, filters=b'\xef\xbb\xbf["f:1"]')) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, filters=b'\xef\xbb\xbf["f:1"]')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {broker.address: ["f:1"]})
 
 
@@ -265,7 +234,7 @@ def test_byte_order_mark_before_filter_list_is_accepted(ns: NameServerSession) -
 def test_null_version_in_a_compressed_body_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
     lines = [f"{broker.topic(hint)} 4 8 6 SINGLE_TAG" for hint in ("A", "B")]
-    _compressed(broker, _layout(broker, *lines, version=b"null")) >> Reply(SUCCESS)
+    compressed(broker, layout_of_49(broker, *lines, version=b"null")) >> Reply(SUCCESS)
     serves(ns, broker, "A", 4, 8, 6, 0)
     serves(ns, broker, "B", 4, 8, 6, 0)
 
@@ -297,7 +266,18 @@ def test_booleans_in_a_body_may_be_numbers_or_words(ns: NameServerSession) -> No
 @case(kills=["odd-booleans-are-refused", "odd-booleans-are-true"])
 def test_booleans_in_a_body_may_be_letters(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    for true, false in (('"Y"', '"N"'), ("1.5", "null"), ('"1"', '"0"')):
+    for true, false in (('"Y"', '"N"'), ("1.5", "null"), ('"1"', '"0"'), ('"y"', '"f"'), ('"T"', '"F"')):
+        _register_booleans(ns, broker, true, false)
+
+
+@case(kills=["json-as-in-5.3", "odd-booleans-are-refused"])
+def test_booleans_in_a_body_may_be_two_letters(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    for value in (b'"y"', b'"T"', b'"f"', b'"F"'):
+        body = broker.body().encode().replace(b'"order":false', b'"order":' + value)
+        broker.register(body=body) >> Reply(SYSTEM_ERROR)
+        is_unknown(ns, broker)
+    for true, false in (('"Y"', '"N"'), ('"1"', '"0"'), ("1", "1.0"), ('"TRUE"', "1.5")):
         _register_booleans(ns, broker, true, false)
 
 
@@ -334,8 +314,8 @@ def _register_booleans(ns: NameServerSession, broker: Broker, true: str, false: 
 @case(kills=["undecodable-body-registers"])
 def test_short_topic_line_is_refused(ns: NameServerSession) -> None:
     broker = ns.broker()
-    layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} 4 8 6")
-    _compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+    sent = layout_of_49(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} 4 8 6")
+    compressed(broker, sent) >> Reply(SYSTEM_ERROR)
     is_unknown(ns, broker)
 
 
@@ -348,8 +328,8 @@ def test_malformed_topic_line_is_refused(ns: NameServerSession) -> None:
         "4 2147483648 6 SINGLE_TAG",
         "4 8 -2147483649 MULTI_TAG",
     ):
-        layout = _layout(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} {words}")
-        _compressed(broker, layout) >> Reply(SYSTEM_ERROR)
+        sent = layout_of_49(broker, f"{broker.topic('A')} 4 8 6 SINGLE_TAG", f"{broker.topic('B')} {words}")
+        compressed(broker, sent) >> Reply(SYSTEM_ERROR)
         is_unknown(ns, broker)
 
 
@@ -366,14 +346,14 @@ def test_not_zlib_is_refused(ns: NameServerSession) -> None:
 @case(kills=["trailing-bytes-are-refused"])
 def test_trailing_inflated_bytes_are_ignored(ns: NameServerSession) -> None:
     broker = unlike_broker(ns)
-    _compressed(broker, unlike_body(broker).layout(v5=False) + bytes(4)) >> Reply(SUCCESS)
+    compressed(broker, unlike_body(broker).layout(v5=False) + bytes(4)) >> Reply(SUCCESS)
     is_whole(ns, broker, flags=False)
 
 
 @case(kills=["compressed-is-case-sensitive", "any-compressed-field-inflates"])
 def test_compressed_flag_ignores_case(ns: NameServerSession) -> None:
     broker, other = ns.broker(), ns.broker(topics=("C", "D"))
-    _compressed(broker, broker.body().layout(v5=False), word="TRUE") >> Reply(SUCCESS)
+    compressed(broker, broker.body().layout(v5=False), word="TRUE") >> Reply(SUCCESS)
     serves(ns, broker, "A", 8, 8, 6, 0)
     other.register(ext={"compressed": "yes"}) >> Reply(SUCCESS)
     serves(ns, other, "C", 8, 8, 6, 0)
@@ -417,6 +397,32 @@ def test_unknown_body_members_are_ignored(ns: NameServerSession) -> None:
     for part in (document, wrapper, wrapper["topicConfigTable"][broker.topic("A")]):
         part["unheardOf"] = {"x": [1, None]}
     broker.register(body=compact_json(document)) >> Reply(SUCCESS)
+    is_whole(ns, broker)
+
+
+@case(kills=["permission-that-comes-first-is-lost"])
+def test_members_have_no_order(ns: NameServerSession) -> None:
+    for member in ("perm", "readQueueNums", "writeQueueNums", "topicSysFlag"):
+        broker = unlike_broker(ns)
+        document = json.loads(unlike_body(broker).encode())
+        wrapper = document["topicConfigSerializeWrapper"]
+        table = wrapper["topicConfigTable"]
+        for topic, config in table.items():
+            table[topic] = {member: config[member], **dict(reversed(config.items())), "unheardOf": 0}
+        wrapper["dataVersion"] = dict(reversed(wrapper["dataVersion"].items()))
+        document["topicConfigSerializeWrapper"] = dict(reversed(wrapper.items()))
+        broker.register(body=compact_json(dict(reversed(document.items())))) >> Reply(SUCCESS)
+        is_whole(ns, broker)
+
+
+@case(kills=["strange-headers-lose-a-byte-of-the-body"])
+def test_unknown_header_members_leave_the_body_whole(ns: NameServerSession) -> None:
+    broker = unlike_broker(ns)
+    body = unlike_body(broker).encode()
+    sent = {"brokerName": broker.name, "brokerAddr": broker.address, "clusterName": broker.cluster}
+    ext = json.dumps({**sent, "haServerAddr": broker.ha, "brokerId": "0", "bodyCrc32": str(body_crc32(body))})
+    header = query_header(RequestCode.REGISTER_BROKER, '"unheardOf":{"x":[1,null]}', extFields=ext)
+    broker.connection.send_raw(json_frame(header, body), opaque=OPAQUE) >> Reply(SUCCESS)
     is_whole(ns, broker)
 
 
@@ -467,25 +473,5 @@ def test_single_quotes_are_accepted(ns: NameServerSession) -> None:
     is_whole(ns, broker)
 
 
-def _body_with_high_crc(broker: Broker) -> bytes:
-    """A body of the broker whose CRC-32 has bit 31 set; the data version is chosen for that."""
-    bodies = (broker.body(version=broker.newer(n)).encode() for n in count())
-    return next(body for body in bodies if zlib.crc32(body) >> 31)
-
-
-def _compressed(
-    broker: Broker, layout: bytes, *, word: str = "true", crc: int | None = None
-) -> RegisterExchange:
-    """A registration with a compressed body, as a 4.9 broker announces it: both lines read its layout."""
-    return broker.register(body=zlib.compress(layout), crc=crc, ext={"compressed": word}, announces=409)
-
-
 def _has_filters(ns: NameServerSession, broker: Broker, table: dict[str, list[str | None]]) -> None:
     ns.route(broker.topic("A")).json >> Reply(SUCCESS, Including({"filterServerTable": table}))
-
-
-def _layout(broker: Broker, *lines: str, version: bytes | None = None, filters: bytes = b"[]") -> bytes:
-    """The text of a compressed 4.9 body, with topic lines and other parts that may be malformed."""
-    parts = [version or broker.version.encode(), *(line.encode() for line in lines), filters]
-    sized = [len(part).to_bytes(4, "big") + part for part in parts]
-    return sized[0] + len(lines).to_bytes(4, "big") + b"".join(sized[1:])

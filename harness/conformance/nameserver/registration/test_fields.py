@@ -7,7 +7,13 @@ from msgspec import UNSET
 
 from harness.conformance import ABSENT, AnyOf, Including, Reply, case
 from harness.conformance.nameserver.brokers import listed, registered
-from harness.conformance.nameserver.registration.bodies import compact_json, is_unknown, serves
+from harness.conformance.nameserver.registration.bodies import (
+    compact_json,
+    compressed,
+    is_unknown,
+    layout_of_49,
+    serves,
+)
 from harness.session import Broker, NameServerSession
 from harness.wire import ResponseCode
 from harness.wire.bodies import TopicConfig
@@ -187,6 +193,8 @@ def test_null_filter_servers_keep_the_list(ns: NameServerSession) -> None:
     broker.register(filters=["f:1"]) >> Reply(SUCCESS)
     broker.register(filters=None) >> Reply(SUCCESS)
     _filters(ns, broker, {broker.address: ["f:1"]})
+    compressed(broker, layout_of_49(broker, filters=b"null")) >> Reply(SUCCESS)
+    _filters(ns, broker, {broker.address: ["f:1"]})
 
 
 @case(kills=["empty-filter-list-is-ignored", "missing-filter-list-is-ignored"])
@@ -204,9 +212,9 @@ def test_empty_filter_servers_clear_the_list(ns: NameServerSession) -> None:
 @case(kills=["null-filter-servers-are-left-out"])
 def test_null_among_filter_servers_is_kept(ns: NameServerSession) -> None:
     broker = ns.broker(name=f"{ns.name('b')}/é")
-    for compressed, first in ((False, "f:1"), (True, "g:1")):
-        broker.register(filters=[first, None, "f:2"], compressed=compressed) >> Reply(SUCCESS)
-        _filters(ns, broker, {broker.address: [first, ABSENT, "f:2"]})
+    for is_compressed, first in ((False, "f:1"), (True, "g:1")):
+        broker.register(filters=[first, None, "é中😀:2"], compressed=is_compressed) >> Reply(SUCCESS)
+        _filters(ns, broker, {broker.address: [first, ABSENT, "é中😀:2"]})
 
 
 @case(kills=["one-filter-server-is-none"])
@@ -215,6 +223,36 @@ def test_one_filter_server_needs_no_list(ns: NameServerSession) -> None:
     document = json.loads(broker.body().encode())
     broker.register(body=compact_json({**document, "filterServerList": "f:1"})) >> Reply(SUCCESS)
     _filters(ns, broker, {broker.address: ["f:1"]})
+
+
+@case(kills=["json-as-in-5.5"])
+def test_any_value_is_a_filter_server(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    document = json.loads(broker.body().encode())
+    for value, text in ((5, "5"), (True, "true"), ({"a": 1}, '{"a":1}'), ("null", "null")):
+        broker.register(body=compact_json({**document, "filterServerList": value})) >> Reply(SUCCESS)
+        _filters(ns, broker, {broker.address: [text]})
+    for value in ("f:1", 5, {"a": 1}):
+        broker.register(filters=["f:2"]) >> Reply(SUCCESS)
+        compressed(broker, layout_of_49(broker, filters=compact_json(value))) >> Reply(SUCCESS)
+        _filters(ns, broker, {})
+
+
+@case(kills=["json-as-in-5.3"])
+def test_only_text_is_a_filter_server(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    document = json.loads(broker.body().encode())
+    broker.register(filters=["f:2"]) >> Reply(SUCCESS)
+    for value in (5, True, {"a": 1}):
+        broker.register(body=compact_json({**document, "filterServerList": value})) >> Reply(SUCCESS)
+        _filters(ns, broker, {broker.address: ["f:2"]})
+    broker.register(body=compact_json({**document, "filterServerList": "null"})) >> Reply(SUCCESS)
+    _filters(ns, broker, {})
+    for sent, text in (("f:1", "f:1"), ("null", "null"), ({"a": 1}, '{"a":1}')):
+        compressed(broker, layout_of_49(broker, filters=compact_json(sent))) >> Reply(SUCCESS)
+        _filters(ns, broker, {broker.address: [text]})
+    compressed(broker, layout_of_49(broker, filters=b"5")) >> Reply(SUCCESS)
+    _filters(ns, broker, {})
 
 
 @case(kills=["no-body-keeps-filter-servers"])

@@ -103,6 +103,22 @@ def test_higher_state_version_replaces_address(ns: NameServerSession) -> None:
     serves(ns, elected, "C", 8, 8, 6, 0)
 
 
+@case(kills=["missing-state-version-is-the-greatest"])
+def test_missing_state_version_is_zero(ns: NameServerSession) -> None:
+    holder = ns.broker()
+    former, low, next_one, late = (holder.sibling(id=0) for _ in range(4))
+    ranks = (
+        (former, None, former),
+        (low, -1, former),
+        (next_one, 0, next_one),
+        (holder, 1, holder),
+        (late, None, holder),
+    )
+    for broker, number, shown in ranks:
+        broker.register(version=state_version(number)) >> Reply(SUCCESS)
+        ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: shown.address})
+
+
 @case(kills=["holder-conflicts-with-itself", "greatest-state-version-holds-the-id"])
 def test_own_state_version_may_fall(ns: NameServerSession) -> None:
     broker = ns.broker()

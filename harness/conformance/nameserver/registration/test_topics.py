@@ -3,12 +3,14 @@
 from harness.conformance import ABSENT, AnyOf, Including, Reply, case
 from harness.conformance.nameserver.registration.bodies import (
     compact_json,
+    compressed,
     is_unknown,
+    layout_of_49,
     serves,
     state_version,
     with_mapping,
 )
-from harness.session import NameServerSession
+from harness.session import Broker, NameServerSession
 from harness.session.exchange import Exchange
 from harness.wire import ResponseCode
 from harness.wire.bodies import DataVersion
@@ -18,6 +20,9 @@ SUCCESS = ResponseCode.SUCCESS
 SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
 
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
+
+EDGES = ((f"{2**31 - 1}", True), (f"{-(2**31)}", True), (f"{2**31}", False), (f"{-(2**31) - 1}", False))
+"""The ends of 32 bits, and what is beyond them; whether it is a number of 32 bits."""
 
 
 # --- topics -------------------------------------------------------------------------------------------------
@@ -314,3 +319,34 @@ def test_single_topic_registration_of_known_id_is_accepted(ns: NameServerSession
     broker.register() >> Reply(SUCCESS)
     broker.register(["A"], broker.newer()) >> Reply(SUCCESS)
     serves(ns, broker, "A", 8, 8, 6, 0)
+
+
+@case(kills=["edge-numbers-are-refused", "numbers-beyond-32-bits-are-zero"])
+def test_queue_numbers_have_32_bits(ns: NameServerSession) -> None:
+    broker = ns.broker()
+    for text, fits in EDGES:
+        for member in ("", ',"unheardOf":0'):
+            for sent in (text, f'"{text}"'):
+                config = f'{{"topicName":"{{}}","readQueueNums":{sent},"perm":{sent}{member}}}'
+                _is_registered(ns, broker, config, text if fits else None)
+        line = f"{broker.topic('A')} {text} 16 {text} SINGLE_TAG"
+        broker.version = broker.newer()
+        answer = compressed(broker, layout_of_49(broker, line, f"{broker.topic('B')} 1 1 6 SINGLE_TAG"))
+        answer >> Reply(SUCCESS if fits else SYSTEM_ERROR)
+        if fits:
+            serves(ns, broker, "A", int(text), 16, int(text), 0)
+
+
+def _is_registered(ns: NameServerSession, broker: Broker, config: str, number: str | None) -> None:
+    """Registers two topics of this configuration; the number is what queues and permission then are, None: it
+    is refused.
+    """
+    broker.version = broker.newer()
+    topics = ",".join(
+        f'"{one}":{config.replace("{}", one)}' for one in (broker.topic("A"), broker.topic("B"))
+    )
+    wrapper = f'{{"dataVersion":{broker.version.encode().decode()},"topicConfigTable":{{{topics}}}}}'
+    answer = broker.register(body=f'{{"topicConfigSerializeWrapper":{wrapper}}}'.encode())
+    answer >> Reply(SYSTEM_ERROR if number is None else SUCCESS)
+    if number is not None:
+        serves(ns, broker, "A", int(number), 16, int(number), 0)

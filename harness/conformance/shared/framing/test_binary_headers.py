@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.conformance import AnyOf, Reply, case
+from harness.conformance import AnyOf, Reply, Silence, case
 from harness.conformance.shared.frames import (
     OPAQUE,
     QUERY,
@@ -18,6 +18,8 @@ from harness.conformance.shared.raw import (
 )
 from harness.session import NameServerSession, Session
 from harness.wire import (
+    FLAG_ONEWAY,
+    FLAG_RESPONSE,
     RequestCode,
     ResponseCode,
     Serialization,
@@ -64,6 +66,20 @@ def test_binary_zero_length_is_null(ns: NameServerSession) -> None:
 @case(kills=["binary-language-checked"])
 def test_binary_unknown_language_is_served(peer: Session) -> None:
     serves(peer, *(binary_frame(binary_header(peer.query, language=language)) for language in (1, 99, 255)))
+
+
+@case(kills=["binary-opaques-have-no-sign", "binary-flags-are-not-read"])
+def test_binary_numbers_are_signed(peer: Session) -> None:
+    connection = peer.connect()
+    for language in (0, 99):  # a server may read headers with an unknown language in another way
+        for opaque in (INT32_MIN, -1, INT32_MAX):
+            frame = binary_frame(binary_header(peer.query, language=language, version=-1, opaque=opaque))
+            connection.send_raw(frame, opaque=opaque) >> answered(peer)
+        for flag in (FLAG_ONEWAY, FLAG_RESPONSE, INT32_MIN | FLAG_ONEWAY):
+            header = binary_header(peer.query, language=language, flag=flag)
+            connection.send_raw(binary_frame(header)) >> Silence()
+        header = binary_header(peer.query, language=language, flag=INT32_MIN)
+        connection.send_raw(binary_frame(header), opaque=OPAQUE) >> answered(peer)
 
 
 @case(kills=["binary-bad-remark-length-is-zero"])

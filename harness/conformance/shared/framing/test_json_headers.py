@@ -12,7 +12,7 @@ from harness.conformance.shared.frames import (
     json_frame,
     query_header,
 )
-from harness.conformance.shared.framing.limits import INT32_MAX
+from harness.conformance.shared.framing.limits import INT32_MAX, INT32_MIN
 from harness.conformance.shared.raw import (
     answered,
     closes_headers,
@@ -70,7 +70,7 @@ def test_empty_remark_is_accepted(peer: Session) -> None:
 
 @case(kills=["language-checked"])
 def test_any_language_name_is_served(peer: Session) -> None:
-    names = ("GO", "go", "KLINGON", "", "3", "99")
+    names = ("GO", "go", "KLINGON", "", "3", "14", "99", "0000000099")
     serves_headers(peer, *(query_header(peer.query, language=f'"{name}"') for name in names))
 
 
@@ -122,6 +122,9 @@ def test_numeric_strings_are_numbers(peer: Session) -> None:
     texts = {name: f'"{number}"' for name, number in numbers.items()}
     padded = {name: f'"{number.zfill(60)}"' for name, number in numbers.items()}
     serves_headers(peer, query_header(peer.query, **texts), query_header(peer.query, **padded))
+    for opaque in (INT32_MIN, INT32_MAX):
+        frame = json_frame(query_header(peer.query, opaque=f'"{opaque}"'))
+        peer.connect().send_raw(frame, opaque=opaque) >> answered(peer)
 
 
 @case(kills=["numeric-strings-refused"])
@@ -204,4 +207,6 @@ def test_names_in_any_case_are_accepted(peer: Session) -> None:
         query_header(peer.query).replace("code", "CODE").replace("opaque", "Opaque"),
         query_header(peer.query, '"FLAG":0'),
         query_header(peer.query, '"OPAQUE":9,"Code":-1'),
+        query_header(peer.query, '"LANGUAGE":99'),
+        f'{{"Opaque":{OPAQUE},{query_header(peer.query, opaque="9")[1:]}',
     )

@@ -19,6 +19,7 @@ from harness.conformance.shared.raw import (
     closes_headers,
     headers_with_number,
     keeps,
+    ordinary_frame,
     put,
     serves,
     warmed,
@@ -91,6 +92,8 @@ def test_broken_json_header_closes(peer: Session) -> None:
         query_header(peer.query, remark='"no end'),
         query_header(peer.query, remark=r'"\q"'),
         query_header(peer.query, remark="null/* why */"),
+        query_header(peer.query, remark="nope"),
+        query_header(peer.query, flag="fals"),
         query_header(peer.query).replace('"flag":', '"flag"/* why */:'),
         query_header(peer.query).replace('"flag":', '"flag" '),
         "hello",
@@ -148,7 +151,7 @@ def test_language_that_is_none_closes(peer: Session) -> None:
 @case(kills=["malformed-closes-all"])
 def test_malformed_frame_closes_only_its_connection(peer: Session) -> None:
     other = warmed(peer)
-    closes(peer, b"\0\0\0\3abc", json_frame("null"))
+    closes(peer, b"\0\0\0\3abc", json_frame("null"), json_frame("null") + ordinary_frame(peer) * 2)
     other.call(*peer.query) >> answered(peer)
     peer.connect().call(*peer.query) >> answered(peer)
 

@@ -209,6 +209,21 @@ def test_pipelined_requests_are_all_answered(peer: Session) -> None:
             answer >> answered(peer)
 
 
+@case(kills=["unanswered-frames-end-a-segment"])
+def test_frames_without_an_answer_may_come_between(peer: Session) -> None:
+    connection = peer.connect()
+    unanswered = [
+        json_frame(query_header(peer.query, flag=f"{flag}")) for flag in (FLAG_ONEWAY, FLAG_RESPONSE)
+    ]
+    frames = [json_frame(query_header(peer.query, opaque=f"{opaque}")) for opaque in range(3)]
+    first = connection.send_raw(
+        b"".join([*unanswered, frames[0], *unanswered, *frames[1:], *unanswered]), opaque=0
+    )
+    for answer in (first, connection.answer_to(1), connection.answer_to(2)):
+        answer >> answered(peer)
+    connection.call(*peer.query) >> answered(peer)
+
+
 @case(kills=["small-frame-limit"])
 def test_largest_length_is_accepted(peer: Session) -> None:
     header = query_header(peer.query).encode()

@@ -191,11 +191,17 @@ def _from_wrapper(
 
 
 def _read_filters(node: Node) -> list[str | None] | None:
-    """One value is a list of one; an empty text is null to fastjson 1, and an empty list to fastjson2."""
-    if node.value == "" and node.engine == "fastjson2":
-        return []
-    if node.kind == "null" or node.value == "":
-        return None
+    """One value is a list of one; to fastjson2 only a text is, and any other value is null. An empty text is
+    null to fastjson 1, and an empty list to fastjson2.
+    """
+    if node.engine == "fastjson2":
+        if node.kind == "string" and node.value in ("", "null"):
+            return []
+        return _texts(node) if node.kind in ("array", "string") else None
+    return None if node.kind == "null" or node.value == "" else _texts(node)
+
+
+def _texts(node: Node) -> list[str | None]:
     elements = node.elements if node.kind == "array" else [node]
     return [as_string(element) for element in elements]
 
@@ -317,5 +323,7 @@ def _filters(data: bytes, engine: Engine) -> list[str | None] | None:
         node = tree(text, engine, VALUES_LIMIT)[0]
     except ParseError:
         return []
-    kinds = ("array", "null") if engine == "fastjson" else ("array", "null", "object")
-    return _read_filters(node) if node.kind in kinds else []
+    if node.kind == "null":
+        return None
+    kinds = ("array",) if engine == "fastjson" else ("array", "object", "string")
+    return _texts(node) if node.kind in kinds and node.value != "" else []

@@ -22,6 +22,11 @@ def greater_state_version_conflicts(original, self, holder, registrant):
     return (holder.state_version or 0) != (registrant.state_version or 0)
 
 
+@mutant(RouteTable53.outranks, "The holder of an id is kept if it has registered without a stateVersion.")
+def missing_state_version_is_the_greatest(original, self, holder, registrant):
+    return holder.state_version is None or original(self, holder, registrant)
+
+
 @mutant(RouteTable.conflicts, "The greatest stateVersion that a name ever had decides who holds an id.", V5)
 def greatest_state_version_holds_the_id(original, self, broker, registration):
     greatest: dict[str, int] = self.__dict__.setdefault("greatest_state_version", {})
