@@ -33,7 +33,7 @@ from harness.catalogue.versions import numbers, within
 from harness.version import version
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class Catalogue(msgspec.Struct, frozen=True, dict=True):
     """Every statement, profile, bug report and known server.
 
     `digest` names this very text of statements and quirks in records of runs.
@@ -53,7 +53,11 @@ class Catalogue(msgspec.Struct, frozen=True):
 
     def statement(self, identifier: str) -> Statement | None:
         """The statement with this id, or None."""
-        return next((one for one in self.statements if one.id == identifier), None)
+        return self._by_id.get(identifier)
+
+    @functools.cached_property
+    def _by_id(self) -> dict[str, Statement]:
+        return {one.id: one for one in self.statements}
 
     def profile(self, name: str) -> Profile | None:
         """The profile with this name, or None."""

@@ -193,13 +193,13 @@ class Executor:
         session, link = self._sessions[step.server], open_.connection.link
         invoked = session.now()
         opaque = session.next_opaque()
-        frame = self._sender.frame(step, opaque)
+        command, frame = self._sender.request(step, opaque)
         part = frame[:broken]
         whole = len(part) == len(frame)
         want = link.want(opaque) if whole and not step.oneway else None
         event = link.send(part) if part else None
         if whole:
-            asked = SentRequest(link, want, None, frame, event, invoked)
+            asked = SentRequest(link, want, command, frame, event, invoked)
             self._underway.append(Asked(self._number, step, open_, asked))
         event = link.close("reset")
         del self._opens[step.server][step.conn]

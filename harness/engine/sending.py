@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from harness.program.frames import frame_of
+from harness.program.frames import command_of
 from harness.program.names import Names
 from harness.program.steps import AnyQuestion
 from harness.session import Connection, Session
 from harness.session.exchange import SentRequest
+from harness.wire import Command, encode
 
 _GAP = 0.002
 """Real seconds between two segments, so that they do not arrive as one."""
@@ -48,9 +49,10 @@ class Sender:
         self._names = names
         self._announces = announces
 
-    def frame(self, step: AnyQuestion, opaque: int) -> bytes:
-        """A request as it is sent."""
-        return frame_of(step, self._names, opaque, self._announces)
+    def request(self, step: AnyQuestion, opaque: int) -> tuple[Command, bytes]:
+        """A request as it is sent, and its frame."""
+        command = command_of(step, self._names, opaque, self._announces)
+        return command, encode(command)
 
     def send(self, session: Session, open_: Open, held: Sequence[tuple[int, AnyQuestion]]) -> list[Asked]:
         """Sends numbered requests together; what is to be waited for."""
@@ -60,7 +62,7 @@ class Sender:
         going = []
         for number, step in held:
             opaque = session.next_opaque()
-            frame = self.frame(step, opaque)
+            command, frame = self.request(step, opaque)
             for cut in step.cuts:
                 at = cut if cut >= 0 else len(frame) + cut
                 if 0 < at < len(frame):
@@ -68,7 +70,8 @@ class Sender:
             for _ in range(1 + step.twice):
                 data += frame
                 want = None if step.oneway else link.want(opaque)
-                going.append(Asked(number, step, open_, SentRequest(link, want, None, frame, None, sent_at)))
+                asked = SentRequest(link, want, command, frame, None, sent_at)
+                going.append(Asked(number, step, open_, asked))
         event = self._in_segments(open_, session, bytes(data), stops)
         for one in going:
             one.asked.event = event

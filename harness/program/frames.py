@@ -27,19 +27,22 @@ def code_of(step: AnyQuestion) -> int:
 
 def frame_of(step: AnyQuestion, names: Names, opaque: int, announces: int) -> bytes:
     """The frame of a request; ``announces`` is the version where the step names none."""
+    return encode(command_of(step, names, opaque, announces))
+
+
+def command_of(step: AnyQuestion, names: Names, opaque: int, announces: int) -> Command:
+    """The same before it is encoded."""
     code, ext, body = _content(step, names, announces)
     for field in step.drop:
         ext.pop(field, None)
-    return encode(
-        Command(
-            code=int(code),
-            opaque=opaque,
-            flag=2 if step.oneway else 0,
-            version=announces if step.announces is None else step.announces,
-            ext=ext,
-            body=body,
-            serialization=Serialization.ROCKETMQ if step.binary else Serialization.JSON,
-        )
+    return Command(
+        code=int(code),
+        opaque=opaque,
+        flag=2 if step.oneway else 0,
+        version=announces if step.announces is None else step.announces,
+        ext=ext,
+        body=body,
+        serialization=Serialization.ROCKETMQ if step.binary else Serialization.JSON,
     )
 
 

@@ -29,7 +29,7 @@ WITHIN = 1500.0
 MOST_UNSURE = 6
 
 Checked = tuple[dict[str, str], str]
-_CHECKED: dict[tuple[str, str], Checked] = {}
+_CHECKED: dict[tuple[str, ...], Checked] = {}
 
 NEEDS_AN_ANSWER = {
     "errors.unknown-code-is-refused",
@@ -47,11 +47,12 @@ REFUSED_FROM_498_ON = {
 """What the reference refuses as 4.9.8 does, and the module of 4.9.7, which stands in for it, lets pass."""
 
 
-def check(target: str, profile: str, out: Path) -> Checked:
+def check(target: str, profile: str, out: Path, *more: str) -> Checked:
     """Verdict by case, and what was printed. The same question is asked once in a session."""
-    if (target, profile) not in _CHECKED:
-        _CHECKED[target, profile] = check_anew(target, profile, out)
-    return _CHECKED[target, profile]
+    question = (target, profile, *more)
+    if question not in _CHECKED:
+        _CHECKED[question] = check_anew(target, profile, out, *more)
+    return _CHECKED[question]
 
 
 def check_anew(target: str, profile: str, out: Path, *more: str) -> Checked:

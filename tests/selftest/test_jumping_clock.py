@@ -84,7 +84,7 @@ def test_the_limit_of_time_holds(jumping: Mapping[str, str], tmp_path: Path) -> 
 
 
 def test_what_is_wrong_is_found_confirmed_and_kept(jumping: Mapping[str, str], tmp_path: Path) -> None:
-    words = ["--kind", "stateful", "--max-examples", "10"]
+    words = ["--kind", "stateful", "--max-examples", "2"]
     status, answer = ended(fuzzing(jumping, tmp_path, "wipe-is-ignored", *words))
     assert status == 1, answer
     assert answer["findings"][0]["confirmed"] == "3 of 3"

@@ -17,6 +17,7 @@ from harness.engine.sending import Asked
 from harness.program.nameserver.steps import AnyRequest
 from harness.session.exchange import SentRequest
 from harness.spec import Observation
+from harness.wire import Command
 
 
 class _Numbered(msgspec.Struct):
@@ -25,6 +26,7 @@ class _Numbered(msgspec.Struct):
     number: int
     step: AnyRequest
     opaque: int
+    command: Command
     frame: bytes
 
 
@@ -41,8 +43,8 @@ class PeerExecutor(Executor):
         for step in steps:
             self._number += 1
             opaque = self._sessions[0].next_opaque()
-            frame = self._sender.frame(step, opaque)
-            conns.setdefault(step.conn, []).append(_Numbered(self._number, step, opaque, frame))
+            one = _Numbered(self._number, step, opaque, *self._sender.request(step, opaque))
+            conns.setdefault(step.conn, []).append(one)
         seen: list[Observation] = []
         for server in servers:
             for conn, requests in conns.items():
@@ -57,6 +59,6 @@ class PeerExecutor(Executor):
         event = link.send(b"".join([one.frame for one in requests]))
         for one, want in zip(requests, wants, strict=True):
             step = one.step if one.step.server == server else replace(one.step, server=server)
-            sent = SentRequest(link, want, None, one.frame, event, sent_at)
+            sent = SentRequest(link, want, one.command, one.frame, event, sent_at)
             self._underway.append(Asked(one.number, step, open_, sent))
         return seen
