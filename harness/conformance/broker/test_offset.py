@@ -257,6 +257,8 @@ def test_version_counts_commits(bk: BrokerSession) -> None:
     for number in range(500):
         bk.commit_offset(group, topic, 0, number) >> Reply(SUCCESS)
     bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)
+    bk.restart()
+    bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)
 
 
 @case(kills=["commits-need-no-topic"])

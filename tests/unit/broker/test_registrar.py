@@ -248,20 +248,14 @@ def test_the_first_success_is_applied_and_no_other(profile):
     names.answer(TWO, Command(code=1, ext={"masterAddr": "a:1", "haServerAddr": "a:2"}))
     assert names.broker.slave_sync.master is None
     names.answer(ONE, Command(code=0, ext={"masterAddr": "b:1", "haServerAddr": "b:2"}))
-    assert (names.broker.slave_sync.master, names.broker.slave_sync.ha_master) == ("b:1", "b:2")
+    assert names.broker.slave_sync.master == "b:1"
     names.at(10_000)
     names.answer(TWO, Command(code=0, ext={"masterAddr": "c:1"}))
     names.answer(ONE, Command(code=0))
-    assert (names.broker.slave_sync.master, names.broker.slave_sync.ha_master) == ("c:1", "b:2")
+    assert names.broker.slave_sync.master == "c:1"
     names.at(40_000)
     names.answer(ONE, Command(code=0))
     assert names.broker.slave_sync.master is None
-
-
-def test_what_is_configured_goes_before_what_a_nameserver_says_of_copying(profile):
-    names = Names(profile, haMasterAddress="z:9")
-    names.answer(ONE, Command(code=0, ext={"haServerAddr": "b:2"}))
-    assert names.broker.slave_sync.ha_master == "z:9"
 
 
 def test_the_order_of_topics_is_taken_over(profile):

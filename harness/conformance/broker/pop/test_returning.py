@@ -212,11 +212,15 @@ def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
 
 @case(kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a", b"b")
-    (done, _), more = filled(bk, b"done"), filled(bk, b"hidden")
-    bk.ack(topic, group, popped(bk, topic, group, 2)[0]) >> Reply(SUCCESS)
-    bk.ack(done, group, popped(bk, done, group)[0]) >> Reply(SUCCESS)
+    topic, group = filled(bk, b"a", b"b", b"c", b"d")
+    done, more = bk.topic("done"), filled(bk, b"hidden")
+    bk.send(done, b"done", 2) >> Reply(SUCCESS)
+    bk.max_offset(done, 2).offset.eventually() >> Reply(SUCCESS, 1)
     bk.pop(*more, invisible=7200).bodies >> Reply(SUCCESS, [b"hidden"])
+    handles = popped(bk, topic, group, 4)
+    bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
+    bk.ack_all(topic, group, [handles[0], handles[3]]) >> Reply(SUCCESS)
+    bk.ack(done, group, popped(bk, done, group)[0]) >> Reply(SUCCESS)
     bk.advance(WRITTEN)
     bk.restart("kill")
     bk.advance(HIDDEN)
@@ -226,7 +230,7 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
         answer = pop >> AnyOf(Reply(SUCCESS), NOTHING)
         if answer.command is not None and answer.command.code == SUCCESS:
             break
-    pop.bodies >> Reply(SUCCESS, [b"b"])
+    pop.bodies >> Reply(SUCCESS, [b"c"])
     bk.pop(done, group) >> NOTHING
     bk.pop(*more) >> NOTHING
 
@@ -258,6 +262,30 @@ def test_expired_does_not_come_again(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
     bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+def fresh_and_again(bk: BrokerSession) -> tuple[str, str]:
+    """A topic with a message, and a group for which another message has come again."""
+    topic, group = filled(bk, b"fresh")
+    again = f"%RETRY%{group}_{topic}"
+    bk.create_topic(again, 1) >> Reply(SUCCESS)
+    bk.send(again, b"again") >> Reply(SUCCESS)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 1)
+    return topic, group
+
+
+@case(kills=["what-comes-again-is-always-last"], setup={"popFromRetryProbability": "100"})
+def test_all_pops_may_begin_with_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = fresh_and_again(bk)
+    for body in (b"again", b"fresh"):
+        bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [body])
+
+
+@case(kills=["what-comes-again-is-always-first"], setup={"popFromRetryProbability": "0"})
+def test_all_pops_may_end_with_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = fresh_and_again(bk)
+    for body in (b"fresh", b"again"):
+        bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [body])
 
 
 @case(kills=["only-the-newest-comes-again"], setup={"initPopOffsetByCheckMsgInMem": "false"})

@@ -8,7 +8,6 @@ from harness.conformance.broker.pop.popping import (
     REVIVAL,
     SUCCESS,
     filled,
-    popped,
 )
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
@@ -47,10 +46,14 @@ def test_not_all_may_wait(bk: BrokerSession) -> None:
 
 @case(kills=["notifications-say-no", "notifications-say-yes"])
 def test_notifies(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a")
-    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
-    popped(bk, topic, group)
-    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+    topic, group = bk.topic(), bk.group()
+    bk.send(topic, b"a", 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    for queue, has in ((-1, "true"), (2, "true"), (1, "false")):
+        bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+    for queue in (-1, 2):
+        bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
 
 
 @case(kills=["notifications-do-not-wait"])

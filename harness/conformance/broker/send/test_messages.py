@@ -223,9 +223,12 @@ def test_properties_are_three_more(bk: BrokerSession) -> None:
 def test_message_without_id_gets_one(bk: BrokerSession) -> None:
     topic = bk.topic()
     digits = Matching("^([0-9A-F]{32}|[0-9A-F]{56})$")
-    answer = bk.send(topic) >> Reply(SUCCESS, ext=Including({"transactionId": digits}))
-    told = _transaction(answer)
-    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [Including({"UNIQ_KEY": told})])
+    answers = [bk.send(topic) >> Reply(SUCCESS, ext=Including({"transactionId": digits})) for _ in range(9)]
+    told = [_transaction(answer) for answer in answers]
+    keys = [Including({"UNIQ_KEY": key}) for key in told]
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, keys)
+    for key in set(told):
+        bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
 def _transaction(answer: Answer) -> str:
