@@ -65,6 +65,7 @@ class Delays(Part):
     def adopt(self, table: DelayOffsets) -> None:
         """Take over how far a master has delivered."""
         self.offsets.update(table.offset_table)
+        self._version = table.data_version or self._version
         self._write()
 
     # -- storing ---------------------------------------------------------------------------------------------

@@ -485,10 +485,12 @@ def last_chunk_comes_twice(original, self, now, *, check_order, oneway):
 
 @mutant(RegistrationRequests.shown, "A restricted Broker registers every topic with its system flags.")
 def restricted_broker_tells_system_flags(original, self, topic, *, keeps_flag):
-    return original(self, topic, keeps_flag=True)
+    return msgspec.structs.replace(
+        original(self, topic, keeps_flag=keeps_flag), topic_sys_flag=topic.topic_sys_flag
+    )
 
 
-@mutant(RegistrationRequests.shown, "A restricted Broker announces changes without system flags.")
+@mutant(RegistrationRequests.shown, "A restricted Broker announces changes without system flags.", V5)
 def restricted_broker_never_tells_system_flags(original, self, topic, *, keeps_flag):
     return original(self, topic, keeps_flag=False)
 

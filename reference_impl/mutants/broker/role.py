@@ -315,6 +315,6 @@ def masters_leave_with_any_broker(original, self, number, address, left, ha_addr
     original(self, number, address, left and self.broker.slave_sync.master, ha_address, now)
 
 
-@mutant(Pulls.has_master, "A slave of 5.x never sends consumers back to its master.", V5)
-def slave_tells_consumers_to_stay(original, self):
-    return False
+@mutant(Pulls.suggested, "A slave that may be read from suggests its master.")
+def readable_slave_suggests_its_master(original, self, group):
+    return 0 if self.config.is_slave else original(self, group)

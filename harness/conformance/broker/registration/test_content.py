@@ -223,21 +223,32 @@ def wrapper(**members: object) -> Including:
     return Including({"topicConfigSerializeWrapper": Including(members)})
 
 
+HALF_OPEN = {"brokerPermission": "4", "registerNameServerPeriod": "10000"}
+
+
+def flags_of_a_restricted_broker(bk: BrokerSession, changed: int) -> None:
+    """A topic with a system flag is announced with another one, and registered without any."""
+    topic = bk.name("T")
+    bk.create_topic(topic, 3, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
+    once = bk.nameserver.next(REGISTER, where=announcement_of(topic))
+    again = bk.nameserver.next(REGISTER, since=bk.mark(), within=20 + bk.jitter, where=all_topics_with(topic))
+    for heard, flag in ((once, changed), (again, 0)):
+        shown = Including({"readQueueNums": 3, "perm": 4, "topicSysFlag": flag})
+        heard.json >> Request(REGISTER, wrapper(topicConfigTable=Including({topic: shown})))
+
+
+@case(kills=["restricted-broker-tells-system-flags"], clock=True, setup=HALF_OPEN)
+def test_restricted_broker_tells_no_system_flags(bk: BrokerSession) -> None:
+    flags_of_a_restricted_broker(bk, 0)
+
+
 @case(
     kills=["restricted-broker-tells-system-flags", "restricted-broker-never-tells-system-flags"],
     clock=True,
-    setup={"brokerPermission": "4", "registerNameServerPeriod": "10000"},
+    setup=HALF_OPEN,
 )
 def test_restricted_broker_tells_system_flags_of_changes_only(bk: BrokerSession) -> None:
-    topic = bk.name("T")
-    bk.create_topic(topic, 3, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
-    changed = bk.nameserver.next(REGISTER, where=announcement_of(topic))
-    regular = bk.nameserver.next(
-        REGISTER, since=bk.mark(), within=20 + bk.jitter, where=all_topics_with(topic)
-    )
-    for heard, flag in ((changed, 2), (regular, 0)):
-        shown = Including({"readQueueNums": 3, "perm": 4, "topicSysFlag": flag})
-        heard.json >> Request(REGISTER, wrapper(topicConfigTable=Including({topic: shown})))
+    flags_of_a_restricted_broker(bk, 2)
 
 
 @case(kills=["registrations-49-have-mappings"])
