@@ -76,8 +76,8 @@ class RegistrationRequests(Part):
         return body_crc32(body)
 
     def shown(self, topic: TopicConfig, *, keeps_flag: bool) -> TopicConfig:
-        """A topic as it is announced; where the Broker is restricted, a whole table loses the system flags, and in
-        4.9 a changed topic too.
+        """A topic as it is announced. Where the Broker is restricted, a whole table loses the system flags,
+        and in 4.9 a changed topic too.
         """
         config = self.config
         if config.broker_permission & (READ | WRITE) == READ | WRITE:

@@ -163,7 +163,8 @@ def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
     bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
-    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
+    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
@@ -207,15 +208,18 @@ def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE)
-    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
+    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> illegal
 
 
 @case(kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a", b"b", b"c", b"d")
-    done, more = bk.topic("done"), filled(bk, b"hidden")
-    bk.send(done, b"done", 2) >> Reply(SUCCESS)
-    bk.max_offset(done, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    topic, group = bk.topic(), bk.group()
+    for body in (b"a", b"b", b"c", b"d"):
+        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 4)
+    (done, _), more = filled(bk, b"done"), filled(bk, b"hidden")
     bk.pop(*more, invisible=7200).bodies >> Reply(SUCCESS, [b"hidden"])
     handles = popped(bk, topic, group, 4)
     bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
