@@ -302,7 +302,11 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
         bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
     sets = ",".join(
         f"{{topic:'{topic}',subString:'*'{more}}}"
-        for topic, more in (("one", ",subVersion:7,codeSet:[1,2],tagsSet:['a','b']"), ("two", ""))
+        for topic, more in (
+            ("one", ",subVersion:7,codeSet:[1,2],tagsSet:['a','b']"),
+            ("two", ""),
+            ("three", ",subVersion:8,classFilterMode:true,expressionType:'CLASS'"),
+        )
     )
     began = bk.broker_time()
     consumes, produces = f"{{groupName:'{group}',subscriptionDataSet:[{sets}]}}", f"{{groupName:'{group}'}}"
@@ -311,10 +315,11 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
     shown = Reply(SUCCESS, body=Containing(client.encode()))
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> shown
-    said = {"subString": "*", "classFilterMode": False, "expressionType": "TAG"}
+    said = {"subString": "*", "classFilterMode": False, "expressionType": "TAG", "codeSet": [], "tagsSet": []}
     own: dict[str, dict[str, object]] = {
         "one": {"subVersion": 7, "codeSet": [1, 2], "tagsSet": ["a", "b"]},
-        "two": {"subVersion": Between(began, bk.broker_time()), "codeSet": [], "tagsSet": []},
+        "two": {"subVersion": Between(began, bk.broker_time())},
+        "three": {"subVersion": 8, "classFilterMode": True, "expressionType": "CLASS"},
     }
     table = {topic: {"topic": topic, **said, **more} for topic, more in own.items()}
     bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))

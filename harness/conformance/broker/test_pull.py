@@ -228,6 +228,17 @@ def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
         pull.bodies >> Reply(SUCCESS, [tag.encode()])
 
 
+@case(kills=["first-of-several-queues-releases"], clock=True)
+def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
+    topic, queues = bk.topic(), (1, 2, 3)
+    pulls = [bk.pull(topic, queue, suspend=60, on=bk.connect()) for queue in queues]
+    for queue in queues:
+        bk.send(topic, b"%d" % queue, queue, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    for queue, pull in zip(queues, pulls, strict=True):
+        pull.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
 @case(kills=["lost-connections-end-every-wait"])
 def test_lost_connections_end_no_other_wait(bk: BrokerSession) -> None:
     topic = bk.topic()

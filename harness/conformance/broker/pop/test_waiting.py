@@ -86,6 +86,19 @@ def test_waits_for_a_message_of_its_queue(bk: BrokerSession) -> None:
     pop.bodies >> Reply(SUCCESS, [b"here"])
 
 
+@case(kills=["first-of-several-queues-releases-pops"], clock=True)
+def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
+    topic, group, queues = bk.topic(), bk.group(), (1, 2, 3)
+    pops = [bk.pop(topic, group, queue, poll=600, on=bk.connect()) for queue in queues]
+    for queue in queues:
+        bk.polling(topic, group, queue).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    for queue in queues:
+        bk.send(topic, b"%d" % queue, queue, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    for queue, pop in zip(queues, pops, strict=True):
+        pop.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
 @case(kills=["what-is-left-releases-no-pops"])
 def test_what_one_leaves_releases_the_next(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(queues=1), bk.group(), bk.connect()
