@@ -133,7 +133,7 @@ def test_a_broker_that_may_not_be_read_says_so_of_every_topic(profile, expected)
     assert names.broker.topics.table["TBW102"].perm == 7
 
 
-def test_a_restricted_broker_strips_system_flags_of_a_whole_table_only(profile):
+def test_a_restricted_broker_strips_system_flags(profile):
     names = Names(profile, brokerPermission=4)
     names.answer_all()
     made = names.broker.topics.create("T", 4, 6, names.one.now, flag=1, order=True)
@@ -145,7 +145,7 @@ def test_a_restricted_broker_strips_system_flags_of_a_whole_table_only(profile):
     names.answer_all()
     names.broker.registrar.announce([made], names.one.now)
     alone = names.body(names.asked()[0].command).topics["T"]
-    assert (alone.topic_sys_flag, alone.order) == (1, False)
+    assert (alone.topic_sys_flag, alone.order) == (0 if profile == "4.9" else 1, False)
 
 
 def test_a_compressed_body_says_that_it_is(profile):
