@@ -49,9 +49,9 @@ class Client(msgspec.Struct):
 class ConsumerGroup(msgspec.Struct):
     """A group with members that are online."""
 
-    consume_type: str | None
-    message_model: str | None
-    consume_from_where: str | None
+    consume_type: str | None = None
+    message_model: str | None = None
+    consume_from_where: str | None = None
     members: dict[int, Client] = {}
     """By connection."""
     subscriptions: dict[str, Subscription] = {}
@@ -130,8 +130,7 @@ class Clients(Part):
             )
         group = self.consumers.get(name)
         if group is None:
-            group = ConsumerGroup(data.consume_type, data.message_model, data.consume_from_where)
-            self.consumers[name] = group
+            group = self.consumers[name] = ConsumerGroup()
         joined = self.join(group, name, client, connection, now)
         group.consume_type = data.consume_type
         group.message_model = data.message_model

@@ -73,8 +73,6 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     rocketmq_home: str = ""
     store_path_root_dir: str = ""
     """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
-    ha_master_address: str = ""
-    """Where a slave copies messages from, whatever NameServers say. Told to others, not used."""
     register_name_server_period: int = 30000
     """ms from one registration to the next; at least 10 000, at most 60 000."""
     register_broker_timeout_mills: int = 0

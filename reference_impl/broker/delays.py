@@ -65,7 +65,8 @@ class Delays(Part):
     def adopt(self, table: DelayOffsets) -> None:
         """Take over how far a master has delivered."""
         self.offsets.update(table.offset_table)
-        self._write_at = 0
+        self._version = table.data_version or self._version
+        self._write()
 
     # -- storing ---------------------------------------------------------------------------------------------
 
@@ -133,13 +134,16 @@ class Delays(Part):
             for level in [level for level, due in self._due.items() if due <= now]:
                 self._deliver(level, now)
         if self._write_at <= now:
-            self.stop(now)
+            self._write()
 
     def stop(self, now: int) -> None:
         """Write how far messages were delivered, if it is not written yet."""
         if self._write_at != NEVER:
-            self._write_at = NEVER
-            self.broker.persist(DELAY_OFFSETS, as_file(self.table().document()))
+            self._write()
+
+    def _write(self) -> None:
+        self._write_at = NEVER
+        self.broker.persist(DELAY_OFFSETS, as_file(self.table().document()))
 
     def due(self, level: int, stored: int) -> int:
         """When a message of a level that was stored at `stored` is delivered."""

@@ -146,7 +146,7 @@ class HaMembership(Part):
             return
         mirror = self.broker.slave_sync
         if left is not None and left == mirror.master:
-            mirror.told(None, None)
+            mirror.told(None)
         if number != _MASTER:
             return
         self.broker.long_polling.release_all(now)

@@ -274,26 +274,14 @@ class Pulls(Part):
         return group.broker_id if self.config.slave_read_enable else 0
 
     def of_line(self, reply: Reply, topic: str, group: SubscriptionGroup) -> Reply:
-        """The answer with what the line adds: 5.x the flags of topic and group.
-
-        A slave of 5.x sends consumers back to its master, for everything but messages.
-        """
+        """The answer with what the line adds: 5.x the flags of topic and group."""
         if not self.profile.v5:
             return reply
         config = self.broker.topics.get(topic)
         assert reply.ext is not None
         reply.ext["topicSysFlag"] = str(0 if config is None else config.topic_sys_flag)
         reply.ext["groupSysFlag"] = str(group.group_sys_flag or 0)
-        if self.config.broker_id != 0 and self.has_master():
-            reply.ext["suggestWhichBrokerId"] = "0"
-            if reply.code != ResponseCode.SUCCESS:
-                reply.code = ResponseCode.PULL_RETRY_IMMEDIATELY
         return reply
-
-    def has_master(self) -> bool:
-        """Whether a slave's master is there, for all that is known."""
-        smallest = self.broker.ha_membership.smallest
-        return smallest is None or smallest[0] == 0
 
     def reset(self, asked: Pull, offset: int, group: SubscriptionGroup) -> Reply:
         """5.x: the answer that tells a consumer of an offset that an administrator has set."""

@@ -275,15 +275,9 @@ class Registrar(Part):
         if reply is None or reply.code != ResponseCode.SUCCESS or round_.is_applied:
             return
         round_.is_applied = True
-        self.broker.slave_sync.told(
-            fields.text(reply.ext, "masterAddr"), self.ha_master(fields.text(reply.ext, "haServerAddr"))
-        )
+        self.broker.slave_sync.told(fields.text(reply.ext, "masterAddr"))
         if round_.check_order and reply.body:
             self.take_order(reply.body, now)
-
-    def ha_master(self, told: str | None) -> str | None:
-        """Where a slave copies from: what is configured goes before what a NameServer says."""
-        return self.config.ha_master_address or told
 
     def take_order(self, body: bytes, now: int) -> None:
         """Take over which topics are ordered; a body that cannot be read changes nothing."""

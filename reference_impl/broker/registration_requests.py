@@ -76,7 +76,9 @@ class RegistrationRequests(Part):
         return body_crc32(body)
 
     def shown(self, topic: TopicConfig, *, keeps_flag: bool) -> TopicConfig:
-        """A topic as it is announced; a whole table loses the system flags where the Broker is restricted."""
+        """A topic as it is announced. Where the Broker is restricted, a whole table loses the system flags,
+        and in 4.9 a changed topic too.
+        """
         config = self.config
         if config.broker_permission & (READ | WRITE) == READ | WRITE:
             return topic
@@ -85,7 +87,7 @@ class RegistrationRequests(Part):
             read_queue_nums=topic.read_queue_nums,
             write_queue_nums=topic.write_queue_nums,
             perm=self.restricted(topic.perm),
-            topic_sys_flag=topic.topic_sys_flag if keeps_flag else 0,
+            topic_sys_flag=topic.topic_sys_flag if keeps_flag and self.profile.v5 else 0,
             attributes={} if self.profile.v5 else None,
         )
 

@@ -1,8 +1,7 @@
 """A slave that takes over what its master knows beside messages: topics, groups, offsets, delays.
 
 1. Only a slave that has been told of a master other than itself asks: for topics on the master's VIP port,
-for
-   everything else on its own one.
+   for everything else on its own one.
 2. 4.9 asks 3 s after the start and then every 10 s, 5.3 after 10 s and then every minute.
 3. Topics and groups are taken over as a whole when the master's data version is another. What cannot be read
    changes nothing, and neither does what is not answered.
@@ -37,15 +36,11 @@ class SlaveSync(Part):
         super().__init__(broker)
         self.master: str | None = None
         """Address of the master, as last told."""
-        self.ha_master: str | None = None
-        """Where the master would be copied from, as last told."""
         self._next_at = broker.started + self.first() if self.config.is_slave else NEVER
 
-    def told(self, master: str | None, ha_master: str | None) -> None:
+    def told(self, master: str | None) -> None:
         """Take over where the master is; None for a master that is gone."""
         self.master = master or None
-        if ha_master:
-            self.ha_master = ha_master
 
     def next_tick(self) -> int:
         return self._next_at

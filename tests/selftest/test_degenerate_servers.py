@@ -19,6 +19,7 @@ OWN_REQUESTS = {
     "broker-data-version",
     "broker-unregistration",
     "broker-light-heartbeat",
+    "broker-role.master-is-asked-when-another-has-left",
     "broker-role.new-master-in-a-group",
     "broker-role.new-master-in-a-route",
     "broker-role.offer-does-not-say-who-is-asked",

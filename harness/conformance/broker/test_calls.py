@@ -118,6 +118,9 @@ def test_other_opaque_is_no_answer(bk: BrokerSession) -> None:
     connection.respond(asked, body=b"other", opaque=1_999_999_999)
     connection.respond(asked, body=b"own")
     asking >> Reply(SUCCESS, body=b"own")
+    connection.respond(asked, body=b"own once more")
+    bk.heartbeat(client, consumers=[consuming(group)], on=connection) >> Reply(SUCCESS)
+    bk.connection.answer_to(asking.request.opaque if asking.request else 0) >> Silence()
 
 
 @case(kills=["first-member-is-asked"])
@@ -156,11 +159,16 @@ def test_silence_is_a_timeout(bk: BrokerSession) -> None:
     """A client that is silent for ten seconds is reported as a timeout; its later answer is dropped."""
     group = bk.group()
     client, connection = online(bk, group)
+    bk.advance(3)  # so that its time is over while nothing else is due
     asking = asks(bk, group, client)
     asked = connection.next_request(INFO) >> Request(INFO)
-    bk.advance(WITHIN + bk.jitter)
+    bk.advance(WITHIN - 1)
+    later = asks(bk, group, client)
+    bk.advance(1 + bk.jitter)
     asking >> Reply(TIMEOUT, remark=Matching(f"^consumer <{group}> <{client}> Timeout: "))
     connection.respond(asked, body=b"late")
+    connection.respond(connection.next_request(INFO) >> Request(INFO), body=b"later")
+    later >> Reply(SUCCESS, body=b"later")
     bk.heartbeat(client, consumers=[consuming(group)], on=connection) >> Reply(SUCCESS)
     bk.connection.answer_to(asking.request.opaque if asking.request else 0) >> Silence()
 

@@ -286,8 +286,12 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     name, connection = joined(bk, consuming(group, [kept, given_up]))
     fewer, more = [consuming(group, [kept], version=2)], {"heartbeatFingerprint": 7, "withoutSub": True}
     bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)
-    shown = bk.consumer_connections(group).json
-    shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})}))
+    both = Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})})
+    bk.consumer_connections(group).json >> Reply(SUCCESS, both)
+    wants = f"{{groupName:'{group}',subscriptionDataSet:[{{topic:'{kept}',subString:'*',subVersion:3}}]}}"
+    loose = f"{{clientID:'{name}',heartbeatFingerprint:7,withoutSub:true,consumerDataSet:[{wants}]}}"
+    bk.call(RequestCode.HEART_BEAT, None, loose.encode(), on=connection) >> Reply(SUCCESS)
+    bk.consumer_connections(group).json >> Reply(SUCCESS, both)
 
 
 @case(kills=["heartbeats-are-strict-json", "subscriptions-without-version-are-oldest"])
@@ -297,8 +301,12 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
         body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
         bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
     sets = ",".join(
-        f"{{topic:'{topic}',subString:'*',{version}codeSet:[1,2],tagsSet:['a','b']}}"
-        for topic, version in (("one", "subVersion:7,"), ("two", ""))
+        f"{{topic:'{topic}',subString:'*'{more}}}"
+        for topic, more in (
+            ("one", ",subVersion:7,codeSet:[1,2],tagsSet:['a','b']"),
+            ("two", ""),
+            ("three", ",subVersion:8,classFilterMode:true,expressionType:'CLASS'"),
+        )
     )
     began = bk.broker_time()
     consumes, produces = f"{{groupName:'{group}',subscriptionDataSet:[{sets}]}}", f"{{groupName:'{group}'}}"
@@ -307,10 +315,13 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
     shown = Reply(SUCCESS, body=Containing(client.encode()))
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> shown
-    said: dict[str, object] = {"subString": "*", "codeSet": [1, 2], "tagsSet": ["a", "b"]}
-    said |= {"classFilterMode": False, "expressionType": "TAG"}
-    versions = {"one": 7, "two": Between(began, bk.broker_time())}
-    table = {topic: {"topic": topic, "subVersion": version, **said} for topic, version in versions.items()}
+    said = {"subString": "*", "classFilterMode": False, "expressionType": "TAG", "codeSet": [], "tagsSet": []}
+    own: dict[str, dict[str, object]] = {
+        "one": {"subVersion": 7, "codeSet": [1, 2], "tagsSet": ["a", "b"]},
+        "two": {"subVersion": Between(began, bk.broker_time())},
+        "three": {"subVersion": 8, "classFilterMode": True, "expressionType": "CLASS"},
+    }
+    table = {topic: {"topic": topic, **said, **more} for topic, more in own.items()}
     bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
 
 

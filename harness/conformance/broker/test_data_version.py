@@ -113,6 +113,22 @@ def test_unreachable_is_registered(bk: BrokerSession) -> None:
     second.next(REGISTER, since=unchanged, within=8) >> Request(REGISTER)
 
 
+@case(
+    kills=["every-nameserver-calls-for-a-registration"],
+    clock=True,
+    setup={**WITHOUT_FORCE, "namesrvAddr": "{nameserver};{nameserver2}"},
+)
+def test_changed_is_registered_once(bk: BrokerSession) -> None:
+    for server in bk.nameservers[:2]:
+        server.answers(QUERY, ext={"changed": "true"})
+    asked = [
+        server.next(QUERY, since=bk.mark(), within=LATE) >> Request(QUERY) for server in bk.nameservers[:2]
+    ]
+    for server in bk.nameservers[:2]:
+        heard = server.next(REGISTER, since=asked[1], within=8) >> Request(REGISTER)
+        server.next(REGISTER, since=heard, within=3) >> Silence()
+
+
 @case(kills=["topics-are-forgotten"], own_server=True)
 def test_survives_a_restart(bk: BrokerSession) -> None:
     topic = bk.name("T")

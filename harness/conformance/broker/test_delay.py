@@ -274,6 +274,15 @@ def test_level_removes_times(bk: BrokerSession) -> None:
     bk.pull(topic, QUEUE).properties.eventually() >> Reply(SUCCESS, [{**plain, **added}])
 
 
+@case(kills=["levels-remove-times-in-4-9"], clock=True)
+def test_level_keeps_times(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    times = dict.fromkeys(("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS"), "9")
+    bk.send(topic, properties={"DELAY": "1", **times}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [Including({"DELAY": "1", **times})])
+
+
 @case(kills=["times-that-are-over-delay-again"])
 def test_time_that_is_over_delays_nothing(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -19,6 +19,8 @@ MOVED = ResponseCode.PULL_OFFSET_MOVED
 NO_PERMISSION = ResponseCode.NO_PERMISSION
 ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 """4.9 and 5.3."""
+HASHED_BELOW_ZERO = "orange"
+"""A tag whose hash is a negative number in Java."""
 HOLD_SCAN = 5
 """Protocol seconds between two scans of held pulls."""
 
@@ -118,9 +120,12 @@ def test_newer_than_the_heartbeat(bk: BrokerSession) -> None:
 
 @case(kills=["tags-of-heartbeats-do-not-count"])
 def test_subscription_of_the_heartbeat(bk: BrokerSession) -> None:
-    topic, group = filled(bk, "a", "b"), bk.group()
-    bk.heartbeat(bk.name("client"), consumers=[consuming(group, {topic: "b"})]) >> Reply(SUCCESS)
-    bk.pull(topic, group=group, sys_flag=0, subscription=None).bodies >> Reply(SUCCESS, [b"b"])
+    topic, group = filled(bk, "a", "b", HASHED_BELOW_ZERO), bk.group()
+    for tag in ("b", HASHED_BELOW_ZERO):
+        wants = consuming(group, {topic: tag}, version=1 + (tag != "b"))
+        bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
+        pull = bk.pull(topic, group=group, sys_flag=0, subscription=None)
+        pull.bodies >> Reply(SUCCESS, [tag.encode()])
 
 
 @case(kills=["pulls-of-any-queue", "pulls-are-of-queues-to-write"])
@@ -223,14 +228,28 @@ def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
         pull.bodies >> Reply(SUCCESS, [tag.encode()])
 
 
+@case(kills=["first-of-several-queues-releases"], clock=True)
+def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
+    topic, queues = bk.topic(), (1, 2, 3)
+    pulls = [bk.pull(topic, queue, suspend=60, on=bk.connect()) for queue in queues]
+    for queue in queues:
+        bk.send(topic, b"%d" % queue, queue, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    for queue, pull in zip(queues, pulls, strict=True):
+        pull.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
 @case(kills=["lost-connections-end-every-wait"])
 def test_lost_connections_end_no_other_wait(bk: BrokerSession) -> None:
     topic = bk.topic()
     connections = [bk.connect() for _ in range(3)]
     first, lost, third = (bk.pull(topic, suspend=60, on=one) for one in connections)
-    lost >> Silence()
+    elsewhere = bk.pull(topic, 2, suspend=60, on=connections[1])
+    for pull in (lost, elsewhere):
+        pull >> Silence()
     connections[1].close()
-    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    for queue in (2, 0):
+        bk.send(topic, b"at last", queue) >> Reply(SUCCESS)
     for pull in (first, third):
         pull.bodies >> Reply(SUCCESS, [b"at last"])
 
@@ -252,6 +271,10 @@ def test_pulls_that_have_waited_leave_room(bk: BrokerSession) -> None:
         pull = bk.pull(topic, offset=number, suspend=60, on=bk.connect())
         bk.send(topic, b"%d" % number) >> Reply(SUCCESS)
         pull.bodies >> Reply(SUCCESS, [b"%d" % number])
+    held = [bk.pull(topic, queue, suspend=60, on=bk.connect()) for queue in (1, 2)]
+    for queue, pull in enumerate(held, 1):
+        bk.send(topic, b"%d" % queue, queue) >> Reply(SUCCESS)
+        pull.bodies >> Reply(SUCCESS, [b"%d" % queue])
 
 
 @case(kills=["pulls-wait-fifteen-seconds"], clock=True)

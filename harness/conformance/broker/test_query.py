@@ -52,7 +52,9 @@ def test_other_topics_are_not_searched(bk: BrokerSession) -> None:
 def test_unknown_key_is_not_found(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, keys=bk.name("key")) >> Reply(SUCCESS)
-    bk.find(topic, bk.name("none")) >> Reply(NOT_FOUND, remark=NONE_THERE)
+    number = Matching(r"^\d+$")
+    told = {"indexLastUpdateTimestamp": number, "indexLastUpdatePhyoffset": number}
+    bk.find(topic, bk.name("none")) >> Reply(NOT_FOUND, remark=NONE_THERE, ext=told)
 
 
 @case(kills=["time-of-search-ignored"])

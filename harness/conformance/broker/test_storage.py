@@ -98,6 +98,23 @@ def test_deletion_of_a_topic_keeps_others(bk: BrokerSession) -> None:
     bk.send(other, b"5", 2).offset >> Reply(SUCCESS, 1)
 
 
+@case(kills=["deleted-queues-come-back"])
+def test_topic_that_is_made_again_is_empty(bk: BrokerSession) -> None:
+    topic, others = bk.topic(), [bk.topic("other"), bk.topic("another")]
+    for name, queue in ((others[0], 0), (others[1], 0), (topic, 1), (topic, 3), (topic, 1), (topic, 3)):
+        bk.send(name, b"old", queue) >> Reply(SUCCESS)
+    bk.max_offset(topic, 3).offset.eventually() >> Reply(SUCCESS, 2)
+    for gone in (others[0], topic):
+        bk.delete_topic(gone) >> Reply(SUCCESS)
+    bk.create_topic(topic, 4) >> Reply(SUCCESS)
+    for queue in (1, 3):
+        bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, 0)
+        bk.send(topic, b"new", queue).offset >> Reply(SUCCESS, 0)
+    bk.delete_topic(others[1]) >> Reply(SUCCESS)
+    for queue in (1, 3):
+        bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
 @case(kills=["restarts-keep-the-last-file"], own_server=True, setup=SMALL_FILES)
 def test_several_files_survive(bk: BrokerSession) -> None:
     topic = bk.topic()
@@ -233,3 +250,15 @@ def test_many_keys_survive_once(bk: BrokerSession) -> None:
         bk.restart("kill")
         for key in ("k0", "k2000", "k3999"):
             bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, sent)
+
+
+@case(kills=["queues-begin-anew"], own_server=True)
+def test_many_messages_survive_once(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for first in range(0, 3_600, 1_200):
+        bk.send_batch(topic, [b"%d" % number for number in range(first, first + 1_200)], 1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 3_600)
+    bk.restart("kill")
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 3_600)
+    for number in (0, 1_799, 3_599):
+        bk.pull(topic, 1, number, most=1).bodies >> Reply(SUCCESS, [b"%d" % number])

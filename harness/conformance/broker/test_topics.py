@@ -143,6 +143,7 @@ REFUSED_OF_NEW = {
     "+=FIFO": "kv string format wrong.",
     "+message.type=fifo": Matching("^value is not in set: "),
     "+reserve.time=-2": f"value is not in range(-1, {2**63 - 1})",
+    f"+reserve.time={2**63}": Matching("."),
 }
 REFUSED_OF_OLD = {
     "-queue.type": "attempt to delete a nonexistent key: queue.type",

@@ -96,6 +96,18 @@ def test_delayed_half_is_discarded(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"second"])
 
 
+@case(kills=["delayed-halves-are-asked-about"], clock=True, setup=QUICK)
+def test_delayed_half_is_not_asked_about(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    connection = producer(bk, group)
+    half(bk, topic, group, DELAY="18")
+    bk.advance(ROUND + bk.jitter)
+    connection.next_request(CHECK) >> Silence()
+    half(bk, topic, group, b"open")
+    bk.advance(ROUND + bk.jitter)
+    connection.next_request(CHECK).seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
+
+
 @case(kills=["commits-are-lost"])
 def test_commit_delivers(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()

@@ -89,3 +89,15 @@ def nonsense_is_unchanged(original, self, reply, version):
     if reply is not None and reply.body == b"{":
         return False
     return original(self, reply, version)
+
+
+@mutant(Registrar._probe, "The Broker registers once for each NameServer that reports a change.")
+def every_nameserver_calls_for_a_registration(original, self, *, check_order, oneway):
+    requests = self.broker.registration_requests
+    version = requests.version()
+
+    def answered(reply, now):
+        if self.calls_for_registration(reply, version):
+            self._register(self._shown(), check_order=check_order, oneway=oneway)
+
+    self._send_all(requests.probe(version), self.within(), answered)

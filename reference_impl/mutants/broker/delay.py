@@ -236,3 +236,10 @@ def expired_delays_hurry_the_next(original, self, level, now):
     if got.status is not GetStatus.FOUND and level in self._due:
         self._levels = [0 if one == level - 1 else delay for one, delay in enumerate(self._levels)]
         self._due[level] = now
+
+
+@mutant(Delays.schedule, "A Broker of 4.9 removes times from a message with a level.", V4)
+def levels_remove_times_in_4_9(original, self, message, level):
+    original(self, message, level)
+    for name in [name for name in message.properties if name.startswith("TIMER_")]:
+        del message.properties[name]

@@ -155,3 +155,10 @@ def light_heartbeat_goes_to_one_nameserver(original, self):
 @mutant(HaMembership.members_in, "An answer about members that has no body counts as none.", V5)
 def members_need_a_body(original, self, reply):
     return original(self, reply) if reply.body else None
+
+
+@mutant(HaMembership.tick, "An isolated Broker sends light heartbeats.", V5)
+def isolated_broker_keeps_a_lease(original, self, now):
+    if self.is_isolated and self._heartbeat_at <= now:
+        self._send_heartbeat()
+    original(self, now)

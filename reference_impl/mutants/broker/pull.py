@@ -420,3 +420,10 @@ def kept_corrections_have_no_key(original, self, asked, offset, now):
 @after(Pulls.see, "Refusals do not say where to read about them.")
 def refusals_tell_of_no_page(text):
     return "None"
+
+
+@mutant(LongPolling.settle, "Of messages that arrive together, those of the first queue alone end waits.")
+def first_of_several_queues_releases(original, self, now):
+    arrived = self.broker.store.arrived
+    self.broker.store.arrived = [one for one in arrived if one[:2] == arrived[0][:2]]
+    original(self, now)

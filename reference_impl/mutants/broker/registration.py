@@ -427,7 +427,7 @@ def slave_registers_as_master(ext):
 
 
 @mutant(SlaveSync.told, "A slave ignores the master in the answer to its registration.")
-def told_master_is_ignored(original, self, master, ha_master):
+def told_master_is_ignored(original, self, master):
     return
 
 
@@ -475,3 +475,32 @@ def changes_of_permission_wait(original, self, now, *, force, check_order, onewa
 @mutant(Registrar.register, "The order of topics is taken over when the Broker's permission changes.")
 def changes_of_permission_take_the_order(original, self, now, *, force, check_order, oneway=False):
     original(self, now, force=force, check_order=True, oneway=oneway)
+
+
+@mutant(Registrar._register_in_parts, "The chunks of a registration end with one more without topics.", V5)
+def last_chunk_comes_twice(original, self, now, *, check_order, oneway):
+    original(self, now, check_order=check_order, oneway=oneway)
+    self._register([], check_order=check_order, oneway=oneway)
+
+
+@mutant(RegistrationRequests.shown, "A restricted Broker registers every topic with its system flags.")
+def restricted_broker_tells_system_flags(original, self, topic, *, keeps_flag):
+    return msgspec.structs.replace(
+        original(self, topic, keeps_flag=keeps_flag), topic_sys_flag=topic.topic_sys_flag
+    )
+
+
+@mutant(RegistrationRequests.shown, "A restricted Broker announces changes without system flags.", V5)
+def restricted_broker_never_tells_system_flags(original, self, topic, *, keeps_flag):
+    return original(self, topic, keeps_flag=False)
+
+
+@mutant(RegistrationRequests.body, "A registration of 4.9 has tables of mappings.", V4)
+def registrations_49_have_mappings(original, self, topics, version):
+    said = {topic.topic_name or "": topic for topic in topics}
+    return RegisterBody(said, version, mappings={}, mapping_data_version=version, mapping_details={}).encode()
+
+
+@mutant(RegistrationRequests.body, "A registration of 5.x has no tables of mappings.", V5)
+def registrations_53_have_no_mappings(original, self, topics, version):
+    return RegisterBody({topic.topic_name or "": topic for topic in topics}, version).encode()

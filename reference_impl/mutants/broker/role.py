@@ -3,6 +3,7 @@
 from harness.wire import ResponseCode
 from harness.wire.bodies import TopicConfigTable
 from harness.wire.messages import TopicName, decode_message
+from reference_impl.broker.delays import Delays
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.ha_membership import HaMembership
@@ -43,8 +44,8 @@ def change_of_role_raises_the_data_version(original, self, pairs, now):
 
 
 @mutant(SlaveSync.told, "A slave continues to query its last known master.")
-def master_that_is_gone_is_asked(original, self, master, ha_master):
-    original(self, master or self.master, ha_master)
+def master_that_is_gone_is_asked(original, self, master):
+    original(self, master or self.master)
 
 
 @mutant(HaMembership.exchange, "A master does not return its replication address.", V5)
@@ -302,3 +303,18 @@ def every_slave_asks_a_new_master(original, self, number, address, left, ha_addr
 def slave_suggests_its_master(reply):
     if reply is not None and reply.code == ResponseCode.PULL_RETRY_IMMEDIATELY and reply.ext:
         reply.ext["suggestWhichBrokerId"] = "0"
+
+
+@mutant(Delays.adopt, "A slave does not store how far its master has delivered.", V5)
+def masters_delays_are_not_kept(original, self, table):
+    self.offsets.update(table.offset_table)
+
+
+@mutant(HaMembership.heard_of_smallest, "A slave stops asking its master when any Broker has left.", V5)
+def masters_leave_with_any_broker(original, self, number, address, left, ha_address, now):
+    original(self, number, address, left and self.broker.slave_sync.master, ha_address, now)
+
+
+@mutant(Pulls.suggested, "A slave that may be read from suggests its master.")
+def readable_slave_suggests_its_master(original, self, group):
+    return 0 if self.config.is_slave else original(self, group)

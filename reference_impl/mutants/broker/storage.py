@@ -123,3 +123,9 @@ def keys_are_read_twice(original, self):
 @mutant(Topics.delete, "A deleted topic exists again after a restart.")
 def deleted_topics_come_back(original, self, topic, now):
     return self.table.pop(topic, None) is not None
+
+
+@mutant(Store.delete_topic, "A topic that is created again begins with the messages of the deleted one.")
+def deleted_queues_come_back(original, self, topic):
+    self._queues.pop(topic, None)
+    self.checkpoint()

@@ -241,3 +241,11 @@ def questions_are_not_counted(copy):
 def transactions_have_no_id(original, self, message, now):
     message.properties.pop(PropertyName.TRANSACTION_ID, None)
     return original(self, message, now)
+
+
+@mutant(Transactions.prepare, "A Broker asks about a half message that is delayed.")
+def delayed_halves_are_asked_about(original, self, message, now):
+    put = original(self, message, now)
+    if message.topic == TopicName.SCHEDULE:
+        self._opened(message)
+    return put

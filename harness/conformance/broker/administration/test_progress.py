@@ -239,10 +239,12 @@ def test_progress_of_all_groups(bk: BrokerSession) -> None:
         bk.create_group(member) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
+    second = bk.topic("second", queues=1)
     bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
+    bk.commit_offset(group, second, 0, 3) >> Reply(SUCCESS)
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
     code = RequestCode.GET_BROKER_CONSUME_STATS
-    progress = {(topic, 0): (1, 2), (topic, 1): (0, 0)}
+    progress = {(topic, 0): (1, 2), (topic, 1): (0, 0), (second, 0): (3, 0)}
     asked(bk, code, _progress_of_all, isOrder="false") >> Reply(
         SUCCESS, Including({group: progress, other: {}})
     )
@@ -270,6 +272,8 @@ def test_progress_of_a_group_that_is_online(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, {0: (3, 0)})
     none = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group, topic=given_up)
     none >> Reply(SUCCESS, {})
+    of_all = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="false")
+    of_all >> Reply(SUCCESS, Including({group: {(topic, 0): (3, 0)}}))
 
 
 @case(kills=["resets-to-a-time-go-to-the-beginning"], clock=True)

@@ -39,12 +39,14 @@ ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 
 
 def members(bk: BrokerSession, count: int = 2, queues: int = 4) -> tuple[str, str, list[str]]:
-    """A topic whose queues the NameServer knows, a group, and the ids of its members."""
+    """A topic whose queues the NameServer knows, a group, and the ids of its members in order, of which the
+    last one is the first to join.
+    """
     topic, group = bk.topic(queues=queues), bk.group()
     name, cluster, address = bk.broker_name, bk.cluster_name, bk.broker_address
     route = TopicRoute([QueueData(name, queues, queues, 6)], [BrokerData(cluster, name, {0: address})])
     bk.nameserver.answers(ROUTE, body=route.encode())
     ids = sorted(bk.name(hint) for hint in ("one", "three", "two")[:count])
-    for client in ids:
+    for client in reversed(ids):
         bk.heartbeat(client, consumers=[consuming(group, [topic])], on=bk.connect()) >> Reply(SUCCESS)
     return topic, group, ids

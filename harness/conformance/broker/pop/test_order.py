@@ -185,6 +185,20 @@ def test_order_ends_the_wait_when_its_time_is_over(bk: BrokerSession) -> None:
     pop.bodies >> Reply(SUCCESS, [b"a"])
 
 
+@case(kills=["changed-times-free-in-silence"], clock=True)
+def test_order_ends_the_wait_when_a_changed_time_is_over(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    (handle,) = popped(bk, topic, group, order=True)
+    changed = bk.hide(topic, group, handle, 120) >> Reply(SUCCESS)
+    pop = bk.pop(topic, group, most=1, poll=600, order=True, on=bk.connect())
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.advance_short_of(110, since=changed)
+    bk.polling(topic, group) >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.advance_past(120, since=changed)
+    bk.advance(10 + bk.jitter)
+    pop.bodies >> Reply(SUCCESS, [b"a"])
+
+
 @case(kills=["one-message-of-an-ordered-entry-counts"])
 def test_order_of_several_in_one_entry(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")

@@ -1,6 +1,7 @@
 """Chapter pop: messages return until they are acknowledged."""
 
 import json
+from collections.abc import Iterable
 
 from harness.conformance import AnyOf, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
@@ -16,6 +17,7 @@ from harness.conformance.broker.pop.popping import (
 from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BatchAck, BatchAcks
 
 NO_MESSAGE = ResponseCode.NO_MESSAGE
 RECOVERY = 600
@@ -163,7 +165,8 @@ def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
     bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
-    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
+    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
@@ -207,16 +210,44 @@ def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE)
-    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
+    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> illegal
+
+
+def ack_in_one_entry(bk: BrokerSession, topic: str, group: str, handle: str, numbers: Iterable[int]) -> None:
+    """Acknowledges messages of one pop of queue 2, by their numbers in it."""
+    start, time, hidden, revive = map(int, handle.split(" ")[:4])
+    entry = BatchAck(
+        consumer_group=group,
+        topic=topic,
+        retry="0",
+        queue_id=2,
+        start_offset=start,
+        revive_queue_id=revive,
+        pop_time=time,
+        invisible_time=hidden,
+        bits=BatchAck.bits_of(numbers),
+    )
+    body = BatchAcks([entry], bk.broker_name).encode()
+    bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body, about=topic) >> Reply(SUCCESS)
 
 
 @case(kills=["checkpoints-are-forgotten"], clock=True, own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a", b"b")
+    topic, group = bk.topic(), bk.group()
+    for body in (b"first", b"a", b"b", b"c", b"d"):
+        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 5)
     (done, _), more = filled(bk, b"done"), filled(bk, b"hidden")
-    bk.ack(topic, group, popped(bk, topic, group, 2)[0]) >> Reply(SUCCESS)
-    bk.ack(done, group, popped(bk, done, group)[0]) >> Reply(SUCCESS)
     bk.pop(*more, invisible=7200).bodies >> Reply(SUCCESS, [b"hidden"])
+    bk.ack(topic, group, popped(bk, topic, group)[0]) >> Reply(SUCCESS)
+    pop = bk.pop(topic, group, most=4)
+    pop.bodies >> Reply(SUCCESS, [b"a", b"b", b"c", b"d"])
+    handles = (pop.handles >> Reply(SUCCESS)).value
+    bk.ack(topic, group, handles[1]) >> Reply(SUCCESS)
+    ack_in_one_entry(bk, topic, group, handles[0], (0, 3))
+    bk.ack(done, group, popped(bk, done, group)[0]) >> Reply(SUCCESS)
     bk.advance(WRITTEN)
     bk.restart("kill")
     bk.advance(HIDDEN)
@@ -226,7 +257,7 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
         answer = pop >> AnyOf(Reply(SUCCESS), NOTHING)
         if answer.command is not None and answer.command.code == SUCCESS:
             break
-    pop.bodies >> Reply(SUCCESS, [b"b"])
+    pop.bodies >> Reply(SUCCESS, [b"c"])
     bk.pop(done, group) >> NOTHING
     bk.pop(*more) >> NOTHING
 
@@ -258,6 +289,30 @@ def test_expired_does_not_come_again(bk: BrokerSession) -> None:
     bk.pop(topic, group) >> NOTHING
     bk.send(topic, b"new").offset >> Reply(SUCCESS, 1)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+def fresh_and_again(bk: BrokerSession) -> tuple[str, str]:
+    """A topic with a message, and a group for which another message has come again."""
+    topic, group = filled(bk, b"fresh")
+    again = f"%RETRY%{group}_{topic}"
+    bk.create_topic(again, 1) >> Reply(SUCCESS)
+    bk.send(again, b"again") >> Reply(SUCCESS)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 1)
+    return topic, group
+
+
+@case(kills=["what-comes-again-is-always-last"], setup={"popFromRetryProbability": "100"})
+def test_all_pops_may_begin_with_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = fresh_and_again(bk)
+    for body in (b"again", b"fresh"):
+        bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [body])
+
+
+@case(kills=["what-comes-again-is-always-first"], setup={"popFromRetryProbability": "0"})
+def test_all_pops_may_end_with_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = fresh_and_again(bk)
+    for body in (b"fresh", b"again"):
+        bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [body])
 
 
 @case(kills=["only-the-newest-comes-again"], setup={"initPopOffsetByCheckMsgInMem": "false"})

@@ -8,7 +8,6 @@ from harness.conformance.broker.pop.popping import (
     REVIVAL,
     SUCCESS,
     filled,
-    popped,
 )
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
@@ -47,10 +46,14 @@ def test_not_all_may_wait(bk: BrokerSession) -> None:
 
 @case(kills=["notifications-say-no", "notifications-say-yes"])
 def test_notifies(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a")
-    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
-    popped(bk, topic, group)
-    bk.notification(topic, group) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+    topic, group = bk.topic(), bk.group()
+    bk.send(topic, b"a", 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    for queue, has in ((-1, "true"), (2, "true"), (1, "false")):
+        bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+    for queue in (-1, 2):
+        bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
 
 
 @case(kills=["notifications-do-not-wait"])
@@ -81,6 +84,19 @@ def test_waits_for_a_message_of_its_queue(bk: BrokerSession) -> None:
     bk.polling(topic, group, 2) >> Reply(SUCCESS, ext={"pollingNum": "1"})
     bk.send(topic, b"here", 2) >> Reply(SUCCESS)
     pop.bodies >> Reply(SUCCESS, [b"here"])
+
+
+@case(kills=["first-of-several-queues-releases-pops"], clock=True)
+def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
+    topic, group, queues = bk.topic(), bk.group(), (1, 2, 3)
+    pops = [bk.pop(topic, group, queue, poll=600, on=bk.connect()) for queue in queues]
+    for queue in queues:
+        bk.polling(topic, group, queue).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    for queue in queues:
+        bk.send(topic, b"%d" % queue, queue, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    for queue, pop in zip(queues, pops, strict=True):
+        pop.bodies >> Reply(SUCCESS, [b"%d" % queue])
 
 
 @case(kills=["what-is-left-releases-no-pops"])

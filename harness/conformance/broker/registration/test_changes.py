@@ -11,7 +11,7 @@ from harness.conformance.broker.registrations import (
     with_topic,
 )
 from harness.session import BrokerSession
-from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 ONE_TOPIC = RequestCode.REGISTER_TOPIC_IN_NAMESRV
@@ -80,6 +80,19 @@ def test_is_split_into_chunks(bk: BrokerSession) -> None:
     before = first.counter >> Request(REGISTER)
     second.counter >> Request(REGISTER, before.value + 1)
     rest.counter >> Request(REGISTER, before.value + 2)
+
+
+def is_empty(command: Command) -> bool:
+    return b'"topicConfigTable":{}' in command.body
+
+
+@case(kills=["last-chunk-comes-twice"], clock=True, setup={**SPLIT, "splitRegistrationSize": "1"})
+def test_remainder_may_be_empty(bk: BrokerSession) -> None:
+    for _ in range(2):  # the next registration may follow that of the start after 10 s
+        rest = bk.nameserver.next(REGISTER, since=bk.mark(), within=40 + bk.jitter, where=is_empty)
+        heard = rest >> Request(REGISTER)
+        bk.advance(5)
+    bk.nameserver.next(REGISTER, since=heard, within=10, where=is_empty) >> Silence()
 
 
 @case(kills=["split-registrations-ask-first"], clock=True, setup=SPLIT)

@@ -1,10 +1,12 @@
 """Chapter registration: when a Broker registers, and what it says of itself."""
 
-from harness.conformance import ABSENT, Including, Matching, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Request, case
 from harness.conformance.broker.registrations import (
     AT_START,
     EVERY_SECOND,
     REGISTER,
+    all_topics_with,
+    announcement_of,
     next_of_time,
     seconds_later,
     with_topic,
@@ -13,7 +15,8 @@ from harness.session import BrokerSession
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
-HOST = Matching(r"[^:]+:\d+")
+HOST = Matching(r"^[^:]+:[1-9]\d*$")
+MAPPINGS = ("topicQueueMappingDetailMap", "topicQueueMappingInfoMap", "mappingDataVersion")
 EVERY_20 = {"registerNameServerPeriod": "20000"}
 COMPRESSED = {"compressedRegister": "true"}
 RESTRICTED = {
@@ -213,3 +216,49 @@ def test_restricted_broker_has_its_permission_everywhere(bk: BrokerSession) -> N
 )
 def test_restricted_broker_has_what_both_allow(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=AT_START).permissions >> Request(REGISTER, [0, 2])
+
+
+def wrapper(**members: object) -> Including:
+    """The body of a registration that has these members in its table of topics."""
+    return Including({"topicConfigSerializeWrapper": Including(members)})
+
+
+HALF_OPEN = {"brokerPermission": "4", "registerNameServerPeriod": "10000"}
+
+
+def flags_of_a_restricted_broker(bk: BrokerSession, changed: int) -> None:
+    """A topic with a system flag is announced with another one, and registered without any."""
+    topic = bk.name("T")
+    bk.create_topic(topic, 3, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
+    once = bk.nameserver.next(REGISTER, where=announcement_of(topic))
+    again = bk.nameserver.next(REGISTER, since=bk.mark(), within=20 + bk.jitter, where=all_topics_with(topic))
+    for heard, flag in ((once, changed), (again, 0)):
+        shown = Including({"readQueueNums": 3, "perm": 4, "topicSysFlag": flag})
+        heard.json >> Request(REGISTER, wrapper(topicConfigTable=Including({topic: shown})))
+
+
+@case(kills=["restricted-broker-tells-system-flags"], clock=True, setup=HALF_OPEN)
+def test_restricted_broker_tells_no_system_flags(bk: BrokerSession) -> None:
+    flags_of_a_restricted_broker(bk, 0)
+
+
+@case(
+    kills=["restricted-broker-tells-system-flags", "restricted-broker-never-tells-system-flags"],
+    clock=True,
+    setup=HALF_OPEN,
+)
+def test_restricted_broker_tells_system_flags_of_changes_only(bk: BrokerSession) -> None:
+    flags_of_a_restricted_broker(bk, 2)
+
+
+@case(kills=["registrations-49-have-mappings"])
+def test_has_no_mappings(bk: BrokerSession) -> None:
+    none = dict.fromkeys(MAPPINGS, ABSENT)
+    bk.nameserver.next(REGISTER, within=AT_START).json >> Request(REGISTER, wrapper(**none))
+
+
+@case(kills=["registrations-53-have-no-mappings"])
+def test_has_empty_mappings(bk: BrokerSession) -> None:
+    version = Including({"counter": ANYTHING, "timestamp": ANYTHING, "stateVersion": 0})
+    empty = dict(zip(MAPPINGS, ({}, {}, version), strict=True))
+    bk.nameserver.next(REGISTER, within=AT_START).json >> Request(REGISTER, wrapper(**empty))

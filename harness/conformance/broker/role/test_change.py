@@ -116,6 +116,23 @@ def test_slave_corrects_no_offset(bk: BrokerSession) -> None:
     bk.pull(topic, offset=-1).next_offset >> Reply(RETRY, -1, remark="OFFSET_TOO_SMALL")
 
 
+@case(
+    kills=["readable-slave-suggests-its-master"],
+    own_server=True,
+    setup={"slaveReadEnable": "true"},
+)
+def test_readable_slave_suggests_the_broker_of_the_group(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.create_group(group, brokerId=3, whichBrokerWhenConsumeSlowly=5) >> Reply(SUCCESS)
+    bk.send(topic, b"there") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    told = Including({"suggestWhichBrokerId": "3"})
+    bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"there"], ext=told)
+    end = bk.pull(topic, offset=1, group=group)
+    end.next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 1, ext=told, remark="OFFSET_OVERFLOW_ONE")
+
+
 @case(kills=["slave-is-read-from"], own_server=True)
 def test_demoted_broker_is_not_read_from(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -133,27 +133,36 @@ def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     held = bk.pull("BenchmarkTest", suspend=60, on=bk.connect())
     told = {"minBrokerId": "0", "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
     bk.call(NOTIFY, told) >> Reply(SUCCESS)
-    codes = (ResponseCode.PULL_RETRY_IMMEDIATELY, ResponseCode.PULL_NOT_FOUND)
-    held >> Reply(codes, ext=Including({"suggestWhichBrokerId": "0"}))
+    held >> Reply(ResponseCode.PULL_NOT_FOUND, ext=Including({"suggestWhichBrokerId": "0"}))
 
 
-@case(
-    kills=["master-that-has-left-is-asked"],
-    clock=True,
-    own_server=True,
-    # Apache's slave asks its master between two registrations, so these must not take long.
-    setup={**ACTING, "registerNameServerPeriod": "20000", "registerBrokerTimeoutMills": "1000"},
-)
-def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
+OFTEN = {**ACTING, "registerNameServerPeriod": "20000", "registerBrokerTimeoutMills": "1000"}
+"""Apache's slave asks its master between two registrations, so these must not take long."""
+
+
+def asked_master(bk: BrokerSession) -> tuple[str, Answer]:
+    """The address of a master that the slave asks, of which it does not hear again; and the last request."""
     master = bk.nameservers[1]
     host, _, port = master.address.rpartition(":")
     address = f"{host}:{int(port) + 2}"
     bk.nameserver.answers(REGISTER, ext={"masterAddr": address})
     told = next_of_time(bk)
     bk.nameserver.ignores(REGISTER)
-    asked = master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+    return address, master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+
+
+@case(kills=["master-that-has-left-is-asked"], clock=True, own_server=True, setup=OFTEN)
+def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
+    address, asked = asked_master(bk)
     slave_is_smallest(bk, left=address)
-    master.next(TOPICS, since=asked, within=75) >> Silence()
+    bk.nameservers[1].next(TOPICS, since=asked, within=75) >> Silence()
+
+
+@case(kills=["masters-leave-with-any-broker"], clock=True, own_server=True, setup=OFTEN)
+def test_master_is_asked_when_another_has_left(bk: BrokerSession) -> None:
+    _, asked = asked_master(bk)
+    slave_is_smallest(bk, left="127.0.0.1:1")
+    bk.nameservers[1].next(TOPICS, since=asked, within=90 + bk.jitter) >> Request(TOPICS)
 
 
 def table_of(counter: int, topic: str, queues: int) -> bytes:
@@ -247,7 +256,12 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
 
 
-@case(kills=["masters-delays-are-ignored"], clock=True, own_server=True, setup=TOLD)
+@case(
+    kills=["masters-delays-are-ignored", "masters-delays-are-not-kept"],
+    clock=True,
+    own_server=True,
+    setup=TOLD,
+)
 def test_slave_takes_over_delays(bk: BrokerSession) -> None:
     master = bk.nameservers[1]
     version = {"counter": 79, "timestamp": 1_700_000_000_079, "stateVersion": 0}
@@ -257,6 +271,11 @@ def test_slave_takes_over_delays(bk: BrokerSession) -> None:
     told = next_of_time(bk)
     master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
     bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": 5, "7": 2}))
+    bk.nameserver.behaves()
+    bk.restart("kill")
+    bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": ANYTHING, "7": ANYTHING}))
+    counter = body_member("dataVersion", "counter", of=int)
+    bk.call(DELAYS).seen_as(counter) >> Reply(SUCCESS, 79)
 
 
 @case(kills=["cleaning-removes-nothing"], clock=True, own_server=True, setup=TOLD)

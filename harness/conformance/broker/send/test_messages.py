@@ -1,6 +1,7 @@
 """Chapter send: single messages (codes 10, 310)."""
 
 from base64 import urlsafe_b64decode
+from datetime import UTC, datetime, timedelta
 
 from harness.conformance import ABSENT, ANYTHING, Containing, Including, Matching, Reply, Silence, case
 from harness.session import BrokerSession
@@ -9,7 +10,7 @@ from harness.session.exchange import NotSo, View
 from harness.session.outcome import Answer
 from harness.wire import FLAG_ONEWAY, Command, ResponseCode
 from harness.wire.header_fields import SHORT_NAMES
-from harness.wire.messages import Message, decode_offset_id, encode_batch
+from harness.wire.messages import Message, UniqueKey, decode_offset_id, encode_batch
 
 SUCCESS = ResponseCode.SUCCESS
 MESSAGE_ILLEGAL = ResponseCode.MESSAGE_ILLEGAL
@@ -223,9 +224,24 @@ def test_properties_are_three_more(bk: BrokerSession) -> None:
 def test_message_without_id_gets_one(bk: BrokerSession) -> None:
     topic = bk.topic()
     digits = Matching("^([0-9A-F]{32}|[0-9A-F]{56})$")
-    answer = bk.send(topic) >> Reply(SUCCESS, ext=Including({"transactionId": digits}))
-    told = _transaction(answer)
-    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [Including({"UNIQ_KEY": told})])
+    answers = [bk.send(topic) >> Reply(SUCCESS, ext=Including({"transactionId": digits})) for _ in range(9)]
+    told = [_transaction(answer) for answer in answers]
+    keys = [Including({"UNIQ_KEY": key}) for key in told]
+    pull = bk.pull(topic)
+    pull.properties.eventually() >> Reply(SUCCESS, keys)
+    pull.seen("whether ids are as old as messages", _is_of_its_time) >> Reply(SUCCESS, [True] * 9)
+    for key in set(told):
+        bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+
+
+def _is_of_its_time(message: Message) -> bool:
+    """Whether an id was made on the day on which its message was stored. It counts from when the month began,
+    which depends on the time zone.
+    """
+    since = timedelta(milliseconds=UniqueKey.decode(message.properties["UNIQ_KEY"]).since_month)
+    stored, day = datetime.fromtimestamp(message.store_timestamp / 1000, UTC), timedelta(days=1)
+    months = ((stored + shift).replace(day=1, hour=0, minute=0, second=0) for shift in (-day, 0 * day, day))
+    return any(abs(month + since - stored) < day for month in months)
 
 
 def _transaction(answer: Answer) -> str:

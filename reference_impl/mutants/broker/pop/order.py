@@ -101,3 +101,10 @@ def ordered_queues_are_freed_in_silence(original, self, now):
 def one_message_of_an_ordered_entry_counts(original, self, of, offsets, revive_queue, connection, now):
     counted = offsets[:1] if revive_queue == ORDERED else offsets
     return original(self, of, counted, revive_queue, connection, now)
+
+
+@mutant(PopOrder.hide, "No waiting pop gets a message whose changed invisible time is over.", V5)
+def changed_times_free_in_silence(original, self, queue, offset, pop_time, until):
+    over = list(self._over)
+    original(self, queue, offset, pop_time, until)
+    self._over = over

@@ -219,3 +219,20 @@ def acks_are_of_queues_to_write(original, self, topic, queue_id, connection):
     if known is not None and queue_id >= known.write_queue_nums:
         return Reply(ResponseCode.MESSAGE_ILLEGAL, remark="no queue to write to")
     return original(self, topic, queue_id, connection)
+
+
+def _with_share(self, original, share, *parts):
+    config, self.broker.config = self.config, replace(self.config, pop_from_retry_probability=share)
+    found = original(self, *parts)
+    self.broker.config = config
+    return found
+
+
+@mutant(Pops.find, "popFromRetryProbability counts as 0.", V5)
+def what_comes_again_is_always_last(original, self, asked, matches, topic, now):
+    return _with_share(self, original, 0, asked, matches, topic, now)
+
+
+@mutant(Pops.find, "popFromRetryProbability counts as 100.", V5)
+def what_comes_again_is_always_first(original, self, asked, matches, topic, now):
+    return _with_share(self, original, 100, asked, matches, topic, now)

@@ -111,3 +111,9 @@ def notifications_know_no_order(original, self, asked, topic, queue_id, now):
 @mutant(PopNotifications.refused, "The refusal of a notification names another client.", V5)
 def refused_notifications_name_another(original, self, asked, connection, now):
     return original(self, asked, -1, now)
+
+
+@mutant(PopWaiting.arrived, "Of messages that arrive together, those of the first queue alone end pops.", V5)
+def first_of_several_queues_releases_pops(original, self, arrivals):
+    whole = list(arrivals)
+    original(self, [one for one in whole if one[:2] == whole[0][:2]])
