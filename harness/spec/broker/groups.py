@@ -15,12 +15,15 @@ from harness.program.broker import steps as bk
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister
-from harness.wire import Command
+from harness.wire import Command, WireError
+from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
 _SURELY_ALIVE = 100.0
 """Seconds after a heartbeat for which a client is surely a member (`ClientHousekeepingService`: 120 s)."""
+_SURELY_GONE = 132.0
+"""The same after which it surely is none: a look every 10 s, and a moment."""
 _LOCKED = 60.0
 """Seconds that a lock lasts (`RebalanceLockManager`)."""
 _UNWRITTEN = 25.0
@@ -36,8 +39,6 @@ class _Member(msgspec.Struct):
 
     since: float
     beat: float
-    topics: tuple[str, ...]
-    tags: tuple[str, ...]
     gone: float = inf
     """When it surely had been let go, if it was."""
     leaving: float = inf
@@ -95,7 +96,8 @@ class Groups:
         if step.commit is not None and commits and (answer is None or is_success):
             is_sure = is_success and (self._ledger.line.has("busy-slaves") or ha_role.is_master(begin, end))
             register = self._register(step.group, step.topic, step.queue)
-            register.write(step.commit, begin, end if is_sure else inf, "pull")
+            over = end if self._ledger.lag else begin  # however long it is held then
+            register.write(step.commit, begin, over if is_sure else inf, "pull")
 
     def asked(self, step: bk.Committed, begin: float, end: float, answer: Command) -> None:
         """14."""
@@ -126,7 +128,43 @@ class Groups:
             return "offset-is-of-one-group-and-queue"
         if ways == {"oneway"}:
             return "oneway-commit-counts"
+        if ways == {"clone"}:
+            return "clone-gives-offsets"
         return "pull-commits" if ways == {"pull"} else "offset-is-what-was-committed"
+
+    def all_asked(self, begin: float, end: float, answer: Command) -> None:
+        """43."""
+        if answer.code:
+            return
+        name = "all-offsets-are-told"
+        try:
+            table = ConsumerOffsets.decode(answer.body).offset_table
+        except WireError as problem:
+            raise InvariantError(name, "JSON with offsetTable", str(problem)) from None
+        names = self._ledger.names
+        for (group, topic, queue), register in self._offsets.items():
+            if not self._ledger.is_known(topic):
+                continue
+            shown = table.get(f"{names.name(topic)}@{names.name(group)}", {}).get(queue)
+            possible = register.possible(begin, end)
+            if register.read(shown, begin, end):
+                continue
+            values = sorted({-1 if one.value is None else one.value for one in possible})
+            where = f"{names.name(group)} in {names.name(topic)}, queue {queue}"
+            raise InvariantError(name, f"{where}: {values}", str(shown))
+
+    def cloned(self, step: bk.Clone, begin: float, end: float, answer: Command | None) -> None:
+        """314: what the other group has in the topic, and what it has in other queues, is not said."""
+        if answer is not None and answer.code:
+            return
+        queues = {key[2] for key in self._offsets if key[1] == step.topic and key[0] in (step.group, step.to)}
+        for queue in queues:
+            possible = self._register(step.group, step.topic, queue).possible(begin, end)
+            target = self._register(step.to, step.topic, queue)
+            is_sure = answer is not None and len(possible) == 1 and possible[0].value is not None
+            is_sure = is_sure and self._ledger.exists(step.topic, begin) is True
+            for one in possible:
+                target.write(one.value, begin, end if is_sure else inf, "clone")
 
     # --- members --------------------------------------------------------------------------------------------
 
@@ -146,7 +184,7 @@ class Groups:
             self._ledger.topics.setdefault(f"%RETRY%{group}", Topic(_QUEUES_OF_RETRY))
             before = members.get((step.client, step.conn))
             since = end if before is None or before.gone < inf else before.since
-            members[step.client, step.conn] = _Member(since, begin, step.topics, step.tags)
+            members[step.client, step.conn] = _Member(since, begin)
 
     def left(self, step: bk.Leave, begin: float, end: float, answer: Command | None) -> None:
         """35."""
@@ -162,6 +200,7 @@ class Groups:
             for (_, own), member in members.items():
                 if own == conn:
                     member.leaving = min(member.leaving, begin)
+                    member.gone = min(member.gone, begin + self._ledger.lag)
 
     def listed(self, step: bk.Members, begin: float, end: float, answer: Command) -> None:
         """38."""
@@ -172,38 +211,37 @@ class Groups:
         clients: dict[str, list[_Member]] = {}
         for (client, _), member in self._members.get(step.group, {}).items():
             clients.setdefault(client, []).append(member)
+        is_empty = True
         for client, ways in clients.items():
             name = names.name(client)
-            if name in shown and all(one.gone + self._ledger.lag < begin for one in ways):
-                raise InvariantError(
-                    "client-that-left-is-not-listed", f"{name} not listed", f"{sorted(shown)}"
+            gone = [self._gone(one) + self._ledger.lag for one in ways]
+            if name in shown and max(gone) < begin:
+                has_left = any(one.gone < inf for one in ways)
+                kind = (
+                    "client-that-left-is-not-listed" if has_left else "client-without-heartbeats-is-removed"
                 )
+                raise InvariantError(kind, f"{name} not listed", f"{sorted(shown)}")
+            is_empty = is_empty and max(gone) < begin
             sure = [one for one in ways if self._is_alive(one, end) and one.since + self._ledger.lag < begin]
             if name not in shown and sure:
                 raise InvariantError(
                     "client-is-listed", f"{name} listed", f"code {answer.code}, {sorted(shown)}"
                 )
+        if answer.code == 0 and not shown and is_empty:
+            raise InvariantError("empty-group-is-an-error", "SYSTEM_ERROR (1)", "an empty list")
         others = shown - {names.name(client) for client in self._ever.get(step.group, ())}
         if others:
             raise InvariantError(
                 "client-is-listed", f"only clients that were once in {names.name(step.group)}", str(others)
             )
 
+    def _gone(self, member: _Member) -> float:
+        """When a client surely is no member any more."""
+        return min(member.gone, member.beat + _SURELY_GONE)
+
     def _is_alive(self, member: _Member, moment: float) -> bool:
         """Whether a client is surely a member yet."""
         return member.beat + _SURELY_ALIVE > moment and member.leaving > moment
-
-    def wants(self, step: bk.Pull, begin: float, end: float) -> Sequence[str] | None:
-        """The tags that a pull is to be given, none for all; None where that is not known."""
-        if step.subscribes:
-            return step.tags
-        alive = [
-            member
-            for member in self._members.get(step.group, {}).values()
-            if self._is_alive(member, end) and step.topic in member.topics
-        ]
-        said = {member.tags for member in self._members.get(step.group, {}).values()}
-        return next(iter(said)) if alive and len(said) == 1 else None
 
     # --- locks ----------------------------------------------------------------------------------------------
 
@@ -212,6 +250,8 @@ class Groups:
         if answer is not None and answer.code == _BUSY:
             return
         given = _given(answer) if answer is not None and step.code == 41 else set()
+        if given - set(step.queues):
+            raise InvariantError("lock-is-of-one-client", f"some of {step.queues}", f"{sorted(given)}")
         for queue in step.queues:
             key = (step.group, step.topic, queue)
             lock = self._locks.get(key)
@@ -254,17 +294,20 @@ class Groups:
 
     # --- restarts -------------------------------------------------------------------------------------------
 
-    def restarted(self, begin: float, end: float) -> None:
-        """The Broker was ended and started again: offsets that it has not written down may be lost."""
+    def restarted(self, how: str, begin: float, end: float) -> None:
+        """The Broker was ended and started again: a kill may lose offsets that it has not written down."""
+        since = begin if how == "term" else begin - _UNWRITTEN
         for register in self._offsets.values():
-            register.forget(begin - _UNWRITTEN - self._ledger.lag, begin, end)
+            register.forget(since - self._ledger.lag, begin, end)
         self._members.clear()
         self._locks.clear()
 
-    def forgot(self, topic: str) -> None:
-        """A topic was deleted."""
-        for key in [key for key in self._offsets if key[1] == topic]:
-            del self._offsets[key]
+    def forgot(self, topic: str, begin: float, end: float) -> None:
+        """A topic was deleted, in 5.x with the offsets of groups in it."""
+        is_sure = self._ledger.line.has("busy-slaves")
+        for key, register in self._offsets.items():
+            if key[1] == topic:
+                register.write(None, begin, end if is_sure else inf, "deletion")
 
 
 def _parsed(answer: Command, name: str, invariant: str) -> Sequence[object]:
