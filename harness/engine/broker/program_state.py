@@ -143,7 +143,7 @@ class ProgramState:
                 self.beats[step.client] = step
             case bk.Leave():
                 self.beats.pop(step.client, None)
-            case bk.Commit():
+            case bk.Commit() if step.topic in self.topics:
                 self.offsets[step.group, step.topic, step.queue] = step.offset
             case bk.Clone():
                 for (group, topic, queue), offset in list(self.offsets.items()):

@@ -172,7 +172,7 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
             found: dict[str, Any] = {
                 "topic": names.name(step.topic),
                 "key": names.name(step.key),
-                "maxNum": 32,
+                "maxNum": step.most,
                 "beginTimestamp": 0,
                 "endTimestamp": _EVER,
             }

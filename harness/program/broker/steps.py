@@ -187,12 +187,13 @@ class Bound(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     codes: ClassVar = (
         RequestCode.GET_MAX_OFFSET,
         RequestCode.GET_MIN_OFFSET,
+        RequestCode.GET_EARLIEST_MSG_STORETIME,
     )
     carries: ClassVar = {"topic": name("topic"), "queueId": plain("queue")}
 
     topic: str = "T0"
     queue: int = 0
-    code: Literal[30, 31] = 30
+    code: Literal[30, 31, 32] = 30
 
 
 class Back(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="back"):
@@ -231,6 +232,7 @@ class Find(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 
     topic: str = "T0"
     key: str = "k0"
+    most: int = 32
     unique: bool = False
     """The key is that of the message of this symbol."""
 

@@ -64,6 +64,8 @@ class Groups:
         self._locks: dict[tuple[str, str, int], _Lock] = {}
         self._known: set[str] = set()
         """Groups that surely exist."""
+        self._mentioned: set[str] = set()
+        """Groups that may exist: a heartbeat, a pull or a message that was sent back has named them."""
         self._ever: dict[str, set[str]] = {}
         """Clients that were ever in a group."""
 
@@ -76,18 +78,31 @@ class Groups:
         """15."""
         exists = self._ledger.exists(step.topic, begin)
         if answer is not None and answer.code != 0:
-            if answer.code != _BUSY and step.group in self._known and exists:
+            is_taken = not self._ledger.line.has("busy-slaves") or (step.group in self._known and exists)
+            if answer.code != _BUSY and is_taken:
                 raise InvariantError(
                     "offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}"
                 )
             return
+        if answer is not None and self._ledger.line.has("busy-slaves"):
+            if step.group not in self._mentioned:
+                raise InvariantError(
+                    "unknown-group-may-not-commit", "SUBSCRIPTION_GROUP_NOT_EXIST (26)", "SUCCESS"
+                )
+            if exists is False:
+                raise InvariantError("unknown-topic-may-not-be-committed", "TOPIC_NOT_EXIST (17)", "SUCCESS")
         sure = answer is not None or (step.oneway and step.group in self._known and exists is True)
         over = end + (0.0 if answer is not None else self._ledger.lag)
         register = self._register(step.group, step.topic, step.queue)
         register.write(step.offset, begin, over if sure else inf, "oneway" if answer is None else "commit")
 
+    def mentioned(self, group: str) -> None:
+        """A message is sent back for a group."""
+        self._mentioned.add(group)
+
     def pulled(self, step: bk.Pull, begin: float, end: float, answer: Command | None) -> None:
         """The part of a pull that is about its group."""
+        self._mentioned.add(step.group)
         is_success = answer is not None and answer.code in (0, 19, 20, 21)
         if is_success:
             self._known.add(step.group)
@@ -170,6 +185,7 @@ class Groups:
 
     def beat(self, step: bk.Beat, begin: float, end: float, answer: Command | None) -> None:
         """34."""
+        self._mentioned.update(step.groups)
         for group in step.groups:
             self._ever.setdefault(group, set()).add(step.client)
             members = self._members.setdefault(group, {})

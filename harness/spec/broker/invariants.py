@@ -26,6 +26,9 @@ _ALL = (
     Invariant("key-finds-no-others", "bk.query.other-topics-are-not-searched"),
     Invariant("unique-key-finds-the-message", "bk.query.unique-key-finds"),
     Invariant("key-that-nobody-has-finds-nothing", "bk.query.unknown-key-is-not-found"),
+    Invariant("search-is-not-more-than-asked-for", "bk.query.not-more-than-requested"),
+    Invariant("search-is-in-order", "bk.query.all-with-the-key-are-found"),
+    Invariant("earliest-time-is-that-of-the-first", "bk.offset.earliest-time-is-that-of-the-first-message"),
     Invariant("key-finds-each-once", "bk.storage.many-keys-survive-once"),
     Invariant("keys-survive-a-kill", "bk.storage.keys-survive-a-kill"),
     Invariant("cleaning-succeeds", "bk.administration.cleaning-keeps-queues-in-use"),
@@ -70,6 +73,7 @@ _ALL = (
     Invariant("all-offsets-are-told", "bk.offset.all-of-them-are-told"),
     Invariant("clone-gives-offsets", "bk.offset.clone-gives-a-group-the-offsets-of-another"),
     Invariant("unknown-group-may-not-commit", "bk.offset.unknown-group-may-not-commit"),
+    Invariant("unknown-topic-may-not-be-committed", "bk.offset.unknown-topic-may-not-be-committed"),
     # Transactions.
     Invariant("half-is-invisible", "bk.transaction.half-is-invisible"),
     Invariant("commit-delivers", "bk.transaction.commit-delivers"),

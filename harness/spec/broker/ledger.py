@@ -76,6 +76,8 @@ class Ledger:
         """Topics that were deleted when nothing was on its way into them: until it is started again, the
         Broker has nothing of them.
         """
+        self._gone: set[str] = set()
+        """Topics that were deleted and that nothing has made again, as far as is known for certain."""
         self.forgotten: set[str] = set()
         """Topics that were deleted once: what of them comes back is unknown."""
 
@@ -86,6 +88,8 @@ class Ledger:
     def exists(self, topic: str, moment: float) -> bool | None:
         """Whether a topic exists at a moment; None if unknown."""
         found = self.topics.get(topic)
+        if topic in self._gone:
+            return False
         if found is None:
             return None if topic.startswith("%") or topic in self.forgotten else False
         return True if found.sure and found.since <= moment else None
@@ -95,6 +99,7 @@ class Ledger:
     def made(self, step: bk.MakeTopic, end: float, answer: Command | None) -> None:
         """17."""
         before = self.topics.get(step.topic)
+        self._gone.discard(step.topic)
         if answer is None:
             self.topics[step.topic] = Topic(None, before is not None and before.sure)
         elif answer.code == 0:
@@ -106,6 +111,8 @@ class Ledger:
         """215."""
         if answer is not None and answer.code != 0:
             raise InvariantError("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
+        if answer is not None and not self.lag and not self._is_coming(step.topic):
+            self._gone.add(step.topic)
         if answer is not None and not self.lag and self._is_quiet(step.topic):
             self._deleted.add(step.topic)
             for key in [key for key in self.queues if key[0] == step.topic]:
@@ -120,13 +127,16 @@ class Ledger:
     def _is_quiet(self, topic: str) -> bool:
         """Whether nothing is on its way into a topic: no send, no delay, no half message."""
         of_it = [queue for (name, _), queue in self.queues.items() if name == topic]
-        if topic in self.forgotten or any(queue.coming for queue in of_it):
+        if topic in self.forgotten or self._is_coming(topic):
             return False
         if any(entry.offset is None and entry.latest == inf for queue in of_it for entry in queue.entries):
             return False
         if any(is_delayed(entry) for queue in of_it for entry in queue.entries):
             return False
         return not any(half.send.topic == topic for half in self.halves.values())
+
+    def _is_coming(self, topic: str) -> bool:
+        return any(queue.coming for (name, _), queue in self.queues.items() if name == topic)
 
     def is_known(self, topic: str) -> bool:
         """Whether what is in its queues is known."""
@@ -144,6 +154,7 @@ class Ledger:
     def sent(self, step: bk.Send, begin: float, end: float, answer: Command | None) -> None:
         """10, 310, 320, with the answer if there was one; `coming` before."""
         self.coming(step, more=False)
+        self._gone.discard(step.topic)
         if answer is not None and answer.code == 0 and not step.oneway:
             self._acknowledged(step, begin, end, answer.ext or {})
             return

@@ -11,11 +11,11 @@ from harness.spec.broker.wholeness import Wholeness, messages_of, number_of
 from harness.wire import Command, WireError
 from harness.wire.bodies import TopicStats
 
-_BUSY = 2
+_BUSY, _EARLIEST = 2, 32
 
 
 class Searches:
-    """Judges answers to 12, 30, 31, 33 and 202."""
+    """Judges answers to 12, 30 to 33 and 202."""
 
     def __init__(self, ledger: Ledger, pulls: Pulls, wholeness: Wholeness) -> None:
         self._ledger = ledger
@@ -29,12 +29,29 @@ class Searches:
         name = "max-offset-is-the-next" if step.code == 30 else "min-offset-is-the-first"
         if answer.code != 0:
             raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
+        if step.code == _EARLIEST:
+            self._earliest(step, end, number_of(answer, "timestamp"))
+            return
         offset = number_of(answer, "offset")
         if step.code == 31 and offset != 0:
             raise InvariantError(name, "0", str(offset))
         if step.code == 30:
             queue = self._ledger.queue(step.topic, step.queue)
             self._pulls.is_max(queue, begin - self._ledger.lag, end, offset)
+
+    def _earliest(self, step: Bound, end: float, timestamp: int) -> None:
+        queue = self._ledger.queue(step.topic, step.queue)
+        name, first = "earliest-time-is-that-of-the-first", queue.at.get(0)
+        if queue.most(end) == 0 and timestamp != -1:
+            raise InvariantError(name, "-1: the queue is empty", f"{timestamp}")
+        if first is None or not first.told:
+            return
+        if timestamp < 0:
+            raise InvariantError(
+                name, f"when {self._ledger.names.name(first.message)} was stored", f"{timestamp}"
+            )
+        if not self._ledger.lag:
+            self._wholeness.was_stored(first, timestamp, name)
 
     def viewed(self, step: View, begin: float, answer: Command) -> None:
         """33."""
@@ -59,6 +76,13 @@ class Searches:
             raise InvariantError(
                 "key-finds-each-once", "each message once", f"{[one.body[:40] for one in shown]}"
             )
+        if len(shown) > step.most:
+            most = f"at most {step.most}"
+            raise InvariantError("search-is-not-more-than-asked-for", most, f"{len(shown)}")
+        if not step.unique and shown != sorted(shown, key=lambda one: one.physical_offset):
+            logs = f"{[one.physical_offset for one in shown]}"
+            raise InvariantError("search-is-in-order", "offsets in the log that grow", logs)
+        oldest = min((one.physical_offset for one in shown), default=0) if len(shown) >= step.most else 0
         bodies = {one.body.rstrip(b".").decode("latin-1") for one in shown}
         for one in shown:
             symbol = names.made.get(one.body.rstrip(b".").decode("latin-1"))
@@ -73,7 +97,12 @@ class Searches:
         for (topic, _), queue in self._ledger.queues.items():
             for entry in queue.entries:
                 has = entry.message == step.key if step.unique else step.key in entry.send.keys
-                if topic != step.topic or not has or entry.latest > moment or len(shown) >= 32:
+                if (
+                    topic != step.topic
+                    or not has
+                    or entry.latest > moment
+                    or (len(shown) >= step.most and (entry.log is None or entry.log < oldest))
+                ):
                     continue
                 if names.name(entry.message) not in bodies:
                     name = "unique-key-finds-the-message" if step.unique else "key-finds-every-message"

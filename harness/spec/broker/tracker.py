@@ -194,6 +194,7 @@ class BrokerTracker:
                 self._transactions.ended(step, begin, end, answer)
             case bk.Back():
                 tried = self._retried[step.message, step.group] if step.again else 0
+                self._groups.mentioned(step.group)
                 self._ledger.sent_back(step, tried, begin, end, answer)
             case bk.Commit():
                 self._groups.committed(step, begin, end, answer)

@@ -68,15 +68,17 @@ class Wholeness:
                 "message-has-its-cluster", PropertyName.CLUSTER, f"{sorted(shown.properties)}"
             )
         if entry.told and not self._ledger.lag:
-            self._was_stored_then(entry, shown)
+            self.was_stored(entry, shown.store_timestamp, "stored-at-its-time")
 
-    def _was_stored_then(self, entry: Entry, shown: Message) -> None:
-        """Whether the times that a Broker tells are those of one clock."""
-        at = shown.store_timestamp / 1000
+    def was_stored(self, entry: Entry, timestamp: int, name: str) -> None:
+        """Whether a Broker tells times of one clock, of which this one, in ms, is that of an entry. Raises
+        `InvariantError` of that name.
+        """
+        at = timestamp / 1000
         least, most = self._epoch
         least, most = max(least, at - entry.latest - 0.001), min(most, at - entry.earliest + 0.001)
         if least > most:
-            raise InvariantError("stored-at-its-time", "a time of storage between send and answer", f"{at}")
+            raise InvariantError(name, "a time of storage between send and answer", f"{at}")
         self._epoch = least, most
 
 

@@ -18,7 +18,7 @@ LEVELS = (1, 1, 2, 3, 4, 19)
 VERDICTS: tuple[Literal[8, 12], ...] = (8, 12)
 ENDINGS: tuple[Literal["kill", "term"], ...] = ("kill", "term")
 HOWS: tuple[Literal["fin", "reset"], ...] = ("fin", "reset")
-BOUNDS: tuple[Literal[30, 31], ...] = (30, 31)
+BOUNDS: tuple[Literal[30, 31, 32], ...] = (30, 31, 32)
 MOST = 32
 SOON = 8
 """Seconds behind which a Broker that has become a master has delivered what was due."""

@@ -53,7 +53,10 @@ def commits_an_offset(pick: Pick, state: ProgramState) -> Steps:
     offset = max(0, pick.one((before + 1, before + 2, before - 1, 0)))
     step = bk.Commit(group=group, topic=topic, queue=queue, offset=offset, oneway=pick.once_in(3))
     steps: list[AnyStep] = []
-    if (group, topic, queue) not in state.offsets:
+    if pick.once_in(8):  # of a group that is unknown, or in a topic that is not there
+        where = pick.one(((topic, "g9"), ("T9", group)))
+        step = bk.Commit(group=where[1], topic=where[0], queue=queue, offset=offset)
+    elif (group, topic, queue) not in state.offsets:
         steps.append(bk.Beat(client="c0", conn="kc0", groups=(group,), topics=(topic,)))
     steps.append(step)
     if pick.below(2):

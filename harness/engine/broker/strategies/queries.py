@@ -14,7 +14,7 @@ def asks_by_key(pick: Pick, state: ProgramState) -> Steps:
     if state.messages and pick.once_in(3):
         message = pick.one(list(state.messages))
         return (bk.Find(topic=state.messages[message].topic, key=message, unique=True),)
-    return (bk.Find(topic=topic, key=pick.one((*KEYS, "k9"))),)
+    return (bk.Find(topic=topic, key=pick.one((*KEYS, "k9")), most=pick.one((32, 1, 2))),)
 
 
 def asks_by_id(pick: Pick, state: ProgramState) -> Steps:
