@@ -96,4 +96,4 @@ def commits_while_it_waits(pick: Pick, state: ProgramState) -> Steps:
     asked = bk.Committed(group=pull.group, topic=pull.topic, queue=pull.queue)
     beat = bk.Beat(client="c0", conn="kc0", groups=(pull.group,), topics=(pull.topic,))
     ends: Steps = (send,) if pick.below(2) else (Time(seconds=12),)
-    return (beat, pull, commit, *ends, asked)
+    return (beat, pull, Time(seconds=1), commit, *ends, asked)

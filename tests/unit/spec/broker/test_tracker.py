@@ -82,6 +82,8 @@ def test_a_broker_may_show_a_moment_later_what_it_has_stored() -> None:
 
 def test_a_group_has_the_offset_that_it_committed_last() -> None:
     broker = Broker()
+    broker.says(bk.MakeTopic(), answer())
+    broker.says(bk.Beat(groups=("g0",)), answer())
     broker.says(bk.Commit(offset=4), answer())
     broker.says(bk.Commit(offset=2), answer())
     assert broker.says(bk.Committed(), answer(offset="2")) == []
@@ -90,6 +92,8 @@ def test_a_group_has_the_offset_that_it_committed_last() -> None:
 
 def test_an_offset_that_was_just_committed_may_be_lost_in_a_kill() -> None:
     broker = Broker()
+    broker.says(bk.MakeTopic(), answer())
+    broker.says(bk.Beat(groups=("g0",)), answer())
     broker.says(bk.Commit(offset=4), answer())
     broker.says(Restart(how="kill"), None)
     assert broker.says(bk.Committed(), answer(22)) == []
