@@ -145,6 +145,8 @@ class ProgramState:
                 self.beats.pop(step.client, None)
             case bk.Commit() if step.topic in self.topics:
                 self.offsets[step.group, step.topic, step.queue] = step.offset
+            case bk.Reset():
+                self.offsets[step.group, step.topic, step.queue] = step.offset
             case bk.Clone():
                 for (group, topic, queue), offset in list(self.offsets.items()):
                     if group == step.group and topic == step.topic:

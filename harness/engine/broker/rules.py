@@ -41,6 +41,7 @@ RULES: Final = (
     Rule(consumers.commits_an_offset),
     Rule(consumers.asks_for_offsets),
     Rule(consumers.asks_for_all_offsets),
+    Rule(consumers.resets_an_offset, needs="own-resets"),
     Rule(consumers.sends_back),
     Rule(groups.locks),
     Rule(groups.renews_a_lock),

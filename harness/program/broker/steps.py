@@ -267,6 +267,25 @@ class Clone(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     topic: str = "T0"
 
 
+class Reset(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reset"):
+    """222: an administrator sets the offset of a group in a queue."""
+
+    codes: ClassVar = (RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,)
+    carries: ClassVar = {
+        "topic": name("topic"),
+        "group": name("group"),
+        "queueId": plain("queue"),
+        "offset": plain("offset"),
+        "timestamp": "0",
+        "isForce": "true",
+    }
+
+    group: str = "g0"
+    topic: str = "T0"
+    queue: int = 0
+    offset: int = 0
+
+
 class Status(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="status"):
     """202: the bounds of all queues of a topic."""
 
@@ -308,6 +327,7 @@ AnyRequest = (
     | View
     | Offsets
     | Clone
+    | Reset
     | Status
     | Clean
     | Switch

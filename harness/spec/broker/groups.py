@@ -15,6 +15,7 @@ from harness.program.broker import steps as bk
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister
+from harness.spec.broker.resets import Resets
 from harness.wire import Command, WireError
 from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
@@ -58,6 +59,7 @@ class Groups:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self.resets = Resets(ledger)
         self._offsets: dict[tuple[str, str, int], RegularRegister] = {}
         self._members: dict[str, dict[tuple[str, str], _Member]] = {}
         """By group, then by client and connection: a client may be there over several."""
@@ -78,23 +80,28 @@ class Groups:
         """15."""
         exists = self._ledger.exists(step.topic, begin)
         if answer is not None and answer.code != 0:
-            is_taken = not self._ledger.line.has("busy-slaves") or (step.group in self._known and exists)
+            is_taken = not self._ledger.line.has("checked-commits") or (step.group in self._known and exists)
             if answer.code != _BUSY and is_taken:
                 raise InvariantError(
                     "offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}"
                 )
             return
-        if answer is not None and self._ledger.line.has("busy-slaves"):
+        if answer is not None and self._ledger.line.has("checked-commits"):
             if step.group not in self._mentioned:
                 raise InvariantError(
                     "unknown-group-may-not-commit", "SUBSCRIPTION_GROUP_NOT_EXIST (26)", "SUCCESS"
                 )
             if exists is False:
                 raise InvariantError("unknown-topic-may-not-be-committed", "TOPIC_NOT_EXIST (17)", "SUCCESS")
+        counts = self.resets.counts(step)
+        if counts is False:
+            return
         sure = answer is not None or (step.oneway and step.group in self._known and exists is True)
         over = end + (0.0 if answer is not None else self._ledger.lag)
         register = self._register(step.group, step.topic, step.queue)
-        register.write(step.offset, begin, over if sure else inf, "oneway" if answer is None else "commit")
+        register.write(
+            step.offset, begin, over if sure and counts else inf, "oneway" if answer is None else "commit"
+        )
 
     def mentioned(self, group: str) -> None:
         """A message is sent back for a group."""
@@ -145,6 +152,8 @@ class Groups:
             return "oneway-commit-counts"
         if ways == {"clone"}:
             return "clone-gives-offsets"
+        if ways == {"reset"}:
+            return "reset-sets-offsets"
         return "pull-commits" if ways == {"pull"} else "offset-is-what-was-committed"
 
     def all_asked(self, begin: float, end: float, answer: Command) -> None:
@@ -167,6 +176,11 @@ class Groups:
             values = sorted({-1 if one.value is None else one.value for one in possible})
             where = f"{names.name(group)} in {names.name(topic)}, queue {queue}"
             raise InvariantError(name, f"{where}: {values}", str(shown))
+
+    def reset(self, step: bk.Reset, begin: float, end: float, answer: Command | None) -> None:
+        """222."""
+        register = self._register(step.group, step.topic, step.queue)
+        self.resets.reset(step, register, begin, end, answer)
 
     def cloned(self, step: bk.Clone, begin: float, end: float, answer: Command | None) -> None:
         """314: what the other group has in the topic, and what it has in other queues, is not said."""
@@ -317,10 +331,12 @@ class Groups:
             register.forget(since - self._ledger.lag, begin, end)
         self._members.clear()
         self._locks.clear()
+        self.resets.restarted()
 
     def forgot(self, topic: str, begin: float, end: float) -> None:
         """A topic was deleted, in 5.x with the offsets of groups in it."""
-        is_sure = self._ledger.line.has("busy-slaves")
+        is_sure = self._ledger.line.has("checked-commits")
+        self.resets.forgot(topic)
         for key, register in self._offsets.items():
             if key[1] == topic:
                 register.write(None, begin, end if is_sure else inf, "deletion")

@@ -206,6 +206,8 @@ class BrokerTracker:
                 self._groups.left(step, begin, end, answer)
                 self._transactions.left(step)
                 self._online.left(step, number, answer)
+            case bk.Reset():
+                self._groups.reset(step, begin, end, answer)
             case bk.Clone():
                 self._groups.cloned(step, begin, end, answer)
             case bk.Lock():
@@ -216,6 +218,8 @@ class BrokerTracker:
     def _answered(self, step: Request, number: int, begin: float, end: float, answer: Command) -> None:
         self._changed(step, number, begin, end, answer)
         match step:
+            case bk.Pull() if self._groups.resets.told(step, answer):
+                pass
             case bk.Pull():
                 tags = step.tags if step.subscribes else self._online.wants(step, end)
                 self._pulls.pulled(step, begin, end, answer, tags, self._online.refusal(step, end))

@@ -104,6 +104,27 @@ def sends_back(pick: Pick, state: ProgramState) -> Steps:
     return (beat, step, *comes, again, Time(seconds=12), *comes[1:])
 
 
+def resets_an_offset(pick: Pick, state: ProgramState) -> Steps:
+    """An administrator sets an offset back: the next pull of the group is sent there, and no commit counts
+    until then. No other rule names the group: a pull of it that is held would learn of the offset, too.
+    """
+    topic, queue = any_queue(pick, state)
+    count = state.stored.get((topic, queue), 0)
+    group, offset = "g3", pick.one((0, count, max(0, count - 1)))
+    beat = bk.Beat(client="c3", conn="kc3", groups=(group,), topics=(topic,))
+    commit = bk.Commit(group=group, topic=topic, queue=queue, offset=count + 1)
+    reset = bk.Reset(group=group, topic=topic, queue=queue, offset=offset)
+    pull = bk.Pull(group=group, topic=topic, queue=queue, offset=max(0, count - 1))
+    steps: list[AnyStep] = [beat, commit, reset, committed(commit)]
+    if pick.once_in(3):
+        steps.append(commit)
+    if pick.once_in(3):
+        steps.append(msgspec.structs.replace(pull, group="g0"))
+    if pick.below(4) < 3:
+        steps += [pull, pull]
+    return (*steps, msgspec.structs.replace(commit, offset=count + 2), committed(commit))
+
+
 def asks_for_all_offsets(pick: Pick, state: ProgramState) -> Steps:
     """What all groups have committed, mostly when one has gone back or has got the offsets of another."""
     topic, queue = any_queue(pick, state)
