@@ -37,6 +37,7 @@ Feature: TypeAlias = Literal[
     "state-version",  # a data version has a stateVersion
     "static-topics",  # a registration carries the queue mappings of static topics
     "strict-utf8",  # a header that is no UTF-8 is refused; without it, it is read with U+FFFD
+    "told-region",  # a Broker writes its region, and whether it traces, into every message
     "topic-attributes",  # a topic configuration has attributes, in the compressed form too
     "topic-registration",  # REGISTER_TOPIC_IN_NAMESRV (217) is served
     "unregistration-by-address",  # it removes the address that it names, whatever its id

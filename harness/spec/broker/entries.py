@@ -32,6 +32,8 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     offset: int | None = None
     log: int | None = None
     """Its offset in the log, where an answer has named it."""
+    host: str | None = None
+    """The address in its id, where an answer has named it."""
     tried: int = 0
     """How often it has come back (``reconsumeTimes``)."""
     paused: bool = False

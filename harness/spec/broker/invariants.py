@@ -35,6 +35,12 @@ _ALL = (
     # What it is, and where.
     Invariant("message-is-as-it-was-sent", "bk.send.fields-of-the-producer-are-kept"),
     Invariant("body-is-as-it-was-sent", "bk.messages.keep-every-byte-of-the-body"),
+    Invariant(
+        "message-has-no-other-properties",
+        "bk.send.properties-are-those-of-the-producer",
+        "bk.send.properties-are-three-more",
+    ),
+    Invariant("answer-tells-region-and-trace", "bk.send.region-and-trace-are-returned"),
     Invariant("message-has-its-checksum", "bk.messages.have-the-checksum-of-the-body"),
     Invariant("message-has-its-cluster", "bk.send.cluster-is-added"),
     Invariant("stored-at-its-time", "bk.messages.tell-when-they-were-stored"),

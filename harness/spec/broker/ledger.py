@@ -21,7 +21,8 @@ from harness.spec.broker.delays import Delays, is_delayed
 from harness.spec.broker.entries import Entry, Half, Origin, Queue
 from harness.spec.broker.ha_role import HaRole
 from harness.spec.broker.invariant_error import InvariantError
-from harness.wire import Command
+from harness.wire import Command, WireError
+from harness.wire.messages import decode_offset_id
 
 DELAYS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
 """Seconds of the delay levels 1 to 18 (`MessageStoreConfig#messageDelayLevel`)."""
@@ -209,6 +210,7 @@ class Ledger:
         ids = (ext.get("msgId") or "").split(",")
         if len(ids) != len(step.messages):
             raise InvariantError("batch-has-all-ids", f"{len(step.messages)} ids", f"{len(ids)}")
+        _tells_more(ext)
         if not step.half and self._delay(step) is None and self.is_known(step.topic):
             self._placed(step, queue, first, begin, end)
         for number, message in enumerate(step.messages):
@@ -228,7 +230,7 @@ class Ledger:
                 entry.told = True
                 if self.is_known(step.topic):
                     entry.offset = first + number
-                entry.log = int(ids[number][-16:] or "0", 16)
+                entry.host, entry.log = _place(ids[number])
             self.queue(step.topic, queue).add(entry)
             self.sends[message] = (step, entry)
 
@@ -352,6 +354,20 @@ class Ledger:
             for entry in queue.entries:
                 if entry.origin == "oneway" and entry.offset is None and entry.latest + self.lag > begin:
                     entry.latest = inf
+
+
+def _tells_more(ext: dict[str, str | None]) -> None:
+    """What an answer tells beside the place of a message."""
+    if ext.get("MSG_REGION") is None or ext.get("TRACE_ON") is None:
+        raise InvariantError("answer-tells-region-and-trace", "MSG_REGION and TRACE_ON", f"{sorted(ext)}")
+
+
+def _place(text: str) -> tuple[str, int]:
+    """The address and the offset in the log of an id."""
+    try:
+        return decode_offset_id(text)
+    except WireError as problem:
+        raise InvariantError("message-is-where-its-id-says", "an id", str(problem)) from None
 
 
 def _number(ext: dict[str, str | None], name: str) -> int:

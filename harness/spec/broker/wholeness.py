@@ -67,8 +67,24 @@ class Wholeness:
             raise InvariantError(
                 "message-has-its-cluster", PropertyName.CLUSTER, f"{sorted(shown.properties)}"
             )
+        if entry.origin in ("send", "oneway") and not send.more:
+            self._has_no_others(entry, shown)
+        if entry.host is not None and shown.store_host != entry.host:
+            raise InvariantError("message-is-where-its-id-says", f"store host {entry.host}", shown.store_host)
         if entry.told and not self._ledger.lag:
             self.was_stored(entry, shown.store_timestamp, "stored-at-its-time")
+
+    def _has_no_others(self, entry: Entry, shown: Message) -> None:
+        """Whether a message that was only stored has the properties of its producer and of the Broker."""
+        expected = {PropertyName.CLUSTER, *properties_of(entry.send, entry.message, self._ledger.names)}
+        if self._ledger.line.has("told-region"):
+            expected |= {PropertyName.MSG_REGION, PropertyName.TRACE_SWITCH}
+        if entry.send.after:  # timers are nothing to 4.9
+            expected.add(PropertyName.TIMER_DELAY_SEC)
+        if set(shown.properties) != expected:
+            raise InvariantError(
+                "message-has-no-other-properties", f"{sorted(expected)}", f"{sorted(shown.properties)}"
+            )
 
     def was_stored(self, entry: Entry, timestamp: int, name: str) -> None:
         """Whether a Broker tells times of one clock, of which this one, in ms, is that of an entry. Raises

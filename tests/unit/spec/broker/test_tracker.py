@@ -45,7 +45,13 @@ def answer(code: int = 0, body: bytes = b"", **ext: str) -> Answered:
 
 
 def stored(offset: int, queue: int = 0) -> Answered:
-    return answer(queueId=str(queue), queueOffset=str(offset), msgId=f"7F00000100002A9F{offset * 100:016X}")
+    return answer(
+        queueId=str(queue),
+        queueOffset=str(offset),
+        MSG_REGION="r",
+        TRACE_ON="true",
+        msgId=f"7F00000100002A9F{offset * 100:016X}",
+    )
 
 
 def listed(broker: Broker, *clients: str) -> Answered:
