@@ -1,6 +1,6 @@
 """The Broker's machines against deliberate faults of the reference Broker, as in `hunting`.
 
-    python tests/quality/broker_hunting.py [--examples N] [--seed S] [--shrink] [--draw N] [MUTANT]…
+    python tests/quality/broker_hunting.py [--examples N] [--seed S] [--shrink] [MUTANT]…
 
 prints a line for each mutant of the chapters about state, or for those that are named: the programs that it
 took, the steps of the smallest one, the statement.
@@ -13,7 +13,6 @@ import sys
 
 from hunting import hunt, profile_of
 
-from harness.program.chance import chance
 from reference_impl.mutants import Mutant, mutants_of
 
 CHAPTERS = (
@@ -46,12 +45,8 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=50)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--shrink", action="store_true")
-    parser.add_argument("--draw", type=int, help="so many of them, drawn by the seed")
     options = parser.parse_args()
-    names = options.mutant or [one.name for one in broker_mutants()]
-    if options.draw is not None:
-        names = chance("broker-hunting", options.seed).sample(sorted(names), options.draw)
-    for name in names:
+    for name in options.mutant or [one.name for one in broker_mutants()]:
         found = hunt(name, options.seed, examples=options.examples, shrinks=options.shrink, role="broker")
         programs = "–" if found.examples is None else found.examples
         line = profile_of(mutants_of("broker")[name])

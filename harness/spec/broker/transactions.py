@@ -2,7 +2,8 @@
 
 - Messages of programs were born long ago, so a producer is asked about one in the next round.
 - A half message that has ended is not asked about. Where time is real that is not judged: an end may name an
-  older copy than the newest, and it is not known which of them has ended.
+  older copy than the newest, and it is not known which of them has ended. Nor is it judged there that one is
+  asked about: how long a round takes depends on what others have left open.
 - A question is noticed some time after it was sent: between two looks at its connection.
 """
 
@@ -138,7 +139,7 @@ class Transactions:
 
     def missed(self, conn: str, begin: float) -> None:
         """Everything was read that came on a connection before a moment. Raises `InvariantError`."""
-        if self._ledger.ha_role.was_slave:
+        if self._ledger.lag or self._ledger.ha_role.was_slave:
             return
         for symbol, half in self._ledger.halves.items():
             group = half.send.group
@@ -146,7 +147,7 @@ class Transactions:
             if half.ends or half.maybe or group in self._unsure or list(conns) != [conn]:
                 continue
             since = max(half.stored, conns[conn], self._ledger.started)
-            is_due = begin - since > _ROUND + 15 * self._ledger.lag
+            is_due = begin - since > _ROUND
             if is_due and half.asked < since and begin - half.stored < _LONG_OPEN:
                 raise InvariantError(
                     "silent-producer-is-asked",
