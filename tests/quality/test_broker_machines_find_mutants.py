@@ -55,6 +55,8 @@ FOUND = (
     "demotion-forgets-delays",
     "demotion-forgets-transactions",
     "demotion-forgets-offsets",
+    "unknown-ends-are-answered",
+    "nobody-is-told-who-leaves",
 )
 
 

@@ -37,8 +37,8 @@ def comes_again(pick: Pick, state: ProgramState) -> Steps:
     beat = bk.Beat(client="c0", conn="kc0", groups=(group,), topics=(topic,))
     commit = bk.Commit(group=group, topic=topic, queue=queue, offset=4)
     steps: list[AnyStep] = [send, beat, commit, bk.DropTopic(topic=topic), bk.Pull(topic=topic, queue=queue)]
-    if pick.once_in(4):
-        steps.append(Restart(how=pick.one(("term", "kill"))))
+    if pick.once_in(3):
+        steps += [Restart(how=pick.one(("kill", "term"))), bk.Pull(topic=topic, queue=queue)]
     steps += [bk.MakeTopic(topic=topic, queues=queue + 1), bk.Bound(topic=topic, queue=queue)]
     steps += [bk.Committed(group=group, topic=topic, queue=queue), bk.Pull(topic=topic, queue=queue)]
     if pick.below(2):
