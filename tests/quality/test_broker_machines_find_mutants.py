@@ -57,6 +57,9 @@ FOUND = (
     "demotion-forgets-offsets",
     "unknown-ends-are-answered",
     "nobody-is-told-who-leaves",
+    "subscriptions-only-grow",
+    "silent-clients-stay",
+    "deleted-topics-are-not-written",
 )
 
 
