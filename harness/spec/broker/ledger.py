@@ -325,6 +325,7 @@ class Ledger:
         if isinstance(step, bk.Send):
             self.coming(step, more=False)
             if not self.line.has("busy-slaves"):
+                self._gone.discard(step.topic)
                 self.topics.setdefault(step.topic, Topic(None, sure=False))
 
     def restarted(self, how: Literal["kill", "term"], begin: float, end: float) -> None:

@@ -366,8 +366,8 @@ class Pulls:
         raise InvariantError("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
 
     def _is_in_order(self, queue: Queue, entry: Entry) -> None:
-        """Whether messages of one level come in the order of their sends."""
-        if entry.origin != "delay" or entry.paused:
+        """Whether messages of one level come in the order of their sends; behind a restart some come again."""
+        if entry.origin != "delay" or entry.paused or queue.ended is not None:
             return
         for one in queue.entries:
             if one.origin != "delay" or one.offset is None or entry.offset is None or one.paused:
