@@ -366,7 +366,7 @@ class Pulls:
         raise InvariantError("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
 
     def _is_in_order(self, queue: Queue, entry: Entry) -> None:
-        """Whether messages of one level come in the order of their sends; behind a restart some come again."""
+        """Whether messages of one level keep their order; behind a restart some may come again."""
         if entry.origin != "delay" or entry.paused or queue.ended is not None:
             return
         for one in queue.entries:
