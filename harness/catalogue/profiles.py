@@ -21,10 +21,12 @@ Feature: TypeAlias = Literal[
     "acting-master",  # a slave may stand in for a master that has gone
     "brokers-by-cluster",  # a lease belongs to a cluster and an address, not to an address alone
     "busy-slaves",  # a Broker that is not the master answers SYSTEM_BUSY (2), and is not read from
+    "checked-commits",  # a Broker takes offsets of known groups and topics only; deletion takes them along
     "delayed-messages",  # a Broker delivers a message at a time that the message names
     "heartbeats",  # BROKER_HEARTBEAT (904) and GET_BROKER_MEMBER_GROUP (901) are served
     "missing-topics",  # a registration with a known data version adds the topics that are missing
     "own-lease",  # a registration may name the length of its lease
+    "own-resets",  # a Broker itself sets the offsets that an administrator resets
     "proxy-protocol",  # a connection may begin with a PROXY preamble
     "queued-unregistration",  # an unregistration is answered before it is done
     "ranked-registration",  # a registration of a lower rank, or of one topic alone, is refused or ignored
@@ -35,6 +37,7 @@ Feature: TypeAlias = Literal[
     "state-version",  # a data version has a stateVersion
     "static-topics",  # a registration carries the queue mappings of static topics
     "strict-utf8",  # a header that is no UTF-8 is refused; without it, it is read with U+FFFD
+    "told-region",  # a Broker writes its region, and whether it traces, into every message
     "topic-attributes",  # a topic configuration has attributes, in the compressed form too
     "topic-registration",  # REGISTER_TOPIC_IN_NAMESRV (217) is served
     "unregistration-by-address",  # it removes the address that it names, whatever its id

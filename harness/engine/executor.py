@@ -18,7 +18,7 @@ import msgspec
 
 from harness.catalogue import profile_named
 from harness.engine.sending import Asked, Open, Sender
-from harness.program.broker.frames import learnt
+from harness.program.broker.frames import learnt, learnt_of_a_question
 from harness.program.broker.steps import BrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
@@ -306,6 +306,7 @@ class Executor:
         strays = open_.connection.link.strays
         for stray in strays[open_.strays :]:
             self.unsolicited.append(Unsolicited(self._number, server, conn, stray))
+            learnt_of_a_question(stray.command, self.names)
         open_.strays = len(strays)
 
     def _close(self, step: Close) -> list[Observation]:

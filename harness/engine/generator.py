@@ -120,6 +120,8 @@ class Allowance:
 
     def _may_restart(self) -> bool:
         self._restarted += 1
+        if not self._bounds.restarts:
+            return False
         return self._bounds.restarts_once_in == 1 or (self.is_restless and self._restarted == 1)
 
 

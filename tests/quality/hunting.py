@@ -8,7 +8,7 @@ stay as they were.
 
 What is asked next never depends on what was answered, so the programs of a seed are made once, on the
 sound reference, and played on every mutant. Where a mutant answers as the reference does there is nothing to
-judge.
+judge, nor is there where the reference never came to what the mutant replaces: such programs are not played.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import CodeType, FrameType
 
 import msgspec
 import yaml
@@ -103,6 +104,14 @@ class Hunted(msgspec.Struct, frozen=True):
     """What cases have shown to be broken besides, where that was asked."""
 
 
+class Made(msgspec.Struct, frozen=True):
+    """A program, what the sound reference answers, and which of its functions that took."""
+
+    program: tuple[AnyStep, ...]
+    sound: list[Outcome]
+    called: frozenset[CodeType]
+
+
 class Programs:
     """The programs that the machine of a line makes from a seed, with what the sound reference answers."""
 
@@ -110,9 +119,9 @@ class Programs:
         self._context = TargetContext(parse(f"builtin:{profile}", role), profile, role=ROLES[role])
         self._kind = StatefulKind(self._context, seed)
         self._seed = seed
-        self._made: list[tuple[tuple[AnyStep, ...], list[Outcome]]] = []
+        self._made: list[Made] = []
 
-    def __iter__(self) -> Iterator[tuple[tuple[AnyStep, ...], list[Outcome]]]:
+    def __iter__(self) -> Iterator[Made]:
         at = 0
         while True:
             if at == len(self._made):
@@ -132,7 +141,18 @@ class Programs:
         tried = self._kind.run(f"{self._seed}/{len(self._made)}")
         if tried.attempt.violations:
             raise AssertionError(f"the reference violates {tried.attempt.violations[0]}")
-        self._made.append((tried.program, self.outcomes(self._context, tried.program)))
+        called: set[CodeType] = set()
+
+        def notes(frame: FrameType, event: str, _: object) -> None:
+            if event == "call":
+                called.add(frame.f_code)
+
+        sys.setprofile(notes)
+        try:
+            sound = self.outcomes(self._context, tried.program)
+        finally:
+            sys.setprofile(None)
+        self._made.append(Made(tried.program, sound, frozenset(called)))
 
 
 @functools.cache
@@ -178,11 +198,15 @@ def hunt(
     context = TargetContext(target, profile, role=ROLES[role])
     experiment = StatefulExperiment(context, seed)
     programs = _programs(profile, seed, role)
-    for number, (program, sound) in enumerate(programs, 1):
+    replaced = {getattr(method, "__code__", None) for method, _ in mutants_of(role)[name].changes}
+    for number, made in enumerate(programs, 1):
+        program = made.program
         if number > examples:
             break
+        if None not in replaced and replaced.isdisjoint(made.called):
+            continue
         try:
-            if programs.outcomes(context, program) == sound:
+            if programs.outcomes(context, program) == made.sound:
                 continue
             attempt = experiment.attempt(program, fresh=True)
         except Exception as problem:  # the fault may be such that the reference itself breaks

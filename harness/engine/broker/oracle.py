@@ -37,11 +37,16 @@ class BrokerOracle:
         found: list[Violation] = []
         for server, known in enumerate(self._known):
             found += known.observe([one for one in seen if one.server == server])
+        moment = max((one.returned for one in seen), default=None)
         for new in unsolicited[self._told :]:
             if new.stray.command.is_response or new.stray.command.code not in _ITS_OWN:
                 found.append(stray(new))
+            elif moment is not None:
+                found += self._known[new.server].told(new.conn, new.number, moment, new.stray.command)
         self._told = len(unsolicited)
         if not self._is_mistyped and (mistyped := mistyped_answers(seen)):
             self._is_mistyped = True
             found += mistyped
+        for server, known in enumerate(self._known):
+            found += known.heard([one for one in seen if one.server == server])
         return found

@@ -93,6 +93,7 @@ class ProgramState:
             case bk.DropTopic():
                 self.topics.pop(step.topic, None)
                 self.dropped.add(step.topic)
+                self.stored = {key: count for key, count in self.stored.items() if key[0] != step.topic}
             case bk.Send():
                 self._sent(step)
             case bk.End():
@@ -122,7 +123,7 @@ class ProgramState:
         if verdicts is None:
             return
         send = self.messages[step.message]
-        if step.group != send.group:
+        if step.group != send.group or not step.verdict:
             return
         if not verdicts and step.verdict == 8:
             key = send.topic, send.queue
@@ -130,7 +131,7 @@ class ProgramState:
         verdicts.append(step.verdict)
 
     def _sent_back(self, step: bk.Back) -> None:
-        if step.level < 0:
+        if step.level < 0 or not step.most:
             self.dead.add(step.group)
             return
         self.returned[step.group] = self.returned.get(step.group, 0) + 1
@@ -142,8 +143,14 @@ class ProgramState:
                 self.beats[step.client] = step
             case bk.Leave():
                 self.beats.pop(step.client, None)
-            case bk.Commit():
+            case bk.Commit() if step.topic in self.topics:
                 self.offsets[step.group, step.topic, step.queue] = step.offset
+            case bk.Reset():
+                self.offsets[step.group, step.topic, step.queue] = step.offset
+            case bk.Clone():
+                for (group, topic, queue), offset in list(self.offsets.items()):
+                    if group == step.group and topic == step.topic:
+                        self.offsets[step.to, topic, queue] = offset
             case bk.Pull() if step.commit is not None:
                 self.offsets[step.group, step.topic, step.queue] = step.commit
             case bk.Lock():

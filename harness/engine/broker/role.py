@@ -10,7 +10,7 @@ from harness.catalogue import Role as RoleName
 from harness.engine.broker.goals import tally
 from harness.engine.broker.oracle import BrokerOracle
 from harness.engine.broker.program_state import ProgramState
-from harness.engine.broker.strategies import look
+from harness.engine.broker.strategies.readback import look
 from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
 from harness.engine.role import Role

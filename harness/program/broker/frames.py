@@ -26,13 +26,15 @@ from harness.program.broker.steps import (
 )
 from harness.program.carried import ext_of
 from harness.program.names import NOWHERE, Names, Place
-from harness.wire import Command, RequestCode
+from harness.wire import Command, RequestCode, WireError
 from harness.wire.bodies import Properties
 from harness.wire.header_fields import SHORT_NAMES, PullFlag
 from harness.wire.messages import (
     Message,
     PropertyName,
     SysFlag,
+    TopicName,
+    decode_messages,
     encode_batch,
     encode_properties,
     tag_hash,
@@ -76,17 +78,48 @@ def properties_of(step: Send, message: str, names: Names) -> dict[str, str]:
     return said
 
 
+def asked_about(message: str) -> str:
+    """The word in `Names.places` for the copy of a half message that the Broker has asked about last."""
+    return f"{message}?"
+
+
+def retried(message: str, group: str) -> str:
+    """The word in `Names.places` for the copy of a message that is to be tried again by a group."""
+    return f"{message}/{group}"
+
+
 def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
     """Notes where an answer says that messages are."""
-    if not isinstance(step, Send) or answer.code:
+    if answer.code:
         return
-    ext = answer.ext or {}
     try:
-        first = int(ext.get("queueOffset") or 0)
-        for number, text in enumerate((ext.get("msgId") or "").split(",")[: len(step.messages)]):
-            names.places[step.messages[number]] = Place(int(text[-16:], 16), first + number)
-    except ValueError:
+        if isinstance(step, Send):
+            _learnt_of_a_send(step, answer.ext or {}, names)
+        elif isinstance(step, Pull) and step.topic.startswith(TopicName.RETRY_PREFIX):
+            for one in decode_messages(answer.body):
+                symbol = names.made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
+                names.places[retried(symbol, step.group)] = Place(one.physical_offset, one.queue_offset)
+    except (ValueError, WireError):
         return  # the judge of the answer reports it
+
+
+def learnt_of_a_question(question: Command, names: Names) -> None:
+    """Notes which copy of a half message a Broker asks about."""
+    ext = question.ext or {}
+    symbol = names.made.get(ext.get("msgId") or "")
+    if question.code != RequestCode.CHECK_TRANSACTION_STATE or symbol is None:
+        return
+    try:
+        log, queue = int(ext.get("commitLogOffset") or ""), int(ext.get("tranStateTableOffset") or "")
+    except ValueError:
+        return
+    names.places[asked_about(symbol)] = Place(log, queue)
+
+
+def _learnt_of_a_send(step: Send, ext: dict[str, str | None], names: Names) -> None:
+    first = int(ext.get("queueOffset") or 0)
+    for number, text in enumerate((ext.get("msgId") or "").split(",")[: len(step.messages)]):
+        names.places[step.messages[number]] = Place(int(text[-16:], 16), first + number)
 
 
 def content_of(step: AnyRequest, names: Names, announces: int) -> Content:
@@ -111,30 +144,35 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
     match step:
         case End():
             place = names.places.get(step.message, NOWHERE)
+            if step.asked:
+                place = names.places.get(asked_about(step.message), place)
             return RequestCode.END_TRANSACTION, {
                 "producerGroup": names.name(step.group),
                 "tranStateTableOffset": place.queue,
                 "commitLogOffset": place.log,
                 "commitOrRollback": step.verdict,
-                "fromTransactionCheck": "false",
+                "fromTransactionCheck": "true" if step.asked else "false",
                 "msgId": names.name(step.message),
                 "transactionId": names.name(step.message),
             }
         case Back():
+            place = names.places.get(step.message, NOWHERE)
+            if step.again:
+                place = names.places.get(retried(step.message, step.group), NOWHERE)
             return RequestCode.CONSUMER_SEND_MSG_BACK, {
-                "offset": names.places.get(step.message, NOWHERE).log,
+                "offset": place.log,
                 "group": names.name(step.group),
                 "delayLevel": step.level,
                 "originMsgId": names.name(step.message),
                 "originTopic": names.name(step.topic),
                 "unitMode": "false",
-                "maxReconsumeTimes": 16,
+                "maxReconsumeTimes": step.most,
             }
         case Find():
             found: dict[str, Any] = {
                 "topic": names.name(step.topic),
                 "key": names.name(step.key),
-                "maxNum": 32,
+                "maxNum": step.most,
                 "beginTimestamp": 0,
                 "endTimestamp": _EVER,
             }
@@ -200,7 +238,7 @@ def _pull(step: Pull, names: Names) -> Content:
         "sysFlag": str(flags),
         "commitOffset": str(step.commit or 0),
         "suspendTimeoutMillis": str(step.suspend * 1000),
-        "subVersion": "1",
+        "subVersion": str(step.version),
         "expressionType": "TAG",
     }
     if step.subscribes:

@@ -89,9 +89,11 @@ class End(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     codes: ClassVar = (RequestCode.END_TRANSACTION,)
 
     message: str = "m0"
-    verdict: Literal[8, 12] = 8
-    """8 commits, 12 rolls back."""
+    verdict: Literal[8, 12, 0] = 8
+    """8 commits, 12 rolls back, 0 says that the producer does not know."""
     group: str = "p0"
+    asked: bool = False
+    """Whether it answers the last question of the Broker about the message, where there was one."""
 
 
 class Pull(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pull"):
@@ -110,6 +112,8 @@ class Pull(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     """An offset to be stored."""
     suspend: int = 0
     """Seconds for which it may be held."""
+    version: int = 1
+    """Of the subscription that it knows."""
 
     @property
     def patience(self) -> float:
@@ -134,10 +138,16 @@ class Beat(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 
 class Leave(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="leave"):
     codes: ClassVar = (RequestCode.UNREGISTER_CLIENT,)
-    carries: ClassVar = {"clientID": name("client"), "consumerGroup": name("group")}
+    carries: ClassVar = {
+        "clientID": name("client"),
+        "consumerGroup": name("group"),
+        "producerGroup": name("producer"),
+    }
 
     client: str = "c0"
     group: str = "g0"
+    producer: str | None = None
+    """A group of producers that it leaves as well."""
 
 
 class Members(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="members"):
@@ -177,12 +187,13 @@ class Bound(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     codes: ClassVar = (
         RequestCode.GET_MAX_OFFSET,
         RequestCode.GET_MIN_OFFSET,
+        RequestCode.GET_EARLIEST_MSG_STORETIME,
     )
     carries: ClassVar = {"topic": name("topic"), "queueId": plain("queue")}
 
     topic: str = "T0"
     queue: int = 0
-    code: Literal[30, 31] = 30
+    code: Literal[30, 31, 32] = 30
 
 
 class Back(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="back"):
@@ -195,6 +206,10 @@ class Back(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     """Where the consumer had it from."""
     group: str = "g0"
     level: int = 0
+    again: bool = False
+    """Whether it is the copy in the retry topic of the group, as a pull has shown it last."""
+    most: int = 16
+    """How often it may come back."""
 
 
 class Lock(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="lock"):
@@ -217,6 +232,7 @@ class Find(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 
     topic: str = "T0"
     key: str = "k0"
+    most: int = 32
     unique: bool = False
     """The key is that of the message of this symbol."""
 
@@ -227,6 +243,56 @@ class View(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     codes: ClassVar = (RequestCode.VIEW_MESSAGE_BY_ID,)
 
     message: str = "m0"
+
+
+class Offsets(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="offsets"):
+    """43: all offsets of all groups."""
+
+    codes: ClassVar = (RequestCode.GET_ALL_CONSUMER_OFFSET,)
+
+
+class Clone(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clone"):
+    """314: a group gets the offsets of another in a topic."""
+
+    codes: ClassVar = (RequestCode.CLONE_GROUP_OFFSET,)
+    carries: ClassVar = {
+        "srcGroup": name("group"),
+        "destGroup": name("to"),
+        "topic": name("topic"),
+        "offline": "true",
+    }
+
+    group: str = "g0"
+    to: str = "g1"
+    topic: str = "T0"
+
+
+class Reset(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reset"):
+    """222: an administrator sets the offset of a group in a queue."""
+
+    codes: ClassVar = (RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,)
+    carries: ClassVar = {
+        "topic": name("topic"),
+        "group": name("group"),
+        "queueId": plain("queue"),
+        "offset": plain("offset"),
+        "timestamp": "0",
+        "isForce": "true",
+    }
+
+    group: str = "g0"
+    topic: str = "T0"
+    queue: int = 0
+    offset: int = 0
+
+
+class Status(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="status"):
+    """202: the bounds of all queues of a topic."""
+
+    codes: ClassVar = (RequestCode.GET_TOPIC_STATS_INFO,)
+    carries: ClassVar = {"topic": name("topic")}
+
+    topic: str = "T0"
 
 
 class Clean(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clean"):
@@ -259,6 +325,10 @@ AnyRequest = (
     | Lock
     | Find
     | View
+    | Offsets
+    | Clone
+    | Reset
+    | Status
     | Clean
     | Switch
 )

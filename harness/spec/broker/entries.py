@@ -32,12 +32,34 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     offset: int | None = None
     log: int | None = None
     """Its offset in the log, where an answer has named it."""
+    host: str | None = None
+    """The address in its id, where an answer has named it."""
     tried: int = 0
     """How often it has come back (``reconsumeTimes``)."""
     paused: bool = False
     """Whether it was waiting while the Broker was a slave, or may have been one."""
+    began: float = inf
+    """When its send began, and when it was answered."""
+    sent: float = inf
     told: bool = False
     """Whether an answer said that it is there."""
+
+
+class Half(msgspec.Struct, eq=False, kw_only=True):
+    """A half message that was acknowledged."""
+
+    send: Send
+    stored: float
+    """It was stored by then."""
+    ends: list[int] = []
+    """Verdicts that surely came to pass."""
+    maybe: set[int] = set()
+    """Verdicts that may have."""
+    entry: Entry | None = None
+    over: float = inf
+    """From when on its producer is not to be asked about it."""
+    asked: float = -inf
+    """When a question about it was noticed last."""
 
 
 class Queue:

@@ -15,12 +15,16 @@ from harness.program.broker import steps as bk
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister
-from harness.wire import Command
+from harness.spec.broker.resets import Resets
+from harness.wire import Command, WireError
+from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
 _SURELY_ALIVE = 100.0
 """Seconds after a heartbeat for which a client is surely a member (`ClientHousekeepingService`: 120 s)."""
+_SURELY_GONE = 132.0
+"""The same after which it surely is none: a look every 10 s, and a moment."""
 _LOCKED = 60.0
 """Seconds that a lock lasts (`RebalanceLockManager`)."""
 _UNWRITTEN = 25.0
@@ -36,8 +40,6 @@ class _Member(msgspec.Struct):
 
     since: float
     beat: float
-    topics: tuple[str, ...]
-    tags: tuple[str, ...]
     gone: float = inf
     """When it surely had been let go, if it was."""
     leaving: float = inf
@@ -57,12 +59,15 @@ class Groups:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self.resets = Resets(ledger)
         self._offsets: dict[tuple[str, str, int], RegularRegister] = {}
         self._members: dict[str, dict[tuple[str, str], _Member]] = {}
         """By group, then by client and connection: a client may be there over several."""
         self._locks: dict[tuple[str, str, int], _Lock] = {}
         self._known: set[str] = set()
         """Groups that surely exist."""
+        self._mentioned: set[str] = set()
+        """Groups that may exist: a heartbeat, a pull or a message that was sent back has named them."""
         self._ever: dict[str, set[str]] = {}
         """Clients that were ever in a group."""
 
@@ -75,18 +80,36 @@ class Groups:
         """15."""
         exists = self._ledger.exists(step.topic, begin)
         if answer is not None and answer.code != 0:
-            if answer.code != _BUSY and step.group in self._known and exists:
+            is_taken = not self._ledger.line.has("checked-commits") or (step.group in self._known and exists)
+            if answer.code != _BUSY and is_taken:
                 raise InvariantError(
                     "offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}"
                 )
             return
+        if answer is not None and self._ledger.line.has("checked-commits"):
+            if step.group not in self._mentioned:
+                raise InvariantError(
+                    "unknown-group-may-not-commit", "SUBSCRIPTION_GROUP_NOT_EXIST (26)", "SUCCESS"
+                )
+            if exists is False:
+                raise InvariantError("unknown-topic-may-not-be-committed", "TOPIC_NOT_EXIST (17)", "SUCCESS")
+        counts = self.resets.counts(step)
+        if counts is False:
+            return
         sure = answer is not None or (step.oneway and step.group in self._known and exists is True)
         over = end + (0.0 if answer is not None else self._ledger.lag)
         register = self._register(step.group, step.topic, step.queue)
-        register.write(step.offset, begin, over if sure else inf, "oneway" if answer is None else "commit")
+        register.write(
+            step.offset, begin, over if sure and counts else inf, "oneway" if answer is None else "commit"
+        )
+
+    def mentioned(self, group: str) -> None:
+        """A message is sent back for a group."""
+        self._mentioned.add(group)
 
     def pulled(self, step: bk.Pull, begin: float, end: float, answer: Command | None) -> None:
         """The part of a pull that is about its group."""
+        self._mentioned.add(step.group)
         is_success = answer is not None and answer.code in (0, 19, 20, 21)
         if is_success:
             self._known.add(step.group)
@@ -95,7 +118,8 @@ class Groups:
         if step.commit is not None and commits and (answer is None or is_success):
             is_sure = is_success and (self._ledger.line.has("busy-slaves") or ha_role.is_master(begin, end))
             register = self._register(step.group, step.topic, step.queue)
-            register.write(step.commit, begin, end if is_sure else inf, "pull")
+            over = end if self._ledger.lag else begin  # however long it is held then
+            register.write(step.commit, begin, over if is_sure else inf, "pull")
 
     def asked(self, step: bk.Committed, begin: float, end: float, answer: Command) -> None:
         """14."""
@@ -126,12 +150,56 @@ class Groups:
             return "offset-is-of-one-group-and-queue"
         if ways == {"oneway"}:
             return "oneway-commit-counts"
+        if ways == {"clone"}:
+            return "clone-gives-offsets"
+        if ways == {"reset"}:
+            return "reset-sets-offsets"
         return "pull-commits" if ways == {"pull"} else "offset-is-what-was-committed"
+
+    def all_asked(self, begin: float, end: float, answer: Command) -> None:
+        """43."""
+        if answer.code:
+            return
+        name = "all-offsets-are-told"
+        try:
+            table = ConsumerOffsets.decode(answer.body).offset_table
+        except WireError as problem:
+            raise InvariantError(name, "JSON with offsetTable", str(problem)) from None
+        names = self._ledger.names
+        for (group, topic, queue), register in self._offsets.items():
+            if not self._ledger.is_known(topic):
+                continue
+            shown = table.get(f"{names.name(topic)}@{names.name(group)}", {}).get(queue)
+            possible = register.possible(begin, end)
+            if register.read(shown, begin, end):
+                continue
+            values = sorted({-1 if one.value is None else one.value for one in possible})
+            where = f"{names.name(group)} in {names.name(topic)}, queue {queue}"
+            raise InvariantError(name, f"{where}: {values}", str(shown))
+
+    def reset(self, step: bk.Reset, begin: float, end: float, answer: Command | None) -> None:
+        """222."""
+        register = self._register(step.group, step.topic, step.queue)
+        self.resets.reset(step, register, begin, end, answer)
+
+    def cloned(self, step: bk.Clone, begin: float, end: float, answer: Command | None) -> None:
+        """314: what the other group has in the topic, and what it has in other queues, is not said."""
+        if answer is not None and answer.code:
+            return
+        queues = {key[2] for key in self._offsets if key[1] == step.topic and key[0] in (step.group, step.to)}
+        for queue in queues:
+            possible = self._register(step.group, step.topic, queue).possible(begin, end)
+            target = self._register(step.to, step.topic, queue)
+            is_sure = answer is not None and len(possible) == 1 and possible[0].value is not None
+            is_sure = is_sure and self._ledger.exists(step.topic, begin) is True
+            for one in possible:
+                target.write(one.value, begin, end if is_sure else inf, "clone")
 
     # --- members --------------------------------------------------------------------------------------------
 
     def beat(self, step: bk.Beat, begin: float, end: float, answer: Command | None) -> None:
         """34."""
+        self._mentioned.update(step.groups)
         for group in step.groups:
             self._ever.setdefault(group, set()).add(step.client)
             members = self._members.setdefault(group, {})
@@ -146,7 +214,7 @@ class Groups:
             self._ledger.topics.setdefault(f"%RETRY%{group}", Topic(_QUEUES_OF_RETRY))
             before = members.get((step.client, step.conn))
             since = end if before is None or before.gone < inf else before.since
-            members[step.client, step.conn] = _Member(since, begin, step.topics, step.tags)
+            members[step.client, step.conn] = _Member(since, begin)
 
     def left(self, step: bk.Leave, begin: float, end: float, answer: Command | None) -> None:
         """35."""
@@ -162,6 +230,7 @@ class Groups:
             for (_, own), member in members.items():
                 if own == conn:
                     member.leaving = min(member.leaving, begin)
+                    member.gone = min(member.gone, begin + self._ledger.lag)
 
     def listed(self, step: bk.Members, begin: float, end: float, answer: Command) -> None:
         """38."""
@@ -172,38 +241,37 @@ class Groups:
         clients: dict[str, list[_Member]] = {}
         for (client, _), member in self._members.get(step.group, {}).items():
             clients.setdefault(client, []).append(member)
+        is_empty = True
         for client, ways in clients.items():
             name = names.name(client)
-            if name in shown and all(one.gone + self._ledger.lag < begin for one in ways):
-                raise InvariantError(
-                    "client-that-left-is-not-listed", f"{name} not listed", f"{sorted(shown)}"
+            gone = [self._gone(one) + self._ledger.lag for one in ways]
+            if name in shown and max(gone) < begin:
+                has_left = any(one.gone < inf for one in ways)
+                kind = (
+                    "client-that-left-is-not-listed" if has_left else "client-without-heartbeats-is-removed"
                 )
+                raise InvariantError(kind, f"{name} not listed", f"{sorted(shown)}")
+            is_empty = is_empty and max(gone) < begin
             sure = [one for one in ways if self._is_alive(one, end) and one.since + self._ledger.lag < begin]
             if name not in shown and sure:
                 raise InvariantError(
                     "client-is-listed", f"{name} listed", f"code {answer.code}, {sorted(shown)}"
                 )
+        if answer.code == 0 and not shown and is_empty:
+            raise InvariantError("empty-group-is-an-error", "SYSTEM_ERROR (1)", "an empty list")
         others = shown - {names.name(client) for client in self._ever.get(step.group, ())}
         if others:
             raise InvariantError(
                 "client-is-listed", f"only clients that were once in {names.name(step.group)}", str(others)
             )
 
+    def _gone(self, member: _Member) -> float:
+        """When a client surely is no member any more."""
+        return min(member.gone, member.beat + _SURELY_GONE)
+
     def _is_alive(self, member: _Member, moment: float) -> bool:
         """Whether a client is surely a member yet."""
         return member.beat + _SURELY_ALIVE > moment and member.leaving > moment
-
-    def wants(self, step: bk.Pull, begin: float, end: float) -> Sequence[str] | None:
-        """The tags that a pull is to be given, none for all; None where that is not known."""
-        if step.subscribes:
-            return step.tags
-        alive = [
-            member
-            for member in self._members.get(step.group, {}).values()
-            if self._is_alive(member, end) and step.topic in member.topics
-        ]
-        said = {member.tags for member in self._members.get(step.group, {}).values()}
-        return next(iter(said)) if alive and len(said) == 1 else None
 
     # --- locks ----------------------------------------------------------------------------------------------
 
@@ -212,6 +280,8 @@ class Groups:
         if answer is not None and answer.code == _BUSY:
             return
         given = _given(answer) if answer is not None and step.code == 41 else set()
+        if given - set(step.queues):
+            raise InvariantError("lock-is-of-one-client", f"some of {step.queues}", f"{sorted(given)}")
         for queue in step.queues:
             key = (step.group, step.topic, queue)
             lock = self._locks.get(key)
@@ -254,17 +324,22 @@ class Groups:
 
     # --- restarts -------------------------------------------------------------------------------------------
 
-    def restarted(self, begin: float, end: float) -> None:
-        """The Broker was ended and started again: offsets that it has not written down may be lost."""
+    def restarted(self, how: str, begin: float, end: float) -> None:
+        """The Broker was ended and started again: a kill may lose offsets that it has not written down."""
+        since = begin if how == "term" else begin - _UNWRITTEN
         for register in self._offsets.values():
-            register.forget(begin - _UNWRITTEN - self._ledger.lag, begin, end)
+            register.forget(since - self._ledger.lag, begin, end)
         self._members.clear()
         self._locks.clear()
+        self.resets.restarted()
 
-    def forgot(self, topic: str) -> None:
-        """A topic was deleted."""
-        for key in [key for key in self._offsets if key[1] == topic]:
-            del self._offsets[key]
+    def forgot(self, topic: str, begin: float, end: float) -> None:
+        """A topic was deleted, in 5.x with the offsets of groups in it."""
+        is_sure = self._ledger.line.has("checked-commits")
+        self.resets.forgot(topic)
+        for key, register in self._offsets.items():
+            if key[1] == topic:
+                register.write(None, begin, end if is_sure else inf, "deletion")
 
 
 def _parsed(answer: Command, name: str, invariant: str) -> Sequence[object]:

@@ -18,20 +18,21 @@ from harness.program.broker import steps as bk
 from harness.program.names import Names
 from harness.program.step import Request
 from harness.spec.broker.delays import Delays, is_delayed
-from harness.spec.broker.entries import Entry, Origin, Queue
+from harness.spec.broker.entries import Entry, Half, Origin, Queue
 from harness.spec.broker.ha_role import HaRole
 from harness.spec.broker.invariant_error import InvariantError
-from harness.wire import Command
+from harness.wire import Command, WireError
+from harness.wire.messages import decode_offset_id
 
 DELAYS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
 """Seconds of the delay levels 1 to 18 (`MessageStoreConfig#messageDelayLevel`)."""
 
+_FIRST_RETRY = 3
+"""Level of a message that comes back for the first time, where its consumer names none."""
 _ANY = 16
 """No topic of a program has more queues."""
 _QUEUES_OF_A_SEND = 4
 """Queues of a topic that a send brings into being: as many as it asks for."""
-_LONG_OPEN = 250.0
-"""Seconds after which a Broker may have given a half message up."""
 _LATE = 1.5
 """Seconds by which a delay may be over late (`ScheduleMessageService` looks ten times a second)."""
 _TIMER_LATE = 3.0
@@ -53,18 +54,6 @@ class Topic(msgspec.Struct):
     """From when on it is so."""
 
 
-class _Half(msgspec.Struct):
-    """A half message that was acknowledged."""
-
-    send: bk.Send
-    stored: float
-    ends: list[int] = []
-    """Verdicts that surely came to pass."""
-    maybe: set[int] = set()
-    """Verdicts that may have."""
-    entry: Entry | None = None
-
-
 class Ledger:
     """Of one Broker. ``lag`` and ``slack``: protocol seconds after which it shows what it has stored, and by
     which its clock may seem to go wrong.
@@ -76,12 +65,20 @@ class Ledger:
         self.lag = lag
         self.slack = slack
         self.ha_role = HaRole(line, exact=lag == 0)
+        self.started = 0.0
+        """When the Broker was started last, as far as is known."""
         self._delays = Delays()
         self.topics: dict[str, Topic] = {}
         self.queues: dict[tuple[str, int], Queue] = {}
         self.sends: dict[str, tuple[bk.Send, Entry | None]] = {}
         """By message, each that was sent whole; with its entry where it has one from the beginning."""
-        self.halves: dict[str, _Half] = {}
+        self.halves: dict[str, Half] = {}
+        self._deleted: set[str] = set()
+        """Topics that were deleted when nothing was on its way into them: until it is started again, the
+        Broker has nothing of them.
+        """
+        self._gone: set[str] = set()
+        """Topics that were deleted and that nothing has made again, as far as is known for certain."""
         self.forgotten: set[str] = set()
         """Topics that were deleted once: what of them comes back is unknown."""
 
@@ -92,6 +89,8 @@ class Ledger:
     def exists(self, topic: str, moment: float) -> bool | None:
         """Whether a topic exists at a moment; None if unknown."""
         found = self.topics.get(topic)
+        if topic in self._gone:
+            return False
         if found is None:
             return None if topic.startswith("%") or topic in self.forgotten else False
         return True if found.sure and found.since <= moment else None
@@ -101,6 +100,7 @@ class Ledger:
     def made(self, step: bk.MakeTopic, end: float, answer: Command | None) -> None:
         """17."""
         before = self.topics.get(step.topic)
+        self._gone.discard(step.topic)
         if answer is None:
             self.topics[step.topic] = Topic(None, before is not None and before.sure)
         elif answer.code == 0:
@@ -112,11 +112,32 @@ class Ledger:
         """215."""
         if answer is not None and answer.code != 0:
             raise InvariantError("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
-        self.forgotten.add(step.topic)
+        if answer is not None and not self.lag and not self._is_coming(step.topic):
+            self._gone.add(step.topic)
+        if answer is not None and not self.lag and self._is_quiet(step.topic):
+            self._deleted.add(step.topic)
+            for key in [key for key in self.queues if key[0] == step.topic]:
+                del self.queues[key]
+        else:
+            self.forgotten.add(step.topic)
         if answer is None:
             self.topics[step.topic] = Topic(None, sure=False)
         else:
             self.topics.pop(step.topic, None)
+
+    def _is_quiet(self, topic: str) -> bool:
+        """Whether nothing is on its way into a topic: no send, no delay, no half message."""
+        of_it = [queue for (name, _), queue in self.queues.items() if name == topic]
+        if topic in self.forgotten or self._is_coming(topic):
+            return False
+        if any(entry.offset is None and entry.latest == inf for queue in of_it for entry in queue.entries):
+            return False
+        if any(is_delayed(entry) for queue in of_it for entry in queue.entries):
+            return False
+        return not any(half.send.topic == topic for half in self.halves.values())
+
+    def _is_coming(self, topic: str) -> bool:
+        return any(queue.coming for (name, _), queue in self.queues.items() if name == topic)
 
     def is_known(self, topic: str) -> bool:
         """Whether what is in its queues is known."""
@@ -134,6 +155,7 @@ class Ledger:
     def sent(self, step: bk.Send, begin: float, end: float, answer: Command | None) -> None:
         """10, 310, 320, with the answer if there was one; `coming` before."""
         self.coming(step, more=False)
+        self._gone.discard(step.topic)
         if answer is not None and answer.code == 0 and not step.oneway:
             self._acknowledged(step, begin, end, answer.ext or {})
             return
@@ -157,7 +179,7 @@ class Ledger:
                 (step.queue,) if step.queue >= 0 else range((topic and topic.queues) or _QUEUES_OF_A_SEND)
             )
             for queue in queues:
-                entry = self._entry(step, message, begin, latest if step.queue >= 0 else inf, origin)
+                entry = self.entry(step, message, begin, latest if step.queue >= 0 else inf, origin)
                 self.queue(step.topic, queue).add(entry)
 
     def _refused(self, step: bk.Send, topic: Topic | None, answer: Command) -> None:
@@ -188,25 +210,27 @@ class Ledger:
         ids = (ext.get("msgId") or "").split(",")
         if len(ids) != len(step.messages):
             raise InvariantError("batch-has-all-ids", f"{len(step.messages)} ids", f"{len(ids)}")
+        _tells_more(ext)
         if not step.half and self._delay(step) is None and self.is_known(step.topic):
             self._placed(step, queue, first, begin, end)
         for number, message in enumerate(step.messages):
             if step.half:
                 self.sends[message] = (step, None)
-                self.halves[message] = _Half(step, end)
+                self.halves[message] = Half(send=step, stored=end)
                 continue
             delay = self._delay(step)
             if delay is not None:
                 late = self.lag + (_TIMER_LATE if step.after and not step.level else _LATE)
                 origin: Origin = "delay" if step.level else "timer"
-                entry = self._entry(step, message, begin + delay - self.slack, end + delay + late, origin)
+                entry = self.entry(step, message, begin + delay - self.slack, end + delay + late, origin)
+                entry.began, entry.sent = begin, end
                 self._delays.begins(entry)
             else:
-                entry = self._entry(step, message, begin, end, "send")
+                entry = self.entry(step, message, begin, end, "send")
                 entry.told = True
                 if self.is_known(step.topic):
                     entry.offset = first + number
-                entry.log = int(ids[number][-16:] or "0", 16)
+                entry.host, entry.log = _place(ids[number])
             self.queue(step.topic, queue).add(entry)
             self.sends[message] = (step, entry)
 
@@ -235,73 +259,41 @@ class Ledger:
                 str(offset),
             )
 
-    def _entry(self, step: bk.Send, message: str, earliest: float, latest: float, origin: Origin) -> Entry:
+    def entry(self, step: bk.Send, message: str, earliest: float, latest: float, origin: Origin) -> Entry:
+        """A message for a queue; of one in a topic that was deleted it is not known whether it comes."""
         if not self.is_known(step.topic):
             latest = inf
         return Entry(message=message, send=step, origin=origin, earliest=earliest, latest=latest)
 
-    # --- transactions ---------------------------------------------------------------------------------------
-
-    def ended(self, step: bk.End, begin: float, end: float, answer: Command | None) -> None:
-        """37."""
-        half = self.halves.get(step.message)
-        is_own = half is not None and step.group == half.send.group
-        if answer is not None and answer.code == 0 and not step.oneway and not is_own:
-            if half is not None:
-                raise InvariantError("other-groups-end-nothing", "a refusal", "SUCCESS")
-            if step.message not in self.sends:
-                raise InvariantError(
-                    "other-groups-end-nothing", "a refusal: there is no such message", "SUCCESS"
-                )
-        if half is None or not is_own:
-            return
-        done = answer is not None and answer.code == 0
-        is_young = begin - half.stored < _LONG_OPEN
-        is_open = not half.ends and not half.maybe and is_young
-        if answer is not None and answer.code not in (0, 2) and is_open:
-            raise InvariantError("commit-delivers", "SUCCESS", f"code {answer.code}, {answer.remark}")
-        if step.verdict == 8 and not half.ends and (done or answer is None):
-            is_sure = done and is_young and half.maybe <= {step.verdict}
-            self._committed(step, half, begin, end if is_sure else inf)
-        if done and not half.ends and not half.maybe:
-            half.ends.append(step.verdict)
-        if answer is None:
-            half.maybe.add(step.verdict)
-
-    def _committed(self, step: bk.End, half: _Half, begin: float, latest: float) -> None:
-        if half.entry is None:
-            half.entry = self._entry(half.send, step.message, begin, latest, "commit")
-            self.queue(half.send.topic, half.send.queue).add(half.entry)
-        else:
-            half.entry.latest = min(half.entry.latest, latest)
-
     # --- what is sent back ----------------------------------------------------------------------------------
 
-    def sent_back(self, step: bk.Back, begin: float, end: float, answer: Command | None) -> None:
-        """36."""
+    def sent_back(self, step: bk.Back, tried: int, begin: float, end: float, answer: Command | None) -> None:
+        """36. ``tried``: how often what is sent back had come back before."""
         send, source = self.sends.get(step.message, (None, None))
-        is_there = source is not None and source.told
+        is_there = tried > 0 or (source is not None and source.told)
         if answer is not None and answer.code not in (0, 2) and is_there:
             raise InvariantError("sent-back-is-taken", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if send is None or (answer is not None and answer.code != 0):
             return
         acknowledged = answer is not None and is_there
-        if step.level < 0:
-            origin: Origin = "dead"
+        origin: Origin = "dead" if step.level < 0 or tried >= step.most else "retry"
+        if origin == "dead":
             earliest, latest, topic = begin, end, f"%DLQ%{step.group}"
         else:
-            delay = DELAYS[min(step.level, len(DELAYS)) - 1] if step.level else DELAYS[2]
-            origin, topic = "retry", f"%RETRY%{step.group}"
-            earliest, latest = begin + delay - self.slack, end + delay + self.lag + _LATE
+            topic, level = f"%RETRY%{step.group}", min(step.level or _FIRST_RETRY + tried, len(DELAYS))
+            earliest, latest = (
+                begin + DELAYS[level - 1] - self.slack,
+                end + DELAYS[level - 1] + self.lag + _LATE,
+            )
         entry = Entry(
             message=step.message,
             send=send,
             origin=origin,
             earliest=earliest,
             latest=latest if acknowledged else inf,
-            tried=1,
+            tried=tried + 1,
         )
-        if step.level >= 0:
+        if origin == "retry":
             self._delays.begins(entry)
         self.queue(topic, 0).add(entry)
 
@@ -333,10 +325,13 @@ class Ledger:
         if isinstance(step, bk.Send):
             self.coming(step, more=False)
             if not self.line.has("busy-slaves"):
+                self._gone.discard(step.topic)
                 self.topics.setdefault(step.topic, Topic(None, sure=False))
 
     def restarted(self, how: Literal["kill", "term"], begin: float, end: float) -> None:
         """The Broker was ended and started again."""
+        self.started = end
+        self.forgotten |= self._deleted
         self._delays.restarted(begin, is_master=self.ha_role.restarted(begin, end))
         for queue in self.queues.values():
             queue.ended = how
@@ -360,6 +355,20 @@ class Ledger:
             for entry in queue.entries:
                 if entry.origin == "oneway" and entry.offset is None and entry.latest + self.lag > begin:
                     entry.latest = inf
+
+
+def _tells_more(ext: dict[str, str | None]) -> None:
+    """What an answer tells beside the place of a message."""
+    if ext.get("MSG_REGION") is None or ext.get("TRACE_ON") is None:
+        raise InvariantError("answer-tells-region-and-trace", "MSG_REGION and TRACE_ON", f"{sorted(ext)}")
+
+
+def _place(text: str) -> tuple[str, int]:
+    """The address and the offset in the log of an id."""
+    try:
+        return decode_offset_id(text)
+    except WireError as problem:
+        raise InvariantError("message-is-where-its-id-says", "an id", str(problem)) from None
 
 
 def _number(ext: dict[str, str | None], name: str) -> int:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from harness.program.broker.frames import body_of, born, properties_of
-from harness.program.broker.steps import Bound, Find, Pull, View
+from harness.program.broker.steps import Pull
 from harness.spec.broker.entries import Entry, Origin, Queue
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.wire import Command, WireError
-from harness.wire.messages import Message, PropertyName, decode_messages, tag_hash
+from harness.spec.broker.wholeness import Wholeness, messages_of, number_of
+from harness.wire import Command
+from harness.wire.messages import Message, PropertyName, tag_hash
 
+_UNWANTED = 6.0
+"""Seconds behind which a message without the tag has ended the wait of a pull (`PullRequestHoldService`)."""
 _FOUND, _NOT_FOUND, _AGAIN, _MOVED = 0, 19, 20, 21
 _BUSY = 2
 _EARLY: dict[Origin, str] = {
@@ -42,31 +44,35 @@ _TWICE: dict[Origin, str] = {
     "commit": "commit-delivers-once",
 }
 _DEMOTED = "demoted-delivers-no-delay"
-_CHANGED: dict[Origin, str] = {
-    **dict.fromkeys(_EARLY, "message-is-as-it-was-sent"),
-    "delay": "delayed-keeps-the-message",
-    "timer": "delayed-keeps-the-message",
-    "commit": "commit-keeps-the-message",
-    "retry": "retried-keeps-the-message",
-}
 
 
 class Pulls:
     """Judges what a Broker shows of its queues."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, wholeness: Wholeness) -> None:
         self._ledger = ledger
+        self._wholeness = wholeness
+        self.looked = -inf
+        """When all that had been answered by then was surely noticed, last."""
 
     # --- pulls ----------------------------------------------------------------------------------------------
 
     def pulled(
-        self, step: Pull, begin: float, end: float, answer: Command, tags: Sequence[str] | None
+        self,
+        step: Pull,
+        begin: float,
+        end: float,
+        answer: Command,
+        tags: Sequence[str] | None,
+        refusal: tuple[int, str] | None,
     ) -> None:
-        """11. ``tags`` is what the group subscribes to, None where that is not known."""
+        """11. ``tags`` is what the group subscribes to, None where that is not known; ``refusal`` is the code
+        with which the pull has to be refused because of its group, and the invariant.
+        """
         ledger = self._ledger
         topic = ledger.topics.get(step.topic)
         if answer.code not in (_FOUND, _NOT_FOUND, _AGAIN, _MOVED):
-            self._refused(step, begin, answer, tags)
+            self._refused(step, begin, answer, tags, refusal)
             return
         if ledger.exists(step.topic, begin) is False:
             raise InvariantError(
@@ -75,9 +81,11 @@ class Pulls:
         if topic is not None and topic.queues is not None and not 0 <= step.queue < topic.queues:
             raise InvariantError("queue-that-is-not-there-is-refused", "a refusal", f"code {answer.code}")
         queue = ledger.queue(step.topic, step.queue)
-        next_offset = _number(answer, "nextBeginOffset")
+        next_offset = number_of(answer, "nextBeginOffset")
+        if refusal is not None:
+            raise InvariantError(refusal[1], f"code {refusal[0]}", f"code {answer.code}")
         if answer.code == _FOUND:
-            self._found(step, queue, end, answer, next_offset, tags)
+            self._found(step, queue, begin, end, answer, next_offset, tags)
         if not ledger.is_known(step.topic):
             return
         if answer.code == _FOUND:
@@ -86,18 +94,29 @@ class Pulls:
             self._none(step, queue, begin, end, answer, next_offset, tags)
         self._bounds(queue, begin - ledger.lag, end, answer)
 
-    def _refused(self, step: Pull, begin: float, answer: Command, tags: Sequence[str] | None) -> None:
+    def _refused(
+        self,
+        step: Pull,
+        begin: float,
+        answer: Command,
+        tags: Sequence[str] | None,
+        refusal: tuple[int, str] | None,
+    ) -> None:
         ledger = self._ledger
         topic = ledger.topics.get(step.topic)
         exists = ledger.exists(step.topic, begin)
         if (
             answer.code != _BUSY
             and exists
-            and tags is not None
+            and (tags is not None or refusal is not None)
             and topic is not None
             and topic.queues is not None
             and 0 <= step.queue < topic.queues
         ):
+            if refusal is not None:
+                if answer.code != refusal[0]:
+                    raise InvariantError(refusal[1], f"code {refusal[0]}", f"{answer.code}, {answer.remark}")
+                return
             name = "pull-is-answered" if step.subscribes else "heartbeat-subscribes"
             raise InvariantError(
                 name, "messages, or that there are none", f"code {answer.code}, {answer.remark}"
@@ -107,12 +126,13 @@ class Pulls:
         self,
         step: Pull,
         queue: Queue,
+        begin: float,
         end: float,
         answer: Command,
         next_offset: int,
         tags: Sequence[str] | None,
     ) -> None:
-        messages = _messages(answer)
+        messages = messages_of(answer)
         if not 0 < len(messages) <= step.most:
             raise InvariantError(
                 "pull-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}"
@@ -137,15 +157,26 @@ class Pulls:
                 raise InvariantError(
                     "pull-has-the-tag", f"messages with {' or '.join(tags)}", f"{entry.send.tag}"
                 )
+            if entry is not None and step.suspend and begin < self.looked and not self._ledger.lag:
+                self._was_prompt(entry, tags, end)
+
+    def _was_prompt(self, entry: Entry, tags: Sequence[str] | None, end: float) -> None:
+        """Whether a held pull was answered when a message came, and not only some time later."""
+        if tags is not None and entry.latest < self.looked:
+            name = self._ledger.names.name(entry.message)
+            raise InvariantError(
+                "held-until-a-message-comes", f"{name} at once", f"after {end - entry.latest:.1f} s"
+            )
 
     def _bounds(self, queue: Queue, begin: float, end: float, answer: Command) -> None:
         """What a pull says about its queue."""
-        minimum, maximum = _number(answer, "minOffset"), _number(answer, "maxOffset")
+        minimum, maximum = number_of(answer, "minOffset"), number_of(answer, "maxOffset")
         if minimum != 0:
             raise InvariantError("min-offset-is-the-first", "minOffset 0", str(minimum))
-        self._is_max(queue, begin, end, maximum)
+        self.is_max(queue, begin, end, maximum)
 
-    def _is_max(self, queue: Queue, begin: float, end: float, offset: int) -> None:
+    def is_max(self, queue: Queue, begin: float, end: float, offset: int) -> None:
+        """Whether a number may be the next offset of a queue. Raises `InvariantError`."""
         lowest, highest = queue.least(begin), queue.most(end)
         if lowest <= offset <= highest:
             return
@@ -181,7 +212,7 @@ class Pulls:
         answer: Command,
     ) -> None:
         """Whether all is there between the offset that was asked for and the one to go on from."""
-        shown = {one.queue_offset for one in _messages(answer)}
+        shown = {one.queue_offset for one in messages_of(answer)}
         moment = begin - self._ledger.lag
         for offset in range(max(0, step.offset), next_offset):
             if offset in shown:
@@ -233,6 +264,8 @@ class Pulls:
                 if offset < there:
                     raise InvariantError("held-until-a-message-comes", "the message", "PULL_NOT_FOUND (19)")
         elif answer.code == _AGAIN:
+            if step.suspend and begin < self.looked and not self._ledger.lag:
+                self._was_not_held_on(queue, offset, next_offset)
             if tags is not None and not tags:
                 raise InvariantError(
                     "pull-is-answered", "messages, or PULL_NOT_FOUND (19)", "20, for every message"
@@ -254,6 +287,17 @@ class Pulls:
         elif not (next_offset == 0 if offset < 0 else lowest <= next_offset <= highest):
             where = "0" if offset < 0 else f"{lowest} to {highest}"
             raise InvariantError("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
+
+    def _was_not_held_on(self, queue: Queue, offset: int, next_offset: int) -> None:
+        """Whether messages that nobody wanted have ended a wait in time."""
+        for one in queue.entries:
+            is_passed = one.offset is not None and offset <= one.offset < next_offset
+            if is_passed and one.latest + _UNWANTED < self.looked:
+                raise InvariantError(
+                    "unwanted-message-ends-the-wait",
+                    f"20 within {_UNWANTED} s",
+                    f"after {self.looked - one.latest:.1f} s",
+                )
 
     def _none_of_a_slave(
         self, step: Pull, queue: Queue, moment: float, answer: Command, tags: Sequence[str] | None
@@ -290,16 +334,19 @@ class Pulls:
         if entry is None:
             entry = self._new(topic, queue, symbol, shown, end)
         if entry is not None:
-            self._is_whole(entry, shown)
+            self._wholeness.judge(entry, shown)
         return entry
 
     def _new(self, topic: str, queue: Queue, symbol: str, shown: Message, end: float) -> Entry | None:
         """Finds the entry of a message that is seen for the first time."""
         own = [one for one in queue.entries if one.message == symbol]
-        free = sorted((one for one in own if one.offset is None), key=lambda one: (one.latest, one.earliest))
+        own.sort(key=lambda one: one.tried != shown.reconsume_times)
+        free = [one for one in own if one.offset is None]
+        free.sort(key=lambda one: (one.tried != shown.reconsume_times, one.latest, one.earliest))
         free.sort(key=lambda one: one.earliest > end)
         if free and free[0].earliest <= end:
             queue.bind(free[0], shown.queue_offset, end)
+            self._is_in_order(queue, free[0])
             return free[0]
         if not self._ledger.is_known(topic):
             return None
@@ -318,106 +365,24 @@ class Pulls:
             raise InvariantError("rolled-back-is-invisible", "nothing: it was rolled back", what)
         raise InvariantError("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
 
-    def _is_whole(self, entry: Entry, shown: Message) -> None:
-        """Whether a message is what was sent."""
-        send, names = entry.send, self._ledger.names
-        body = body_of(entry.message, send.size, names)
-        name = _CHANGED[entry.origin]
-        if shown.body != body:
-            name = "body-is-as-it-was-sent" if entry.origin in ("send", "oneway") else name
-            raise InvariantError(name, repr(body[:80]), repr(shown.body[:80]))
-        for key, value in properties_of(send, entry.message, names).items():
-            if shown.properties.get(key) != value:
-                raise InvariantError(name, f"property {key}={value}", f"{key}={shown.properties.get(key)}")
-        said = ("flag", shown.flag, send.flag)
-        when = ("born timestamp", shown.born_timestamp, born(send.message))
-        for what, is_so, should in (said, when):
-            if is_so != should:
-                raise InvariantError(name, f"{what} {should}", f"{is_so}")
-        if shown.reconsume_times != entry.tried:
-            raise InvariantError(
-                "retried-is-counted", f"reconsumeTimes {entry.tried}", str(shown.reconsume_times)
-            )
-        if entry.log is not None and shown.physical_offset != entry.log:
-            raise InvariantError(
-                "message-is-where-its-id-says", f"log offset {entry.log}", str(shown.physical_offset)
-            )
-
-    # --- searches -------------------------------------------------------------------------------------------
-
-    def bound(self, step: Bound, begin: float, end: float, answer: Command) -> None:
-        """30 and 31."""
-        if answer.code == _BUSY or not self._ledger.is_known(step.topic):
+    def _is_in_order(self, queue: Queue, entry: Entry) -> None:
+        """Whether messages of one level keep their order; behind a restart some may come again."""
+        if entry.origin != "delay" or entry.paused or queue.ended is not None:
             return
-        name = "max-offset-is-the-next" if step.code == 30 else "min-offset-is-the-first"
-        if answer.code != 0:
-            raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
-        offset = _number(answer, "offset")
-        if step.code == 31 and offset != 0:
-            raise InvariantError(name, "0", str(offset))
-        if step.code == 30:
-            queue = self._ledger.queue(step.topic, step.queue)
-            self._is_max(queue, begin - self._ledger.lag, end, offset)
-
-    def viewed(self, step: View, begin: float, answer: Command) -> None:
-        """33."""
-        send, entry = self._ledger.sends.get(step.message, (None, None))
-        if send is None or answer.code == _BUSY:
-            return
-        found = _messages(answer) if answer.code == 0 else []
-        body = body_of(step.message, send.size, self._ledger.names)
-        if [one.body for one in found] != [body]:
-            bodies = [one.body[:40] for one in found]
-            raise InvariantError("id-finds-the-message", repr(body[:40]), f"code {answer.code}, {bodies}")
-        if entry is not None and entry.told:
-            self._is_whole(entry, found[0])
-
-    def found(self, step: Find, begin: float, end: float, answer: Command) -> None:
-        """12."""
-        if answer.code not in (0, 22) or not self._ledger.is_known(step.topic):
-            return
-        names = self._ledger.names
-        shown = _messages(answer) if answer.code == 0 else []
-        bodies = {one.body.rstrip(b".").decode("latin-1") for one in shown}
-        for one in shown:
-            symbol = names.made.get(one.body.rstrip(b".").decode("latin-1"))
-            send = self._ledger.sends.get(symbol or "", (None, None))[0]
-            has = send is not None and (step.key == symbol if step.unique else step.key in send.keys)
-            if one.topic != names.name(step.topic) or not has:
-                actual = f"{one.body[:40]!r} of {one.topic}"
+        for one in queue.entries:
+            if one.origin != "delay" or one.offset is None or entry.offset is None or one.paused:
+                continue
+            is_before = one.send.level == entry.send.level and one.sent < entry.began
+            if is_before and one.offset > entry.offset:
+                names = self._ledger.names
                 raise InvariantError(
-                    "key-finds-no-others", f"messages of {names.name(step.topic)} with the key", actual
+                    "delayed-keeps-its-order",
+                    f"{names.name(one.message)} before {names.name(entry.message)}",
+                    f"it is at {one.offset}, behind {entry.offset}",
                 )
-        moment = begin - self._ledger.lag
-        for (topic, _), queue in self._ledger.queues.items():
-            for entry in queue.entries:
-                has = entry.message == step.key if step.unique else step.key in entry.send.keys
-                if topic != step.topic or not has or entry.latest > moment or len(shown) >= 32:
-                    continue
-                if names.name(entry.message) not in bodies:
-                    name = "unique-key-finds-the-message" if step.unique else "key-finds-every-message"
-                    name = "keys-survive-a-kill" if queue.ended == "kill" else name
-                    raise InvariantError(
-                        name, names.name(entry.message), f"code {answer.code}, {sorted(bodies)}"
-                    )
 
 
 def _has_tag(entry: Entry, tags: Sequence[str]) -> bool:
     """Whether a queue knows an entry by one of these tags: it holds their hashes."""
     tag = entry.send.tag
     return tag is not None and tag_hash(tag) in {tag_hash(one) for one in tags}
-
-
-def _messages(answer: Command) -> list[Message]:
-    try:
-        return decode_messages(answer.body)
-    except WireError as problem:
-        raise InvariantError("messages-can-be-read", "messages", str(problem)) from None
-
-
-def _number(answer: Command, name: str) -> int:
-    text = (answer.ext or {}).get(name)
-    try:
-        return int(text or "")
-    except ValueError:
-        raise InvariantError("pull-is-answered", f"{name} with a number", str(text)) from None

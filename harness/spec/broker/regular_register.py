@@ -30,9 +30,10 @@ class RegularRegister:
         self.written: set[int] = set()
         """All values that were ever written."""
 
-    def write(self, value: int, begin: float, end: float, how: str) -> None:
-        """``end`` is infinite where it is unknown whether it happened."""
-        self.written.add(value)
+    def write(self, value: int | None, begin: float, end: float, how: str) -> None:
+        """``end`` is infinite where it is unknown whether it happened; None: there is no value then."""
+        if value is not None:
+            self.written.add(value)
         self._writes.append(Write(value, begin, end, how))
 
     def possible(self, begin: float, end: float) -> list[Write]:

@@ -11,23 +11,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
 from harness.program.names import Names
-from harness.program.step import Close, Reconnect, Request, Restart
+from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.groups import Groups
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.ledger import Ledger
+from harness.spec.broker.online import Online
 from harness.spec.broker.pulls import Pulls
+from harness.spec.broker.searches import Searches
+from harness.spec.broker.transactions import Transactions
+from harness.spec.broker.wholeness import Wholeness, messages_of
 from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
-from harness.wire import Command
+from harness.wire import Command, RequestCode
+from harness.wire.messages import PropertyName, TopicName
 
 _AT_ONCE = 1e-9
 """Seconds between two steps at one moment."""
-_LOOKS = (bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed)
+_LOOKS = (bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed, bk.Offsets, bk.Status)
 
 
 class BrokerTracker:
@@ -40,8 +46,16 @@ class BrokerTracker:
         self._placed: set[str] = set()
         """Messages of which it was known before the batch where they are."""
         self._ledger = Ledger(names, line=profile_named(profile), lag=jitter, slack=jitter)
-        self._pulls = Pulls(self._ledger)
+        wholeness = Wholeness(self._ledger)
+        self._pulls = Pulls(self._ledger, wholeness)
+        self._searches = Searches(self._ledger, self._pulls, wholeness)
         self._groups = Groups(self._ledger)
+        self._transactions = Transactions(self._ledger)
+        self._online = Online(exact=not jitter)
+        self._retried: dict[tuple[str, str], int] = {}
+        """By message and group, how often the copy had come back that the retry topic has shown last."""
+        self._heard: dict[str, float] = {}
+        """By connection: when all was read that had come on it."""
 
     def observe(self, batch: Sequence[Observation]) -> list[Violation]:
         """What is wrong about observations that were made together."""
@@ -54,19 +68,59 @@ class BrokerTracker:
             try:
                 self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
             except InvariantError as wrong:
-                found.append(self._violation(seen, wrong))
+                found.append(self._violation(seen.number, wrong))
         for seen in batch:
-            if isinstance(seen.step, bk.Send) and isinstance(seen.outcome, Answered):
-                self._placed.update(seen.step.messages if seen.outcome.command.code == 0 else ())
+            if isinstance(seen.step, Time):  # before it began, all answers were noticed that had come
+                self._pulls.looked = seen.invoked + seen.number * _AT_ONCE
+            if isinstance(seen.outcome, Answered) and not seen.outcome.command.code:
+                self._learn(seen.step, seen.outcome.command)
         return found
 
-    def _violation(self, seen: Observation, wrong: InvariantError) -> Violation:
+    def told(self, conn: str, number: int, moment: float, command: Command) -> list[Violation]:
+        """What is wrong about a request of the Broker's, which was noticed behind a step."""
+        try:
+            if command.code == RequestCode.CHECK_TRANSACTION_STATE:
+                self._transactions.asked(conn, command, self._heard.get(conn, 0.0), moment)
+            else:
+                group = self._ledger.names.made.get((command.ext or {}).get("consumerGroup") or "")
+                if group is not None:
+                    self._online.told(conn, group, moment)
+        except InvariantError as wrong:
+            return [self._violation(number, wrong)]
+        return []
+
+    def heard(self, batch: Sequence[Observation]) -> list[Violation]:
+        """What is missing on connections that were read to the end. To be called when what came is told."""
+        found = []
+        for seen in batch:
+            if not isinstance(seen.outcome, Answered) or not isinstance(seen.step, Request):
+                continue
+            conn, moment = seen.step.conn, seen.invoked
+            try:
+                self._online.heard(conn, seen.number, moment)
+                self._transactions.missed(conn, moment)
+            except InvariantError as wrong:
+                found.append(self._violation(seen.number, wrong))
+            self._heard[conn] = max(self._heard.get(conn, 0.0), moment)
+        return found
+
+    def _learn(self, step: AnyStep, answer: Command) -> None:
+        """What an answer tells that later requests need (`harness.program.broker.frames`)."""
+        if isinstance(step, bk.Send):
+            self._placed.update(step.messages)
+        elif isinstance(step, bk.Pull) and step.topic.startswith(TopicName.RETRY_PREFIX):
+            made = self._ledger.names.made
+            for one in messages_of(answer):
+                symbol = made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
+                self._retried[symbol, step.group] = one.reconsume_times
+
+    def _violation(self, number: int, wrong: InvariantError) -> Violation:
         return Violation(
             invariant=wrong.invariant,
             statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
             expected=wrong.expected,
             actual=wrong.actual,
-            number=seen.number,
+            number=number,
         )
 
     def _take(self, seen: Observation, begin: float, end: float) -> None:
@@ -74,20 +128,28 @@ class BrokerTracker:
         match step:
             case Restart():
                 self._ledger.restarted(step.how, begin, end)
-                self._groups.restarted(begin, end)
+                self._groups.restarted(step.how, begin, end)
+                self._transactions.restarted()
+                self._online.restarted()
+                self._heard.clear()
             case Close():
-                self._closed(step.conn, begin)
+                self._closed(step.conn, seen.number, begin)
             case Reconnect():
-                self._closed(step.conn, begin)
-                self._closed(step.old, begin)
-            case bk.End() | bk.Back() | bk.View() if step.message not in self._placed:
+                self._closed(step.conn, seen.number, begin)
+                self._closed(step.old, seen.number, begin)
+            case bk.Back(again=True) if (step.message, step.group) not in self._retried:
                 pass  # it named a place where there is none
+            case bk.End() | bk.Back() | bk.View() if step.message not in self._placed:
+                pass
             case Request():
                 self._asked(seen, step, begin, end)
 
-    def _closed(self, conn: str, begin: float) -> None:
+    def _closed(self, conn: str, number: int, begin: float) -> None:
         self._ledger.left(begin)
         self._groups.closed(conn, begin)
+        self._transactions.closed(conn)
+        self._online.closed(conn, number)
+        self._heard.pop(conn, None)
 
     def _asked(self, seen: Observation, step: Request, begin: float, end: float) -> None:
         answer = seen.outcome.command if isinstance(seen.outcome, Answered) else None
@@ -96,66 +158,92 @@ class BrokerTracker:
             return
         match seen.outcome:
             case Answered(command=answer):
-                self._answered(step, begin, end, answer)
+                self._answered(step, seen.number, begin, end, answer)
             case Garbled(problem=problem):
                 raise InvariantError(
                     "request-is-answered", "an answer", f"bytes that are no command: {problem}"
                 )
             case Ended() if not step.patience:
-                self._changed(step, begin, end, None)
+                self._changed(step, seen.number, begin, end, None)
                 raise InvariantError("request-is-answered", "an answer", "the Broker closes the connection")
-            case Unanswered(surely=True) if not self._ledger.lag and not step.patience:
-                self._changed(step, begin, end, None)
+            case Unanswered(surely=True) if not self._ledger.lag and step.patience:
+                raise InvariantError(
+                    "held-until-its-time-is-over", f"an answer within {step.patience} s", "none"
+                )
+            case Unanswered(surely=True) if not self._ledger.lag and not is_unknown_end(step):
+                self._changed(step, seen.number, begin, end, None)
                 raise InvariantError(
                     "request-is-answered", "an answer", "none, and something later was answered"
                 )
             case _:
-                self._changed(step, begin, end, None)
+                self._changed(step, seen.number, begin, end, None)
 
-    def _changed(self, step: Request, begin: float, end: float, answer: Command | None) -> None:
+    def _changed(self, step: Request, number: int, begin: float, end: float, answer: Command | None) -> None:
         """What changes something; without answer it may have."""
         match step:
             case bk.MakeTopic():
                 self._ledger.made(step, end, answer)
             case bk.DropTopic():
                 self._ledger.dropped(step, answer)
-                self._groups.forgot(step.topic)
+                self._groups.forgot(step.topic, begin, end if answer is not None else inf)
             case bk.Switch():
                 self._ledger.switched(step, begin, end, answer)
             case bk.Send():
                 self._ledger.sent(step, begin, end, answer)
             case bk.End():
-                self._ledger.ended(step, begin, end, answer)
+                self._transactions.ended(step, begin, end, answer)
             case bk.Back():
-                self._ledger.sent_back(step, begin, end, answer)
+                tried = self._retried[step.message, step.group] if step.again else 0
+                self._groups.mentioned(step.group)
+                self._ledger.sent_back(step, tried, begin, end, answer)
             case bk.Commit():
                 self._groups.committed(step, begin, end, answer)
             case bk.Beat():
                 self._groups.beat(step, begin, end, answer)
+                self._transactions.beat(step, begin, end, answer)
+                self._online.beat(step, number, begin, answer)
             case bk.Leave():
                 self._groups.left(step, begin, end, answer)
+                self._transactions.left(step)
+                self._online.left(step, number, answer)
+            case bk.Reset():
+                self._groups.reset(step, begin, end, answer)
+            case bk.Clone():
+                self._groups.cloned(step, begin, end, answer)
             case bk.Lock():
                 self._groups.locked(step, begin, end, answer)
             case bk.Pull():
                 self._groups.pulled(step, begin, end, answer)
 
-    def _answered(self, step: Request, begin: float, end: float, answer: Command) -> None:
-        self._changed(step, begin, end, answer)
+    def _answered(self, step: Request, number: int, begin: float, end: float, answer: Command) -> None:
+        self._changed(step, number, begin, end, answer)
         match step:
+            case bk.Pull() if self._groups.resets.told(step, answer):
+                pass
             case bk.Pull():
-                self._pulls.pulled(step, begin, end, answer, self._groups.wants(step, begin, end))
+                tags = step.tags if step.subscribes else self._online.wants(step, end)
+                self._pulls.pulled(step, begin, end, answer, tags, self._online.refusal(step, end))
             case bk.Bound():
-                self._pulls.bound(step, begin, end, answer)
+                self._searches.bound(step, begin, end, answer)
+            case bk.Status():
+                self._searches.status(step, begin, end, answer)
             case bk.View():
-                self._pulls.viewed(step, begin, answer)
+                self._searches.viewed(step, begin, answer)
             case bk.Find():
-                self._pulls.found(step, begin, end, answer)
+                self._searches.found(step, begin, end, answer)
+            case bk.Offsets():
+                self._groups.all_asked(begin, end, answer)
             case bk.Members():
                 self._groups.listed(step, begin, end, answer)
             case bk.Clean() if answer.code:
                 raise InvariantError("cleaning-succeeds", "code 0", f"code {answer.code}")
             case bk.Committed():
                 self._groups.asked(step, begin, end, answer)
+
+
+def is_unknown_end(step: Request) -> bool:
+    """Whether it is an end that says nothing, which is not answered."""
+    return isinstance(step, bk.End) and not step.verdict
 
 
 def _rank(step: AnyStep) -> int:

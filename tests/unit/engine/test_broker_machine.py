@@ -10,7 +10,7 @@ from harness.catalogue import known_quirks
 from harness.cli import main
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
-from harness.engine.broker.strategies import look
+from harness.engine.broker.strategies.readback import look
 from harness.engine.context import TargetContext
 from harness.engine.kind import Tried
 from harness.engine.stateful import StatefulExperiment, StatefulKind

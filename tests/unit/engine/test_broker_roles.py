@@ -8,7 +8,7 @@ import pytest
 
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
-from harness.engine.broker.strategies import look
+from harness.engine.broker.strategies.readback import look
 from harness.engine.context import TargetContext
 from harness.engine.stateful import StatefulExperiment
 from harness.findings.experiment import Ended

@@ -35,7 +35,13 @@ def answer(code: int = 0, **ext: str) -> Answered:
 
 
 def stored(offset: int) -> Answered:
-    return answer(queueId="0", queueOffset=str(offset), msgId=f"7F00000100002A9F{offset * 100:016X}")
+    return answer(
+        queueId="0",
+        queueOffset=str(offset),
+        MSG_REGION="r",
+        TRACE_ON="true",
+        msgId=f"7F00000100002A9F{offset * 100:016X}",
+    )
 
 
 def slave(profile: str = "5.3", *, jitter: float = 0.0) -> Broker:
@@ -124,7 +130,9 @@ def test_a_change_that_is_refused_is_wrong() -> None:
 
 def test_delays_wait_until_it_is_a_master_again() -> None:
     delayed = bk.Send(message="m1", queue=1, level=2)
-    there = answer(queueId="1", queueOffset="0", msgId=f"7F00000100002A9F{7:032X}"[:16] + f"{7:016X}")
+    there = answer(
+        queueId="1", queueOffset="0", MSG_REGION="r", TRACE_ON="true", msgId="7F00000100002A9F" + f"{7:016X}"
+    )
     at_0, at_1 = (answer(offset=str(one)) for one in (0, 1))
     for end, says in ((at_1, []), (at_0, ["promoted-goes-on-with-delays"])):
         broker = Broker()
@@ -141,7 +149,10 @@ def test_what_was_started_as_a_slave_may_be_either_and_sees_to_no_delays() -> No
     broker = Broker()
     broker.says(bk.MakeTopic(), answer())
     broker.says(
-        bk.Send(queue=1, level=1), answer(queueId="1", queueOffset="0", msgId="7F00000100002A9F" + "0" * 16)
+        bk.Send(queue=1, level=1),
+        answer(
+            queueId="1", queueOffset="0", MSG_REGION="r", TRACE_ON="true", msgId="7F00000100002A9F" + "0" * 16
+        ),
     )
     broker.says(SLAVE, answer())
     assert broker.says(Restart(), None) == []
@@ -155,7 +166,9 @@ def test_what_was_started_as_a_slave_may_be_either_and_sees_to_no_delays() -> No
 
 def test_a_timed_message_may_come_again_when_the_broker_becomes_a_master() -> None:
     timed = bk.Send(message="m1", queue=1, after=2)
-    there = answer(queueId="1", queueOffset="0", msgId="7F00000100002A9F" + "0" * 16)
+    there = answer(
+        queueId="1", queueOffset="0", MSG_REGION="r", TRACE_ON="true", msgId="7F00000100002A9F" + "0" * 16
+    )
     for switches in (False, True):
         broker = Broker()
         broker.says(bk.MakeTopic(), answer())

@@ -23,13 +23,21 @@ class Broker:
     """Tells a model what a Broker has answered, a second for each step."""
 
     def __init__(self, jitter: float = 0.0) -> None:
-        self._known = BrokerTracker("5.3", Names(chance("model")), jitter=jitter)
+        self._names = Names(chance("model"))
+        self._known = BrokerTracker("5.3", self._names, jitter=jitter)
         self._number = 0
 
     def says(self, step: AnyStep, outcome: Outcome) -> list[str]:
         number, self._number = self._number, self._number + 1
         seen = Observation(number=number, step=step, invoked=number, returned=number, outcome=outcome)
-        return [one.invariant for one in self._known.observe([seen])]
+        found = [*self._known.observe([seen]), *self._known.heard([seen])]
+        return [one.invariant for one in found]
+
+    def is_told(self, conn: str, request: Command) -> list[str]:
+        return [one.invariant for one in self._known.told(conn, self._number, self._number, request)]
+
+    def name(self, symbol: str) -> str:
+        return self._names.name(symbol)
 
 
 def answer(code: int = 0, body: bytes = b"", **ext: str) -> Answered:
@@ -37,7 +45,18 @@ def answer(code: int = 0, body: bytes = b"", **ext: str) -> Answered:
 
 
 def stored(offset: int, queue: int = 0) -> Answered:
-    return answer(queueId=str(queue), queueOffset=str(offset), msgId=f"7F00000100002A9F{offset * 100:016X}")
+    return answer(
+        queueId=str(queue),
+        queueOffset=str(offset),
+        MSG_REGION="r",
+        TRACE_ON="true",
+        msgId=f"7F00000100002A9F{offset * 100:016X}",
+    )
+
+
+def listed(broker: Broker, *clients: str) -> Answered:
+    named = ",".join(f'"{broker.name(one)}"' for one in clients)
+    return answer(body=f'{{"consumerIdList":[{named}]}}'.encode())
 
 
 def test_every_invariant_has_a_statement_of_the_catalogue() -> None:
@@ -82,6 +101,8 @@ def test_a_broker_may_show_a_moment_later_what_it_has_stored() -> None:
 
 def test_a_group_has_the_offset_that_it_committed_last() -> None:
     broker = Broker()
+    broker.says(bk.MakeTopic(), answer())
+    broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())
     broker.says(bk.Commit(offset=4), answer())
     broker.says(bk.Commit(offset=2), answer())
     assert broker.says(bk.Committed(), answer(offset="2")) == []
@@ -90,6 +111,8 @@ def test_a_group_has_the_offset_that_it_committed_last() -> None:
 
 def test_an_offset_that_was_just_committed_may_be_lost_in_a_kill() -> None:
     broker = Broker()
+    broker.says(bk.MakeTopic(), answer())
+    broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())
     broker.says(bk.Commit(offset=4), answer())
     broker.says(Restart(how="kill"), None)
     assert broker.says(bk.Committed(), answer(22)) == []
@@ -117,3 +140,66 @@ def test_a_queue_holds_at_least_what_must_be_there() -> None:
     queue.add(Entry(message="m0", send=bk.Send(), origin="send", earliest=0.0, latest=1.0))
     queue.add(Entry(message="m1", send=bk.Send(), origin="send", earliest=0.0))
     assert (queue.least(0.5), queue.least(1.0), queue.most(1.0)) == (0, 1, 2)
+
+
+def told(broker: Broker, conn: str, code: int, **ext: str) -> list[str]:
+    """A request of the Broker's comes on a connection, and all that came is read."""
+    return broker.is_told(conn, Command(code=code, opaque=9, version=479, ext=dict(ext)))
+
+
+def test_members_are_told_of_a_new_one_and_of_nothing_else() -> None:
+    broker = Broker()
+    group = broker.name("g0")
+    broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())
+    assert told(broker, "k0", 40, consumerGroup=group) == []
+    broker.says(bk.Beat(conn="k1", client="c1", groups=("g0",)), answer())
+    assert broker.says(bk.Members(conn="k0"), listed(broker, "c0", "c1")) == ["members-are-told-of-a-new-one"]
+    assert told(broker, "k0", 40, consumerGroup=group) == []
+    assert told(broker, "k0", 40, consumerGroup=group) == ["members-are-not-told-without-news"]
+
+
+def test_a_pull_by_heartbeat_needs_a_subscription_of_that_version() -> None:
+    broker = Broker()
+    broker.says(bk.MakeTopic(), answer())
+    none = answer(19, nextBeginOffset="0", minOffset="0", maxOffset="0")
+    by_heartbeat = bk.Pull(subscribes=False)
+    assert broker.says(by_heartbeat, answer(24)) == []
+    assert broker.says(by_heartbeat, none) == ["group-that-is-not-online-is-refused"]
+    broker.says(bk.Beat(conn="k0", groups=("g0",), topics=("T1",)), answer())
+    assert broker.says(by_heartbeat, none) == ["topic-without-a-subscription-is-refused"]
+    broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())
+    assert broker.says(by_heartbeat, none) == []
+    newer = bk.Pull(subscribes=False, version=2)
+    assert broker.says(newer, none) == ["newer-than-the-heartbeat-is-refused"]
+
+
+def test_an_ended_transaction_is_not_asked_about() -> None:
+    broker = Broker()
+    broker.says(bk.Beat(conn="kp", client="p", producers=("p0",)), answer())
+    broker.says(bk.Send(half=True), stored(0))
+    key = broker.name("m0")
+    assert told(broker, "other", 39, msgId=key) == ["other-producers-are-not-asked"]
+    broker.says(bk.End(), answer())
+    broker.says(bk.Bound(conn="kp"), answer(offset="1"))
+    assert told(broker, "kp", 39, msgId=key) == ["ended-is-not-asked-about"]
+
+
+def test_a_topic_that_was_deleted_comes_again_empty() -> None:
+    broker = Broker()
+    broker.says(bk.Send(), stored(0))
+    broker.says(bk.DropTopic(), answer())
+    none = answer(19, nextBeginOffset="0", minOffset="0", maxOffset="0")
+    assert broker.says(bk.Pull(), none) == ["topic-that-is-not-there-is-refused"]
+    broker.says(bk.MakeTopic(), answer())
+    assert broker.says(bk.Pull(), none) == []
+    assert broker.says(bk.Bound(), answer(offset="1")) == ["max-offset-is-the-next"]
+
+
+def test_a_clone_gives_the_offsets_of_another_group() -> None:
+    broker = Broker()
+    broker.says(bk.MakeTopic(), answer())
+    broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())
+    broker.says(bk.Commit(offset=4), answer())
+    broker.says(bk.Clone(), answer())
+    assert broker.says(bk.Committed(group="g1"), answer(offset="4")) == []
+    assert broker.says(bk.Committed(group="g1"), answer(offset="0")) == ["clone-gives-offsets"]
