@@ -329,7 +329,8 @@ class Runner:
         number, suspects = len(self._ends), (run.one.name, *self._begun)
         if run.target_died or (run.was_cut_off and not instance.alive()):
             run.has_met_end = True
-            self._revive(End(suspects, "the target had gone", run.target_died), number)
+            words = run.target_died or _last_words(instance)
+            self._revive(End(suspects, "the target had gone", words), number)
         elif run.stalled and not self.dead and not self._answers(instance):
             run.has_met_end = True
             self._revive(End(suspects, "the target had stopped answering"), number, is_frozen=True)
@@ -377,6 +378,15 @@ class Runner:
             return False
         finally:
             session.close()
+
+
+def _last_words(instance: Instance) -> str:
+    """How a server ended that takes no connections any more, and what it wrote last."""
+    try:
+        instance.open().close("fin")
+    except Blocked as error:
+        return str(error)
+    return ""
 
 
 def _flaky(attempt: Attempt, why: str) -> Attempt:

@@ -19,7 +19,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 
 import msgspec
 import yaml
@@ -109,7 +109,7 @@ class Made(msgspec.Struct, frozen=True):
 
     program: tuple[AnyStep, ...]
     sound: list[Outcome]
-    called: frozenset[CodeType]
+    called: frozenset[str]
 
 
 class Programs:
@@ -141,11 +141,11 @@ class Programs:
         tried = self._kind.run(f"{self._seed}/{len(self._made)}")
         if tried.attempt.violations:
             raise AssertionError(f"the reference violates {tried.attempt.violations[0]}")
-        called: set[CodeType] = set()
+        called: set[str] = set()
 
         def notes(frame: FrameType, event: str, _: object) -> None:
             if event == "call":
-                called.add(frame.f_code)
+                called.add(frame.f_code.co_name)
 
         sys.setprofile(notes)
         try:
@@ -198,7 +198,9 @@ def hunt(
     context = TargetContext(target, profile, role=ROLES[role])
     experiment = StatefulExperiment(context, seed)
     programs = _programs(profile, seed, role)
-    replaced = {getattr(method, "__code__", None) for method, _ in mutants_of(role)[name].changes}
+    # By name, because lines override methods. Values of a profile are not called.
+    changed = [decision for decision, _ in mutants_of(role)[name].changes]
+    replaced = {None if isinstance(one, type) else one.__name__ for one in changed}
     for number, made in enumerate(programs, 1):
         program = made.program
         if number > examples:
