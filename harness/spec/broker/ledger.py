@@ -77,8 +77,8 @@ class Ledger:
         """Topics that were deleted when nothing was on its way into them: until it is started again, the
         Broker has nothing of them.
         """
-        self._gone: set[str] = set()
-        """Topics that were deleted and that nothing has made again, as far as is known for certain."""
+        self._gone: dict[str, float] = {}
+        """When topics were deleted that nothing has made again, as far as is known for certain."""
         self.forgotten: set[str] = set()
         """Topics that were deleted once: what of them comes back is unknown."""
 
@@ -86,11 +86,13 @@ class Ledger:
         """A queue; an empty one where nothing is known of it."""
         return self.queues.setdefault((topic, queue), Queue())
 
-    def exists(self, topic: str, moment: float) -> bool | None:
-        """Whether a topic exists at a moment; None if unknown."""
+    def exists(self, topic: str, moment: float, *, in_turn: bool = True) -> bool | None:
+        """Whether a topic exists at a moment; None if unknown. ``in_turn``: that moment comes after all that
+        is known, and not before some of it.
+        """
         found = self.topics.get(topic)
         if topic in self._gone:
-            return False
+            return False if in_turn or moment > self._gone[topic] else None
         if found is None:
             return None if topic.startswith("%") or topic in self.forgotten else False
         return True if found.sure and found.since <= moment else None
@@ -100,7 +102,7 @@ class Ledger:
     def made(self, step: bk.MakeTopic, end: float, answer: Command | None) -> None:
         """17."""
         before = self.topics.get(step.topic)
-        self._gone.discard(step.topic)
+        self._gone.pop(step.topic, None)
         if answer is None:
             self.topics[step.topic] = Topic(None, before is not None and before.sure)
         elif answer.code == 0:
@@ -108,12 +110,12 @@ class Ledger:
         else:
             raise InvariantError("topic-is-made", "SUCCESS", f"code {answer.code}, {answer.remark}")
 
-    def dropped(self, step: bk.DropTopic, answer: Command | None) -> None:
+    def dropped(self, step: bk.DropTopic, end: float, answer: Command | None) -> None:
         """215."""
         if answer is not None and answer.code != 0:
             raise InvariantError("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if answer is not None and not self.lag and not self._is_coming(step.topic):
-            self._gone.add(step.topic)
+            self._gone[step.topic] = end
         if answer is not None and not self.lag and self._is_quiet(step.topic):
             self._deleted.add(step.topic)
             for key in [key for key in self.queues if key[0] == step.topic]:
@@ -155,7 +157,7 @@ class Ledger:
     def sent(self, step: bk.Send, begin: float, end: float, answer: Command | None) -> None:
         """10, 310, 320, with the answer if there was one; `coming` before."""
         self.coming(step, more=False)
-        self._gone.discard(step.topic)
+        self._gone.pop(step.topic, None)
         if answer is not None and answer.code == 0 and not step.oneway:
             self._acknowledged(step, begin, end, answer.ext or {})
             return
@@ -325,7 +327,7 @@ class Ledger:
         if isinstance(step, bk.Send):
             self.coming(step, more=False)
             if not self.line.has("busy-slaves"):
-                self._gone.discard(step.topic)
+                self._gone.pop(step.topic, None)
                 self.topics.setdefault(step.topic, Topic(None, sure=False))
 
     def restarted(self, how: Literal["kill", "term"], begin: float, end: float) -> None:

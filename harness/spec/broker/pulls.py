@@ -74,10 +74,13 @@ class Pulls:
         if answer.code not in (_FOUND, _NOT_FOUND, _AGAIN, _MOVED):
             self._refused(step, begin, answer, tags, refusal)
             return
-        if ledger.exists(step.topic, begin) is False:
+        exists = ledger.exists(step.topic, begin, in_turn=step.awaited)
+        if exists is False:
             raise InvariantError(
                 "topic-that-is-not-there-is-refused", "TOPIC_NOT_EXIST (17)", f"code {answer.code}"
             )
+        if exists is None and topic is None:  # it was held, and the topic has been deleted since
+            return
         if topic is not None and topic.queues is not None and not 0 <= step.queue < topic.queues:
             raise InvariantError("queue-that-is-not-there-is-refused", "a refusal", f"code {answer.code}")
         queue = ledger.queue(step.topic, step.queue)
@@ -104,7 +107,7 @@ class Pulls:
     ) -> None:
         ledger = self._ledger
         topic = ledger.topics.get(step.topic)
-        exists = ledger.exists(step.topic, begin)
+        exists = ledger.exists(step.topic, begin, in_turn=step.awaited)
         if (
             answer.code != _BUSY
             and exists

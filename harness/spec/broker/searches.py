@@ -30,7 +30,7 @@ class Searches:
         if answer.code != 0:
             raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
         if step.code == _EARLIEST:
-            self._earliest(step, end, number_of(answer, "timestamp"))
+            self._earliest(step, begin, end, number_of(answer, "timestamp"))
             return
         offset = number_of(answer, "offset")
         if step.code == 31 and offset != 0:
@@ -39,7 +39,7 @@ class Searches:
             queue = self._ledger.queue(step.topic, step.queue)
             self._pulls.is_max(queue, begin - self._ledger.lag, end, offset)
 
-    def _earliest(self, step: Bound, end: float, timestamp: int) -> None:
+    def _earliest(self, step: Bound, begin: float, end: float, timestamp: int) -> None:
         queue = self._ledger.queue(step.topic, step.queue)
         name, first = "earliest-time-is-that-of-the-first", queue.at.get(0)
         if queue.most(end) == 0 and timestamp != -1:
@@ -47,6 +47,8 @@ class Searches:
         if first is None or not first.told:
             return
         if timestamp < 0:
+            if first.sent >= begin:  # it may have come with the question, and behind it
+                return
             raise InvariantError(
                 name, f"when {self._ledger.names.name(first.message)} was stored", f"{timestamp}"
             )

@@ -184,7 +184,7 @@ class BrokerTracker:
             case bk.MakeTopic():
                 self._ledger.made(step, end, answer)
             case bk.DropTopic():
-                self._ledger.dropped(step, answer)
+                self._ledger.dropped(step, end, answer)
                 self._groups.forgot(step.topic, begin, end if answer is not None else inf)
             case bk.Switch():
                 self._ledger.switched(step, begin, end, answer)
