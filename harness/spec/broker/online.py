@@ -137,6 +137,13 @@ class Online:
             if of == conn and not told.over and told.came < len(must) and self._is_sure(group, moment):
                 raise InvariantError(must[told.came], f"{len(must)} notifications on {conn}", str(told.came))
 
+    def may_be_ended(self, conn: str, moment: float) -> bool:
+        """Whether the Broker may have ended a connection by a moment, because no heartbeat came on it."""
+        return any(
+            conn in members and members[conn][1] + _SURELY_ALIVE <= moment
+            for members in self._members.values()
+        )
+
     def wants(self, step: bk.Pull, moment: float) -> tuple[str, ...] | None:
         """The tags that a pull without a subscription is to be given; None where that is not known. Raises
         `InvariantError` where it has to be refused.

@@ -349,7 +349,8 @@ class Pulls:
         free.sort(key=lambda one: one.earliest > end)
         if free and free[0].earliest <= end:
             queue.bind(free[0], shown.queue_offset, end)
-            self._is_in_order(queue, free[0])
+            if self._ledger.is_known(topic):
+                self._is_in_order(queue, free[0])
             return free[0]
         if not self._ledger.is_known(topic):
             return None

@@ -164,8 +164,12 @@ class BrokerTracker:
                     "request-is-answered", "an answer", f"bytes that are no command: {problem}"
                 )
             case Ended() if not step.patience:
+                may_be_ended = self._online.may_be_ended(step.conn, end)
                 self._changed(step, seen.number, begin, end, None)
-                raise InvariantError("request-is-answered", "an answer", "the Broker closes the connection")
+                if not may_be_ended:
+                    raise InvariantError(
+                        "request-is-answered", "an answer", "the Broker closes the connection"
+                    )
             case Unanswered(surely=True) if not self._ledger.lag and step.patience:
                 raise InvariantError(
                     "held-until-its-time-is-over", f"an answer within {step.patience} s", "none"
