@@ -29,7 +29,7 @@ Ending = Literal["done", "interrupted", "died"]
 
 _RECORD = "fuzz.json"
 _SPARE, _SHARE = 5.0, 0.1
-"""For so many seconds, or such a share of the time of the run, a finding is made smaller and explained after
+"""Seconds, and the share of the run's time, for which a finding may still be made smaller and explained after
 the end."""
 _LATE = 20
 """After this number of late programs in a row the machine is too slow to measure anything."""

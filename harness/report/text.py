@@ -120,14 +120,14 @@ def fixed(failure: Failure) -> str:
 def difference(failure: Failure, longest: int | None = None) -> str:
     """What was expected, and what came: ``expected closed or no reply; actual reply SUCCESS (0)``.
 
-    Each is cut to so many characters.
+    Each is cut to `longest` characters.
     """
     expected = cut(" or ".join(failure.expected.splitlines()), longest)
     return f"expected {expected}; actual {cut('; '.join(failure.actual.splitlines()), longest)}"
 
 
 def cut(value: str, longest: int | None) -> str:
-    """So many characters of a text, the last one an ellipsis where it has more."""
+    """At most `longest` characters of a text; an ellipsis replaces the last one where something is cut."""
     return value if longest is None or len(value) <= longest else value[: longest - 1] + "…"
 
 

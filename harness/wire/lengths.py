@@ -1,7 +1,7 @@
-"""What is wrong with the lengths of a frame, told from the JSON that it carries.
+"""What is wrong with the lengths of a frame, judged by the JSON that it carries.
 
 The lengths of a frame that cannot be read are the likeliest reason, and its bytes show what they should be: a
-JSON header ends with its brace, whatever its length says. Nothing is told of a binary header.
+JSON header ends with its brace, whatever its length says. Binary headers are not looked at.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class Online:
             told.over = told.over or of == conn
 
     def restarted(self) -> None:
-        """Nobody is online."""
+        """The Broker has forgotten all clients."""
         for known in (self._members, self._topics, self._told, self._unsure):
             known.clear()
 

@@ -292,7 +292,7 @@ class Pulls:
             raise InvariantError("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
 
     def _was_not_held_on(self, queue: Queue, offset: int, next_offset: int) -> None:
-        """Whether messages that nobody wanted have ended a wait in time."""
+        """Whether unwanted messages have ended a wait in time."""
         for one in queue.entries:
             is_passed = one.offset is not None and offset <= one.offset < next_offset
             if is_passed and one.latest + _UNWANTED < self.looked:

@@ -90,7 +90,7 @@ class BrokerTracker:
         return []
 
     def heard(self, batch: Sequence[Observation]) -> list[Violation]:
-        """What is missing on connections that were read to the end. To be called when what came is told."""
+        """What is missing on connections that were read to the end. Call it after what came was observed."""
         found = []
         for seen in batch:
             if not isinstance(seen.outcome, Answered) or not isinstance(seen.step, Request):

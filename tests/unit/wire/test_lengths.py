@@ -1,4 +1,4 @@
-"""Lengths of frames that are wrong: what is told of them."""
+"""What is said about wrong lengths of frames."""
 
 from __future__ import annotations
 
