@@ -47,7 +47,7 @@ class Searches:
         if first is None or not first.told:
             return
         if timestamp < 0:
-            if first.sent >= begin:  # it may have come with the question, and behind it
+            if first.latest >= begin:  # it may have come with the question, and behind it
                 return
             raise InvariantError(
                 name, f"when {self._ledger.names.name(first.message)} was stored", f"{timestamp}"

@@ -15,7 +15,7 @@ from harness.spec.broker import BrokerTracker
 from harness.spec.broker.entries import Entry, Queue
 from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.regular_register import RegularRegister
-from harness.spec.observation import Outcome
+from harness.spec.observation import Ended, Outcome
 from harness.wire import Command
 
 
@@ -27,11 +27,17 @@ class Broker:
         self._known = BrokerTracker("5.3", self._names, jitter=jitter)
         self._number = 0
 
-    def says(self, step: AnyStep, outcome: Outcome) -> list[str]:
+    def says(self, step: AnyStep, outcome: Outcome, since: int | None = None) -> list[str]:
+        """Which invariants the answer breaks. `since`: the second of the request, if that is not this one."""
         number, self._number = self._number, self._number + 1
-        seen = Observation(number=number, step=step, invoked=number, returned=number, outcome=outcome)
+        invoked = number if since is None else since
+        seen = Observation(number=number, step=step, invoked=invoked, returned=number, outcome=outcome)
         found = [*self._known.observe([seen]), *self._known.heard([seen])]
         return [one.invariant for one in found]
+
+    def passes(self, seconds: int) -> None:
+        """Time passes in which nothing is answered."""
+        self._number += seconds
 
     def is_told(self, conn: str, request: Command) -> list[str]:
         return [one.invariant for one in self._known.told(conn, self._number, self._number, request)]
@@ -193,6 +199,32 @@ def test_a_topic_that_was_deleted_comes_again_empty() -> None:
     broker.says(bk.MakeTopic(), answer())
     assert broker.says(bk.Pull(), none) == []
     assert broker.says(bk.Bound(), answer(offset="1")) == ["max-offset-is-the-next"]
+
+
+def test_a_pull_that_was_held_when_its_topic_was_deleted_may_end_either_way() -> None:
+    none = answer(19, nextBeginOffset="0", minOffset="0", maxOffset="0")
+    for held, wrong in ((True, []), (False, ["topic-that-is-not-there-is-refused"])):
+        broker = Broker()
+        broker.says(bk.MakeTopic(), answer())
+        broker.says(bk.DropTopic(), answer())
+        assert broker.says(bk.Pull(awaited=not held), none, since=0) == wrong
+    assert broker.says(bk.Pull(awaited=False), none) == ["topic-that-is-not-there-is-refused"]
+
+
+def test_the_earliest_time_is_asked_of_messages_that_were_there_before() -> None:
+    for since, wrong in ((None, ["earliest-time-is-that-of-the-first"]), (1, [])):
+        broker = Broker()
+        broker.says(bk.MakeTopic(), answer())
+        broker.says(bk.Send(), stored(0))
+        assert broker.says(bk.Bound(code=32), answer(timestamp="-1"), since) == wrong
+
+
+def test_a_connection_without_heartbeats_may_be_closed() -> None:
+    for silent, wrong in ((50, ["request-is-answered"]), (130, [])):
+        broker = Broker()
+        broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())
+        broker.passes(silent)
+        assert broker.says(bk.Beat(conn="k0", groups=("g0",)), Ended()) == wrong
 
 
 def test_a_clone_gives_the_offsets_of_another_group() -> None:
