@@ -86,13 +86,11 @@ class Ledger:
         """A queue; an empty one where nothing is known of it."""
         return self.queues.setdefault((topic, queue), Queue())
 
-    def exists(self, topic: str, moment: float, *, in_turn: bool = True) -> bool | None:
-        """Whether a topic exists at a moment; None if unknown. ``in_turn``: that moment comes after all that
-        is known, and not before some of it.
-        """
+    def exists(self, topic: str, moment: float) -> bool | None:
+        """Whether a topic exists at a moment, which may lie before what is known by now; None if unknown."""
         found = self.topics.get(topic)
         if topic in self._gone:
-            return False if in_turn or moment > self._gone[topic] else None
+            return False if moment > self._gone[topic] else None
         if found is None:
             return None if topic.startswith("%") or topic in self.forgotten else False
         return True if found.sure and found.since <= moment else None

@@ -74,7 +74,7 @@ class Pulls:
         if answer.code not in (_FOUND, _NOT_FOUND, _AGAIN, _MOVED):
             self._refused(step, begin, answer, tags, refusal)
             return
-        exists = ledger.exists(step.topic, begin, in_turn=step.awaited)
+        exists = ledger.exists(step.topic, begin)
         if exists is False:
             raise InvariantError(
                 "topic-that-is-not-there-is-refused", "TOPIC_NOT_EXIST (17)", f"code {answer.code}"
@@ -107,7 +107,7 @@ class Pulls:
     ) -> None:
         ledger = self._ledger
         topic = ledger.topics.get(step.topic)
-        exists = ledger.exists(step.topic, begin, in_turn=step.awaited)
+        exists = ledger.exists(step.topic, begin)
         if (
             answer.code != _BUSY
             and exists
