@@ -21,7 +21,7 @@ from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
-_SURELY_ALIVE = 100.0
+SURELY_ALIVE = 100.0
 """Seconds after a heartbeat for which a client is surely a member (`ClientHousekeepingService`: 120 s)."""
 _SURELY_GONE = 132.0
 """The same after which it surely is none: a look every 10 s, and a moment."""
@@ -271,7 +271,7 @@ class Groups:
 
     def _is_alive(self, member: _Member, moment: float) -> bool:
         """Whether a client is surely a member yet."""
-        return member.beat + _SURELY_ALIVE > moment and member.leaving > moment
+        return member.beat + SURELY_ALIVE > moment and member.leaving > moment
 
     # --- locks ----------------------------------------------------------------------------------------------
 

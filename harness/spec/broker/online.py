@@ -11,11 +11,10 @@ from __future__ import annotations
 import msgspec
 
 from harness.program.broker import steps as bk
+from harness.spec.broker.groups import SURELY_ALIVE
 from harness.spec.broker.invariant_error import InvariantError
 from harness.wire import Command
 
-_SURELY_ALIVE = 100.0
-"""Seconds after a heartbeat for which a client is surely a member (`ClientHousekeepingService`: 120 s)."""
 _JOINED, _TOPICS, _LEFT, _GONE = (
     "members-are-told-of-a-new-one",
     "members-are-told-of-new-topics",
@@ -140,7 +139,7 @@ class Online:
     def may_be_ended(self, conn: str, moment: float) -> bool:
         """Whether the Broker may have ended a connection by a moment, because no heartbeat came on it."""
         return any(
-            conn in members and members[conn][1] + _SURELY_ALIVE <= moment
+            conn in members and members[conn][1] + SURELY_ALIVE <= moment
             for members in self._members.values()
         )
 
@@ -167,4 +166,4 @@ class Online:
     def _is_sure(self, group: str, moment: float) -> bool:
         """Whether all is known about a group, and none of its members may have run out of time."""
         members = self._members.get(group, {}).values()
-        return group not in self._unsure and all(beat + _SURELY_ALIVE > moment for _, beat in members)
+        return group not in self._unsure and all(beat + SURELY_ALIVE > moment for _, beat in members)
