@@ -1,7 +1,21 @@
-"""`python -m bench`: all benchmarks, one after the other. Needs Java and Maven; talks to loopback only."""
+"""`python -m bench [NAME…]`: benchmarks, one after the other; they send to loopback only.
 
-from bench import broker, campaign, catalogue, codec, flood, machines, server, store
+Some need Java and Maven.
+"""
 
-for benchmark in (codec, store, server, broker, catalogue, flood, machines, campaign):
-    benchmark.main()
-    print()
+import argparse
+import subprocess
+import sys
+
+NAMES = ("codec", "store", "server", "broker", "catalogue", "flood", "machines", "campaign")
+
+parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks one after the other.")
+parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these (all): {', '.join(NAMES)}")
+names = parser.parse_args().names or NAMES
+if unknown := [name for name in names if name not in NAMES]:
+    parser.error(f"no benchmark {unknown[0]}: expected {', '.join(NAMES)}")
+statuses = []
+for name in names:
+    print(f"{name}", flush=True)
+    statuses.append(subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode)
+sys.exit(max(statuses))
