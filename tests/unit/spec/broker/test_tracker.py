@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from math import inf
+from zlib import crc32
 
 from harness.catalogue import catalogue
 from harness.program.broker import steps as bk
+from harness.program.broker.frames import body_of, born, properties_of
 from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.step import Restart
@@ -17,6 +19,7 @@ from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.regular_register import RegularRegister
 from harness.spec.observation import Ended, Outcome
 from harness.wire import Command
+from harness.wire.messages import Message, PropertyName, encode_message
 
 
 class Broker:
@@ -44,6 +47,28 @@ class Broker:
 
     def name(self, symbol: str) -> str:
         return self._names.name(symbol)
+
+    def shows(self, *sends: bk.Send) -> Answered:
+        """A pull finds these messages in this order, as they were sent."""
+        found = [self._stored(one, offset) for offset, one in enumerate(sends)]
+        end = str(len(sends))
+        body = b"".join(encode_message(one, "5.3") for one in found)
+        return answer(body=body, nextBeginOffset=end, minOffset="0", maxOffset=end)
+
+    def _stored(self, send: bk.Send, offset: int) -> Message:
+        body = body_of(send.message, send.size, self._names)
+        return Message(
+            topic=self.name(send.topic),
+            queue_id=send.queue,
+            queue_offset=offset,
+            body=body,
+            body_crc=crc32(body) & 0x7FFFFFFF,
+            born_timestamp=born(send.message),
+            properties={
+                PropertyName.CLUSTER: "cluster",
+                **properties_of(send, send.message, self._names),
+            },
+        )
 
 
 def answer(code: int = 0, body: bytes = b"", **ext: str) -> Answered:
@@ -199,6 +224,24 @@ def test_a_topic_that_was_deleted_comes_again_empty() -> None:
     broker.says(bk.MakeTopic(), answer())
     assert broker.says(bk.Pull(), none) == []
     assert broker.says(bk.Bound(), answer(offset="1")) == ["max-offset-is-the-next"]
+
+
+def test_delays_of_one_level_keep_their_order_but_in_a_topic_that_was_made_again() -> None:
+    first, second = bk.Send(message="m0", level=1), bk.Send(message="m1", level=1)
+    for comes_again, shown, wrong in (
+        (False, (second, first), ["delayed-keeps-its-order"]),
+        (False, (first, second), []),
+        (True, (second, first), []),
+        (True, (first, second), []),
+    ):
+        broker = Broker()
+        broker.says(first, stored(0))
+        if comes_again:
+            broker.says(bk.DropTopic(), answer())
+            broker.says(bk.MakeTopic(), answer())
+        broker.says(second, stored(1))
+        broker.passes(5)
+        assert broker.says(bk.Pull(), broker.shows(*shown)) == wrong
 
 
 def test_a_pull_that_was_held_when_its_topic_was_deleted_may_end_either_way() -> None:
