@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf
 from zlib import crc32
 
+from msgspec.structs import replace
+
 from harness.catalogue import catalogue
 from harness.program.broker import steps as bk
 from harness.program.broker.frames import body_of, born, properties_of
@@ -55,19 +57,29 @@ class Broker:
         body = b"".join(encode_message(one, "5.3") for one in found)
         return answer(body=body, nextBeginOffset=end, minOffset="0", maxOffset=end)
 
-    def _stored(self, send: bk.Send, offset: int) -> Message:
+    def views(self, send: bk.Send, offset: int, second: int) -> Answered:
+        """A search finds a message, which was stored when the Broker's clock showed this second."""
+        body = encode_message(self._stored(send, offset, second), "5.3")
+        return answer(body=body)
+
+    def is_born(self, symbol: str, second: int) -> None:
+        """A message was born when the Broker's clock showed this second."""
+        self._names.births[symbol] = second * 1000
+
+    def _stored(self, send: bk.Send, offset: int, second: int = 0) -> Message:
         body = body_of(send.message, send.size, self._names)
+        added = {PropertyName.CLUSTER: "c", PropertyName.MSG_REGION: "r", PropertyName.TRACE_SWITCH: "true"}
         return Message(
             topic=self.name(send.topic),
             queue_id=send.queue,
             queue_offset=offset,
             body=body,
             body_crc=crc32(body) & 0x7FFFFFFF,
-            born_timestamp=born(send.message),
-            properties={
-                PropertyName.CLUSTER: "cluster",
-                **properties_of(send, send.message, self._names),
-            },
+            born_timestamp=born(send.message, self._names),
+            store_timestamp=second * 1000,
+            store_host="127.0.0.1:10911",
+            physical_offset=offset * 100,
+            properties={**properties_of(send, send.message, self._names), **added},
         )
 
 
@@ -213,6 +225,50 @@ def test_an_ended_transaction_is_not_asked_about() -> None:
     broker.says(bk.End(), answer())
     broker.says(bk.Bound(conn="kp"), answer(offset="1"))
     assert told(broker, "kp", 39, msgId=key) == ["ended-is-not-asked-about"]
+
+
+IMMUNE = bk.Send(message="m1", half=True, immune=20)
+
+
+def immune() -> Broker:
+    """A half message in second 3, which was born in second 0 and is immune until second 20; the clock of the
+    Broker shows 1000 more.
+    """
+    broker = Broker()
+    broker.says(bk.Send(), stored(0))
+    assert broker.says(bk.View(), broker.views(bk.Send(), 0, 1000)) == []
+    broker.says(bk.Beat(conn="kp", client="p", producers=("p0",)), answer())
+    broker.is_born("m1", 1000)
+    broker.says(IMMUNE, stored(0))
+    return broker
+
+
+def test_a_producer_is_not_asked_while_a_half_message_is_immune() -> None:
+    for passed, wrong in ((15, ["immune-is-not-asked-about"]), (17, ["question-carries-the-message"])):
+        broker = immune()
+        broker.passes(passed)
+        assert told(broker, "kp", 39, msgId=broker.name("m1")) == wrong
+
+
+def test_a_producer_is_asked_when_a_half_message_is_no_longer_immune() -> None:
+    for passed, wrong in ((70, []), (80, ["silent-producer-is-asked"])):
+        broker = immune()
+        broker.passes(passed)
+        assert broker.says(bk.Bound(conn="kp"), answer(offset="1")) == wrong
+
+
+def test_an_end_is_refused_when_a_half_message_is_no_longer_immune() -> None:
+    end = bk.End(message="m1")
+    for passed, asked, code, wrong in (
+        (10, False, 0, []),
+        (10, False, 604, ["commit-delivers"]),
+        (20, False, 604, []),
+        (20, False, 0, ["late-end-is-refused"]),
+        (20, True, 0, []),
+    ):
+        broker = immune()
+        broker.passes(passed)
+        assert broker.says(replace(end, asked=asked), answer(code)) == wrong
 
 
 def test_a_topic_that_was_deleted_comes_again_empty() -> None:
