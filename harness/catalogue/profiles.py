@@ -24,6 +24,7 @@ Feature: TypeAlias = Literal[
     "checked-commits",  # a Broker takes offsets of known groups and topics only; deletion takes them along
     "delayed-messages",  # a Broker delivers a message at a time that the message names
     "heartbeats",  # BROKER_HEARTBEAT (904) and GET_BROKER_MEMBER_GROUP (901) are served
+    "late-ends",  # the end of a transaction whose half message is no longer immune is refused
     "missing-topics",  # a registration with a known data version adds the topics that are missing
     "own-lease",  # a registration may name the length of its lease
     "own-resets",  # a Broker itself sets the offsets that an administrator resets

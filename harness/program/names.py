@@ -77,6 +77,10 @@ class Names(_Maker):
         """Every name and address that was made, with its symbol."""
         self.places: dict[str, Place] = {}
         """By the symbol of a message: where a Broker said that it has put it."""
+        self.time: int | None = None
+        """When a Broker has stored the message that it showed last, in ms of its own clock."""
+        self.births: dict[str, int] = {}
+        """By the symbol of a message: when it was born, in ms, if that depends on what a Broker has told."""
         self._address = re.compile(re.escape(self._network) + r"\.(\d+):(\d+)")
 
     def name(self, symbol: str) -> str:

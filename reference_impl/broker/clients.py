@@ -18,7 +18,7 @@ import msgspec
 
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
-from harness.wire.fastjson import document
+from harness.wire.fastjson import ParseError, document, parse
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
@@ -104,6 +104,27 @@ class Clients(Part):
             "IS_SUB_CHANGE": "true" if changed else "false",
         }
         return Reply(ResponseCode.SUCCESS, ext=ext)
+
+    @answers(RequestCode.CHECK_CLIENT_CONFIG)
+    def check(self, command: Command, connection: int, now: int) -> Reply:
+        """Whether a subscription can be served: one by tags can, and none that is not there hinders."""
+        kind = self.kind_of_filter(command)
+        if kind in (None, "", "TAG"):
+            return Reply(ResponseCode.SUCCESS)
+        remark = f"The broker does not support consumer to filter message by {kind}"
+        return Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+
+    def kind_of_filter(self, command: Command) -> str | None:
+        """The type of the expression that a client wants to have checked; None: there is none."""
+        if not command.body and self.profile.v5:
+            return None
+        try:
+            body = parse(command.body)
+        except ParseError as problem:
+            raise RefusedError(f"the body is no JSON: {problem}") from problem
+        subscription = body.get("subscriptionData") if isinstance(body, dict) else None
+        kind = subscription.get("expressionType") if isinstance(subscription, dict) else None
+        return None if kind is None else str(kind)
 
     def fingerprint_changed(self, group: str, fingerprint: int) -> bool:
         """Whether a group's last heartbeat had another fingerprint, whichever client sent it."""

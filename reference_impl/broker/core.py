@@ -42,6 +42,7 @@ from .pop_waiting import PopWaiting
 from .pulls import Pulls
 from .registrar import Registrar
 from .registration_requests import RegistrationRequests
+from .replies import Replies
 from .resets import Resets
 from .retention import Retention
 from .retries import Retries
@@ -49,7 +50,9 @@ from .runtime import Runtime
 from .sends import Sends
 from .settings import Settings
 from .slave_sync import SlaveSync
+from .statistics import Statistics
 from .store import Store
+from .timer_metrics import TimerMetrics
 from .timers import Timers
 from .topic_administration import TopicAdministration
 from .topics import Topics
@@ -69,7 +72,9 @@ class Broker(RequestTable):
     offsets: Offsets
     clients: Clients
     locks: Locks
+    statistics: Statistics
     sends: Sends
+    replies: Replies
     pulls: Pulls
     long_polling: LongPolling
     checkpoints: CheckPoints
@@ -78,6 +83,7 @@ class Broker(RequestTable):
     pops: Pops
     pop_acks: PopAcks
     pop_notifications: PopNotifications
+    timer_metrics: TimerMetrics
     timers: Timers
     delays: Delays
     retries: Retries

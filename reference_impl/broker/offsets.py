@@ -12,10 +12,12 @@ rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerOffsets, DataVersion
+from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
@@ -168,6 +170,30 @@ class Offsets(Part):
     def all_offsets(self, command: Command, connection: int, now: int) -> Reply:
         """For slaves."""
         return Reply(ResponseCode.SUCCESS, body=self.document().encode())
+
+    @answers(RequestCode.QUERY_CORRECTION_OFFSET)
+    def correction(self, command: Command, connection: int, now: int) -> Reply:
+        """How far the slowest group has consumed each queue of a topic, some groups left out.
+
+        The compared group changes nothing: Apache looks at it where its offset lies before the first message.
+        (Apache also forgets what the groups have committed that are left out, in every topic.)
+        """
+        ext = command.ext or {}
+        left_out = (fields.text(ext, "filterGroups") or "").split(",")
+        slowest = self.slowest(required.text(ext, "topic"), left_out)
+        return Reply(ResponseCode.SUCCESS, body=document({"correctionOffsets": slowest}))
+
+    def slowest(self, topic: str, left_out: Sequence[str]) -> dict[int, int]:
+        """The smallest offset of each queue."""
+        found: dict[int, int] = {}
+        for key, offsets in self.table.items():
+            of_topic, _, of_group = key.partition("@")
+            if of_topic != topic or of_group in left_out:
+                continue
+            for queue_id, offset in offsets.items():
+                if offset >= self.broker.store.min_offset(topic, queue_id):
+                    found[queue_id] = min(offset, found.get(queue_id, offset))
+        return found
 
     def document(self) -> ConsumerOffsets:
         """Everything, as a body and as a file have it."""

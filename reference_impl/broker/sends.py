@@ -47,7 +47,8 @@ _PLAIN: Final = (
     "flag", "properties", "reconsumeTimes", "unitMode", "maxReconsumeTimes", "batch",
 )  # fmt: skip
 _SHORT: Final = tuple("abcdefghijklm")
-"""The same names in 310 and 320."""
+"""The same names in 310, 320 and 325."""
+_WITH_PLAIN_NAMES: Final = (RequestCode.SEND_MESSAGE, RequestCode.SEND_REPLY_MESSAGE)
 _MULTI_TAG: Final = SysFlag.MULTI_TAGS.value
 _UNIT, _UNIT_SUB = 1, 2
 """Bits of a topic's system flag."""
@@ -56,6 +57,7 @@ _UNIT, _UNIT_SUB = 1, 2
 class Send(msgspec.Struct, gc=False):
     """What a send asks for, from either form of its header."""
 
+    group: str | None
     topic: str
     default_topic: str | None
     default_queues: int | None
@@ -108,13 +110,14 @@ class Sends(Part):
     def asked(self, command: Command) -> Send:
         """The header of a send. Raises RefusedError."""
         ext: Ext = command.ext or {}
-        is_plain = command.code == RequestCode.SEND_MESSAGE
+        is_plain = command.code in _WITH_PLAIN_NAMES
         names = _PLAIN if is_plain else _SHORT
         maybe = fields.int32 if is_plain else required.maybe_int32
         if self.profile.v5 and not command.body:
             raise RefusedError("the body is empty: expected a message")
         properties = ext.get(names[8])
         return Send(
+            group=ext.get(names[0]),
             topic=required.text(ext, names[1]) if self.profile.v5 else ext.get(names[1]) or "",
             default_topic=ext.get(names[2]),
             default_queues=maybe(ext, names[3]),
@@ -250,6 +253,7 @@ class Sends(Part):
         put = self.stored(message, now)
         if put.status is not PutStatus.PUT_OK:
             return self.not_stored(put.status)
+        self.broker.statistics.stored(asked.topic)
         reply = self.success(
             f"{self._own_id}{put.physical_offset:016X}", queue_id, put, properties.get(PropertyName.UNIQ_KEY)
         )
@@ -352,6 +356,7 @@ class Sends(Part):
         puts = self.broker.store.put_batch(messages, now)
         if puts[0].status is not PutStatus.PUT_OK:
             return self.not_stored(puts[0].status)
+        self.broker.statistics.stored(asked.topic)
         ids = ",".join(f"{self._own_id}{put.physical_offset:016X}" for put in puts)
         return self.success(ids, queue_id, puts[0], common.get(PropertyName.UNIQ_KEY))
 

@@ -116,6 +116,7 @@ class Timers(Part):
         time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
         if time is not None:
             heappush(self._waiting, (self.due(time), message.queue_offset))
+            self._counted(message, 1, message.store_timestamp)
             self._write_at = min(self._write_at, self._later(message.store_timestamp))
 
     def due(self, kept: int) -> int:
@@ -139,6 +140,7 @@ class Timers(Part):
                     _DEQUEUED: str(now),
                 }
                 self.broker.store.put(delivered, now)
+                self._counted(message, -1, now)
             self._write_at = min(self._write_at, self._later(now))
         if self._write_at <= now:
             self.stop(now)
@@ -150,6 +152,9 @@ class Timers(Part):
             end = self.broker.store.max_offset(TopicName.TIMER, 0)
             waiting = _Waiting(end, sorted(offset for _, offset in self._waiting))
             self.broker.persist(TIMERS, msgspec.json.encode(waiting))
+
+    def _counted(self, message: Message, by: int, now: int) -> None:
+        self.broker.timer_metrics.changed(message.properties[PropertyName.REAL_TOPIC], by, now)
 
     def _later(self, now: int) -> int:
         return now + self.config.flush_delay_offset_interval
@@ -172,4 +177,5 @@ class Timers(Part):
                 time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
                 if time is not None:
                     self._waiting.append((self.due(time), offset))
+                    self._counted(message, 1, self.broker.started)
         heapify(self._waiting)

@@ -1,5 +1,9 @@
 """Chapter client: how a Broker tracks its clients, and how it notifies them (34, 35, 38, 40)."""
 
+from typing import Any
+
+import msgspec
+
 from harness.conformance import (
     ABSENT,
     ANYTHING,
@@ -13,7 +17,7 @@ from harness.conformance import (
     Silence,
     case,
 )
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import Consuming, consuming
 from harness.session.connection import Connection
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
@@ -363,3 +367,27 @@ def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
     bk.advance_past(EXPIRY - 70)
     first.closes() >> Closed()
     bk.consumers(wants["groupName"]) >> Reply(SYSTEM_ERROR)
+
+
+def checked(bk: BrokerSession, topic: str, **subscription: str | None) -> Exchange:
+    """CHECK_CLIENT_CONFIG (46) for a subscription with these members."""
+    said: dict[str, Any] = {"clientId": bk.name("client"), "group": bk.group()}
+    if subscription:
+        said["subscriptionData"] = {**consuming("", [topic])["subscriptionDataSet"][0], **subscription}
+    return bk.call(RequestCode.CHECK_CLIENT_CONFIG, None, msgspec.json.encode(said))
+
+
+@case(kills=["tags-cannot-be-checked", "nothing-cannot-be-checked"])
+def test_tags_can_be_checked(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    checked(bk, topic, expressionType="TAG", subString="A || B") >> Reply(SUCCESS)
+    checked(bk, topic, expressionType=None) >> Reply(SUCCESS)
+    checked(bk, topic) >> Reply(SUCCESS)
+
+
+@case(kills=["every-filter-passes"])
+def test_other_filters_are_refused_when_they_are_checked(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Containing("SQL92"))
+    checked(bk, topic, expressionType="SQL92", subString="a > 1") >> refused
+    checked(bk, topic, expressionType="TAG", subString="A || B") >> Reply(SUCCESS)

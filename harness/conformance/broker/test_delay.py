@@ -1,11 +1,14 @@
 """Chapter delay: messages that are delivered later, by a level or at a time."""
 
 import zlib
+from typing import Any
 
 from harness.conformance import Between, Containing, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.tools import as_json
+from harness.conformance.broker.tools import asked as asked_by_a_tool
 from harness.conformance.broker.whole import QUEUE, judge_copy, plain_properties, send_whole, sent_members
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Exchange
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DelayOffsets
@@ -338,3 +341,44 @@ def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
     bk.advance_past(120, since=kept)
     bk.advance(10 + bk.jitter)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"kept"])
+
+
+def timers(bk: BrokerSession, *topics: str) -> Exchange:
+    """GET_TIMER_METRICS (61), seen as how many messages wait for each of these topics."""
+
+    def read(reply: Command) -> Any:
+        table = as_json(reply)
+        number = {"counter": int, "stateVersion": int, "timestamp": int}
+        version = {name: type(value) for name, value in table["dataVersion"].items()}
+        counts = table["timingCount"]
+        return version == number, [counts[topic]["count"] for topic in topics if topic in counts]
+
+    return asked_by_a_tool(bk, RequestCode.GET_TIMER_METRICS, read)
+
+
+@case(kills=["timers-are-not-counted", "timers-are-counted-for-ever", "levels-are-timers"], clock=True)
+def test_timers_are_counted(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("other")
+    for wanted in ({"TIMER_DELAY_SEC": "30"}, {"TIMER_DELAY_SEC": "30"}, {"DELAY": "4"}):
+        bk.send(topic, properties=wanted) >> Reply(SUCCESS)
+    bk.send(other, properties={"TIMER_DELAY_SEC": "900"}) >> Reply(SUCCESS)
+    timers(bk, topic, other).eventually() >> Reply(SUCCESS, (True, [2, 1]))
+    bk.advance(40 + bk.jitter)
+    timers(bk, topic, other).eventually() >> Reply(SUCCESS, (True, [0, 1]))
+
+
+@case(kills=["timers-do-not-tell-how-far-they-are", "timers-are-ahead"], clock=True)
+def test_timers_tell_how_far_they_are(bk: BrokerSession) -> None:
+    for _ in range(2):
+        now = bk.broker_time()
+        shown = bk.call(RequestCode.GET_TIMER_CHECK_POINT).seen_as(View("numbers", _numbers))
+        time = Between(0, now + 5_000)
+        number = Between(0, 1 << 62)
+        shown >> Reply(SUCCESS, [time, number, number, number, number, time, number])
+        bk.advance(20)
+
+
+def _numbers(reply: Command) -> list[int]:
+    if len(reply.body) != 56:
+        raise NotSo(f"{len(reply.body)} bytes, expected 56")
+    return [int.from_bytes(reply.body[at : at + 8], signed=True) for at in range(0, 56, 8)]

@@ -1,10 +1,11 @@
 """Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29 to 32, 314)."""
 
 from harness.conformance import ANYTHING, AnyOf, Including, Matching, Reply, Silence, case
-from harness.session import BrokerSession
+from harness.conformance.broker.tools import as_json, asked
+from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.views import body_member
-from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
@@ -339,3 +340,54 @@ def test_deletion_of_a_group_takes_resets_along(bk: BrokerSession) -> None:
     bk.committed(group, topic).offset >> Reply(SUCCESS, 0)
     bk.create_group(group) >> Reply(SUCCESS)
     bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"hello"])
+
+
+def correction(bk: BrokerSession, topic: str, compared: str, left_out: str | None = None) -> Exchange:
+    """QUERY_CORRECTION_OFFSET (308), seen as its offsets by queue."""
+    more = {} if left_out is None else {"filterGroups": left_out}
+    code = RequestCode.QUERY_CORRECTION_OFFSET
+    return asked(bk, code, _corrections, topic=topic, compareGroup=compared, **more)
+
+
+def _corrections(reply: Command) -> dict[int, int]:
+    return {int(queue): offset for queue, offset in as_json(reply)["correctionOffsets"].items()}
+
+
+def three_groups(bk: BrokerSession, topic: str) -> list[str]:
+    """Groups that have consumed three messages in each queue of a topic, from the slowest to the fastest."""
+    for queue in (0, 1, 2) * 3:
+        bk.send(topic, queue=queue) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 3)
+    groups = [bk.group(hint) for hint in ("slow", "slower", "fast")]
+    committed = [(0, 0, 1), (0, 1, 2), (1, 0, 2), (1, 1, 1), (1, 2, 3), (2, 0, 3), (2, 1, 3), (2, 2, 2)]
+    for group in groups:
+        bk.create_group(group) >> Reply(SUCCESS)
+    for number, queue, offset in committed:
+        bk.commit_offset(groups[number], topic, queue, offset) >> Reply(SUCCESS)
+    return groups
+
+
+@case(kills=["corrections-are-those-of-the-fastest", "corrections-mix-topics", "corrections-forget-queues"])
+def test_correction_is_that_of_the_slowest(bk: BrokerSession) -> None:
+    topic, other = bk.topic(queues=3), bk.topic("other")
+    slow, _, fast = three_groups(bk, topic)
+    bk.commit_offset(slow, other, 0, 0) >> Reply(SUCCESS)
+    for compared in (slow, fast):
+        correction(bk, topic, compared) >> Reply(SUCCESS, {0: 1, 1: 1, 2: 2})
+    correction(bk, bk.topic("none"), slow) >> Reply(SUCCESS, {})
+
+
+@case(kills=["corrections-count-all-groups", "corrections-leave-one-group-out"])
+def test_correction_leaves_groups_out(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=3)
+    slow, slower, fast = three_groups(bk, topic)
+    correction(bk, topic, fast, f"{slow},{slower}") >> Reply(SUCCESS, {0: 3, 1: 3, 2: 2})
+
+
+@case(kills=["corrections-forget-groups"])
+def test_correction_forgets_nothing(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=3)
+    slow, slower, fast = three_groups(bk, topic)
+    correction(bk, topic, fast, f"{slow},{slower}") >> Reply(SUCCESS, ANYTHING)
+    for group, offset in ((slower, 2), (slow, 1), (fast, 3)):
+        bk.committed(group, topic).offset >> Reply(SUCCESS, offset)

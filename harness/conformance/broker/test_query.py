@@ -1,6 +1,7 @@
 """Chapter query: searches for messages by key, by unique key and by offset in the log."""
 
 from harness.conformance import ANYTHING, Matching, Reply, case
+from harness.conformance.broker.tools import ERROR, asked
 from harness.conformance.broker.whole import (
     judge_copy,
     plain_properties,
@@ -8,7 +9,7 @@ from harness.conformance.broker.whole import (
     send_whole,
     sent_members,
 )
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Exchange
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import Message, decode_offset_id
 
@@ -147,3 +148,25 @@ def test_end_of_the_log_is_refused(bk: BrokerSession) -> None:
         remark = f"can not find message by the offset, {offset}"
         bk.view(offset) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
     bk.view(begin).bodies >> Reply(SUCCESS, [b"a"])
+
+
+def statistic(bk: BrokerSession, name: str, key: str) -> Exchange:
+    return asked(bk, RequestCode.VIEW_BROKER_STATS_DATA, statsName=name, statsKey=key)
+
+
+@case(kills=["statistics-have-no-days"])
+def test_statistics_are_shown(bk: BrokerSession) -> None:
+    topic, none = bk.topic(), {"avgpt": 0.0, "sum": 0, "tps": 0.0}
+    bk.send(topic) >> Reply(SUCCESS)
+    for name in ("TOPIC_PUT_NUMS", "TOPIC_PUT_SIZE"):
+        shown = dict.fromkeys(("statsDay", "statsHour", "statsMinute"), none)
+        statistic(bk, name, topic) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["every-statistic-is-shown"])
+def test_unknown_statistics_are_refused(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("other")
+    bk.send(topic) >> Reply(SUCCESS)
+    for name, key in (("TOPIC_PUT_NUMS", other), ("NONE", topic)):
+        statistic(bk, name, key) >> Reply(ERROR, remark=f"The stats <{name}> <{key}> not exist")
+    statistic(bk, "TOPIC_PUT_NUMS", topic) >> Reply(SUCCESS)

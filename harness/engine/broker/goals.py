@@ -43,6 +43,7 @@ GOALS: tuple[Goal, ...] = (
         ("delayed-messages",),
     ),
     Goal("delay-over", "time passes until a delay is over", (Time,), lambda p, s: s.seconds in _ends(p, s)),
+    Goal("immune", "a half message asks for immunity", (bk.Send,), lambda _, s: s.half and s.immune > 0),
     Goal("commit", "a half message is committed", (bk.End,), lambda p, s: s.verdict == 8 and _is_open(p, s)),
     Goal(
         "roll-back",

@@ -27,6 +27,7 @@ RULES: Final = (
     Rule(transactions.begins_a_transaction),
     Rule(transactions.ends_a_transaction),
     Rule(transactions.is_asked),
+    Rule(transactions.is_immune),
     Rule(consumers.pulls),
     Rule(holding.waits_for_a_message),
     Rule(holding.several_wait),

@@ -34,6 +34,7 @@ from harness.wire.messages import (
     PropertyName,
     SysFlag,
     TopicName,
+    decode_message,
     decode_messages,
     encode_batch,
     encode_properties,
@@ -57,8 +58,10 @@ Content: TypeAlias = tuple[int, dict[str, str | None], bytes]
 """Code, ext fields, body."""
 
 
-def born(message: str) -> int:
+def born(message: str, names: Names) -> int:
     """When a message was born, in ms."""
+    if message in names.births:
+        return names.births[message]
     number = "".join(sign for sign in message if sign.isdigit())
     return BORN_AT + int(number or 0) % 1_000_000
 
@@ -75,6 +78,8 @@ def properties_of(step: Send, message: str, names: Names) -> dict[str, str]:
         said[PropertyName.KEYS] = " ".join(names.name(key) for key in step.keys)
     if step.tag is not None:
         said[PropertyName.TAGS] = step.tag
+    if step.immune:
+        said[PropertyName.CHECK_IMMUNITY_TIME_IN_SECONDS] = str(step.immune)
     return said
 
 
@@ -89,12 +94,14 @@ def retried(message: str, group: str) -> str:
 
 
 def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
-    """Notes where an answer says that messages are."""
+    """Notes where an answer says that messages are, and when one was stored."""
     if answer.code:
         return
     try:
         if isinstance(step, Send):
             _learnt_of_a_send(step, answer.ext or {}, names)
+        elif isinstance(step, View):
+            names.time = decode_message(answer.body).store_timestamp
         elif isinstance(step, Pull) and step.topic.startswith(TopicName.RETRY_PREFIX):
             for one in decode_messages(answer.body):
                 symbol = names.made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
@@ -185,6 +192,8 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
 
 def _send(step: Send, names: Names, line: Literal["4.9", "5.3"]) -> Content:
     properties: dict[str, str] = {}
+    if step.immune and names.time is not None:
+        names.births.setdefault(step.message, names.time)
     body = body_of(step.message, step.size, names)
     if step.more:
         batch = [
@@ -213,7 +222,7 @@ def _send(step: Send, names: Names, line: Literal["4.9", "5.3"]) -> Content:
         "defaultTopicQueueNums": "4",
         "queueId": str(step.queue),
         "sysFlag": str(int(SysFlag.TRANSACTION_PREPARED) if step.half else 0),
-        "bornTimestamp": str(born(step.message)),
+        "bornTimestamp": str(born(step.message, names)),
         "flag": str(step.flag),
         "properties": encode_properties(properties, True),
         "reconsumeTimes": "0",

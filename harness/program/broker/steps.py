@@ -74,6 +74,10 @@ class Send(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     """Seconds to wait by 5.x's timers."""
     half: bool = False
     """The first half of a transaction."""
+    immune: int = 0
+    """Seconds from its birth for which its producer is not to be asked about it. It was born when the Broker
+    had last stored a message that a `View` has shown, as far as there was one.
+    """
     group: str = "p0"
     """Of producers."""
 

@@ -40,7 +40,7 @@ from harness.wire.messages import (
     tag_hash,
 )
 
-SendCode = Literal[10, 310, 320]
+SendCode = Literal[10, 310, 320, 324, 325]
 Consuming = dict[str, Any]
 """A group in a heartbeat: ConsumerData as plain Python. See ``consuming``."""
 
@@ -164,8 +164,8 @@ class BrokerRequests(TermSession):
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> SendExchange:
-        """SEND_MESSAGE_V2 (310), or 10, or 320. ``ext`` adds or replaces fields, by the names that are
-        sent.
+        """SEND_MESSAGE_V2 (310), or 10, or 320; a reply by 325 or 324. ``ext`` adds or replaces fields, by
+        the names that are sent.
         """
         said = {PropertyName.KEYS: keys, PropertyName.TAGS: tags, **(properties or {})}
         text = encode_properties({key: value for key, value in said.items() if value is not None}, True)
@@ -183,7 +183,7 @@ class BrokerRequests(TermSession):
             unitMode=False,
             batch=batch,
         )
-        named: Ext = sent if code == 10 else {SHORT_NAMES[name]: value for name, value in sent.items()}
+        named: Ext = sent if code in (10, 324) else {SHORT_NAMES[name]: value for name, value in sent.items()}
         request = self.request(code, {**(named or {}), **(ext or {})}, body, on, topic or "", header)
         return SendExchange(request)
 

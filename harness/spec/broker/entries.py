@@ -60,6 +60,8 @@ class Half(msgspec.Struct, eq=False, kw_only=True):
     """From when on its producer is not to be asked about it."""
     asked: float = -inf
     """When a question about it was noticed last."""
+    immune: tuple[float, float] | None = None
+    """Between which moments the time ends for which its producer is not to be asked; None: it wants none."""
 
 
 class Queue:

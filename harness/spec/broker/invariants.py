@@ -88,6 +88,8 @@ _ALL = (
     Invariant("unknown-is-not-answered", "bk.transaction.unknown-is-not-answered"),
     Invariant("silent-producer-is-asked", "bk.transaction.silent-producer-is-asked"),
     Invariant("ended-is-not-asked-about", "bk.transaction.ended-is-not-asked-about"),
+    Invariant("immune-is-not-asked-about", "bk.transaction.immune-message-is-not-asked-about"),
+    Invariant("late-end-is-refused", "bk.transaction.late-end-is-refused"),
     Invariant("other-producers-are-not-asked", "bk.transaction.other-producers-are-not-asked"),
     Invariant("question-carries-the-message", "bk.transaction.question-carries-the-message"),
     Invariant("commit-delivers-once", "bk.transaction.commits-once"),

@@ -374,16 +374,22 @@ class Pulls:
         if entry.origin != "delay" or entry.paused or queue.ended is not None:
             return
         for one in queue.entries:
-            if one.origin != "delay" or one.offset is None or entry.offset is None or one.paused:
+            if one.origin != "delay" or one.paused or one.send.level != entry.send.level:
                 continue
-            is_before = one.send.level == entry.send.level and one.sent < entry.began
-            if is_before and one.offset > entry.offset:
-                names = self._ledger.names
-                raise InvariantError(
-                    "delayed-keeps-its-order",
-                    f"{names.name(one.message)} before {names.name(entry.message)}",
-                    f"it is at {one.offset}, behind {entry.offset}",
-                )
+            self._in_order(one, entry)
+            self._in_order(entry, one)
+
+    def _in_order(self, first: Entry, second: Entry) -> None:
+        """Whether of two messages the first lies before the second, if it was sent before."""
+        if first.offset is None or second.offset is None or first.sent >= second.began:
+            return
+        if first.offset > second.offset:
+            names = self._ledger.names
+            raise InvariantError(
+                "delayed-keeps-its-order",
+                f"{names.name(first.message)} before {names.name(second.message)}",
+                f"it is at {first.offset}, behind {second.offset}",
+            )
 
 
 def _has_tag(entry: Entry, tags: Sequence[str]) -> bool:

@@ -50,7 +50,7 @@ class BrokerTracker:
         self._pulls = Pulls(self._ledger, wholeness)
         self._searches = Searches(self._ledger, self._pulls, wholeness)
         self._groups = Groups(self._ledger)
-        self._transactions = Transactions(self._ledger)
+        self._transactions = Transactions(self._ledger, wholeness)
         self._online = Online(exact=not jitter)
         self._retried: dict[tuple[str, str], int] = {}
         """By message and group, how often the copy had come back that the retry topic has shown last."""
@@ -194,6 +194,7 @@ class BrokerTracker:
                 self._ledger.switched(step, begin, end, answer)
             case bk.Send():
                 self._ledger.sent(step, begin, end, answer)
+                self._transactions.begun(step)
             case bk.End():
                 self._transactions.ended(step, begin, end, answer)
             case bk.Back():

@@ -1,6 +1,8 @@
 """What is known of transactions: how half messages end, and about which of them producers are asked.
 
-- Messages of programs were born long ago, so a producer is asked about one in the next round.
+- Messages of programs were born long ago, so a producer is asked about one in the next round. One that asks
+  for immunity may have been born just now: until that is over no producer is asked about it, and 5.x takes an
+  end; later it takes an end only if that answers a question.
 - A half message that has ended is not asked about. Where time is real that is not judged: an end may name an
   older copy than the newest, and it is not known which of them has ended. Nor is it judged there that one is
   asked about: how long a round takes depends on what others have left open.
@@ -16,6 +18,7 @@ from harness.program.broker.frames import body_of
 from harness.spec.broker.entries import Half
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
+from harness.spec.broker.wholeness import Wholeness
 from harness.wire import Command, WireError
 from harness.wire.messages import decode_message
 
@@ -24,19 +27,43 @@ _LONG_OPEN = 250.0
 _ROUND = 62.0
 """Seconds within which a Broker goes through what is open (`transactionCheckInterval`: 60 s, 5.x: 30 s)."""
 _COMMIT = 8
+_UNSURE = 0.01
+"""Seconds: a Broker counts ms."""
+_ILLEGAL = 604
 
 
 class Transactions:
     """Of one Broker."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, wholeness: Wholeness) -> None:
         self._ledger = ledger
+        self._wholeness = wholeness
         self._producers: dict[str, dict[str, float]] = {}
         """By group: its connections, and since when."""
         self._ever: dict[str, set[str]] = {}
         """Groups for which a connection has produced."""
         self._unsure: set[str] = set()
         """Groups of which it is not known who produces for them."""
+
+    # --- immunity -------------------------------------------------------------------------------------------
+
+    def begun(self, step: bk.Send) -> None:
+        """A half message was sent: until when it is immune."""
+        half = self._ledger.halves.get(step.message)
+        if half is None or not step.immune:
+            return
+        born_at = self._ledger.names.births.get(step.message)
+        least, most = (-inf, -inf) if born_at is None else self._wholeness.moment_of(born_at)
+        half.immune = least + step.immune, most + step.immune
+
+    def _is_late(self, half: Half | None, step: bk.End, begin: float, end: float) -> bool | None:
+        """Whether an end has to be refused because the half message is no longer immune; None: perhaps."""
+        if half is None or half.immune is None or step.asked or not self._ledger.line.has("late-ends"):
+            return False
+        least, most = half.immune
+        if begin > most + _UNSURE:
+            return True
+        return False if end < least - _UNSURE else None
 
     # --- ends -----------------------------------------------------------------------------------------------
 
@@ -56,6 +83,11 @@ class Transactions:
                     "other-groups-end-nothing", "a refusal: there is no such message", "SUCCESS"
                 )
         if half is None or not is_own:
+            return
+        is_late = self._is_late(half, step, begin, end)
+        if is_late and answer is not None and not step.oneway and answer.code not in (_ILLEGAL, 2):
+            raise InvariantError("late-end-is-refused", f"code {_ILLEGAL}", f"code {answer.code}")
+        if is_late or (is_late is None and answer is not None and answer.code == _ILLEGAL):
             return
         done = answer is not None and answer.code == 0
         is_young = begin - half.stored < _LONG_OPEN
@@ -119,6 +151,11 @@ class Transactions:
         if half.send.group not in self._ever.get(conn, ()):
             group = names.name(half.send.group)
             raise InvariantError("other-producers-are-not-asked", f"a question to {group} about {name}", conn)
+        if half.immune is not None and end < half.immune[0] - _UNSURE and not self._ledger.lag:
+            left = half.immune[0] - end
+            raise InvariantError(
+                "immune-is-not-asked-about", f"no question about {name} for {left:.0f} s", "one"
+            )
         self._carries(symbol, half, question)
         half.asked = end
 
@@ -146,7 +183,8 @@ class Transactions:
             conns = self._producers.get(group, {})
             if half.ends or half.maybe or group in self._unsure or list(conns) != [conn]:
                 continue
-            since = max(half.stored, conns[conn], self._ledger.started)
+            until = -inf if half.immune is None else half.immune[1]
+            since = max(half.stored, conns[conn], self._ledger.started, until)
             is_due = begin - since > _ROUND
             if is_due and half.asked < since and begin - half.stored < _LONG_OPEN:
                 raise InvariantError(

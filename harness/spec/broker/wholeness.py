@@ -44,7 +44,7 @@ class Wholeness:
             if shown.properties.get(key) != value:
                 raise InvariantError(name, f"property {key}={value}", f"{key}={shown.properties.get(key)}")
         said = ("flag", shown.flag, send.flag)
-        when = ("born timestamp", shown.born_timestamp, born(send.message))
+        when = ("born timestamp", shown.born_timestamp, born(send.message, names))
         for what, is_so, should in (said, when):
             if is_so != should:
                 raise InvariantError(name, f"{what} {should}", f"{is_so}")
@@ -73,6 +73,11 @@ class Wholeness:
             raise InvariantError("message-is-where-its-id-says", f"store host {entry.host}", shown.store_host)
         if entry.told and not self._ledger.lag:
             self.was_stored(entry, shown.store_timestamp, "stored-at-its-time")
+
+    def moment_of(self, timestamp: int) -> tuple[float, float]:
+        """Between which moments a Broker's time is, in ms, as far as its clock is known."""
+        least, most = self._epoch
+        return timestamp / 1000 - most, timestamp / 1000 - least
 
     def _has_no_others(self, entry: Entry, shown: Message) -> None:
         """Whether a message that was only stored has the properties of its producer and of the Broker."""

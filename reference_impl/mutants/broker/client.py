@@ -274,3 +274,18 @@ def subscriptions_without_version_are_oldest(original, self, data, client, conne
     for one in data.subscription_data_set:
         one.sub_version = one.sub_version or 0
     original(self, data, client, connection, now, without_sub=without_sub)
+
+
+@after(Clients.check, "A subscription by tags cannot be checked.")
+def tags_cannot_be_checked(reply):
+    return Reply(ResponseCode.SYSTEM_ERROR) if reply.code == ResponseCode.SUCCESS else reply
+
+
+@mutant(Clients.kind_of_filter, "A subscription without a type of expression is of an unknown one.")
+def nothing_cannot_be_checked(original, self, command):
+    return original(self, command) or "null"
+
+
+@after(Clients.check, "Every filter can be checked, and none is refused.")
+def every_filter_passes(reply):
+    return Reply(ResponseCode.SUCCESS)

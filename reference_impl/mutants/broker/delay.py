@@ -6,6 +6,7 @@ from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import GetStatus, Put, PutStatus, Store
+from reference_impl.broker.timer_metrics import TimerMetrics
 from reference_impl.broker.timers import Timers
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
@@ -243,3 +244,30 @@ def levels_remove_times_in_4_9(original, self, message, level):
     original(self, message, level)
     for name in [name for name in message.properties if name.startswith("TIMER_")]:
         del message.properties[name]
+
+
+@mutant(TimerMetrics.changed, "Messages that wait in a timer are not counted.", V5)
+def timers_are_not_counted(original, self, topic, by, now):
+    pass
+
+
+@mutant(TimerMetrics.changed, "Messages that a timer has delivered are still counted.", V5)
+def timers_are_counted_for_ever(original, self, topic, by, now):
+    original(self, topic, max(0, by), now)
+
+
+@mutant(Delays.put, "Messages that wait by a level count as messages in a timer.", V5)
+def levels_are_timers(original, self, message, now):
+    if message.properties.get("DELAY") and message.topic in self.broker.topics.table:
+        self.broker.timer_metrics.changed(message.topic, 1, now)
+    return original(self, message, now)
+
+
+@mutant(TimerMetrics.progress, "How far timers are is told in half as many bytes.", V5)
+def timers_do_not_tell_how_far_they_are(original, self, now):
+    return original(self, now)[:28]
+
+
+@mutant(TimerMetrics.progress, "Timers are told to be a minute ahead.", V5)
+def timers_are_ahead(original, self, now):
+    return original(self, now + 60_000)

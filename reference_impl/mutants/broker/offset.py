@@ -284,3 +284,40 @@ def forgotten_groups_keep_resets(original, self, *, group=None, topic=None):
     kept, self._resets = self._resets, {}
     original(self, group=group, topic=topic)
     self._resets = kept
+
+
+@mutant(Offsets.slowest, "A correction is the greatest offset of all groups.")
+def corrections_are_those_of_the_fastest(original, self, topic, left_out):
+    found = original(self, topic, left_out)
+    tables = [table for key, table in self.table.items() if key.startswith(f"{topic}@")]
+    return {queue: max(table.get(queue, 0) for table in tables) for queue in found}
+
+
+@mutant(Offsets.slowest, "A correction counts the offsets of groups in all topics.")
+def corrections_mix_topics(original, self, topic, left_out):
+    found = [original(self, key.partition("@")[0], left_out) for key in self.table]
+    return {
+        queue: min(one[queue] for one in found if queue in one) for queue in original(self, topic, left_out)
+    }
+
+
+@after(Offsets.slowest, "A correction is told of queue 0 alone.")
+def corrections_forget_queues(found):
+    return {queue: offset for queue, offset in found.items() if queue == 0}
+
+
+@mutant(Offsets.slowest, "A correction leaves no group out.")
+def corrections_count_all_groups(original, self, topic, left_out):
+    return original(self, topic, [])
+
+
+@mutant(Offsets.slowest, "A correction leaves the first of several groups out.")
+def corrections_leave_one_group_out(original, self, topic, left_out):
+    return original(self, topic, left_out[:1])
+
+
+@mutant(Offsets.slowest, "Groups that a correction leaves out lose their offsets.")
+def corrections_forget_groups(original, self, topic, left_out):
+    for group in left_out:
+        self.forget(group=group)
+    return original(self, topic, left_out)

@@ -3,6 +3,7 @@
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, TopicName, decode_message, decode_messages
 from reference_impl.broker.message_query import MessageQuery
+from reference_impl.broker.statistics import Statistics
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting import fields
@@ -148,3 +149,13 @@ def viewed_messages_lose_properties(reply, self):
 @after(MessageQuery.by_offset, "A delayed message that is viewed does not say to which queue it goes.")
 def waiting_messages_lose_properties(reply, self):
     _without(PropertyName.REAL_QUEUE_ID, reply, self.broker.store, TopicName.SCHEDULE)
+
+
+@after(Statistics.data, "Statistics have no numbers of the last day.")
+def statistics_have_no_days(shown):
+    del shown["statsDay"]
+
+
+@mutant(Statistics.exists, "Every statistic exists.")
+def every_statistic_is_shown(original, self, name, key):
+    return True

@@ -314,6 +314,9 @@ local ANSWERS = {
   [313] = {
     [1] = "Switched off (5.x, see enableTopicList).",
   },
+  [315] = {
+    [1] = "There is no such statistic: nothing was counted for it.",
+  },
   [318] = {
     [1] = "An escape is malformed.",
     [16] = "One of the keys may not be changed; then none is.",
@@ -330,6 +333,12 @@ local ANSWERS = {
   },
   [322] = {
     [1] = "The body cannot be read, or is missing (4.9); the cluster or the address is missing (5.x).",
+  },
+  [324] = {
+    [1] = "It is stored, and the client that asked has not got it.",
+  },
+  [325] = {
+    [1] = "It is stored, and the client that asked has not got it.",
   },
   [327] = {
     [0] = "Also for an unknown broker.",

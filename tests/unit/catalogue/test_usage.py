@@ -24,7 +24,6 @@ NO_STATEMENT: dict[Role, dict[int, str]] = {
     "nameserver": {},
     "broker": {
         **dict.fromkeys((60, 61, 402), COPIED),
-        325: "an answer to a message that asks: the catalogue has nothing about asking by messages",
     },
 }
 """Requests of clients or Brokers without an essential statement, and why."""

@@ -69,5 +69,30 @@ def is_asked(pick: Pick, state: ProgramState) -> Steps:
     return tuple(steps)
 
 
+def is_immune(pick: Pick, state: ProgramState) -> Steps:
+    """A half message that was born just now asks for immunity: its producer is asked only when that is over,
+    and 5.x takes an end only before. Sometimes the Broker is ended meanwhile, or asks about another message.
+    """
+    said = msgspec.structs.replace(new_message(pick, state), long=False)
+    seconds = pick.one((25, 45, 80))
+    step = msgspec.structs.replace(_half(pick, state), message=state.symbol(1), immune=seconds)
+    beat = bk.Beat(client=f"{step.group}c", conn=f"k{step.group}", topics=(), producers=(step.group,))
+    steps: list[AnyStep] = [beat, said, bk.View(message=said.message), step]
+    if pick.once_in(3):
+        steps.append(msgspec.structs.replace(_half(pick, state), message=state.symbol(2), group=step.group))
+    if pick.once_in(3):
+        steps += [Restart(how=pick.one(("kill", "term"))), beat]
+    end = bk.End(message=step.message, verdict=pick.one(VERDICTS), group=step.group)
+    pull = bk.Pull(topic=step.topic, queue=step.queue)
+    steps += [Time(seconds=seconds - 6), beat]
+    how = pick.below(4)
+    if how == 0:
+        return (*steps, end, pull)
+    if how == 1:
+        return (*steps, Time(seconds=9), end, pull)
+    steps += [Time(seconds=_ROUND + 6), beat]
+    return (*steps, msgspec.structs.replace(end, asked=how == 2), pull)
+
+
 def _half(pick: Pick, state: ProgramState) -> bk.Send:
     return msgspec.structs.replace(new_message(pick, state), half=True, group=pick.one(("p0", "p1")))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from math import inf
+from zlib import crc32
+
+from msgspec.structs import replace
 
 from harness.catalogue import catalogue
 from harness.program.broker import steps as bk
+from harness.program.broker.frames import body_of, born, properties_of
 from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.step import Restart
@@ -17,6 +21,7 @@ from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.regular_register import RegularRegister
 from harness.spec.observation import Ended, Outcome
 from harness.wire import Command
+from harness.wire.messages import Message, PropertyName, encode_message
 
 
 class Broker:
@@ -44,6 +49,38 @@ class Broker:
 
     def name(self, symbol: str) -> str:
         return self._names.name(symbol)
+
+    def shows(self, *sends: bk.Send) -> Answered:
+        """A pull finds these messages in this order, as they were sent."""
+        found = [self._stored(one, offset) for offset, one in enumerate(sends)]
+        end = str(len(sends))
+        body = b"".join(encode_message(one, "5.3") for one in found)
+        return answer(body=body, nextBeginOffset=end, minOffset="0", maxOffset=end)
+
+    def views(self, send: bk.Send, offset: int, second: int) -> Answered:
+        """A search finds a message, which was stored when the Broker's clock showed this second."""
+        body = encode_message(self._stored(send, offset, second), "5.3")
+        return answer(body=body)
+
+    def is_born(self, symbol: str, second: int) -> None:
+        """A message was born when the Broker's clock showed this second."""
+        self._names.births[symbol] = second * 1000
+
+    def _stored(self, send: bk.Send, offset: int, second: int = 0) -> Message:
+        body = body_of(send.message, send.size, self._names)
+        added = {PropertyName.CLUSTER: "c", PropertyName.MSG_REGION: "r", PropertyName.TRACE_SWITCH: "true"}
+        return Message(
+            topic=self.name(send.topic),
+            queue_id=send.queue,
+            queue_offset=offset,
+            body=body,
+            body_crc=crc32(body) & 0x7FFFFFFF,
+            born_timestamp=born(send.message, self._names),
+            store_timestamp=second * 1000,
+            store_host="127.0.0.1:10911",
+            physical_offset=offset * 100,
+            properties={**properties_of(send, send.message, self._names), **added},
+        )
 
 
 def answer(code: int = 0, body: bytes = b"", **ext: str) -> Answered:
@@ -190,6 +227,50 @@ def test_an_ended_transaction_is_not_asked_about() -> None:
     assert told(broker, "kp", 39, msgId=key) == ["ended-is-not-asked-about"]
 
 
+IMMUNE = bk.Send(message="m1", half=True, immune=20)
+
+
+def immune() -> Broker:
+    """A half message in second 3, which was born in second 0 and is immune until second 20; the clock of the
+    Broker shows 1000 more.
+    """
+    broker = Broker()
+    broker.says(bk.Send(), stored(0))
+    assert broker.says(bk.View(), broker.views(bk.Send(), 0, 1000)) == []
+    broker.says(bk.Beat(conn="kp", client="p", producers=("p0",)), answer())
+    broker.is_born("m1", 1000)
+    broker.says(IMMUNE, stored(0))
+    return broker
+
+
+def test_a_producer_is_not_asked_while_a_half_message_is_immune() -> None:
+    for passed, wrong in ((15, ["immune-is-not-asked-about"]), (17, ["question-carries-the-message"])):
+        broker = immune()
+        broker.passes(passed)
+        assert told(broker, "kp", 39, msgId=broker.name("m1")) == wrong
+
+
+def test_a_producer_is_asked_when_a_half_message_is_no_longer_immune() -> None:
+    for passed, wrong in ((70, []), (80, ["silent-producer-is-asked"])):
+        broker = immune()
+        broker.passes(passed)
+        assert broker.says(bk.Bound(conn="kp"), answer(offset="1")) == wrong
+
+
+def test_an_end_is_refused_when_a_half_message_is_no_longer_immune() -> None:
+    end = bk.End(message="m1")
+    for passed, asked, code, wrong in (
+        (10, False, 0, []),
+        (10, False, 604, ["commit-delivers"]),
+        (20, False, 604, []),
+        (20, False, 0, ["late-end-is-refused"]),
+        (20, True, 0, []),
+    ):
+        broker = immune()
+        broker.passes(passed)
+        assert broker.says(replace(end, asked=asked), answer(code)) == wrong
+
+
 def test_a_topic_that_was_deleted_comes_again_empty() -> None:
     broker = Broker()
     broker.says(bk.Send(), stored(0))
@@ -199,6 +280,24 @@ def test_a_topic_that_was_deleted_comes_again_empty() -> None:
     broker.says(bk.MakeTopic(), answer())
     assert broker.says(bk.Pull(), none) == []
     assert broker.says(bk.Bound(), answer(offset="1")) == ["max-offset-is-the-next"]
+
+
+def test_delays_of_one_level_keep_their_order_but_in_a_topic_that_was_made_again() -> None:
+    first, second = bk.Send(message="m0", level=1), bk.Send(message="m1", level=1)
+    for comes_again, shown, wrong in (
+        (False, (second, first), ["delayed-keeps-its-order"]),
+        (False, (first, second), []),
+        (True, (second, first), []),
+        (True, (first, second), []),
+    ):
+        broker = Broker()
+        broker.says(first, stored(0))
+        if comes_again:
+            broker.says(bk.DropTopic(), answer())
+            broker.says(bk.MakeTopic(), answer())
+        broker.says(second, stored(1))
+        broker.passes(5)
+        assert broker.says(bk.Pull(), broker.shows(*shown)) == wrong
 
 
 def test_a_pull_that_was_held_when_its_topic_was_deleted_may_end_either_way() -> None:

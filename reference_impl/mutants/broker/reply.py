@@ -1,0 +1,76 @@
+"""Faults in the chapter reply: what is pushed to who asked, and what is stored."""
+
+from harness.wire import RequestCode, ResponseCode
+from reference_impl.broker.replies import Replies
+from reference_impl.mutants.registry import after, mutant
+from reference_impl.remoting.reply import Reply
+
+
+@mutant(Replies.asker, "A reply goes to the first producer that is online.")
+def first_producer_gets_replies(original, self, client):
+    members = (one for group in self.broker.clients.producers.values() for one in group)
+    return None if original(self, client) is None else next(members)
+
+
+@after(Replies.push, "A pushed reply does not have the fields that the Broker adds.")
+def pushes_lose_fields(command):
+    for name in ("bornHost", "storeHost", "storeTimestamp"):
+        del command.ext[name]
+
+
+@after(Replies.push, "A pushed reply has no properties.")
+def pushes_lose_properties(command):
+    command.ext["properties"] = ""
+
+
+@mutant(Replies.reply, "Replies with long names of fields are refused.")
+def plain_replies_are_unknown(original, self, command, connection, now):
+    if command.code == RequestCode.SEND_REPLY_MESSAGE:
+        return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
+    return original(self, command, connection, now)
+
+
+@mutant(Replies.fault, "A reply that the client refuses is answered with success.")
+def refused_replies_are_success(original, self, answer, client):
+    return None if answer is not None else original(self, answer, client)
+
+
+@mutant(Replies.fault, "A reply that the client accepts is answered with an error.")
+def no_reply_is_success(original, self, answer, client):
+    return original(self, None, client)
+
+
+@mutant(Replies.within, "A client has a second to answer a pushed reply.")
+def askers_have_a_second(original, self):
+    return 1_000
+
+
+@mutant(Replies.within, "A client has a minute to answer a pushed reply.")
+def askers_have_a_minute(original, self):
+    return 60_000
+
+
+@mutant(Replies.ended, "A reply to a client that is not there is answered with success.")
+def replies_to_nobody_are_success(original, self, message, fault, now):
+    return original(self, message, None, now)
+
+
+@mutant(Replies.asker, "Consumers get replies, too.")
+def consumers_get_replies(original, self, client):
+    groups = (group.members for group in self.broker.clients.consumers.values())
+    found = (one for members in groups for one, member in members.items() if member.id == client)
+    return original(self, client) or next(found, None)
+
+
+@mutant(Replies.ended, "A reply that cannot be pushed is not stored.")
+def replies_are_not_stored(original, self, message, fault, now):
+    return (
+        original(self, message, fault, now)
+        if fault is None
+        else Reply(ResponseCode.SYSTEM_ERROR, remark=fault)
+    )
+
+
+@after(Replies.message, "A stored reply tells when it was pushed.")
+def stored_replies_have_a_time(message):
+    message.properties["PUSH_REPLY_TIME"] = str(message.store_timestamp)
