@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
@@ -75,7 +76,10 @@ def _interruptible() -> Iterator[None]:
         raise KeyboardInterrupt
 
     def again() -> None:
-        signal.pthread_kill(main, signal.SIGTERM)  # ends a wait of the main thread, too
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(main, signal.SIGTERM)  # ends a wait of the main thread, too
+        else:
+            _thread.interrupt_main(signal.SIGTERM)
 
     def dropped(what: UnraisableHookArgs) -> None:
         if what.exc_type is KeyboardInterrupt:
