@@ -48,9 +48,8 @@ def specs_directory() -> Path:
 def _unpacked(wheel: Path) -> Path:
     """``specs/`` of a wheel that is imported from as it is, as Spark does on its executors."""
     facts = wheel.stat()
-    place = (
-        Path(tempfile.gettempdir()) / f"rmq-harness-specs-{facts.st_size}-{facts.st_mtime_ns}-{os.getuid()}"
-    )
+    user = os.getuid() if hasattr(os, "getuid") else ""  # Windows: the directory is the user's own
+    place = Path(tempfile.gettempdir()) / f"rmq-harness-specs-{facts.st_size}-{facts.st_mtime_ns}-{user}"
     if not place.is_dir():
         with tempfile.TemporaryDirectory(dir=place.parent) as aside, zipfile.ZipFile(wheel) as pack:
             pack.extractall(aside, [name for name in pack.namelist() if name.startswith("harness/specs/")])

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
@@ -43,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         options.command_line = ("rmq-harness", *arguments)
+        if settings := getattr(options, "settings", ""):
+            complain(f"rmq-harness {options.command}: {settings}")
         with _interruptible():
             status: int = options.run(options)
         sys.stdout.flush()
@@ -75,7 +78,10 @@ def _interruptible() -> Iterator[None]:
         raise KeyboardInterrupt
 
     def again() -> None:
-        signal.pthread_kill(main, signal.SIGTERM)  # ends a wait of the main thread, too
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(main, signal.SIGTERM)  # ends a wait of the main thread, too
+        else:
+            _thread.interrupt_main(signal.SIGTERM)
 
     def dropped(what: UnraisableHookArgs) -> None:
         if what.exc_type is KeyboardInterrupt:

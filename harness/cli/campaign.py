@@ -25,6 +25,7 @@ from harness.mining.spark import session, translated
 from harness.mining.store import Store
 from harness.session import RunningClock
 from harness.targets import Target, parse, spelled_out
+from harness.targets.posix import require_posix
 
 _CHUNK, _LATE_CHUNK = 1000, 100
 """Runs in a file: where nothing is started, and elsewhere, where they take long."""
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     if options.recorded:
         return _recorded(options, console)
+    require_posix("campaign")
     asked = _targets(options)
     plan = _plan(options, [(target.uri, profile) for target, profile in asked])
     stopwatch = RunningClock()

@@ -21,7 +21,7 @@ import pytest
 from harness import conformance
 from harness.catalogue import Class, Level
 from harness.cli.following import Follower, Ticking
-from harness.cli.options.shared import DEFAULT_TARGET, SCHEMES
+from harness.cli.options.shared import SCHEMES
 from harness.cli.output import complain, say_json, watched
 from harness.cli.parser import Usage
 from harness.cli.status import INCONCLUSIVE
@@ -48,7 +48,8 @@ and run the garbage collector five times at the end."""
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     before = last_record(options.out)
-    if options.target == DEFAULT_TARGET and (options.failed or "").partition(":")[0] in SCHEMES:
+    names_none = options.target == options.parser.get_default("target")
+    if names_none and (options.failed or "").partition(":")[0] in SCHEMES:
         options.target, options.failed = options.failed, ""  # `check --failed TARGET`
     asked, entries = _with_baseline(options, _check_options(options))
     if options.failed is not None:

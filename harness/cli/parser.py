@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -23,6 +24,8 @@ COMMANDS = {
     "decode": "decode frames and captures",
     "record": "forward connections to a server and record all traffic",
     "docs": "render the catalogue to specs/rendered",
+    "init": "write settings and a job of your CI into a project",
+    "completion": "print a script that completes commands and options in your shell",
 }
 """What each does. Its options are those of `harness.cli.options`, its code is a module of `harness.cli`."""
 
@@ -51,14 +54,39 @@ class Parser(argparse.ArgumentParser):
         self.error("; ".join(parts))
 
 
-class _Command(Parser):
+class CommandParser(Parser):
     """A command. What it takes is imported when it is used."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        name = self.prog.rpartition(" ")[2]
-        importlib.import_module(f"harness.cli.options.{name}").add(self)
-        self.set_defaults(run=_runner(name), parser=self)
+        from harness.cli.settings import apply_settings
+
+        self.take_options()
+        apply_settings(self, self._name)
+        self.set_defaults(run=_runner(self._name), parser=self)
         return super().parse_known_args(args, namespace)
+
+    def take_options(self) -> None:
+        """Adds its options."""
+        importlib.import_module(f"harness.cli.options.{self._name}").add(self)
+
+    @property
+    def _name(self) -> str:
+        return self.prog.rpartition(" ")[2]
+
+
+class _Version(argparse.Action):
+    """Prints the version and which catalogue this is, and ends."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        text = "print the version and which catalogue it has"
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=text)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from harness.catalogue import catalogue
+        from harness.version import version
+
+        sys.stdout.write(f"rmq-harness {version()}, catalogue {catalogue().digest}\n")
+        parser.exit()
 
 
 class _Whole(Parser):
@@ -78,17 +106,15 @@ class _Whole(Parser):
 
 def build_parser() -> Parser:
     """The parser of everything."""
-    from harness.version import version
-
     parser = _Whole(
         prog="rmq-harness",
         description="A conformance and test harness for Apache RocketMQ's remoting protocol.",
         epilog="exit status: 0 conformant, 1 not conformant, 2 inconclusive, 3 usage, "
         "4 target or harness failed, 130 interrupted",
     )
-    parser.add_argument("--version", action="version", version=f"rmq-harness {version()}")
+    parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command", required=True, parser_class=_Command
+        title="commands", metavar="COMMAND", dest="command", required=True, parser_class=CommandParser
     )
     for name, summary in COMMANDS.items():
         commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")

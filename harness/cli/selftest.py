@@ -22,6 +22,7 @@ from harness.conformance.loading import LoadedCase, checked_cases
 from harness.conformance.selection import Choice, select
 from harness.session import RunningClock
 from harness.targets.builtin.target import reference_line
+from harness.targets.posix import require_posix
 from reference_impl.mutants import MUTANTS, mutants_of
 
 MEASURES = ("generated", "coverage", "replies", "values")
@@ -81,6 +82,7 @@ def _measure(options: argparse.Namespace, measures: Sequence[str]) -> int:
         if is_given:
             every = "every case of both roles" if of_both else "every case of the role"
             raise Usage(f"rmq-harness selftest: {name}: --{measure} takes {every}; leave out {name}")
+    require_posix(f"selftest --{measure}")
     from harness.cli.measures import coverage, faults, replies, values
 
     runs = {"coverage": coverage.run, "generated": faults.run, "replies": replies.run, "values": values.run}

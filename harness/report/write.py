@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.report import badge, html, json_report, junit, markdown
+from harness.report import annotating, badge, html, json_report, junit, markdown
 from harness.report.results import Run
 from harness.trace import Trace, TraceError, read_trace
 
@@ -22,6 +22,7 @@ FORMATS: dict[str, tuple[str, Callable[[Run, Traces], str]]] = {
     "junit": ("junit.xml", lambda run, _: junit.render(run)),
     "markdown": ("summary.md", lambda run, _: markdown.render(run)),
     "badge": ("badge.svg", lambda run, _: badge.render(run)),
+    "annotations": ("annotations.txt", lambda run, _: annotating.render(run)),
 }
 """Name of a format -> name of its file, and what renders it."""
 

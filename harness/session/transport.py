@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import contextlib
-import select
+import selectors
 import socket
 import struct
 import time
@@ -33,6 +33,8 @@ DEFAULT_SETUP: Setup = ()
 """Everything as it is by default."""
 
 _CHUNK = 256 * 1024
+_Waiting: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.SelectSelector)
+"""Waits for a socket and takes no descriptor of its own. Windows has no poll."""
 
 
 class TransportTimeout(Exception):  # noqa: N818  (an event, not an error)
@@ -169,8 +171,8 @@ class SocketTransport:
         self._closed = False
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer.setblocking(False)
-        self._arrivals = select.poll()
-        self._arrivals.register(peer, select.POLLIN)
+        self._arrivals = _Waiting()
+        self._arrivals.register(peer, selectors.EVENT_READ)
         self._local = _address(peer.getsockname())
         self._remote = _address(peer.getpeername())
 
@@ -193,13 +195,13 @@ class SocketTransport:
 
     def _send_slowly(self, data: memoryview) -> bool:
         """Sends what the peer does not take at once."""
-        room = select.poll()
-        room.register(self._socket, select.POLLOUT)
+        room = _Waiting()
+        room.register(self._socket, selectors.EVENT_WRITE)
         end = time.monotonic() + self._send_timeout
         try:
             while data:
                 left = end - time.monotonic()
-                if left <= 0 or not room.poll(left * 1000):
+                if left <= 0 or not room.select(left):
                     return False
                 with contextlib.suppress(BlockingIOError):
                     data = data[self._socket.send(data) :]
@@ -208,7 +210,7 @@ class SocketTransport:
         return True
 
     def receive(self, timeout: float) -> bytes:
-        if timeout > 0 and not self._closed and not self._arrivals.poll(timeout * 1000):
+        if timeout > 0 and not self._closed and not self._arrivals.select(timeout):
             raise TransportTimeout
         try:
             return self._socket.recv(_CHUNK)

@@ -42,6 +42,7 @@ from harness.session import (
 from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
 from harness.targets.java import SYSTEM
+from harness.targets.posix import require_posix_to_start
 from harness.targets.reach import answers
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
@@ -115,6 +116,7 @@ class DockerTarget:
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ContainerInstance:
         """Creates a container. Raises ``TargetError`` with what to do where it cannot."""
+        require_posix_to_start()
         _engine()
         return ContainerInstance(self._image, self._warp, setup, self._description)
 

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -233,6 +232,8 @@ def _pom() -> Path:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Generator[None]:
+    import fcntl  # here: what else is in this module needs no POSIX
+
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -39,6 +39,7 @@ from harness.session import (
     free_port,
 )
 from harness.targets.errors import TargetError
+from harness.targets.posix import require_posix_to_start
 from harness.targets.reach import answers, refuses, takes_connections
 from harness.targets.server_log import last_words
 from harness.targets.starting import Starting
@@ -105,6 +106,7 @@ class ProcessInstance:
     def __init__(
         self, command: Command, clock: RunningClock | None = None, kept_in: Path | None = None
     ) -> None:
+        require_posix_to_start()
         self._command = command
         self._directory = Path(tempfile.mkdtemp(prefix="rmq-harness-"))
         self._log = _new_log(kept_in or self._directory)

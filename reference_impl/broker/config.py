@@ -63,7 +63,8 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Addresses of NameServers, "host:port", between semicolons."""
     listen_port: int = 10911
     """TCP port; two below it, the same is served for clients that use the VIP port."""
-    bind_address: str = "0.0.0.0"
+    bind_address: str = "127.0.0.1"
+    """Address to listen on. (Apache: `0.0.0.0`; a server for tests does not offer itself to the network.)"""
     broker_ip1: str = msgspec.field(default="127.0.0.1", name="brokerIP1")
     """Address that is registered for clients. (Apache: the address of the first interface.)"""
     broker_ip2: str = msgspec.field(default="127.0.0.1", name="brokerIP2")

@@ -9,10 +9,10 @@ Invariants:
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections import OrderedDict
 from pathlib import Path
+from types import ModuleType
 
 from .store import StoreError
 
@@ -22,7 +22,7 @@ _MOST_OPEN = 256
 class FileStorage:
     """Files below `root`, which is made if it is not there.
 
-    Raises StoreError where another process has it, or where the disk fails.
+    Raises StoreError where another process has it, where the disk fails, or where the system is not POSIX.
     """
 
     def __init__(self, root: Path) -> None:
@@ -31,6 +31,7 @@ class FileStorage:
         self._sizes: dict[str, int] = {}
         self._unnamed: set[Path] = set()
         """Directories that have a new file of which a crash of the machine might lose the name."""
+        fcntl = _fcntl()
         root.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -129,6 +130,16 @@ class FileStorage:
             directory = directory.parent
             self._unnamed.add(directory)
         path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _fcntl() -> ModuleType:
+    try:
+        import fcntl
+    except ImportError:
+        raise StoreError(
+            "messages on disk need Linux, macOS or WSL; leave the store out to keep them in memory"
+        ) from None
+    return fcntl
 
 
 def _fsync_directory(directory: Path) -> None:

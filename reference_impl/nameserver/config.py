@@ -29,8 +29,9 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
 
     listen_port: int = 9876
     """TCP port, 0 for any free one."""
-    bind_address: str = "0.0.0.0"
-    """Address to listen on. (4.9 does not know it.)"""
+    bind_address: str = "127.0.0.1"
+    """Address to listen on. (Apache: `0.0.0.0`; a server for tests does not offer itself to the network. 4.9
+    does not know this setting.)"""
     rocketmq_home: str = ""
     """The directory of the installation, for show; empty: not shown. (Apache needs one to start.)"""
     kv_config_path: str = ""

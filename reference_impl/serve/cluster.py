@@ -68,7 +68,7 @@ def run_cluster(
     *,
     profile: str = "5.3",
     size: Size,
-    host: str = "127.0.0.1",
+    host: str | None = None,
     port: int = 9876,
     config_file: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,

@@ -1,7 +1,6 @@
 """The event loop of a server that was started from the command line: uvloop where it is installed."""
 
 import asyncio
-import contextlib
 import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -18,8 +17,7 @@ def run_until_signal(name: str, serving: Callable[[asyncio.Event], Coroutine[Any
     async def served() -> None:
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):  # Windows
-                asyncio.get_running_loop().add_signal_handler(number, stop.set)
+            _call_at(number, stop.set)
         await serving(stop)
 
     try:
@@ -28,9 +26,16 @@ def run_until_signal(name: str, serving: Callable[[asyncio.Event], Coroutine[Any
     except StartError as error:
         complain(f"{name}: {error}")
         return error.status
-    except KeyboardInterrupt:  # where the loop cannot handle signals
-        pass
     return 0
+
+
+def _call_at(number: int, call: Callable[[], None]) -> None:
+    """Has the running loop call that at each such signal."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(number, call)
+    except NotImplementedError:  # Windows: the signal is seen at the next tick of the server
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(call))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

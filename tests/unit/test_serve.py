@@ -336,3 +336,26 @@ def test_it_notifies_brokers_and_does_not_wait_for_those_that_are_gone(start: St
         (905, 2, "1"),
         (905, 2, "0"),
     ]
+
+
+@pytest.mark.parametrize("run", [serve.run, serve.run_broker])
+@pytest.mark.parametrize(
+    ("in_file", "host", "expected"),
+    [
+        ("", None, "127.0.0.1"),
+        ("bindAddress=0.0.0.0\n", None, "0.0.0.0"),
+        ("bindAddress=0.0.0.0\n", "127.0.0.2", "127.0.0.2"),
+    ],
+)
+def test_it_listens_on_loopback_unless_it_is_told_otherwise(
+    run: Callable[..., int],
+    in_file: str,
+    host: str | None,
+    expected: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text(in_file, encoding="utf-8")
+    assert run(profile="5.3", host=host, config_file=file, print_config=True) == 0
+    assert f"bindAddress={expected}\n" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from harness.cli.options.shared import (
     add_target,
     either,
 )
-from harness.cli.options.values import listed, seconds, workers
+from harness.cli.options.values import Collected, listed, seconds, workers
 from harness.report.write import FORMATS
 
 _REPORTS = ("console", *FORMATS, "allure")
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="classes",
         metavar="CLASS",
         type=listed(CLASSES, "class"),
-        action="extend",
+        action=Collected,
         default=[],
         help=f"only cases of this class: {either([*CLASSES])} (repeatable, or comma-separated)",
     )

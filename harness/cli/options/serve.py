@@ -36,6 +36,14 @@ def _server(servers: Any, name: str, what: str, role: Role) -> Parser:
     return parser
 
 
+def _host(parser: Parser) -> None:
+    parser.add_argument(
+        "--host",
+        metavar="HOST",
+        help="address to listen on, 0.0.0.0 for all (bindAddress of the file, or 127.0.0.1)",
+    )
+
+
 def _configured(parser: Parser, what: str) -> None:
     parser.add_argument("-c", "--config", "--configFile", type=Path, metavar="FILE", help=what)
     parser.add_argument(
@@ -44,7 +52,7 @@ def _configured(parser: Parser, what: str) -> None:
 
 
 def _nameserver(parser: Parser) -> None:
-    parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
+    _host(parser)
     parser.add_argument("--port", type=port, metavar="N", help="port to listen on, 0 for any free one (9876)")
     _configured(parser, "a .properties file with Apache's names; code 318 writes it")
     parser.add_argument("--kv-file", type=Path, metavar="FILE", help="file for the KV configuration")
@@ -57,7 +65,7 @@ def _nameserver(parser: Parser) -> None:
 
 
 def _broker(parser: Parser) -> None:
-    parser.add_argument("--host", metavar="HOST", help="address to listen on (all)")
+    _host(parser)
     parser.add_argument(
         "--port", type=port, metavar="N", help="port to listen on, as well as N-2; 0 for free ones (10911)"
     )
@@ -77,9 +85,7 @@ def _cluster(parser: Parser) -> None:
         parser.add_argument(
             f"--{name}", type=amount, default=default, metavar="N", help=f"how many {what} ({default})"
         )
-    parser.add_argument(
-        "--host", default="127.0.0.1", metavar="HOST", help="address to listen on (127.0.0.1)"
-    )
+    _host(parser)
     parser.add_argument(
         "--port",
         type=port,

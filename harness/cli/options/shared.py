@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from harness.catalogue import LEVELS, ROLES, Role, profiles
-from harness.cli.options.values import duration, several
+from harness.cli.options.values import Collected, duration, several
 
 TARGETS = (
     "builtin:[PROFILE]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
@@ -87,7 +87,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
             option,
             metavar="ID",
             type=several("an id, a prefix, a chapter, a glob or tag:…"),
-            action="extend",
+            action=Collected,
             default=[],
             help=f"{which}: ids, prefixes, chapters, globs, tag:… or cases (repeatable, or comma-separated)",
         )

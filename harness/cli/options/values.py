@@ -5,10 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from harness.catalogue import did_you_mean
 
 _MOST = 10**9
+
+
+class Collected(argparse.Action):
+    """Collects the values of an option that may be repeated. The first one takes the place of the default."""
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: Any, _: object = None) -> None:
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*values] if before is self.default else [*before, *values])
 
 
 def several(what: str) -> Callable[[str], tuple[str, ...]]:

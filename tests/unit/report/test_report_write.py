@@ -30,7 +30,7 @@ def test_every_format_is_made_from_the_record_alone(tmp_path: Path) -> None:
     run = read_run(recorded(tmp_path))
     assert run == samples.run()
     written = write_reports(run, [name for name in FORMATS if name != "badge"], tmp_path)
-    names = ["report.html", "result.json", "junit.xml", "summary.md"]
+    names = ["report.html", "result.json", "junit.xml", "summary.md", "annotations.txt"]
     assert [path.name for path in written.paths] == names
     assert written.refused == []
     assert json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["exit_status"] == 4
