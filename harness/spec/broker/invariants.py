@@ -144,6 +144,7 @@ _ALL = (
     Invariant("promoted-ends-transactions", "bk.role.promoted-broker-ends-transactions"),
     # NameServers.
     Invariant("registers-at-the-start", "bk.registration.is-sent-at-the-start"),
+    Invariant("registers-again-after-ten-seconds", "bk.registration.comes-again-after-ten-seconds"),
     Invariant("registers-every-thirty-seconds", "bk.registration.comes-every-thirty-seconds"),
     Invariant("goes-to-every-nameserver", "bk.registration.goes-to-every-nameserver"),
     Invariant("absent-nameserver-delays-no-other", "bk.registration.absent-nameserver-delays-no-other"),

@@ -27,6 +27,8 @@ _ROUND = 31.0
 _WAIT = 25.0
 """Seconds for which it waits for a NameServer that does not answer (`registerBrokerTimeoutMills`)."""
 _SOON = 1.0
+_AGAIN = 11.0
+"""Seconds behind the start within which a Broker registers once more."""
 _INSTANT = 0.002
 """A Broker's clock counts ms."""
 _BACK = {
@@ -44,6 +46,7 @@ class _Registration(msgspec.Struct, frozen=True):
     counter: int
     """Of the data version."""
     is_whole: bool
+    is_oneway: bool
     broker_id: str
 
 
@@ -67,6 +70,7 @@ class _New(msgspec.Struct, frozen=True):
 
     topic: str
     begin: float
+    by_send: bool
 
 
 class NameServers:
@@ -80,6 +84,8 @@ class NameServers:
         """Between which moments the Broker was started."""
         self._departed: tuple[float, float] | None = None
         """Between which moments it was asked to stop, if nobody has looked since."""
+        self._is_settled = False
+        """Whether it was looked at what came soon after the start."""
         self._switched = -inf
 
     # --- what happens ---------------------------------------------------------------------------------------
@@ -94,15 +100,16 @@ class NameServers:
         """The Broker was ended and started again."""
         self._started = begin, end
         self._departed = (begin, end) if how == "term" else None
+        self._is_settled = False
         self._new.clear()
 
     def switched(self, end: float) -> None:
         """The Broker's role has changed, or may have."""
         self._switched = end
 
-    def made(self, topic: str, begin: float) -> None:
+    def made(self, step: bk.MakeTopic | bk.Send, begin: float) -> None:
         """A topic came into being, surely."""
-        self._new.append(_New(topic, begin))
+        self._new.append(_New(step.topic, begin, isinstance(step, bk.Send)))
 
     # --- what was heard -------------------------------------------------------------------------------------
 
@@ -115,11 +122,13 @@ class NameServers:
         for which, known in enumerate(self._known[: outcome.servers]):
             self._has_left(which, known)
             self._has_come(which, known, moment)
+            self._has_come_again(which, known, moment)
             self._has_told(which, known)
             self._knows_all(known)
             self._says_its_id(known, moment)
         self._new.clear()
         self._departed = None
+        self._is_settled = self._is_settled or moment > self._started[1] + _AGAIN
         for known in self._known:
             whole = [one for one in known.registrations if one.is_whole]
             known.registrations = [*whole[-1:], *known.registrations[-1:]]
@@ -141,10 +150,12 @@ class NameServers:
             raise InvariantError(name, f"UNREGISTER_BROKER (104) at {_name(which)}", "none")
 
     def _has_come(self, which: int, known: _Known, moment: float) -> None:
-        """Whether all topics were registered at the start, and in each round since."""
+        """Whether all topics were registered at the start, and in each round since. At its start 5.3 may not be
+        connected yet; then it registers ten seconds later.
+        """
         whole = [one.at for one in known.registrations if one.is_whole]
         begin, end = self._started
-        if known.is_owed(begin) and moment > end + _SOON and (not whole or whole[-1] < begin - _INSTANT):
+        if known.is_owed(begin) and moment > end + _AGAIN and (not whole or whole[-1] < begin - _INSTANT):
             raise InvariantError("registers-at-the-start", f"a registration at {_name(which)}", "none")
         if known.manner != "well":
             return
@@ -153,6 +164,16 @@ class NameServers:
         if moment > last + _ROUND + waits:
             name, since = self._reason(which, known, last), moment - last
             raise InvariantError(name, f"a registration at {_name(which)}", f"none in {since:.0f} s")
+
+    def _has_come_again(self, which: int, known: _Known, moment: float) -> None:
+        """Whether there was another registration soon after that at the start."""
+        begin, end = self._started
+        is_owed = known.manner == "well" and known.since <= max(begin, 0.0)
+        if self._is_settled or not is_owed or moment <= end + _AGAIN:
+            return
+        if not any(end + _SOON < one.at <= end + _AGAIN for one in known.registrations if one.is_whole):
+            expected = f"a second registration at {_name(which)} within {_AGAIN:g} s"
+            raise InvariantError("registers-again-after-ten-seconds", expected, "none")
 
     def _waits(self, known: _Known, moment: float) -> float:
         """For how long a round may wait for a NameServer that does not answer, or did not of late."""
@@ -174,7 +195,7 @@ class NameServers:
                 continue
             name = self._ledger.names.name(new.topic)
             soon = [one for one in known.registrations if -_INSTANT <= one.at - new.begin <= _SOON]
-            told = [one for one in soon if name in one.topics]
+            told = [one for one in soon if name in one.topics and self._is_as_it_must(one, new)]
             if not told:
                 where = f"{name} at {_name(which)}"
                 raise InvariantError("new-topic-is-announced", f"a registration of {where}", "none")
@@ -183,6 +204,14 @@ class NameServers:
             if before and before[-1].at >= self._started[1] and counter <= before[-1].counter:
                 expected = f"a counter above {before[-1].counter}"
                 raise InvariantError("new-topic-raises-the-data-version", expected, f"{counter}")
+
+    def _is_as_it_must(self, one: _Registration, new: _New) -> bool:
+        """Whether a registration announces a topic in the way of its line, if a send has made it."""
+        if not new.by_send:
+            return True
+        if self._ledger.line.has("announced-alone"):
+            return len(one.topics) == 1 and not one.is_oneway
+        return one.is_whole and one.is_oneway
 
     def _knows_all(self, known: _Known) -> None:
         """Whether a registration of all topics has those that there are, and none that are gone."""
@@ -227,6 +256,7 @@ def _read(at: float, command: Command) -> _Registration:
         topics=topics,
         counter=-1 if version is None else version.counter,
         is_whole=ext.get("brokerName") in topics,
+        is_oneway=command.is_oneway,
         broker_id=ext.get("brokerId") or "",
     )
 

@@ -194,7 +194,7 @@ class BrokerTracker:
         is_new = isinstance(step, bk.MakeTopic | bk.Send) and step.topic not in self._ledger.topics
         self._carried_out(step, number, begin, end, answer)
         if is_new and isinstance(step, bk.MakeTopic | bk.Send) and answer is not None and not answer.code:
-            self._nameservers.made(step.topic, begin)
+            self._nameservers.made(step, begin)
 
     def _carried_out(
         self, step: Request, number: int, begin: float, end: float, answer: Command | None

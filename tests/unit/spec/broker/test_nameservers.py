@@ -58,23 +58,34 @@ class Broker:
 
 
 def started() -> Broker:
-    """A Broker that has registered in second 1."""
+    """A Broker that has registered at its start, in second 0, and in second 10."""
     broker = Broker()
-    broker.now = 1.0
-    broker.registers(BROKER)
+    for second in (0.0, 10.0):
+        broker.now = second
+        broker.registers(BROKER)
     return broker
+
+
+def test_a_broker_registers_again_ten_seconds_after_its_start() -> None:
+    for second, wrong in ((10.0, []), (30.0, ["registers-again-after-ten-seconds"])):
+        broker = Broker()
+        broker.registers(BROKER)
+        broker.now = second
+        broker.registers(BROKER)
+        broker.now = 31.0
+        assert broker.is_heard() == wrong
 
 
 def test_each_nameserver_gets_a_registration_in_each_round() -> None:
     for second, which, wrong in (
-        (31.0, (0, 1), []),
-        (31.0, (0,), ["goes-to-every-nameserver"]),
-        (31.0, (1,), ["registers-every-thirty-seconds"]),
+        (40.0, (0, 1), []),
+        (40.0, (0,), ["goes-to-every-nameserver"]),
+        (40.0, (1,), ["registers-every-thirty-seconds"]),
     ):
         broker = started()
         broker.now = second
         broker.registers(BROKER, which=which)
-        broker.now = 33.0
+        broker.now = 42.0
         assert broker.is_heard() == wrong
 
 
@@ -82,12 +93,12 @@ def test_a_nameserver_that_is_away_is_owed_nothing_until_it_is_back() -> None:
     for comes, wrong in ((True, []), (False, ["returning-nameserver-gets-a-registration"])):
         broker = started()
         broker.does(bk.NameServer(which=1, manner="down"))
-        for second in (31.0, 61.0, 91.0):
+        for second in (40.0, 70.0, 100.0):
             broker.now = second
             broker.registers(BROKER, which=(0,))
         assert broker.is_heard() == []
         broker.does(bk.NameServer(which=1))
-        for second in (121.0, 151.0):
+        for second in (130.0, 160.0):
             broker.now = second
             broker.registers(BROKER, which=(0, 1) if comes else (0,))
         assert broker.is_heard() == wrong
@@ -96,7 +107,7 @@ def test_a_nameserver_that_is_away_is_owed_nothing_until_it_is_back() -> None:
 def test_a_nameserver_that_is_away_delays_no_other() -> None:
     broker = started()
     broker.does(bk.NameServer(which=1, manner="down"))
-    broker.now = 60.0
+    broker.now = 70.0
     assert broker.is_heard() == ["absent-nameserver-delays-no-other"]
 
 
@@ -107,7 +118,7 @@ def test_a_new_topic_is_announced_at_once_under_a_greater_version() -> None:
         ((0, 1), 1, ["new-topic-raises-the-data-version"]),
     ):
         broker = started()
-        broker.now = 5.0
+        broker.now = 12.0
         broker.does(bk.MakeTopic(), DONE)
         broker.registers("T0", which=which, counter=counter)
         assert broker.is_heard() == wrong
@@ -120,7 +131,7 @@ def test_a_registration_of_all_topics_has_those_that_there_are() -> None:
         ((BROKER, "T0"), 3, ["new-topic-stays-announced"]),
     ):
         broker = started()
-        broker.now = 5.0
+        broker.now = 12.0
         broker.does(bk.MakeTopic(), DONE)
         broker.registers("T0", counter=2)
         broker.now = 30.0
@@ -147,11 +158,13 @@ def test_a_broker_that_stops_takes_leave_and_registers_when_it_starts() -> None:
         ((0, 1), (0,), ["registers-at-the-start"]),
     ):
         broker = started()
-        broker.now = 9.0
+        broker.now = 15.0
         broker.leaves(*left)
         broker.does(Restart(how="term"))
         broker.registers(BROKER, which=came)
-        broker.now = 11.0
+        broker.now = 25.0
+        broker.registers(BROKER, which=came)
+        broker.now = 27.0
         assert broker.is_heard() == wrong
 
 
