@@ -21,7 +21,7 @@ from harness.engine.frames.corpus import Corpus
 from harness.engine.fuzzing import Fuzzing, Limits, Progress, Record, RecordError, read_record
 from harness.engine.instances import InstancePool
 from harness.engine.kind import Kind
-from harness.engine.kinds import KINDS, Setting
+from harness.engine.kinds import KINDS, ROLES, Setting
 from harness.findings.deviations import Deviations
 from harness.findings.failing_cases import FailingCases
 from harness.findings.known import KnownFindings, read_known
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     setting = Setting(
         target=target,
         role=role,
-        servers=InstancePool(target),
+        servers=InstancePool(target, ROLES[role].setup),
         profile=profile,
         quirks=options.quirks,
         words=f"{seed}/{profile}" if is_own else f"{seed}/{os.urandom(8).hex()}",

@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from harness.catalogue import profile_named
+from harness.engine.hearing import Hearing
 from harness.engine.sending import Asked, Open, Sender
 from harness.program.broker.frames import learnt, learnt_of_a_question
-from harness.program.broker.steps import BrokerRequest
+from harness.program.broker.steps import BrokerRequest, Hear, NameServer
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
 from harness.program.step import Close, Reconnect, Restart, Time
@@ -93,6 +94,7 @@ class Executor:
                     beside=self._sessions[0] if self._sessions else None,
                 )
             )
+        self._hearing = Hearing(self._sessions[0])
         self._opens: list[dict[str, Open]] = [{} for _ in instances]
         self._underway: list[Asked] = []
         self._number = -1
@@ -136,6 +138,13 @@ class Executor:
                 return self._reconnect(step)
             case Restart():
                 return self._restart(step)
+            case NameServer():
+                seen = self._collect()
+                self._hearing.treat(step)
+                return [*seen, self._observed(step, self.now())]
+            case Hear():
+                seen = self._collect()
+                return [*seen, self._observed(step, self.now(), self._hearing.heard())]
             case Damaged():
                 raise ValueError("a damaged frame is carried out and judged by harness.engine.frames")
             case _:
@@ -408,7 +417,7 @@ class Executor:
 
     def _observed(
         self,
-        step: Close | Reconnect | Restart,
+        step: Close | Reconnect | Restart | NameServer | Hear,
         invoked: float,
         outcome: Outcome = None,
         asked: int | None = None,

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.session import Instance, TargetDied, Unsupported
+from harness.session import DEFAULT_SETUP, Instance, Setup, TargetDied, Unsupported
 from harness.targets import Target
 
 
 class InstancePool:
-    """The servers of a target; none runs yet. ``lasting`` keeps them even where new ones cost nothing."""
+    """The servers of a target; none runs yet. ``lasting`` keeps them even where new ones cost nothing. They
+    have the settings of ``setup``, where the target takes any.
+    """
 
-    def __init__(self, target: Target, *, lasting: bool = False) -> None:
+    def __init__(self, target: Target, setup: Setup = DEFAULT_SETUP, *, lasting: bool = False) -> None:
         self.target = target
+        self._setup = setup
         self._is_renewed = target.capabilities.is_virtual and not lasting
         self._running: list[Instance] = []
         self._is_fresh = False
@@ -38,7 +41,7 @@ class InstancePool:
         if capabilities.is_ours and (self._is_renewed or fresh or (sound and self._is_doubtful)):
             self.close()
         if not self._running:
-            self._running.append(self.target.start())
+            self._running.append(self._first())
             self._is_fresh = capabilities.is_ours
         while len(self._running) < count:
             self._running.append(self._another())
@@ -64,6 +67,14 @@ class InstancePool:
         running, self._running, self._is_doubtful = self._running, [], False
         for instance in running:
             instance.stop()
+
+    def _first(self) -> Instance:
+        if not self._setup or not self.target.capabilities.is_ours:
+            return self.target.start()
+        try:
+            return self.target.another(self._setup)
+        except Unsupported:
+            return self.target.start()
 
     def _another(self) -> Instance:
         try:

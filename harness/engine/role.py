@@ -15,7 +15,7 @@ from harness.catalogue import Role as RoleName
 from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.steps import AnyStep
-from harness.session import Session
+from harness.session import Session, Setup
 from harness.spec import Observation, Violation
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class Role(Protocol):
 
     @property
     def name(self) -> RoleName: ...
+
+    @property
+    def setup(self) -> Setup:
+        """The settings with which its servers are started, where they are ours."""
+        ...
 
     def session(self, instance: Any, profile: str, **said: Any) -> Session:
         """How it is spoken to: a session with the arguments of a ``NameServerSession``."""

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from harness.findings.experiment import Attempt
+from harness.program.broker.steps import Hear, NameServer
 from harness.program.frames import code_of
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import TITLES, AnyQuestion, AnyStep
 from harness.report.frames import as_text, describe
 from harness.report.text import visible
 from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
+from harness.spec.observation import Heard
 from harness.wire import Command
 from harness.wire.code_names import request_name
 
@@ -50,6 +52,14 @@ def decisive_event(attempt: Attempt, violation: Violation) -> int | None:
     return found
 
 
+_MANNERS = {
+    "well": "does well again",
+    "down": "goes down",
+    "silent": "no longer answers registrations, nor their end",
+    "refuses": "refuses registrations",
+}
+
+
 def step_words(step: AnyStep) -> str:
     """One step: ``REGISTER_BROKER (103): broker b0, address a0, id 0, topics T0``."""
     match step:
@@ -63,6 +73,10 @@ def step_words(step: AnyStep) -> str:
         case Restart():
             done = "killed" if step.how == "kill" else "asked to stop"
             return f"the server is {done} and started again"
+        case NameServer():
+            return f"NameServer {step.which + 1} {_MANNERS[step.manner]}"
+        case Hear():
+            return "looks at what NameServers have heard"
     tag = str(type(step).__struct_config__.tag)
     code = code_of(step) if isinstance(step, AnyQuestion) else 0
     title = f"{request_name(code)} ({code})" if request_name(code) else TITLES[type(step)]
@@ -154,6 +168,9 @@ def _outcome(seen: Observation) -> str | None:
             return f"bytes that are no command: {visible(problem)}"
         case Unanswered(surely=surely):
             return "no answer, and something later was answered" if surely else "no answer"
+        case Heard(requests=requests):
+            heard = (f"{request_name(one.command.code)} at NameServer {one.which + 1}" for one in requests)
+            return ", ".join(heard) or "nothing was heard"
         case None:
             return None if not isinstance(seen.step, Request) else "(no answer is due)"
 

@@ -20,12 +20,14 @@ from harness.wire import RequestCode
 AnyQuestion = ns.AnyRequest | bk.AnyRequest
 """A request to a server of either role."""
 
-AnyStep = AnyQuestion | ns.Damaged | Close | Reconnect | Restart | Time
+AnyStep = AnyQuestion | ns.Damaged | bk.NameServer | bk.Hear | Close | Reconnect | Restart | Time
 """Of a NameServer or of a Broker."""
 
 _OTHER_TITLES: dict[type, str] = {
     ns.Unknown: "unknown request code",
     ns.Damaged: "damaged frame",
+    bk.NameServer: "a NameServer of the Broker changes",
+    bk.Hear: "what NameServers have heard",
     Close: "close of a connection",
     Reconnect: "new connection beside the old one",
     Restart: "restart of the server",

@@ -54,7 +54,24 @@ class Unanswered(msgspec.Struct, frozen=True):
     surely: bool = False
 
 
-Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | None
+class HeardRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that a Broker has sent to one of its NameServers."""
+
+    which: int
+    at: float
+    """Protocol seconds on the clock of the Broker."""
+    command: Command
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What the NameServers of a Broker have heard from it since the last look."""
+
+    requests: tuple[HeardRequest, ...]
+    servers: int
+    """How many NameServers there are."""
+
+
+Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | Heard | None
 """None where no answer is due: one-way requests, closes, time."""
 
 

@@ -47,6 +47,7 @@ class ExecTarget:
         self._logs = logs
         self.capabilities = Capabilities(scheme="exec", starts="soon", warp=warp)
         self._warp = warp
+        self._at_most = _AT_MOST
         try:
             self._words = shlex.split(command)
         except ValueError as problem:
@@ -68,11 +69,12 @@ class ExecTarget:
             )
 
     def start(self) -> ProcessInstance:
-        return self._started(DEFAULT_SETUP, at_most=_AT_MOST)
+        return self.another()
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ProcessInstance:
         self._check(setup)
-        return self._started(setup)
+        at_most, self._at_most = self._at_most, 0.0
+        return self._started(setup, at_most=at_most)
 
     def _started(self, setup: Setup, at_most: float = 0.0) -> ProcessInstance:
         return ProcessInstance(self._command(setup, at_most=at_most), kept_in=self._logs)

@@ -23,14 +23,16 @@ CHAPTERS = (
     "offset",
     "pull",
     "query",
+    "registration",
     "retry",
     "role",
     "send",
     "storage",
     "topics",
     "transaction",
+    "unregistration",
 )
-"""About what a Broker remembers and shows; the others are about NameServers and administrators."""
+"""About what a Broker remembers, shows and tells its NameServers; the others are about administrators."""
 
 
 def broker_mutants() -> list[Mutant]:

@@ -60,6 +60,16 @@ FOUND = (
     "subscriptions-only-grow",
     "silent-clients-stay",
     "deleted-topics-are-not-written",
+    "asked-in-spite-of-immunity",
+    "late-ends-commit",
+    "registers-with-the-first-only",
+    "gives-up-after-silence",
+    "absent-nameserver-is-forgotten",
+    "absent-nameserver-holds-up-others",
+    "table-without-new-topics",
+    "new-topic-keeps-the-data-version",
+    "unregisters-from-the-first-only",
+    "slave-registers-as-master",
 )
 
 

@@ -369,25 +369,35 @@ def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
     bk.consumers(wants["groupName"]) >> Reply(SYSTEM_ERROR)
 
 
-def checked(bk: BrokerSession, topic: str, **subscription: str | None) -> Exchange:
+def checked(bk: BrokerSession, **subscription: Any) -> Exchange:
     """CHECK_CLIENT_CONFIG (46) for a subscription with these members."""
-    said: dict[str, Any] = {"clientId": bk.name("client"), "group": bk.group()}
+    said: dict[str, Any] = {"clientId": "Verbraucher-Ä", "group": "Gruppe-Ä"}
     if subscription:
-        said["subscriptionData"] = {**consuming("", [topic])["subscriptionDataSet"][0], **subscription}
+        said["subscriptionData"] = {**consuming("", ["Thema-Ä"])["subscriptionDataSet"][0], **subscription}
     return bk.call(RequestCode.CHECK_CLIENT_CONFIG, None, msgspec.json.encode(said))
 
 
 @case(kills=["tags-cannot-be-checked", "nothing-cannot-be-checked"])
 def test_tags_can_be_checked(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    checked(bk, topic, expressionType="TAG", subString="A || B") >> Reply(SUCCESS)
-    checked(bk, topic, expressionType=None) >> Reply(SUCCESS)
-    checked(bk, topic) >> Reply(SUCCESS)
+    checked(bk, subString="Grün || Blau", subVersion=7, classFilterMode=True) >> Reply(SUCCESS)
+    checked(bk, expressionType=None, subVersion=8) >> Reply(SUCCESS)
+    checked(bk) >> Reply(SUCCESS)
 
 
 @case(kills=["every-filter-passes"])
 def test_other_filters_are_refused_when_they_are_checked(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Containing("SQL92"))
-    checked(bk, topic, expressionType="SQL92", subString="a > 1") >> refused
-    checked(bk, topic, expressionType="TAG", subString="A || B") >> Reply(SUCCESS)
+    for kind in ("SQL92", "Prüfung"):
+        refused = Reply(SYSTEM_ERROR, remark=Containing(kind))
+        checked(bk, expressionType=kind, subString="a > 1") >> refused
+    checked(bk, subString="A || B") >> Reply(SUCCESS)
+
+
+@case(kills=["checks-need-no-json"])
+def test_check_that_cannot_be_read_is_refused(bk: BrokerSession) -> None:
+    bk.call(RequestCode.CHECK_CLIENT_CONFIG, None, b"junk") >> Reply(SYSTEM_ERROR)
+    checked(bk, subString="*") >> Reply(SUCCESS)
+
+
+@case(kills=["checks-need-a-body"])
+def test_check_of_nothing_succeeds(bk: BrokerSession) -> None:
+    bk.call(RequestCode.CHECK_CLIENT_CONFIG) >> Reply(SUCCESS)

@@ -1,8 +1,8 @@
 """Chapter reply: a consumer's reply comes to the producer that asked (codes 324 to 326)."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import AnyOf, Containing, Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.broker.requests import SendCode, consuming
 from harness.session.broker.views import SendExchange
@@ -14,7 +14,24 @@ SUCCESS, ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 PUSH = RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT
 WITHIN = 10
 """Protocol seconds that a producer has for its answer."""
-BODY, QUEUE, FLAG, BORN, TIMES = b"die Antwort", 2, 7, 1_234_567_890_123, 3
+BODY = b"die Antwort"
+
+
+class Sent(NamedTuple):
+    """The fields of a reply."""
+
+    group: str = "PG-reply"
+    queue: int = 2
+    flag: int = 7
+    born: int = 1_234_567_890_123
+    times: int = 3
+    default_topic: str = "TBW102"
+    default_queues: int = 4
+    unit: bool = False
+
+
+FIRST = Sent()
+SECOND = Sent("Gruppe-Ä", 3, -7, 1_234_567_890_456, 5, "Vorgabe-Ö", 9, unit=True)
 
 
 def producer(bk: BrokerSession) -> tuple[str, Connection]:
@@ -24,41 +41,46 @@ def producer(bk: BrokerSession) -> tuple[str, Connection]:
     return client, connection
 
 
-def replies(bk: BrokerSession, topic: str, client: str | None, code: SendCode = 325) -> SendExchange:
+def replies(
+    bk: BrokerSession, topic: str, client: str | None, code: SendCode = 325, made: Sent = FIRST
+) -> SendExchange:
     """Sends a reply for a client. What follows happens before it has to have its answer."""
     asker = {} if client is None else {"REPLY_TO_CLIENT": client}
     properties = {**asker, "CORRELATION_ID": "Grüße", "MSG_TYPE": "reply"}
     sent = bk.send(
         topic,
         BODY,
-        QUEUE,
-        group="PG-reply",
+        made.queue,
+        group=made.group,
         code=code,
         properties=properties,
-        flag_of_user=FLAG,
-        born=BORN,
-        reconsumed=TIMES,
+        flag_of_user=made.flag,
+        born=made.born,
+        reconsumed=made.times,
+        default_topic=made.default_topic,
+        default_queues=made.default_queues,
+        ext={"unitMode" if code == 324 else "k": str(made.unit).lower()},
     )
     bk.while_lasts(WITHIN, bk.mark())
     return sent
 
 
-def sent_fields(bk: BrokerSession, topic: str) -> dict[str, Any]:
+def sent_fields(bk: BrokerSession, topic: str, made: Sent) -> dict[str, Any]:
     """The fields of a reply as they are pushed."""
     return {
-        "producerGroup": "PG-reply",
+        "producerGroup": made.group,
         "topic": topic,
-        "defaultTopic": "TBW102",
-        "defaultTopicQueueNums": "4",
-        "queueId": str(QUEUE),
+        "defaultTopic": made.default_topic,
+        "defaultTopicQueueNums": str(made.default_queues),
+        "queueId": str(made.queue),
         "sysFlag": "0",
-        "bornTimestamp": str(BORN),
+        "bornTimestamp": str(made.born),
         "bornHost": bk.connection.peer,
         "storeTimestamp": Matching(r"^\d{13}$"),
         "storeHost": bk.broker_address,
-        "flag": str(FLAG),
-        "reconsumeTimes": str(TIMES),
-        "unitMode": "false",
+        "flag": str(made.flag),
+        "reconsumeTimes": str(made.times),
+        "unitMode": str(made.unit).lower(),
     }
 
 
@@ -69,12 +91,12 @@ def said(bk: BrokerSession, client: str) -> dict[str, Any]:
     return own | (added if bk.profile.has("told-region") else {})
 
 
-def place(bk: BrokerSession, offset: int) -> Any:
+def place(offset: int, queue: int = FIRST.queue) -> Any:
     """What the answer to a reply tells."""
     return Including(
         {
             "msgId": Matching("^[0-9A-F]{32,56}$"),
-            "queueId": str(QUEUE),
+            "queueId": str(queue),
             "queueOffset": str(offset),
             "MSG_REGION": "DefaultRegion",
             "TRACE_ON": "true",
@@ -91,28 +113,32 @@ def _pushed(command: Command) -> dict[str, Any]:
 PUSHED = View("reply", _pushed)
 
 
-def given_to(connection: Connection, bk: BrokerSession, topic: str, client: str) -> Answer:
+def given_to(
+    connection: Connection, bk: BrokerSession, topic: str, client: str, made: Sent = FIRST
+) -> Answer:
     """The reply as it has to come to the producer that asked."""
     properties = {**said(bk, client), "PUSH_REPLY_TIME": Matching(r"^\d{13}$")}
-    reply = Including({**sent_fields(bk, topic), "properties": properties, "body": BODY})
+    reply = Including({**sent_fields(bk, topic, made), "properties": properties, "body": BODY})
     return connection.next_request(PUSH).seen_as(PUSHED) >> Request(PUSH, reply, flag=0)
 
 
 @case(kills=["first-producer-gets-replies", "pushes-lose-fields", "pushes-lose-properties"])
 def test_is_pushed_to_the_asker(bk: BrokerSession) -> None:
     topic, (_, first), (client, connection) = bk.topic(), producer(bk), producer(bk)
-    sent = replies(bk, topic, client)
-    connection.respond(given_to(connection, bk, topic, client))
-    sent >> Reply(SUCCESS, ext=place(bk, 0))
+    for made in (FIRST, SECOND):
+        sent = replies(bk, topic, client, 325, made)
+        connection.respond(given_to(connection, bk, topic, client, made))
+        sent >> Reply(SUCCESS, ext=place(0, made.queue))
     first.next_request(PUSH) >> Silence()
 
 
 @case(kills=["plain-replies-are-unknown"])
 def test_plain_header_names(bk: BrokerSession) -> None:
     topic, (client, connection) = bk.topic(), producer(bk)
-    sent = replies(bk, topic, client, 324)
-    connection.respond(given_to(connection, bk, topic, client))
-    sent >> Reply(SUCCESS, ext=place(bk, 0))
+    for made in (FIRST, SECOND):
+        sent = replies(bk, topic, client, 324, made)
+        connection.respond(given_to(connection, bk, topic, client, made))
+        sent >> Reply(SUCCESS, ext=place(0, made.queue))
 
 
 @case(kills=["refused-replies-are-success", "no-reply-is-success"])
@@ -122,7 +148,7 @@ def test_refusal_of_the_asker_is_an_error(bk: BrokerSession) -> None:
         sent = replies(bk, topic, client)
         connection.respond(connection.next_request(PUSH) >> Request(PUSH), code)
         remark = Containing(client) if expected else None
-        sent >> Reply(expected, ext=place(bk, offset), remark=remark)
+        sent >> Reply(expected, ext=place(offset), remark=remark)
 
 
 @case(kills=["askers-have-a-second", "askers-have-a-minute"], clock=True)
@@ -153,6 +179,15 @@ def test_asker_must_be_online(bk: BrokerSession) -> None:
 def test_is_stored(bk: BrokerSession) -> None:
     topic, client = bk.topic(), bk.name("nobody")
     for offset in (0, 1):
-        replies(bk, topic, client) >> Reply(ERROR, ext=place(bk, offset))
-    bk.pull(topic, QUEUE).bodies.eventually() >> Reply(SUCCESS, [BODY, BODY])
-    bk.pull(topic, QUEUE).properties >> Reply(SUCCESS, [said(bk, client)] * 2)
+        replies(bk, topic, client) >> Reply(ERROR, ext=place(offset))
+    bk.pull(topic, FIRST.queue).bodies.eventually() >> Reply(SUCCESS, [BODY, BODY])
+    bk.pull(topic, FIRST.queue).properties >> Reply(SUCCESS, [said(bk, client)] * 2)
+
+
+@case(kills=["replies-to-any-topic-are-pushed"])
+def test_illegal_topic_is_refused(bk: BrokerSession) -> None:
+    topic, (client, connection) = bk.topic(), producer(bk)
+    replies(bk, "a b", client) >> AnyOf(Reply(ERROR), Reply(ResponseCode.INVALID_PARAMETER))
+    sent = replies(bk, topic, client)
+    connection.respond(given_to(connection, bk, topic, client))
+    sent >> Reply(SUCCESS, ext=place(0))

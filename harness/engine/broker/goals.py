@@ -84,6 +84,13 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal("by-key", "messages are searched by key", (bk.Find,), lambda _, s: not s.unique),
     Goal("by-id", "a message is looked at by its id", (bk.View,), lambda p, s: s.message in p.messages),
+    Goal(
+        "nameserver-lost",
+        "one of two NameServers is of no use",
+        (bk.NameServer,),
+        lambda _, s: s.manner != "well",
+        ("restart",),
+    ),
     Goal("topic-deleted", "a topic is deleted", (bk.DropTopic,), lambda p, s: s.topic in p.topics),
     Goal("killed", "the Broker is killed", (Restart,), lambda _, s: s.how == "kill", ("restart",)),
     Goal("stopped", "the Broker is asked to stop", (Restart,), lambda _, s: s.how == "term", ("restart",)),

@@ -61,10 +61,11 @@ class _Quirks:
 class _Broker:
     name: RoleName = "broker"
     servers = 1
+    setup = (("namesrvAddr", "{nameserver};{nameserver2}"),)
     tolerates = False
 
     def session(self, instance: BrokerInstance, profile: str, **said: Any) -> BrokerSession:
-        """What it tells its NameServers is of no interest to programs."""
+        """What it tells its NameServers is no part of the trace."""
         return BrokerSession(instance, profile, hears=False, **said)
 
     def state(self, profile: str, servers: int) -> ProgramState:

@@ -19,12 +19,13 @@ from harness.engine.role import Role
 from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.steps import AnyStep
-from harness.session import Instance, NameServerSession
+from harness.session import DEFAULT_SETUP, Instance, NameServerSession
 
 
 class _NameServer:
     name: RoleName = "nameserver"
     servers = 2
+    setup = DEFAULT_SETUP
     tolerates = True
 
     def session(self, instance: Instance, profile: str, **said: Any) -> NameServerSession:

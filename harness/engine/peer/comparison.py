@@ -25,7 +25,7 @@ from harness.engine.peer.drawing.leases import SLACK
 from harness.engine.peer.executor import PeerExecutor
 from harness.engine.peer.explaining import Differing, Divergence, Explainer
 from harness.engine.peer.normal import Compare, normal
-from harness.program.broker.steps import BrokerRequest
+from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
@@ -162,7 +162,7 @@ class Comparison:
             for server in _SERVERS:
                 self._played += 1
                 self._noted(self._executor.play(msgspec.structs.replace(first, server=server)))
-        elif isinstance(first, (ns.Damaged, Reconnect, Restart, BrokerRequest)):
+        elif isinstance(first, (ns.Damaged, Reconnect, Restart, BrokerRequest, AboutNameServers)):
             raise ValueError(f"{first!r} is no part of a program for two targets")
         elif first.oneway:
             self._ask([first])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.program.step import Request, name, plain
+from harness.program.step import Request, Step, name, plain
 from harness.wire import RequestCode
 
 
@@ -311,6 +311,31 @@ class Switch(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_f
     codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
 
     role: Literal["master", "slave"] = "master"
+
+
+class AboutNameServers(
+    Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="about-nameservers"
+):
+    """What both steps about the NameServers of a Broker are."""
+
+    server: int = 0
+    """Whose NameServers they are, where there are several Brokers."""
+
+
+class NameServer(
+    AboutNameServers, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="nameserver"
+):
+    """How one of the NameServers of a Broker treats it from now on."""
+
+    which: Literal[0, 1] = 0
+    manner: Literal["well", "down", "silent", "refuses"] = "well"
+    """It does as NameServers do, cannot be reached, answers no registration and no unregistration, or refuses
+    registrations.
+    """
+
+
+class Hear(AboutNameServers, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="hear"):
+    """It is looked at what the NameServers of a Broker have heard from it."""
 
 
 AnyRequest = (

@@ -231,6 +231,10 @@ class NameServerView:
         """The case ends: it behaves again."""
         self._server.behave()
 
+    def heard(self, beginning: int = 0) -> tuple[ReceivedRequest, ...]:
+        """All that was ever heard, without the first ``beginning``; the trace does not have it."""
+        return self._server.heard(beginning)
+
     def record(self) -> tuple[ReceivedRequest, ...]:
         """Writes what has come since into the trace; gives all that was ever heard."""
         heard = self._server.heard()

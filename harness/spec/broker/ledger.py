@@ -77,7 +77,7 @@ class Ledger:
         """Topics that were deleted when nothing was on its way into them: until it is started again, the
         Broker has nothing of them.
         """
-        self._gone: dict[str, float] = {}
+        self.gone: dict[str, float] = {}
         """When topics were deleted that nothing has made again, as far as is known for certain."""
         self.forgotten: set[str] = set()
         """Topics that were deleted once: what of them comes back is unknown."""
@@ -89,8 +89,8 @@ class Ledger:
     def exists(self, topic: str, moment: float) -> bool | None:
         """Whether a topic exists at a moment, which may lie before what is known by now; None if unknown."""
         found = self.topics.get(topic)
-        if topic in self._gone:
-            return False if moment > self._gone[topic] else None
+        if topic in self.gone:
+            return False if moment > self.gone[topic] else None
         if found is None:
             return None if topic.startswith("%") or topic in self.forgotten else False
         return True if found.sure and found.since <= moment else None
@@ -100,7 +100,7 @@ class Ledger:
     def made(self, step: bk.MakeTopic, end: float, answer: Command | None) -> None:
         """17."""
         before = self.topics.get(step.topic)
-        self._gone.pop(step.topic, None)
+        self.gone.pop(step.topic, None)
         if answer is None:
             self.topics[step.topic] = Topic(None, before is not None and before.sure)
         elif answer.code == 0:
@@ -113,7 +113,7 @@ class Ledger:
         if answer is not None and answer.code != 0:
             raise InvariantError("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if answer is not None and not self.lag and not self._is_coming(step.topic):
-            self._gone[step.topic] = end
+            self.gone[step.topic] = end
         if answer is not None and not self.lag and self._is_quiet(step.topic):
             self._deleted.add(step.topic)
             for key in [key for key in self.queues if key[0] == step.topic]:
@@ -155,7 +155,7 @@ class Ledger:
     def sent(self, step: bk.Send, begin: float, end: float, answer: Command | None) -> None:
         """10, 310, 320, with the answer if there was one; `coming` before."""
         self.coming(step, more=False)
-        self._gone.pop(step.topic, None)
+        self.gone.pop(step.topic, None)
         if answer is not None and answer.code == 0 and not step.oneway:
             self._acknowledged(step, begin, end, answer.ext or {})
             return
@@ -325,7 +325,7 @@ class Ledger:
         if isinstance(step, bk.Send):
             self.coming(step, more=False)
             if not self.line.has("busy-slaves"):
-                self._gone.pop(step.topic, None)
+                self.gone.pop(step.topic, None)
                 self.topics.setdefault(step.topic, Topic(None, sure=False))
 
     def restarted(self, how: Literal["kill", "term"], begin: float, end: float) -> None:

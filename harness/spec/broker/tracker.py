@@ -22,18 +22,19 @@ from harness.spec.broker.groups import Groups
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.ledger import Ledger
+from harness.spec.broker.nameservers import NameServers
 from harness.spec.broker.online import Online
 from harness.spec.broker.pulls import Pulls
 from harness.spec.broker.searches import Searches
 from harness.spec.broker.transactions import Transactions
 from harness.spec.broker.wholeness import Wholeness, messages_of
-from harness.spec.observation import Answered, Ended, Garbled, Observation, Unanswered, Violation
+from harness.spec.observation import Answered, Ended, Garbled, Heard, Observation, Unanswered, Violation
 from harness.wire import Command, RequestCode
 from harness.wire.messages import PropertyName, TopicName
 
 _AT_ONCE = 1e-9
 """Seconds between two steps at one moment."""
-_LOOKS = (bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed, bk.Offsets, bk.Status)
+_LOOKS = (bk.Hear, bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed, bk.Offsets, bk.Status)
 
 
 class BrokerTracker:
@@ -52,6 +53,7 @@ class BrokerTracker:
         self._groups = Groups(self._ledger)
         self._transactions = Transactions(self._ledger, wholeness)
         self._online = Online(exact=not jitter)
+        self._nameservers = NameServers(self._ledger)
         self._retried: dict[tuple[str, str], int] = {}
         """By message and group, how often the copy had come back that the retry topic has shown last."""
         self._heard: dict[str, float] = {}
@@ -131,7 +133,12 @@ class BrokerTracker:
                 self._groups.restarted(step.how, begin, end)
                 self._transactions.restarted()
                 self._online.restarted()
+                self._nameservers.restarted(step.how, begin, end)
                 self._heard.clear()
+            case bk.NameServer():
+                self._nameservers.treated(step, end)
+            case bk.Hear() if isinstance(seen.outcome, Heard):
+                self._nameservers.heard(seen.outcome, end)
             case Close():
                 self._closed(step.conn, seen.number, begin)
             case Reconnect():
@@ -184,6 +191,14 @@ class BrokerTracker:
 
     def _changed(self, step: Request, number: int, begin: float, end: float, answer: Command | None) -> None:
         """What changes something; without answer it may have."""
+        is_new = isinstance(step, bk.MakeTopic | bk.Send) and step.topic not in self._ledger.topics
+        self._carried_out(step, number, begin, end, answer)
+        if is_new and isinstance(step, bk.MakeTopic | bk.Send) and answer is not None and not answer.code:
+            self._nameservers.made(step, begin)
+
+    def _carried_out(
+        self, step: Request, number: int, begin: float, end: float, answer: Command | None
+    ) -> None:
         match step:
             case bk.MakeTopic():
                 self._ledger.made(step, end, answer)
@@ -192,6 +207,7 @@ class BrokerTracker:
                 self._groups.forgot(step.topic, begin, end if answer is not None else inf)
             case bk.Switch():
                 self._ledger.switched(step, begin, end, answer)
+                self._nameservers.switched(end)
             case bk.Send():
                 self._ledger.sent(step, begin, end, answer)
                 self._transactions.begun(step)

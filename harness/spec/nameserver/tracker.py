@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.program.broker.steps import BrokerRequest
+from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Restart, Time
@@ -94,7 +94,7 @@ class StateTracker:
         if self._gave_up:
             return [self._garbled(seen.outcome, seen)] if isinstance(seen.outcome, Garbled) else []
         violations = self._catch_up(seen)
-        if isinstance(step, BrokerRequest):
+        if isinstance(step, BrokerRequest | AboutNameServers):
             raise ValueError("requests to Brokers are judged by harness.spec.broker")
         match step:
             case Time():

@@ -289,3 +289,16 @@ def nothing_cannot_be_checked(original, self, command):
 @after(Clients.check, "Every filter can be checked, and none is refused.")
 def every_filter_passes(reply):
     return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Clients.check, "A subscription that cannot be read can be served.")
+def checks_need_no_json(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Clients.check, "A check without a body is refused.", V5)
+def checks_need_a_body(original, self, command, connection, now):
+    return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)

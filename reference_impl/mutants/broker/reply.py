@@ -1,7 +1,9 @@
 """Faults in the chapter reply: what is pushed to who asked, and what is stored."""
 
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import TopicConfig
 from reference_impl.broker.replies import Replies
+from reference_impl.broker.sends import Sends
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
@@ -74,3 +76,11 @@ def replies_are_not_stored(original, self, message, fault, now):
 @after(Replies.message, "A stored reply tells when it was pushed.")
 def stored_replies_have_a_time(message):
     message.properties["PUSH_REPLY_TIME"] = str(message.store_timestamp)
+
+
+@mutant(Sends.checked, "A reply to a topic with an illegal name is pushed.")
+def replies_to_any_topic_are_pushed(original, self, asked, connection, now):
+    found = original(self, asked, connection, now)
+    if isinstance(found, Reply) and "REPLY_TO_CLIENT" in asked.properties:
+        return TopicConfig(topic_name=asked.topic)
+    return found

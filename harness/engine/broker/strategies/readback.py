@@ -39,4 +39,5 @@ def look(state: ProgramState, *, moment: int) -> list[AnyStep]:
     ]
     found += [bk.Status(topic=topic) for topic in state.topics]
     found += [bk.View(message=message) for message in list(state.messages)[-8:]]
+    found.append(bk.Hear())
     return found
