@@ -45,8 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         options.command_line = ("rmq-harness", *arguments)
-        if settings := getattr(options, "settings", ""):
-            complain(f"rmq-harness {options.command}: {settings}")
+        if options.settings:
+            complain(f"rmq-harness {options.command}: {options.settings}")
         with _interruptible():
             status: int = options.run(options)
         sys.stdout.flush()

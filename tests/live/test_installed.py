@@ -1,17 +1,23 @@
-"""The wheel in an empty environment, as people install it; pip takes the rest from its index."""
+"""The harness as people install it: a wheel in an empty environment, an image."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
 import pytest
+from clusters import missing
 from wheels import built
 
+from harness.targets import TargetError
+
 pytestmark = pytest.mark.live
+
+IMAGE = "rmq-harness/harness:latest"
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +71,24 @@ def test_pipx_run(wheel: Path, tmp_path: Path) -> None:
         PIPX_DEFAULT_PYTHON=sys.executable,
     )
     assert "CONFORMANT, exit 0" in said
+
+
+def test_the_image(tmp_path: Path) -> None:
+    if shutil.which("docker") is None or not _has_image():
+        missing(
+            TargetError(
+                expected=f"a container engine with the image {IMAGE}",
+                got="none",
+                do="run ci/engine.sh start, and ci/image/harness/build.sh",
+            )
+        )
+    for role in ("nameserver", "broker"):
+        said = ran("docker", "run", "--rm", IMAGE, "check", "builtin:", "--role", role, directory=tmp_path)
+        assert "CONFORMANT, exit 0" in said
+
+
+def _has_image() -> bool:
+    return (
+        subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True, check=False).returncode
+        == 0
+    )
