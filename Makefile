@@ -4,7 +4,7 @@
 #   make test    the tests that need no network service, JVM server or container
 #   make soak    what takes hours: whole catalogues on every release, long fuzzes, 100 kills; before a release
 #   make compatibility   checks every NameServer that Apache published, and writes docs/compatibility.md
-#   make lint | selftest | live | bench | docs | lock
+#   make lint | selftest | live | bench | docs | lock | dist
 
 PYTHON ?= python3
 VENV   := .venv
@@ -14,7 +14,7 @@ SPARK  := $(VENV)/.spark
 # A file at a time, in order: the long ones come first, so that the short ones fill up the end.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
-.PHONY: check test lint selftest live soak compatibility bench docs lock clean
+.PHONY: check test lint selftest live soak compatibility bench docs lock dist publish clean
 .DELETE_ON_ERROR:
 # Tests start the command hundreds of times; without bytecode on disk each start compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -26,12 +26,18 @@ check: $(READY)
 test: $(SPARK)
 	$(BIN)/python -m pytest tests -m "not live and not soak" -n auto --maxprocesses 4 $(SPREAD)
 
+VALID := $(BIN)/check-jsonschema --builtin-schema vendor.github
 lint: $(SPARK)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/rmq-harness docs --check
+	$(VALID)-workflows .github/workflows/*.yml ci/github/rmq-harness.yml
+	$(VALID)-actions action.yml
+	$(VALID)-issue-forms .github/ISSUE_TEMPLATE/[0-9]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci ci/gitlab/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 selftest: $(READY)
 	$(BIN)/rmq-harness selftest
@@ -79,6 +85,18 @@ lock: $(READY)
 	$(BIN)/python -m pip install -q uv
 	$(UV_COMPILE) --extra allure --extra docker --extra fast --extra pcap --group dev -o requirements.lock
 	$(UV_COMPILE) --extra spark --group oracles --group clients -c requirements.lock -o requirements-extras.lock
+
+# Wheel and source archive of a release, in dist/. TAG, if given, must be that of the version.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	@test -z "$(TAG)" || ls "dist/rmq_harness-$(TAG:v%=%).tar.gz" >/dev/null || { \
+	  echo "The tag is $(TAG), and dist/ has another version: correct pyproject.toml or the tag."; exit 3; }
+
+# In a workflow that the registry trusts: it needs no token.
+publish: $(READY)
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/uv publish --trusted-publishing always dist/*
 
 clean:
 	rm -rf $(VENV) out dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

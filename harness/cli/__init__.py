@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from harness.cli.output import complain
+from harness.cli.output import complain, take_any_text
 from harness.cli.parser import Usage, build_parser
 from harness.cli.status import HARNESS_FAILED, INTERRUPTED, USAGE
 
@@ -41,11 +41,12 @@ SHOWN = 20  # problems of a catalogue; who is in the middle of writing one has h
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    take_any_text(sys.stdout, sys.stderr)
     try:
         options = build_parser().parse_args(arguments)
         options.command_line = ("rmq-harness", *arguments)
-        if settings := getattr(options, "settings", ""):
-            complain(f"rmq-harness {options.command}: {settings}")
+        if options.settings:
+            complain(f"rmq-harness {options.command}: {options.settings}")
         with _interruptible():
             status: int = options.run(options)
         sys.stdout.flush()

@@ -13,6 +13,7 @@ from harness.cli.output import say
 from harness.cli.parser import Usage
 from harness.cli.settings import FILE, read_settings
 from harness.targets import TargetError, parse
+from harness.version import version
 
 _EXAMPLES: dict[Role, str] = {
     "nameserver": "exec:./my-nameserver --port {port}",
@@ -38,6 +39,9 @@ class _Job(NamedTuple):
     """Where it goes in the project."""
     then: str
     """What is left to do."""
+    newest: str = "install --quiet rmq-harness"
+    """What takes the newest harness. What is written takes this one: a newer one judges more."""
+    this: str = "install --quiet rmq-harness=={version}"
 
 
 _JOBS = {
@@ -50,6 +54,8 @@ _JOBS = {
         "gitlab/rmq-harness.gitlab-ci.yml",
         ".gitlab/rmq-harness.gitlab-ci.yml",
         "include it in .gitlab-ci.yml as its first lines say",
+        newest='RMQ_VERSION: ""  ',
+        this='RMQ_VERSION: "{version}"  ',
     ),
     "jenkins": _Job(
         "jenkins/Jenkinsfile",
@@ -71,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     job = _JOBS.get(options.ci)
     files = {FILE: _written(settings)}
     if job is not None:
-        files[job.place] = (_kit() / job.source).read_text(encoding="utf-8")
+        files[job.place] = _pinned(job)
     if not options.force:
         _refuse_to_replace(options.directory, list(files))
     _write(options.directory, files)
@@ -101,6 +107,12 @@ def _written(settings: dict[str, str]) -> str:
     # A text in JSON is one in TOML, too.
     lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items() if value]
     return _SETTINGS.format(settings="\n".join(lines))
+
+
+def _pinned(job: _Job) -> str:
+    """The job, with the version of the harness that writes it."""
+    text = (_kit() / job.source).read_text(encoding="utf-8")
+    return text.replace(job.newest, job.this.format(version=version()))
 
 
 def _kit() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -40,6 +41,13 @@ class _Watched:
 def watched(stream: TextIO) -> TextIO:
     """The stream; when its reader leaves, the run ends as Ctrl-C ends it."""
     return cast("TextIO", _Watched(stream))
+
+
+def take_any_text(*streams: TextIO) -> None:
+    """Has streams write a question mark for what their encoding lacks, as Windows' own lack much."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def say(text: str) -> None:

@@ -61,9 +61,11 @@ class CommandParser(Parser):
         from harness.cli.settings import apply_settings
 
         self.take_options()
-        apply_settings(self, self._name)
+        settings = apply_settings(self, self._name)
         self.set_defaults(run=_runner(self._name), parser=self)
-        return super().parse_known_args(args, namespace)
+        options, rest = super().parse_known_args(args, namespace)
+        options.settings = settings.taken(options) if settings else ""
+        return options, rest
 
     def take_options(self) -> None:
         """Adds its options."""

@@ -63,11 +63,24 @@ def read_settings(directory: Path) -> Settings | None:
     return None if shared is None else _known(Settings(f"[tool.{_TABLE}] in {_PYPROJECT}", shared))
 
 
-def apply_settings(parser: argparse.ArgumentParser, command: str) -> None:
+class Applied(NamedTuple):
+    """Settings that are defaults of a command now."""
+
+    where: str
+    actions: Mapping[str, argparse.Action]
+    """By key."""
+
+    def taken(self, options: argparse.Namespace) -> str:
+        """Those that hold, because the command line says nothing else, in words; empty where it says all."""
+        keys = [key for key, one in self.actions.items() if getattr(options, one.dest) == one.default]
+        return f"{', '.join(keys)} from {self.where}" if keys else ""
+
+
+def apply_settings(parser: argparse.ArgumentParser, command: str) -> Applied | None:
     """Makes them the defaults of a command's options. Raises `Usage` where a value does not fit."""
     settings = read_settings(Path()) if command in READERS else None
     if settings is None:
-        return
+        return None
     actions = {_key(action): action for action in parser._actions}
     used = [key for key in READERS[command] if key in settings.values]
     for key in used:
@@ -75,8 +88,7 @@ def apply_settings(parser: argparse.ArgumentParser, command: str) -> None:
             actions[key].default = _converted(actions[key], settings.values[key])
         except argparse.ArgumentTypeError as problem:
             raise Usage(f"{settings.where}: {key}: {problem}") from None
-    if used:
-        parser.set_defaults(settings=f"{', '.join(used)} from {settings.where}")
+    return Applied(settings.where, {key: actions[key] for key in used})
 
 
 def _table(file: Path) -> dict[str, Any] | None:

@@ -172,7 +172,7 @@ class SocketTransport:
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer.setblocking(False)
         self._arrivals = _Waiting()
-        self._arrivals.register(peer, selectors.EVENT_READ)
+        self._arrivals.register(peer.fileno(), selectors.EVENT_READ)
         self._local = _address(peer.getsockname())
         self._remote = _address(peer.getpeername())
 
@@ -196,7 +196,7 @@ class SocketTransport:
     def _send_slowly(self, data: memoryview) -> bool:
         """Sends what the peer does not take at once."""
         room = _Waiting()
-        room.register(self._socket, selectors.EVENT_WRITE)
+        room.register(self._socket.fileno(), selectors.EVENT_WRITE)
         end = time.monotonic() + self._send_timeout
         try:
             while data:

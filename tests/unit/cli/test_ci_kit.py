@@ -139,7 +139,7 @@ def test_the_action_is_made_as_github_wants_it() -> None:
     ids=lambda file: file.name,
 )
 def test_actions_of_others_are_named_by_a_commit_and_its_release(file: Path) -> None:
-    used = re.findall(r"uses: (\S+)(.*)", file.read_text(encoding="utf-8").partition("\nname:")[2])
+    used = re.findall(r"^ +(?:- )?uses: (\S+)(.*)", file.read_text(encoding="utf-8"), re.MULTILINE)
     for name, comment in used:
         if name != "./":
             assert PINNED.fullmatch(name), name

@@ -176,7 +176,7 @@ def run(options):
 
 class Parser:
     def parse_args(self, arguments):
-        return argparse.Namespace(run=run)
+        return argparse.Namespace(run=run, settings="")
 
 harness.cli.build_parser = Parser
 sys.exit(harness.cli.main([]))

@@ -12,6 +12,7 @@ import pytest
 from harness.cli import main
 from harness.cli.parser import build_parser
 from harness.cli.settings import FILE, KEYS, READERS
+from harness.version import version
 
 Run = Callable[..., tuple[int, str, str]]
 SETTINGS = """\
@@ -85,6 +86,7 @@ def test_a_run_says_what_it_took_and_does_it(run: Run, tmp_path: Path) -> None:
     status, out, err = run("check", "--json")
     assert status == 0
     assert err.startswith(f"rmq-harness check: target, select from {FILE}\n")
+    assert run("check", "builtin:5.3", "--list")[2].startswith(f"rmq-harness check: select from {FILE}\n")
     answer = json.loads(out)
     assert answer["target"]["uri"] == "builtin:4.9"
     assert run("check", "--failed", "builtin:5.3")[0] == 2  # a target behind --failed is one, here too
@@ -156,6 +158,10 @@ def test_init_writes_settings_and_a_job(run: Run, tmp_path: Path, ci: str, file:
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert written == {FILE, file} - {""}
     assert f"wrote {FILE}\n" in out
+    assert not file or re.search(
+        rf'(rmq-harness==|RMQ_VERSION: "){re.escape(version())}\b',
+        (tmp_path / file).read_text(encoding="utf-8"),
+    )
     options = build_parser().parse_args(["check"])
     assert (options.target, options.role, options.profile) == ("builtin:5.3", "nameserver", "5.5")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import signal
 import subprocess
 import sys
@@ -10,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.unit.cli.no_posix import HIDDEN_MODULES
+from no_posix import HIDDEN_MODULES
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = Path(__file__).with_name("no_posix.py")
@@ -19,12 +19,24 @@ ELSEWHERE = {"harness/cli/measures/trying.py"}
 """Behind `require_posix`."""
 
 
+OF_WINDOWS = "cp1252"
+STRICT = os.environ | {"PYTHONIOENCODING": OF_WINDOWS, "PYTHONWARNDEFAULTENCODING": "1"}
+"""What is written goes through another encoding, and no file may be read in whichever is the default."""
+
+
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, str(PROGRAM), *arguments]
+    return [sys.executable, "-W", "error::EncodingWarning", str(PROGRAM), *arguments]
 
 
 def run(*arguments: str, status: int = 0) -> str:
-    done = subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        encoding=OF_WINDOWS,
+        env=STRICT,
+        timeout=300,
+        check=False,
+    )
     said = done.stdout + done.stderr
     assert done.returncode == status, said
     assert "Traceback" not in said
@@ -74,7 +86,8 @@ def test_serve_and_a_check_of_what_it_serves(tmp_path: Path, how: signal.Signals
         command("serve", "nameserver", "--port", "0"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding=OF_WINDOWS,
+        env=STRICT,
     )
     try:
         assert server.stdout is not None
