@@ -17,7 +17,8 @@ from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
 from harness.engine.peer.comparison import ASKING
 from harness.engine.peer.normal import RULES
 from harness.report import machine, wire_codes
-from harness.report.docs import InPrograms, NamedRule, ProvingCase, render, same_answers, stale, write
+from harness.report.docs import InPrograms, NamedRule, render, same_answers, stale, write
+from harness.report.docs_chapters import ProvingCase
 from harness.report.docs_messages import message_pages
 from harness.spec.nameserver.predicates import PREDICATES as NAMESERVER_PREDICATES
 from harness.spec.quirks import step_titles

@@ -28,6 +28,7 @@ from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
 from harness.report.docs_copies import copies_page
 from harness.report.docs_markup import page, profiles_text, table
+from harness.report.docs_quirks import quirk_lines, quirks_of_message
 from harness.report.docs_unusual import unusual_page
 from harness.report.layouts import Piece, walk
 from harness.report.md import anchor, chapter, code, plain
@@ -238,6 +239,7 @@ def _value(piece: Piece) -> str:
 
 def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -> str:
     profiles = [profile.name for profile in catalogue.of(role).profiles]
+    lines = quirk_lines(catalogue)
     names = {one.number: one.name for one in messages.responses.codes}
 
     def answers(message: Message) -> str:
@@ -264,6 +266,7 @@ def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -
         answers=answers,
         body_link=_body_link,
         about=partial(_chapters_about, catalogue.statements),
+        quirks=lambda message: quirks_of_message(message, catalogue.statements, lines),
     )
 
 
