@@ -39,7 +39,7 @@ from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
     "frame.md",
     "messages.md",
-    "broker-messages.md",
+    "broker-requests.md",
     "bodies.md",
     "copies.md",
     "settings.md",
@@ -47,10 +47,22 @@ FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
 )
 UNUSUAL: Mapping[Role, str] = {"nameserver": "unusual-requests.md", "broker": "broker-unusual-requests.md"}
 PAGES = {
+    "concepts.md": (
+        "Concepts",
+        "cluster, broker name, id, lease, data version, acting master, … in half a page each",
+    ),
     FRAME: ("The frame", "byte layouts, header members, flags, three examples in hex"),
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
     BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
+    "algorithms.md": (
+        "What a NameServer does, step by step",
+        "a registration, a departure, a route, a lease as pseudo-code with links to the statements",
+    ),
+    "broker-algorithms.md": (
+        "What a Broker does, step by step",
+        "the same of its registrations, of a send and of a pull",
+    ),
     COPIES: (
         "Copies of messages",
         "what a Broker keeps, changes and adds when it stores one again",
