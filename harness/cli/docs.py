@@ -9,8 +9,11 @@ from pathlib import Path
 import harness.wire
 from harness.catalogue import ROLES, catalogue, messages, newest_profile, specs_directory, usage
 from harness.catalogue.copies import copies
+from harness.catalogue.examples import all_examples, examples, path_of
 from harness.catalogue.explanations import algorithms, concepts
 from harness.catalogue.fields import field_table
+from harness.cli import example_recording
+from harness.cli.asked import profile_of, target_of
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
@@ -29,6 +32,8 @@ from harness.spec.quirks import step_titles
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; 1 where `--check` finds pages that are not up to date."""
+    if options.record:
+        _record(options)
     cases: dict[str, list[ProvingCase]] = {}
     for role in ROLES:
         for one in checked_cases(role, unfinished=False):
@@ -43,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
             catalogue(),
             list(copies().values()),
             {role: field_table(role) for role in ROLES},
+            all_examples(),
         ),
         explanation_pages(concepts(), algorithms(), catalogue()),
         same_answers([NamedRule(rule.name, rule.what, rule.why) for rule in RULES], ASKING),
@@ -83,6 +89,22 @@ def _together(*parts: dict[str, str]) -> dict[str, str]:
     if twice := [name for name, number in names.items() if number > 1]:
         raise ValueError(f"two pages are called {', '.join(twice)}; give one of them another name")
     return {name: text for part in parts for name, text in part.items()}
+
+
+def _record(options: argparse.Namespace) -> None:
+    """Writes the examples of a server down. Raises Usage if it is not Apache's."""
+    target = target_of("docs", options.record, options, options.role)
+    name, _, release = (target.server or "").partition("@")
+    if not name.startswith("apache-"):
+        raise Usage(
+            "rmq-harness docs: --record: expected an Apache server (apache:VERSION), because examples "
+            f"show what Apache does; got {options.record}"
+        )
+    profile = profile_of("docs", "", target, options.role)
+    found = example_recording.record(target, options.role, profile, options.codes)
+    example_recording.write(found, options.role, release)
+    examples.cache_clear()
+    say(f"{len(found)} examples recorded in {path_of(options.role)}")
 
 
 def _in_programs() -> dict[str, InPrograms]:

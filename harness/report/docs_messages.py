@@ -24,9 +24,11 @@ from harness.catalogue import (
     usage,
 )
 from harness.catalogue.copies import Copy
+from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
 from harness.report.docs_copies import copies_page
+from harness.report.docs_examples import example_text
 from harness.report.docs_markup import page, profiles_text, table
 from harness.report.docs_quirks import quirk_lines, quirks_of_message
 from harness.report.docs_unusual import unusual_page
@@ -86,6 +88,7 @@ def message_pages(
     catalogue: Catalogue,
     copies: Sequence[Copy],
     unusual: Mapping[Role, FieldTable],
+    examples: Mapping[Role, Examples],
 ) -> dict[str, str]:
     """File name -> Markdown text."""
     profiles = [profile.name for profile in catalogue.profiles]
@@ -93,8 +96,8 @@ def message_pages(
     layout = partial(_layout, layouts, profiles)
     return {
         FRAME: _frame(messages, profiles, layouts, layout),
-        MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue),
-        BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue),
+        MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue, examples["nameserver"]),
+        BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue, examples["broker"]),
         BODIES: _bodies(messages, profiles, layouts, layout),
         COPIES: copies_page(copies, PAGES),
         **{UNUSUAL[role]: _unusual(role, asked, messages) for role, asked in unusual.items()},
@@ -249,7 +252,7 @@ def _value(piece: Piece) -> str:
 # messages -------------------------------------------------------------------------------------------
 
 
-def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -> str:
+def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue, recorded: Examples) -> str:
     profiles = [profile.name for profile in catalogue.of(role).profiles]
     lines = quirk_lines(catalogue)
     names = {one.number: one.name for one in messages.responses.codes}
@@ -278,6 +281,7 @@ def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -
         answers=answers,
         body_link=_body_link,
         about=partial(_chapters_about, catalogue.statements),
+        example=lambda message: example_text(message.code, recorded),
         quirks=lambda message: quirks_of_message(message, catalogue.statements, lines),
     )
 
