@@ -12,6 +12,7 @@ from harness.catalogue.copies import copies
 from harness.catalogue.examples import all_examples, examples, path_of
 from harness.catalogue.explanations import algorithms, concepts
 from harness.catalogue.fields import field_table
+from harness.catalogue.scenes import scenes
 from harness.cli import example_recording
 from harness.cli.asked import profile_of, target_of
 from harness.cli.output import complain, say
@@ -26,8 +27,10 @@ from harness.report.docs import InPrograms, NamedRule, render, same_answers, sta
 from harness.report.docs_chapters import ProvingCase
 from harness.report.docs_explanations import explanation_pages
 from harness.report.docs_messages import message_pages
+from harness.report.docs_scenes import scene_page, scene_pictures
 from harness.spec.nameserver.predicates import PREDICATES as NAMESERVER_PREDICATES
 from harness.spec.quirks import step_titles
+from harness.trace import read_trace
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
             for identifier in one.case.statements:
                 if proving not in cases.setdefault(identifier, []):  # else it is a case for both roles
                     cases[identifier].append(proving)
+    traces = {one.name: read_trace(one.trace) for one in scenes() if one.trace.exists()}
     pages = _together(
         render(catalogue(), cases, messages(), _in_programs()),
         message_pages(
@@ -50,12 +54,15 @@ def run(options: argparse.Namespace) -> int:
             {role: field_table(role) for role in ROLES},
             all_examples(),
         ),
+        scene_page(scenes(), traces, catalogue()),
         explanation_pages(concepts(), algorithms(), catalogue()),
         same_answers([NamedRule(rule.name, rule.what, rule.why) for rule in RULES], ASKING),
     )
     directory, wire = specs_directory() / "rendered", Path(harness.wire.__file__).parent
     modules = wire_codes.render(messages())
-    pictures = docs_pictures.pictures(newest_profile("nameserver"))
+    pictures = _together(
+        docs_pictures.pictures(newest_profile("nameserver")), scene_pictures(scenes(), traces)
+    )
     formats = machine.render(messages(), catalogue().profiles, usage())
     if options.check:
         differences = [
@@ -84,10 +91,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _together(*parts: dict[str, str]) -> dict[str, str]:
-    """All pages. A page that two parts write would be lost without a word, so that is an error of ours."""
+    """All files. One that two parts write would be lost without a word, so that is an error of ours."""
     names = Counter(name for part in parts for name in part)
     if twice := [name for name, number in names.items() if number > 1]:
-        raise ValueError(f"two pages are called {', '.join(twice)}; give one of them another name")
+        raise ValueError(f"two files are called {', '.join(twice)}; give one of them another name")
     return {name: text for part in parts for name, text in part.items()}
 
 
@@ -101,6 +108,10 @@ def _record(options: argparse.Namespace) -> None:
             f"show what Apache does; got {options.record}"
         )
     profile = profile_of("docs", "", target, options.role)
+    if options.scenes:
+        recorded = example_recording.record_scenes(target, options.role, profile)
+        say(f"{len(recorded)} scenes recorded")
+        return
     found = example_recording.record(target, options.role, profile, options.codes)
     example_recording.write(found, options.role, release)
     examples.cache_clear()

@@ -1,4 +1,4 @@
-"""Records requests and answers from a server, one of each code, for maintainers of `specs/examples/`.
+"""Records examples (a request and its answer of each code) and scenes, for maintainers of `specs/examples/`.
 
 The ordinary request of a code is the first of its code in the case that proves the code's owner. A message
 that a server sends is taken from wherever such a case brings it about.
@@ -6,21 +6,22 @@ that a server sends is taken from wherever such a case brings it about.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 import yaml
 
 from harness.catalogue import Message, Role, messages
 from harness.catalogue.examples import Example, ExampleFrame, Examples, examples, path_of
+from harness.catalogue.scenes import Scene, scenes
 from harness.cli.output import complain
-from harness.conformance.asking_fields import owner_of
+from harness.conformance.asking_fields import case_proving, owner_of
 from harness.conformance.sessions import session_of
 from harness.report.commands import Commands, Told
-from harness.session import DEFAULT_SETUP, Instance, Setup
+from harness.session import DEFAULT_SETUP, Instance, Session, Setup
 from harness.session.errors import Blocked, CaseTimeout, Unmet, Unsupported
 from harness.targets import Target
-from harness.trace import Trace
+from harness.trace import Trace, write_trace
 from harness.version import version
 
 _WITHIN = 60.0
@@ -42,6 +43,24 @@ def record(target: Target, role: Role, profile: str, codes: Collection[int]) -> 
             if code == message.code or code not in owned:
                 found[code] = example
     return found
+
+
+def record_scenes(target: Target, role: Role, profile: str) -> list[Scene]:
+    """Plays the scenes of the role and writes their traces; says why one is missing."""
+    recorded = []
+    for scene in scenes():
+        if scene.role != role:
+            continue
+        case, play = case_proving(scene.statement)
+        instance = target.start() if case.setup == DEFAULT_SETUP else target.another(case.setup)
+        try:
+            write_trace(scene.trace, _played(instance, role, profile, target.uri, scene.name, play))
+            recorded.append(scene)
+        except (Blocked, CaseTimeout, Unmet, Unsupported) as problem:
+            complain(f"{scene.name}: {' '.join(str(problem).split())}")
+        finally:
+            instance.stop()
+    return recorded
 
 
 def write(found: dict[int, Example], role: Role, release: str) -> None:
@@ -72,7 +91,8 @@ def _traces(
                 running[setup] = running.get(setup) or target.another(setup)
                 if role == "nameserver":  # so that its lists show nothing of other examples
                     running[setup].restart("kill")
-                yield message, _trace(running[setup], role, profile, message)
+                play = owner_of(message)[1]
+                yield message, _played(running[setup], role, profile, target.uri, str(message.code), play)
             except (Blocked, CaseTimeout, Unmet, Unsupported) as problem:
                 complain(f"{message.code} {message.name}: {' '.join(str(problem).split())}")
     finally:
@@ -80,13 +100,14 @@ def _traces(
             instance.stop()
 
 
-def _trace(instance: Instance, role: Role, profile: str, message: Message) -> Trace:
-    case = f"example of {message.code}"
-    seed = str(message.code)
+def _played(
+    instance: Instance, role: Role, profile: str, uri: str, name: str, play: Callable[[Session], object]
+) -> Trace:
+    """What a case exchanges with a server. Its name decides the names in it."""
     with session_of(
-        role, instance, profile, case=case, suite=version(), deadline=_WITHIN, seed=seed
+        role, instance, profile, case=name, target=uri, suite=version(), deadline=_WITHIN, seed=name
     ) as session:
-        owner_of(message)[1](session)
+        play(session)
     return session.trace
 
 

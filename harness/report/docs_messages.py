@@ -61,6 +61,10 @@ PAGES = {
         "What a NameServer does, step by step",
         "a registration, a departure, a route, a lease as pseudo-code with links to the statements",
     ),
+    "scenes.md": (
+        "Who says what to whom",
+        "the states of a Broker, and sequences of frames that were recorded from Apache's servers",
+    ),
     "broker-algorithms.md": (
         "What a Broker does, step by step",
         "the same of its registrations, of a send and of a pull",

@@ -8,7 +8,7 @@ from harness.report.templating import filled
 FOLDER = "pictures"
 """Where they lie, below the rendered catalogue."""
 
-NAMES = ("acting-master", "cluster", "lease")
+NAMES = ("acting-master", "cluster", "lease", "states")
 
 
 def pictures(profile: Profile) -> dict[str, str]:

@@ -17,6 +17,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_role(parser)
     parser.add_argument(
+        "--scenes", action="store_true", help="record the scenes of the document, not the examples"
+    )
+    parser.add_argument(
         "--codes", type=_codes, metavar="N,…", default=[], help="record only these request codes: 103,105"
     )
 
