@@ -33,6 +33,8 @@ lint: $(SPARK)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/rmq-harness docs --check
+	$(BIN)/codespell
+	$(BIN)/python ci/prose.py
 
 selftest: $(READY)
 	$(BIN)/rmq-harness selftest

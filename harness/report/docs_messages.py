@@ -319,7 +319,7 @@ def _chapters_about(statements: Sequence[Statement], message: Message) -> list[s
         links.insert(0, f"chapter [{chapter(message.chapter)}]({message.chapter}.md) ({number})")
     owner = next((one for one in statements if one.id == message.owner), None)
     if owner is not None:
-        links.insert(0, f"first of all [{owner.id}]({owner.chapter}.md#{anchor(owner.id)})")
+        links.insert(0, f"first [{owner.id}]({owner.chapter}.md#{anchor(owner.id)})")
     return links
 
 

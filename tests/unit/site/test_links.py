@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from pages import PAGES, ROOT, anchors, links
+from document_pages import PAGES, ROOT, anchors, links
 
 
 def lost(page: Path, link: str) -> bool:

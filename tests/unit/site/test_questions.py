@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pages import ROOT, links, sections
+from document_pages import ROOT, links, sections
 
 HERE = ROOT / "tests" / "unit" / "site"
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load((HERE / "questions.yaml").read_text(encoding="utf-8"))
