@@ -4,6 +4,7 @@
 #   make test    the tests that need no network service, JVM server or container
 #   make soak    what takes hours: whole catalogues on every release, long fuzzes, 100 kills; before a release
 #   make compatibility   checks every NameServer that Apache published, and writes docs/compatibility.md
+#   make site    the documentation as pages that open from disk: out/site/index.html
 #   make lint | selftest | live | bench | docs | lock | dist
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ SPARK  := $(VENV)/.spark
 # A file at a time, in order: the long ones come first, so that the short ones fill up the end.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
-.PHONY: check test lint selftest live soak compatibility bench docs lock dist publish clean
+.PHONY: check test lint selftest live soak compatibility bench docs site lock dist publish clean
 .DELETE_ON_ERROR:
 # Tests start the command hundreds of times; without bytecode on disk each start compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -38,6 +39,8 @@ lint: $(SPARK)
 	$(VALID)-issue-forms .github/ISSUE_TEMPLATE/[0-9]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci ci/gitlab/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/codespell
+	$(BIN)/python ci/prose.py
 
 selftest: $(READY)
 	$(BIN)/rmq-harness selftest
@@ -75,6 +78,16 @@ compatibility: $(READY)
 bench: $(SPARK)
 	$(BIN)/python -m bench
 
+# The documentation site, from docs/ and specs/rendered as they are; it opens from disk: out/site/index.html.
+SOURCE := out/site-source
+site: $(SPARK)
+	rm -rf $(SOURCE) out/site
+	mkdir -p $(SOURCE)/specs
+	ln -s ../../docs ../../README.md ../../ARCHITECTURE.md ../../CONTRIBUTING.md $(SOURCE)
+	ln -s ../../ci/site/site.css ../../ci/site/iframe-worker.js $(SOURCE)
+	ln -s ../../../specs/rendered $(SOURCE)/specs/rendered
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file ci/site/mkdocs.yml
+
 docs: $(READY)
 	$(BIN)/rmq-harness docs
 
@@ -84,7 +97,7 @@ UV_COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-versio
 lock: $(READY)
 	$(BIN)/python -m pip install -q uv
 	$(UV_COMPILE) --extra allure --extra docker --extra fast --extra pcap --group dev -o requirements.lock
-	$(UV_COMPILE) --extra spark --group oracles --group clients -c requirements.lock -o requirements-extras.lock
+	$(UV_COMPILE) --extra spark --group oracles --group clients --group site -c requirements.lock -o requirements-extras.lock
 
 # Wheel and source archive of a release, in dist/. TAG, if given, must be that of the version.
 dist: $(READY)

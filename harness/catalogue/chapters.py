@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -13,12 +14,13 @@ from harness.catalogue.statements import Class
 
 class Chapter(msgspec.Struct, frozen=True):
     """One chapter: `place` is the directory of its role, `slug` its part of every id. `class_` is that of its
-    statements which do not name another.
+    statements which do not name another. `about` is a sentence or two in Markdown.
     """
 
     place: str
     slug: str
     class_: Class
+    about: str
     files: tuple[Path, ...]
 
     @property
@@ -30,9 +32,9 @@ class Chapter(msgspec.Struct, frozen=True):
 def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
     """The chapters of a directory like `specs/`; what is wrong with their order goes to `problems`."""
     order = specs / "chapters.yaml"
-    entries: list[dict[str, Class]] = checked(order, specs, "chapters", problems) or []
+    entries: list[dict[str, dict[str, Any]]] = checked(order, specs, "chapters", problems) or []
     listed = [name for entry in entries for name in entry]
-    classes = {name: class_ for entry in entries for name, class_ in entry.items()}
+    told = {name: one for entry in entries for name, one in entry.items()}
     for name in sorted({name for name in listed if listed.count(name) > 1}):
         problems.append(CatalogueError(f"{name_of(order)} {name}", "it is there twice", "name it once"))
     there: dict[str, list[Path]] = {}
@@ -45,7 +47,7 @@ def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
             CatalogueError(
                 name_of(there[name][0]),
                 "its chapter has no place in the order",
-                f"name {name} in chapters.yaml, with its class",
+                f"name {name} in chapters.yaml, with its class and what it is about",
             )
         )
     for name in (one for one in listed if one not in there):
@@ -55,6 +57,6 @@ def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:
             )
         )
     return [
-        Chapter(place, slug, classes[f"{place}/{slug}"], tuple(there[f"{place}/{slug}"]))
-        for place, _, slug in (name.partition("/") for name in classes if name in there)
+        Chapter(place, slug, one["class"], one["about"], tuple(there[f"{place}/{slug}"]))
+        for (place, _, slug), one in ((name.partition("/"), told[name]) for name in told if name in there)
     ]

@@ -21,6 +21,7 @@ import msgspec
 from harness.catalogue.chapters import Chapter, load_chapters
 from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.files import checked, items, joined, name_of, specs_directory, together
+from harness.catalogue.headings import under_headings
 from harness.catalogue.messages import Messages, messages_of, problems_of, unknown_lines
 from harness.catalogue.profiles import Profile, load_profiles
 from harness.catalogue.quirks import Quirk, Server, quirks_of
@@ -46,6 +47,8 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):
     servers: tuple[Server, ...] = ()
     renamed: dict[str, str] = {}
     """The old ids that are understood, and what each of them is called now."""
+    about: dict[str, str] = {}
+    """What each chapter is about: a sentence or two in Markdown."""
 
     def current(self, identifier: str) -> str:
         """The id that a statement or case has now, by an id that it has or had."""
@@ -120,10 +123,11 @@ def load(specs: Path) -> Catalogue:
     sources = _sources(specs, problems)
     seen: dict[str, str] = {}
     statements: list[Statement] = []
-    for chapter in load_chapters(specs, problems):
+    chapters = load_chapters(specs, problems)
+    for chapter in chapters:
         for path in chapter.files:
             digest.update(path.read_bytes())
-            for item in items(path, specs, "statement", problems):
+            for item in under_headings(path, items(path, specs, "statement", problems), problems):
                 where = f"{name_of(path)} {item['id']}"
                 placed = {"class": chapter.class_, **item, "file": name_of(path), "chapter": chapter.name}
                 statement = _statement(where, placed, profiles, sources, problems)
@@ -141,6 +145,7 @@ def load(specs: Path) -> Catalogue:
         tuple(reports),
         tuple(servers),
         understood(renamings, version()),
+        {chapter.name: chapter.about for chapter in chapters},
     )
 
 

@@ -18,9 +18,22 @@ class Source(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """`RouteInfoManager#registerBroker (rocketmq-all-5.3.3)`."""
-        name = self.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-        methods = f"#{self.method.replace(', ', ', #')}" if self.method else ""
-        return f"{name}{methods} ({self.tag})"
+        return f"{self.place} ({self.tag})"
+
+    @property
+    def name(self) -> str:
+        """`RouteInfoManager`."""
+        return self.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+    @property
+    def place(self) -> str:
+        """`RouteInfoManager#registerBroker, #scan`."""
+        return f"{self.name}#{self.method.replace(', ', ', #')}" if self.method else self.name
+
+    @property
+    def version(self) -> str:
+        """`5.3.3`."""
+        return self.tag.rpartition("-")[2]
 
 
 class Sources(msgspec.Struct, frozen=True):

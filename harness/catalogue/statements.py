@@ -26,7 +26,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """One normative sentence of the catalogue. The JSON Schema says what each member means.
 
     `class_`: its own, or else that of its chapter. `profiles`: those of its roles from `since` to `until`.
-    `file`: where it is written.
+    `file`: where it is written. `heading`: the one above it there; empty in a chapter that has none.
     """
 
     id: str
@@ -48,3 +48,4 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     notes: str | None = None
     untestable: str | None = None
     file: str = ""
+    heading: str = ""

@@ -27,7 +27,7 @@ def target_of(command: str, uri: str, options: argparse.Namespace, role: Role = 
         target = parse(uri, role, getattr(options, "nameserver", ""))
     except TargetError as problem:
         raise Usage(f"rmq-harness {command}: {problem}") from None
-    if not target.capabilities.is_here and not options.allow_remote:
+    if not target.capabilities.is_here and not getattr(options, "allow_remote", False):
         raise Usage(
             f"rmq-harness {command}: {uri} is not on this machine. A fuzzer sends what may stop a "
             "server: say --allow-remote if it is yours and may be stopped"

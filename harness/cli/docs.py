@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 import harness.wire
-from harness.catalogue import ROLES, catalogue, messages, specs_directory, usage
+from harness.catalogue import ROLES, catalogue, messages, newest_profile, specs_directory, usage
 from harness.catalogue.copies import copies
+from harness.catalogue.examples import all_examples, examples, path_of
+from harness.catalogue.explanations import algorithms, concepts
 from harness.catalogue.fields import field_table
+from harness.catalogue.scenes import scenes
+from harness.cli import example_recording
+from harness.cli.asked import profile_of, target_of
 from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
@@ -16,15 +22,21 @@ from harness.conformance.loading import checked_cases
 from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
 from harness.engine.peer.comparison import ASKING
 from harness.engine.peer.normal import RULES
-from harness.report import machine, wire_codes
-from harness.report.docs import InPrograms, NamedRule, ProvingCase, render, same_answers, stale, write
+from harness.report import docs_pictures, machine, wire_codes
+from harness.report.docs import InPrograms, NamedRule, render, same_answers, stale, write
+from harness.report.docs_chapters import ProvingCase
+from harness.report.docs_explanations import explanation_pages
 from harness.report.docs_messages import message_pages
+from harness.report.docs_scenes import scene_page, scene_pictures
 from harness.spec.nameserver.predicates import PREDICATES as NAMESERVER_PREDICATES
 from harness.spec.quirks import step_titles
+from harness.trace import read_trace
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; 1 where `--check` finds pages that are not up to date."""
+    if options.record:
+        _record(options)
     cases: dict[str, list[ProvingCase]] = {}
     for role in ROLES:
         for one in checked_cases(role, unfinished=False):
@@ -32,22 +44,30 @@ def run(options: argparse.Namespace) -> int:
             for identifier in one.case.statements:
                 if proving not in cases.setdefault(identifier, []):  # else it is a case for both roles
                     cases[identifier].append(proving)
-    pages = {
-        **render(catalogue(), cases, messages(), _in_programs()),
-        **message_pages(
+    traces = {one.name: read_trace(one.trace) for one in scenes() if one.trace.exists()}
+    pages = _together(
+        render(catalogue(), cases, messages(), _in_programs()),
+        message_pages(
             messages(),
             catalogue(),
             list(copies().values()),
             {role: field_table(role) for role in ROLES},
+            all_examples(),
         ),
-        **same_answers([NamedRule(rule.name, rule.what, rule.why) for rule in RULES], ASKING),
-    }
+        scene_page(scenes(), traces, catalogue()),
+        explanation_pages(concepts(), algorithms(), catalogue()),
+        same_answers([NamedRule(rule.name, rule.what, rule.why) for rule in RULES], ASKING),
+    )
     directory, wire = specs_directory() / "rendered", Path(harness.wire.__file__).parent
     modules = wire_codes.render(messages())
+    pictures = _together(
+        docs_pictures.pictures(newest_profile("nameserver")), scene_pictures(scenes(), traces)
+    )
     formats = machine.render(messages(), catalogue().profiles, usage())
     if options.check:
         differences = [
             *stale(pages, directory),
+            *stale(pictures, directory / docs_pictures.FOLDER, "*.svg"),
             *stale(formats, directory / machine.FOLDER, "**/*"),
             *stale(modules, wire),
         ]
@@ -59,13 +79,43 @@ def run(options: argparse.Namespace) -> int:
     try:
         changed = [
             *write(pages, directory),
+            *write(pictures, directory / docs_pictures.FOLDER, "*.svg"),
             *write(formats, directory / machine.FOLDER, "**/*"),
             *write(modules, wire),
         ]
     except OSError as error:
         raise Usage(f"rmq-harness docs: {directory}: {error.strerror}; the pages go there") from None
-    say(f"{len(changed)} of {len(pages) + len(formats) + len(modules)} files changed in {directory}")
+    rendered = len(pages) + len(pictures) + len(formats) + len(modules)
+    say(f"{len(changed)} of {rendered} files changed in {directory}")
     return OK
+
+
+def _together(*parts: dict[str, str]) -> dict[str, str]:
+    """All files. One that two parts write would be lost without a word, so that is an error of ours."""
+    names = Counter(name for part in parts for name in part)
+    if twice := [name for name, number in names.items() if number > 1]:
+        raise ValueError(f"two files are called {', '.join(twice)}; give one of them another name")
+    return {name: text for part in parts for name, text in part.items()}
+
+
+def _record(options: argparse.Namespace) -> None:
+    """Writes the examples of a server down. Raises Usage if it is not Apache's."""
+    target = target_of("docs", options.record, options, options.role)
+    name, _, release = (target.server or "").partition("@")
+    if not name.startswith("apache-"):
+        raise Usage(
+            "rmq-harness docs: --record: expected an Apache server (apache:VERSION), because examples "
+            f"show what Apache does; got {options.record}"
+        )
+    profile = profile_of("docs", "", target, options.role)
+    if options.scenes:
+        recorded = example_recording.record_scenes(target, options.role, profile)
+        say(f"{len(recorded)} scenes recorded")
+        return
+    found = example_recording.record(target, options.role, profile, options.codes)
+    example_recording.write(found, options.role, release)
+    examples.cache_clear()
+    say(f"{len(found)} examples recorded in {path_of(options.role)}")
 
 
 def _in_programs() -> dict[str, InPrograms]:

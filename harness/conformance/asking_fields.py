@@ -68,13 +68,14 @@ class OrdinaryRequest:
 
 
 def owner_of(message: Message) -> tuple[Case, Callable[[Session], object]]:
-    """The case that proves the message's owner, and its function. Cases need not be loaded."""
+    """The case that proves the message's owner, and its function."""
     assert message.owner is not None
-    return _proving(message.owner)
+    return case_proving(message.owner)
 
 
 @functools.cache
-def _proving(statement: str) -> tuple[Case, Callable[[Session], object]]:
+def case_proving(statement: str) -> tuple[Case, Callable[[Session], object]]:
+    """The case that proves a statement, and its function. Cases need not be loaded."""
     for module in modules_of(statement):
         for function in vars(importlib.import_module(module)).values():
             declared = case_of(function)

@@ -19,8 +19,11 @@ def session_of(
     suite: str = "",
     deadline: float = 60.0,
     futile: FutileWaits | None = None,
+    seed: str | None = None,
 ) -> Session:
-    """A session with the target; ``instance`` is one of the role."""
+    """A session with the target; ``instance`` is one of the role. ``seed`` makes the names, which are new
+    each time without one.
+    """
     line = profile
     if role == "broker":
         return BrokerSession(
@@ -31,6 +34,7 @@ def session_of(
             suite=suite,
             deadline=deadline,
             futile=futile,
+            seed=seed,
         )
     return NameServerSession(
         instance,
@@ -40,4 +44,5 @@ def session_of(
         suite=suite,
         deadline=deadline,
         futile=futile,
+        seed=seed,
     )

@@ -18,23 +18,13 @@ from pathlib import Path
 import msgspec
 
 from harness.catalogue import CLASSES, LEVELS, Catalogue, Messages, Scope, Statement
+from harness.report.docs_chapters import Cases, by_chapter, chapter_pages, level_words
 from harness.report.docs_markup import page
-from harness.report.docs_messages import PAGES, message_links
-from harness.report.md import anchor, one_line
+from harness.report.docs_messages import PAGES
 
 INDEX = "README.md"
 REPORTS = "reports.md"
 _DIFFERENCES = 6
-
-
-class ProvingCase(msgspec.Struct, frozen=True):
-    """A case as far as the document shows it."""
-
-    name: str
-    title: str
-    """Empty where it is the text of its statement."""
-    kills: tuple[str, ...]
-    """Names of the mutants that it must kill."""
 
 
 class InPrograms(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,30 +46,11 @@ class NamedRule(msgspec.Struct, frozen=True):
     why: str
 
 
-Cases = Mapping[str, Sequence[ProvingCase]]
-"""The cases of each statement, by its id."""
-
-
 def render(
     catalogue: Catalogue, cases: Cases, messages: Messages, programs: Mapping[str, InPrograms]
 ) -> dict[str, str]:
-    """File name -> Markdown text. ``programs`` is by quirk. Names of messages link to their description."""
-    chapters: dict[str, list[Statement]] = {}
-    for statement in catalogue.statements:
-        chapters.setdefault(statement.chapter, []).append(statement)
-    quirks = _quirk_lines(catalogue)
-    pages = {INDEX: _index(catalogue, chapters, cases)}
-    for name, statements in chapters.items():
-        text = page(
-            "chapter",
-            name=name,
-            statements=statements,
-            levels=_levels(statements),
-            place=_place(statements),
-            cases=cases,
-            quirks=quirks,
-        )
-        pages[f"{name}.md"] = message_links(text, messages)
+    """File name -> Markdown text. ``programs`` is by quirk."""
+    pages = {INDEX: _index(catalogue, cases), **chapter_pages(catalogue, cases, messages)}
     if catalogue.reports:
         pages[REPORTS] = page(
             "reports", catalogue=catalogue, reports=catalogue.reports, proving=_proving(cases)
@@ -144,19 +115,34 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _index(catalogue: Catalogue, chapters: Mapping[str, Sequence[Statement]], cases: Cases) -> str:
+def _index(catalogue: Catalogue, cases: Cases) -> str:
     statements = catalogue.statements
+    chapters = by_chapter(catalogue)
     return page(
         "index",
         catalogue=catalogue,
-        chapters=chapters,
+        parts={
+            title: [(name, listed) for name, listed in chapters.items() if _part(listed[0]) == title]
+            for title in ("Every server", "NameServers", "Brokers")
+        },
         total=len(statements),
         classes=CLASSES,
-        levels=_levels(statements),
+        levels=level_words(statements),
+        level_counts=_level_counts,
         proven=sum(1 for one in statements if cases.get(one.id)),
         untestable=sum(1 for one in statements if one.untestable is not None),
         pages=PAGES,
     )
+
+
+def _part(statement: Statement) -> str:
+    if "/shared/" in statement.file:
+        return "Every server"
+    return "Brokers" if statement.roles == ("broker",) else "NameServers"
+
+
+def _level_counts(statements: Sequence[Statement]) -> list[int]:
+    return [sum(one.level == level for one in statements) for level in LEVELS]
 
 
 def _proving(cases: Cases) -> Callable[[Sequence[Statement]], list[str]]:
@@ -164,26 +150,3 @@ def _proving(cases: Cases) -> Callable[[Sequence[Statement]], list[str]]:
         return list(dict.fromkeys(case.name for one in statements for case in cases.get(one.id, ())))
 
     return names
-
-
-def _place(statements: Sequence[Statement]) -> str:
-    """The file of a chapter, or the directory of its files."""
-    files = list(dict.fromkeys(one.file for one in statements))
-    return files[0] if len(files) == 1 else f"{files[0].rpartition('/')[0]}/"
-
-
-def _quirk_lines(catalogue: Catalogue) -> dict[str, list[str]]:
-    """For each statement that a known server breaks: a line for each quirk, with a link to it."""
-    lines: dict[str, list[str]] = {}
-    for server in catalogue.servers:
-        for quirk in server.quirks:
-            releases = ", ".join(map(str, quirk.versions))
-            link = f"[{server.title}, {releases}]({server.name}.md#{anchor(quirk.id)})"
-            for statement in quirk.statements:
-                lines.setdefault(statement, []).append(f"{link}: {one_line(quirk.instead)}")
-    return lines
-
-
-def _levels(statements: Sequence[Statement]) -> str:
-    counts = [(sum(one.level == level for one in statements), level) for level in LEVELS]
-    return ", ".join(f"{number} {level}" for number, level in counts if number)

@@ -24,10 +24,13 @@ from harness.catalogue import (
     usage,
 )
 from harness.catalogue.copies import Copy
+from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
 from harness.report.docs_copies import copies_page
+from harness.report.docs_examples import example_text
 from harness.report.docs_markup import page, profiles_text, table
+from harness.report.docs_quirks import quirk_lines, quirks_of_message
 from harness.report.docs_unusual import unusual_page
 from harness.report.layouts import Piece, walk
 from harness.report.md import anchor, chapter, code, plain
@@ -38,7 +41,7 @@ from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
     "frame.md",
     "messages.md",
-    "broker-messages.md",
+    "broker-requests.md",
     "bodies.md",
     "copies.md",
     "settings.md",
@@ -46,10 +49,26 @@ FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
 )
 UNUSUAL: Mapping[Role, str] = {"nameserver": "unusual-requests.md", "broker": "broker-unusual-requests.md"}
 PAGES = {
+    "concepts.md": (
+        "Concepts",
+        "cluster, broker name, id, lease, data version, acting master, … in half a page each",
+    ),
     FRAME: ("The frame", "byte layouts, header members, flags, three examples in hex"),
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
     BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
+    "algorithms.md": (
+        "What a NameServer does, step by step",
+        "a registration, a departure, a route, a lease as pseudo-code with links to the statements",
+    ),
+    "scenes.md": (
+        "Who says what to whom",
+        "the states of a Broker, and sequences of frames that were recorded from Apache's servers",
+    ),
+    "broker-algorithms.md": (
+        "What a Broker does, step by step",
+        "the same of its registrations, of a send and of a pull",
+    ),
     COPIES: (
         "Copies of messages",
         "what a Broker keeps, changes and adds when it stores one again",
@@ -73,6 +92,7 @@ def message_pages(
     catalogue: Catalogue,
     copies: Sequence[Copy],
     unusual: Mapping[Role, FieldTable],
+    examples: Mapping[Role, Examples],
 ) -> dict[str, str]:
     """File name -> Markdown text."""
     profiles = [profile.name for profile in catalogue.profiles]
@@ -80,8 +100,8 @@ def message_pages(
     layout = partial(_layout, layouts, profiles)
     return {
         FRAME: _frame(messages, profiles, layouts, layout),
-        MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue),
-        BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue),
+        MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue, examples["nameserver"]),
+        BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue, examples["broker"]),
         BODIES: _bodies(messages, profiles, layouts, layout),
         COPIES: copies_page(copies, PAGES),
         **{UNUSUAL[role]: _unusual(role, asked, messages) for role, asked in unusual.items()},
@@ -236,8 +256,9 @@ def _value(piece: Piece) -> str:
 # messages -------------------------------------------------------------------------------------------
 
 
-def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -> str:
+def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue, recorded: Examples) -> str:
     profiles = [profile.name for profile in catalogue.of(role).profiles]
+    lines = quirk_lines(catalogue)
     names = {one.number: one.name for one in messages.responses.codes}
 
     def answers(message: Message) -> str:
@@ -264,6 +285,8 @@ def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue) -
         answers=answers,
         body_link=_body_link,
         about=partial(_chapters_about, catalogue.statements),
+        example=lambda message: example_text(message.code, recorded),
+        quirks=lambda message: quirks_of_message(message, catalogue.statements, lines),
     )
 
 
@@ -296,7 +319,7 @@ def _chapters_about(statements: Sequence[Statement], message: Message) -> list[s
         links.insert(0, f"chapter [{chapter(message.chapter)}]({message.chapter}.md) ({number})")
     owner = next((one for one in statements if one.id == message.owner), None)
     if owner is not None:
-        links.insert(0, f"first of all [{owner.id}]({owner.chapter}.md#{anchor(owner.id)})")
+        links.insert(0, f"first [{owner.id}]({owner.chapter}.md#{anchor(owner.id)})")
     return links
 
 

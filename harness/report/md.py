@@ -51,7 +51,12 @@ def chapter(name: str) -> str:
 
 def source_link(source: Source) -> str:
     """A link to the place in Apache's code."""
-    return f"[{plain(str(source))}]({_REPOSITORY}/blob/{source.tag}/{source.path})"
+    return f"[{plain(str(source))}]({source_url(source)})"
+
+
+def source_url(source: Source) -> str:
+    """The address of the file in Apache's repository."""
+    return f"{_REPOSITORY}/blob/{source.tag}/{source.path}"
 
 
 def issue(name: str) -> str:

@@ -53,8 +53,17 @@ def write(specs: Path, name: str, items: Any, text: str | None = None) -> None:
     path.write_text(yaml.safe_dump(items) if text is None else text, encoding="utf-8")
     order = specs / "chapters.yaml"
     listed = yaml.safe_load(order.read_text(encoding="utf-8")) if order.exists() else []
-    chapter = {"/".join(name.split("/")[:2]): "essential"}
+    chapter = in_order("/".join(name.split("/")[:2]))
     order.write_text(yaml.safe_dump([*listed, *([] if chapter in listed else [chapter])]), encoding="utf-8")
+
+
+def in_order(chapter: str, class_: str = "essential") -> dict[str, Any]:
+    """The entry of a chapter in the order of the chapters."""
+    return {chapter: {"class": class_, "about": "What it is about."}}
+
+
+def put_in_order(specs: Path, *entries: Any) -> None:
+    (specs / "chapters.yaml").write_text(yaml.safe_dump(list(entries)), encoding="utf-8")
 
 
 def problems(specs: Path) -> list[str]:
@@ -94,12 +103,11 @@ def test_a_chapter_may_be_a_directory_of_files(specs: Path) -> None:
 
 
 def test_every_chapter_has_a_place_in_the_order(specs: Path) -> None:
-    (specs / "chapters.yaml").write_text("[nameserver/lease: essential, nameserver/heartbeat: essential]")
     write(specs, "kv", [statement("ns.kv.get-gives-what-was-put")])
-    (specs / "chapters.yaml").write_text("[nameserver/lease: essential, nameserver/heartbeat: essential]")
+    put_in_order(specs, in_order("nameserver/lease"), in_order("nameserver/heartbeat"))
     assert problems(specs) == [
         "specs/statements/nameserver/kv.yaml: its chapter has no place in the order; "
-        "name nameserver/kv in chapters.yaml, with its class",
+        "name nameserver/kv in chapters.yaml, with its class and what it is about",
         "specs/chapters.yaml nameserver/heartbeat: there is no such chapter; write it, or drop the name",
     ]
 
@@ -107,27 +115,52 @@ def test_every_chapter_has_a_place_in_the_order(specs: Path) -> None:
 def test_a_statement_has_the_class_of_its_chapter_unless_it_says_another(specs: Path) -> None:
     first, second = statement("ns.kv.a"), statement("ns.kv.b", **{"class": "exactness"})
     write(specs, "kv", [first, second])
-    (specs / "chapters.yaml").write_text("[nameserver/lease: robustness, nameserver/kv: administration]")
+    put_in_order(
+        specs, in_order("nameserver/lease", "robustness"), in_order("nameserver/kv", "administration")
+    )
     classes = {one.id: one.class_ for one in load(specs).statements}
     assert classes == {"ns.lease.expires": "robustness", "ns.kv.a": "administration", "ns.kv.b": "exactness"}
 
 
 @pytest.mark.parametrize(
-    "order",
+    "entry",
     [
-        "[nameserver/lease]",
-        "[nameserver/lease: needed]",
-        "[{nameserver/lease: essential, nameserver/kv: essential}]",
-        "[lease: essential]",
+        "nameserver/lease",
+        {"nameserver/lease": "essential"},
+        {"nameserver/lease": {"class": "essential"}},
+        {"nameserver/lease": {"about": "What it is about."}},
+        in_order("nameserver/lease", "needed"),
+        in_order("nameserver/lease") | in_order("nameserver/kv"),
+        in_order("lease"),
     ],
 )
-def test_each_chapter_says_its_class(specs: Path, order: str) -> None:
-    (specs / "chapters.yaml").write_text(order)
+def test_each_chapter_says_its_class_and_what_it_is_about(specs: Path, entry: Any) -> None:
+    put_in_order(specs, entry)
     assert any("specs/chapters.yaml item 1" in problem for problem in problems(specs))
 
 
+def test_statements_stand_under_the_heading_above_them(specs: Path) -> None:
+    first, second, third = (statement(f"ns.kv.{name}") for name in "abc")
+    write(specs, "kv", [{"heading": "Putting"}, first, second, {"heading": "Deleting"}, third])
+    headings = {one.id: one.heading for one in load(specs).statements}
+    assert headings == {
+        "ns.lease.expires": "",
+        "ns.kv.a": "Putting",
+        "ns.kv.b": "Putting",
+        "ns.kv.c": "Deleting",
+    }
+
+
+def test_no_statement_stands_above_the_first_heading(specs: Path) -> None:
+    write(specs, "kv", [statement("ns.kv.a"), {"heading": "Deleting"}, statement("ns.kv.b")])
+    assert problems(specs) == [
+        "specs/statements/nameserver/kv.yaml: statements stand above the first heading, 'Deleting'; "
+        "write a heading above them, too"
+    ]
+
+
 def test_a_chapter_that_is_named_twice_is_a_problem(specs: Path) -> None:
-    (specs / "chapters.yaml").write_text("[nameserver/lease: essential, nameserver/lease: exactness]")
+    put_in_order(specs, in_order("nameserver/lease"), in_order("nameserver/lease", "exactness"))
     assert problems(specs) == ["specs/chapters.yaml nameserver/lease: it is there twice; name it once"]
 
 

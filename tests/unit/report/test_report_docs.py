@@ -7,7 +7,8 @@ from pathlib import Path
 from report_golden import check
 
 from harness.catalogue import Catalogue, Profile, Report, Source, Statement, messages
-from harness.report.docs import INDEX, REPORTS, ProvingCase, render, stale, write
+from harness.report.docs import INDEX, REPORTS, render, stale, write
+from harness.report.docs_chapters import ProvingCase
 
 SOURCE = Source("rocketmq-all-5.3.3", "namesrv/src/main/java/a/RouteInfoManager.java", "registerBroker")
 CATALOGUE = Catalogue(
@@ -24,6 +25,19 @@ CATALOGUE = Catalogue(
             source=(SOURCE,),
             observed=("4.9.8", "5.3.3"),
             issues=("apache/rocketmq#5374",),
+            heading="What is stored",
+        ),
+        Statement(
+            id="ns.data-version.is-compared",
+            chapter="data-version",
+            file="specs/statements/nameserver/data-version.yaml",
+            level="MAY",
+            profiles=("5.3",),
+            text="A NameServer MAY compare it.",
+            stimulus="QUERY_DATA_VERSION (322).",
+            observable="It says whether they differ.",
+            source=(SOURCE,),
+            heading="What is compared",
         ),
         Statement(
             id="ns.kv.memory",
@@ -44,6 +58,7 @@ CATALOGUE = Catalogue(
         Profile(name="5.3", title="RocketMQ 5.3", reference="5.3.3", text="The newer line."),
     ),
     digest="0",
+    about={"data-version": "Whether the topics of a Broker have changed.", "kv": "Pairs of key and value."},
     reports=(
         Report(title="A version is lost.", fixed=("5.1.0",), issues=("apache/rocketmq#5374", "ROCKETMQ-140")),
         Report(
@@ -66,10 +81,10 @@ def test_golden() -> None:
         check(f"docs/{name}", text)
 
 
-def test_links_of_the_index_lead_to_headings() -> None:
+def test_links_to_a_statement_lead_to_its_sentence() -> None:
     pages = render(CATALOGUE, CASES, messages(), {})
-    assert "(data-version.md#nsdata-versionis-stored)" in pages[INDEX]
-    assert "## ns.data-version.is-stored\n" in pages["data-version.md"]
+    assert "(data-version.md#nsdata-versionis-stored)" in pages[REPORTS]
+    assert '<a id="nsdata-versionis-stored"></a>A NameServer **MUST** keep' in pages["data-version.md"]
 
 
 def test_writing_makes_it_fresh_and_removes_what_is_gone(tmp_path: Path) -> None:
