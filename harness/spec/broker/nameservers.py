@@ -150,8 +150,8 @@ class NameServers:
             raise InvariantError(name, f"UNREGISTER_BROKER (104) at {_name(which)}", "none")
 
     def _has_come(self, which: int, known: _Known, moment: float) -> None:
-        """Whether all topics were registered at the start, and in each round since. At its start 5.3 may not be
-        connected yet; then it registers ten seconds later.
+        """Whether all topics were registered at the start, and in each round since. At its start 5.3 may not
+        be connected yet; then it registers ten seconds later.
         """
         whole = [one.at for one in known.registrations if one.is_whole]
         begin, end = self._started
