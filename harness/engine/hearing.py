@@ -39,6 +39,8 @@ class Hearing:
 def _treat(server: NameServerView, manner: str) -> None:
     server.behaves()
     match manner:
+        case "knows":
+            server.answers(RequestCode.QUERY_DATA_VERSION, ext={"changed": "false"})
         case "down":
             server.goes_down()
         case "silent":

@@ -54,6 +54,7 @@ def decisive_event(attempt: Attempt, violation: Violation) -> int | None:
 
 _MANNERS = {
     "well": "does well again",
+    "knows": "does well, and says that nothing has changed",
     "down": "goes down",
     "silent": "no longer answers registrations, nor their end",
     "refuses": "refuses registrations",

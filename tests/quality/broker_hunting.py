@@ -17,6 +17,7 @@ from reference_impl.mutants import Mutant, mutants_of
 
 CHAPTERS = (
     "client",
+    "data_version",
     "delay",
     "lock",
     "messages",

@@ -70,6 +70,9 @@ FOUND = (
     "new-topic-keeps-the-data-version",
     "unregisters-from-the-first-only",
     "slave-registers-as-master",
+    "registers-without-asking",
+    "unchanged-is-registered-too",
+    "changed-is-not-registered",
 )
 
 

@@ -48,6 +48,8 @@ class ProgramState:
         """By group and topic, the client that has locked queues."""
         self.restarts = 0
         self.is_slave = False
+        self.is_unforced = False
+        """Whether it ever was told to ask its NameServers before it registers."""
         self.switched = False
         """Whether it ever was one, which it may be until a change of role."""
 
@@ -75,6 +77,8 @@ class ProgramState:
         match step:
             case Time():
                 self.now += step.seconds
+            case bk.Force():
+                self.is_unforced = self.is_unforced or not step.force
             case bk.Switch():
                 self.is_slave = step.role == "slave"
                 self.switched = True

@@ -15,7 +15,7 @@ from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
 from harness.engine.role import Role
 from harness.findings.deviations import Deviations
-from harness.program.broker.steps import DropTopic, End, Switch
+from harness.program.broker.steps import DropTopic, End, Force, Switch
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import BrokerInstance, BrokerSession
@@ -80,10 +80,11 @@ class _Broker:
         return look(state, moment=moment)
 
     def tidy(self, executor: Executor, state: ProgramState) -> bool:
-        """Makes the Broker a master again, and deletes the topics of a program."""
+        """Makes the Broker a master again that registers unasked, and deletes the topics of a program."""
         executor.finish()
-        if state.switched:
-            outcomes = [one.outcome for one in executor.play(Switch(conn="tidy"))[-1:]]
+        changed = (state.switched, Switch(conn="tidy")), (state.is_unforced, Force(conn="tidy"))
+        for step in (step for is_changed, step in changed if is_changed):
+            outcomes = [one.outcome for one in executor.play(step)[-1:]]
             if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
                 return False
         for topic in (*state.topics, *(f"%RETRY%{group}" for group in state.returned)):
@@ -93,8 +94,8 @@ class _Broker:
         return True
 
     def spoils(self, state: ProgramState) -> bool:
-        """A Broker that is left as a slave is of no use to the next program."""
-        return state.switched
+        """A Broker that is left as a slave, or that asks first, is of no use to the next program."""
+        return state.switched or state.is_unforced
 
     def tally(self) -> Coverage:
         return tally()

@@ -51,6 +51,7 @@ RULES: Final = (
     Rule(queries.asks_by_id),
     Rule(nameservers.tells_nameservers, ours=True),
     Rule(nameservers.loses_a_nameserver, ours=True),
+    Rule(nameservers.asks_first, ours=True, once_in=2),
     Rule(nameservers.tells_its_role, ours=True, once_in=2),
     Rule(trouble.waits),
     Rule(trouble.fails),

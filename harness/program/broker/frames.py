@@ -18,6 +18,7 @@ from harness.program.broker.steps import (
     Bound,
     End,
     Find,
+    Force,
     Lock,
     Pull,
     Send,
@@ -142,6 +143,9 @@ def content_of(step: AnyRequest, names: Names, announces: int) -> Content:
             return step.code, {}, _queues(step, names)
         case Switch():
             return RequestCode.UPDATE_BROKER_CONFIG, {}, Properties(_ROLES[step.role]).encode()
+        case Force():
+            settings = {"forceRegister": str(step.force).lower()}
+            return RequestCode.UPDATE_BROKER_CONFIG, {}, Properties(settings).encode()
     code, ext = _plain(step, names)
     return code, {name: str(value) for name, value in ext.items()}, b""
 

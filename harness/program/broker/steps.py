@@ -313,6 +313,14 @@ class Switch(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_f
     role: Literal["master", "slave"] = "master"
 
 
+class Force(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="force"):
+    """25: whether a Broker registers in each round, or asks first whether anything has changed (322)."""
+
+    codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
+
+    force: bool = True
+
+
 class AboutNameServers(
     Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="about-nameservers"
 ):
@@ -328,9 +336,9 @@ class NameServer(
     """How one of the NameServers of a Broker treats it from now on."""
 
     which: Literal[0, 1] = 0
-    manner: Literal["well", "down", "silent", "refuses"] = "well"
-    """It does as NameServers do, cannot be reached, answers no registration and no unregistration, or refuses
-    registrations.
+    manner: Literal["well", "knows", "down", "silent", "refuses"] = "well"
+    """It does as NameServers do that know nothing, or that know the Broker's topics; or it cannot be reached,
+    answers no registration and no unregistration, or refuses registrations.
     """
 
 
@@ -360,4 +368,5 @@ AnyRequest = (
     | Status
     | Clean
     | Switch
+    | Force
 )

@@ -4,6 +4,8 @@
   only: there it is known what came first.
 - A NameServer that is down, silent or refuses is owed nothing; when it does well again, a registration in the
   next round. The others are owed as much as ever.
+- A Broker that is not forced to register asks first (322). It registers in a round in which a NameServer says
+  that there is news, and not in one in which both know everything.
 - A registration with the Broker's own name among its topics is one of all topics; in 5.x a change is told
   alone.
 """
@@ -31,6 +33,7 @@ _AGAIN = 11.0
 """Seconds behind the start within which a Broker registers once more."""
 _INSTANT = 0.002
 """A Broker's clock counts ms."""
+_GOOD = ("well", "knows")
 _BACK = {
     "down": "returning-nameserver-gets-a-registration",
     "silent": "registers-again-after-silence",
@@ -57,12 +60,16 @@ class _Known(msgspec.Struct):
     before: str = "well"
     """How it was before it did well again."""
     since: float = -inf
+    turned: float = -inf
+    """When it was said last how it treats the Broker."""
+    asked: list[float] = []
+    """When it was asked whether anything had changed."""
     registrations: list[_Registration] = []
     departures: list[float] = []
 
     def is_owed(self, moment: float) -> bool:
         """Whether it has done well since a moment."""
-        return self.manner == "well" and self.since < moment
+        return self.manner in _GOOD and self.since < moment
 
 
 class _New(msgspec.Struct, frozen=True):
@@ -86,6 +93,10 @@ class NameServers:
         """Between which moments it was asked to stop, if nobody has looked since."""
         self._is_settled = False
         """Whether it was looked at what came soon after the start."""
+        self._force: bool | None = True
+        """Whether it registers without asking; None: that is not known."""
+        self._forced = -inf
+        """Since when."""
         self._switched = -inf
 
     # --- what happens ---------------------------------------------------------------------------------------
@@ -93,14 +104,23 @@ class NameServers:
     def treated(self, step: bk.NameServer, moment: float) -> None:
         """A NameServer is treated in another way."""
         known = self._known[step.which]
-        known.before = known.manner if step.manner == "well" else step.manner
-        known.manner, known.since = step.manner, moment
+        known.turned = moment
+        if known.manner not in _GOOD or step.manner not in _GOOD:
+            known.before = known.manner if step.manner in _GOOD else step.manner
+            known.since = moment
+        known.manner = step.manner
+
+    def forced(self, step: bk.Force, end: float, answer: Command | None) -> None:
+        """25: the Broker asks first from now on, or does not."""
+        self._force = step.force if answer is not None and not answer.code else None
+        self._forced = end
 
     def restarted(self, how: str, begin: float, end: float) -> None:
         """The Broker was ended and started again."""
         self._started = begin, end
         self._departed = (begin, end) if how == "term" else None
         self._is_settled = False
+        self._force = self._force or None  # it may be as it was at the first start
         self._new.clear()
 
     def switched(self, end: float) -> None:
@@ -123,6 +143,8 @@ class NameServers:
             self._has_left(which, known)
             self._has_come(which, known, moment)
             self._has_come_again(which, known, moment)
+            self._has_asked(which, known, moment)
+            self._is_left_alone(which, known)
             self._has_told(which, known)
             self._knows_all(known)
             self._says_its_id(known, moment)
@@ -132,11 +154,14 @@ class NameServers:
         for known in self._known:
             whole = [one for one in known.registrations if one.is_whole]
             known.registrations = [*whole[-1:], *known.registrations[-1:]]
+            known.asked = known.asked[-1:]
 
     def _note(self, one: HeardRequest) -> None:
         known = self._known[one.which]
         if one.command.code == RequestCode.UNREGISTER_BROKER:
             known.departures.append(one.at)
+        elif one.command.code == RequestCode.QUERY_DATA_VERSION:
+            known.asked.append(one.at)
         elif one.command.code == RequestCode.REGISTER_BROKER:
             known.registrations.append(_read(one.at, one.command))
 
@@ -150,17 +175,17 @@ class NameServers:
             raise InvariantError(name, f"UNREGISTER_BROKER (104) at {_name(which)}", "none")
 
     def _has_come(self, which: int, known: _Known, moment: float) -> None:
-        """Whether all topics were registered at the start, and in each round since. At its start 5.3 may not
-        be connected yet; then it registers ten seconds later.
+        """Whether all topics were registered at the start, and in each round since. A Broker of 5.3 registers
+        ten seconds later if it is not connected at its start.
         """
         whole = [one.at for one in known.registrations if one.is_whole]
         begin, end = self._started
         if known.is_owed(begin) and moment > end + _AGAIN and (not whole or whole[-1] < begin - _INSTANT):
             raise InvariantError("registers-at-the-start", f"a registration at {_name(which)}", "none")
-        if known.manner != "well":
+        if known.manner not in _GOOD or not self._calls_for_registrations():
             return
         waits = max((self._waits(one, moment) for one in self._known), default=0.0)
-        last = max([known.since, end, *whole])
+        last = max([known.since, end, self._called, *whole])
         if moment > last + _ROUND + waits:
             name, since = self._reason(which, known, last), moment - last
             raise InvariantError(name, f"a registration at {_name(which)}", f"none in {since:.0f} s")
@@ -168,20 +193,58 @@ class NameServers:
     def _has_come_again(self, which: int, known: _Known, moment: float) -> None:
         """Whether there was another registration soon after that at the start."""
         begin, end = self._started
-        is_owed = known.manner == "well" and known.since <= max(begin, 0.0)
-        if self._is_settled or not is_owed or moment <= end + _AGAIN:
+        is_owed = known.manner in _GOOD and known.since <= max(begin, 0.0)
+        if (
+            self._is_settled
+            or not is_owed
+            or not self._force
+            or self._forced > begin
+            or moment <= end + _AGAIN
+        ):
             return
         if not any(end + _SOON < one.at <= end + _AGAIN for one in known.registrations if one.is_whole):
             expected = f"a second registration at {_name(which)} within {_AGAIN:g} s"
             raise InvariantError("registers-again-after-ten-seconds", expected, "none")
 
+    def _calls_for_registrations(self) -> bool:
+        """Whether each round brings a registration: it is forced, or a NameServer says that there is news."""
+        manners = [one.manner for one in self._known]
+        return bool(self._force) or (
+            self._force is False and "well" in manners and set(manners) <= set(_GOOD)
+        )
+
+    @property
+    def _called(self) -> float:
+        """Since when that is so."""
+        return self._forced if self._force else max(self._forced, *(one.turned for one in self._known))
+
+    def _has_asked(self, which: int, known: _Known, moment: float) -> None:
+        """Whether a Broker asked in each round whether anything had changed, if it was to, and else never."""
+        if self._force and any(at > self._forced + _SOON for at in known.asked):
+            raise InvariantError("does-not-ask-by-default", f"no question (322) at {_name(which)}", "one")
+        if self._force is not False or any(one.manner not in _GOOD for one in self._known):
+            return
+        since = max([self._forced, self._started[1], *(one.since for one in self._known), *known.asked])
+        if moment > since + _ROUND + _WAIT:
+            raise InvariantError("asks-without-force", f"a question (322) at {_name(which)}", "none")
+
+    def _is_left_alone(self, which: int, known: _Known) -> None:
+        """Whether a Broker did not register when both NameServers said that nothing had changed."""
+        if self._force is not False or any(one.manner != "knows" for one in self._known):
+            return
+        since = max(self._called, self._started[1] + _AGAIN) + _SOON
+        if any(one.at > since and one.is_whole and not one.is_oneway for one in known.registrations):
+            raise InvariantError("unchanged-is-not-registered", f"no registration at {_name(which)}", "one")
+
     def _waits(self, known: _Known, moment: float) -> float:
         """For how long a round may wait for a NameServer that does not answer, or did not of late."""
-        is_late = known.manner != "well" or moment - known.since < _ROUND + _WAIT
+        is_late = known.manner not in _GOOD or moment - known.since < _ROUND + _WAIT
         return _WAIT if is_late and known.before != "well" else 0.0
 
     def _reason(self, which: int, known: _Known, last: float) -> str:
         other = self._known[1 - which]
+        if self._force is False:
+            return "changed-is-registered"
         if known.since == last and known.before != "well":
             return _BACK[known.before]
         if other.manner in _BESIDE:

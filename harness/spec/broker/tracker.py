@@ -208,6 +208,8 @@ class BrokerTracker:
             case bk.Switch():
                 self._ledger.switched(step, begin, end, answer)
                 self._nameservers.switched(end)
+            case bk.Force():
+                self._nameservers.forced(step, end, answer)
             case bk.Send():
                 self._ledger.sent(step, begin, end, answer)
                 self._transactions.begun(step)
@@ -256,6 +258,8 @@ class BrokerTracker:
                 self._groups.all_asked(begin, end, answer)
             case bk.Members():
                 self._groups.listed(step, begin, end, answer)
+            case bk.Force() if answer.code:
+                raise InvariantError("settings-change", "code 0", f"code {answer.code}, {answer.remark}")
             case bk.Clean() if answer.code:
                 raise InvariantError("cleaning-succeeds", "code 0", f"code {answer.code}")
             case bk.Committed():

@@ -44,6 +44,16 @@ def tells_its_role(pick: Pick, state: ProgramState) -> Steps:
     return (*steps, bk.Switch(), Time(seconds=_ROUND), bk.Hear())
 
 
+def asks_first(pick: Pick, state: ProgramState) -> Steps:
+    """A Broker asks its NameServers whether anything has changed: first neither says so, then one of them."""
+    one = pick.one(_WHICH)
+    steps: list[AnyStep] = [bk.NameServer(which=which, manner="knows") for which in _WHICH]
+    steps += [bk.Force(force=False), Time(seconds=_ROUND), bk.Hear(), Time(seconds=_BEHIND), bk.Hear()]
+    steps += [bk.NameServer(which=one), *_news(pick, state), Time(seconds=_BEHIND), bk.Hear(), bk.Force()]
+    steps += [bk.NameServer(which=which) for which in _WHICH]
+    return (*steps, Time(seconds=_ROUND), bk.Hear())
+
+
 def _news(pick: Pick, state: ProgramState) -> list[AnyStep]:
     """A topic comes into being, or goes, or none does."""
     topic, how = f"T{3 + pick.below(4)}", pick.below(4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from harness.program.broker import steps as bk
 from harness.program.chance import chance
 from harness.program.names import Names
@@ -45,6 +47,11 @@ class Broker:
         ext: dict[str, str | None] = {"brokerName": BROKER, "brokerId": str(id_), "compressed": "false"}
         command = Command(code=RequestCode.REGISTER_BROKER, ext=ext, body=body.encode(), version=479)
         self._heard += [HeardRequest(which=one, at=self.now, command=command) for one in which]
+
+    def asks(self) -> None:
+        """Asks both whether anything has changed."""
+        command = Command(code=RequestCode.QUERY_DATA_VERSION, ext={})
+        self._heard += [HeardRequest(which=one, at=self.now, command=command) for one in (0, 1)]
 
     def leaves(self, *which: int) -> None:
         """Unregisters."""
@@ -174,4 +181,48 @@ def test_a_slave_registers_with_its_id() -> None:
         broker.does(bk.Switch(role="slave"), DONE)
         broker.now = 20.0
         broker.registers(BROKER, id_=id_)
+        assert broker.is_heard() == wrong
+
+
+def unforced(manner: Literal["well", "knows"]) -> Broker:
+    """A Broker that asks its NameServers from second 12 on; one of them knows everything, and one does so."""
+    broker = started()
+    broker.now = 12.0
+    broker.does(bk.NameServer(which=0, manner="knows"))
+    broker.does(bk.NameServer(which=1, manner=manner))
+    broker.does(bk.Force(force=False), DONE)
+    return broker
+
+
+def test_a_broker_that_is_not_forced_asks_first() -> None:
+    for asks, wrong in ((True, []), (False, ["asks-without-force"])):
+        broker = unforced("knows")
+        for second in (40.0, 70.0):
+            broker.now = second
+            if asks:
+                broker.asks()
+        broker.now = 72.0
+        assert broker.is_heard() == wrong
+
+
+def test_a_broker_that_is_forced_does_not_ask() -> None:
+    broker = started()
+    broker.asks()
+    assert broker.is_heard() == ["does-not-ask-by-default"]
+
+
+def test_a_broker_registers_when_one_nameserver_says_that_much_has_changed() -> None:
+    cases: tuple[tuple[Literal["well", "knows"], bool, list[str]], ...] = (
+        ("well", True, []),
+        ("well", False, ["changed-is-registered"]),
+        ("knows", True, ["unchanged-is-not-registered"]),
+        ("knows", False, []),
+    )
+    for manner, registers, wrong in cases:
+        broker = unforced(manner)
+        broker.now = 40.0
+        broker.asks()
+        if registers:
+            broker.registers(BROKER)
+        broker.now = 45.0
         assert broker.is_heard() == wrong
