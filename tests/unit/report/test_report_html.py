@@ -95,7 +95,7 @@ def test_the_first_screen_has_the_verdict_with_its_denominators() -> None:
 
 def test_every_failure_unfolds_to_its_six_facts_and_its_diagram() -> None:
     page = html.render(samples.run(), TRACES)
-    begin = page.index('<details id="case-test_one_record_per_address"')
+    begin = page.index('<div class="inside" id="case-test_one_record_per_address"')
     block = page[begin : page.index("</details>", begin)]
     for fact in ("statement", "expected", "actual", "frame", "source", "replay"):
         assert f"<dt>{fact}</dt>" in block
